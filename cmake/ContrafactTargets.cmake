@@ -1,0 +1,50 @@
+# The two kinds of targets of this project, and the settings that all of them share.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # most libraries end up in the JVM agent, a shared object
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+include(GNUInstallDirs)
+
+option(CONTRAFACT_FUZZ "build the fuzzers (needs clang)" OFF)
+set(CONTRAFACT_SANITIZE "" CACHE STRING "value for -fsanitize=, empty for none")
+
+add_library(contrafact_options INTERFACE)
+target_include_directories(contrafact_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+target_compile_options(contrafact_options INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers)
+if(CONTRAFACT_SANITIZE)
+  target_compile_options(contrafact_options INTERFACE -fsanitize=${CONTRAFACT_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(contrafact_options INTERFACE -fsanitize=${CONTRAFACT_SANITIZE})
+endif()
+
+find_package(PkgConfig REQUIRED)
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+enable_testing()
+include(GoogleTest)
+
+# contrafact_library(NAME SOURCES a.cc ... [DEPS b c ...] [TESTS a_test.cc ...])
+# A static library contrafact_NAME of the folder src/NAME, and NAME_test with the unit tests beside its sources.
+# All tests of a folder are one ctest entry with label "unit".
+function(contrafact_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;TESTS" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(contrafact_${name} STATIC ${ARG_SOURCES})
+    target_link_libraries(contrafact_${name} PUBLIC contrafact_options ${ARG_DEPS})
+  else()
+    add_library(contrafact_${name} INTERFACE)
+    target_link_libraries(contrafact_${name} INTERFACE contrafact_options ${ARG_DEPS})
+  endif()
+  if(ARG_TESTS)
+    add_executable(${name}_test ${ARG_TESTS})
+    target_link_libraries(${name}_test PRIVATE contrafact_${name} GTest::gmock GTest::gtest_main)
+    add_test(NAME unit.${name} COMMAND ${name}_test)
+    set_tests_properties(unit.${name} PROPERTIES LABELS unit)
+  endif()
+endfunction()

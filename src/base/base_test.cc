@@ -1,0 +1,58 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "base/strong_id.h"
+
+namespace contrafact::base {
+namespace {
+
+std::string scratch_folder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "contrafact-base-XXXXXX").string();
+  CHECK(::mkdtemp(pattern.data()) != nullptr);
+  return pattern;
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  Result<int> good = 3;
+  Result<int> bad = Error{"no such thing"};
+  EXPECT_TRUE(good.ok());
+  EXPECT_EQ(*good, 3);
+  EXPECT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().message, "no such thing");
+}
+
+TEST(StrongId, DefaultIsNoIndex) {
+  using Id = StrongId<struct Tag>;
+  EXPECT_FALSE(Id().valid());
+  EXPECT_TRUE(Id(0).valid());
+  EXPECT_LT(Id(1), Id(2));
+}
+
+TEST(File, WritesWholeOrNotAtAll) {
+  std::string folder = scratch_folder();
+  std::string path = folder + "/out";
+  ASSERT_TRUE(write_file(path, std::string_view("first")).ok());
+  ASSERT_TRUE(write_file(path, std::string_view("second")).ok());
+  EXPECT_EQ(*read_text_file(path), "second");
+  Status failed = write_file(folder + "/missing/out", std::string_view("x"));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.error().message.find("missing/out"), std::string::npos);
+  size_t entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) entries += entry.exists();
+  EXPECT_EQ(entries, 1u) << "no temporary file may be left behind";
+  std::filesystem::remove_all(folder);
+}
+
+TEST(File, ReadErrorSaysPathAndReason) {
+  auto missing = read_file("/nonexistent/trace.cft");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/trace.cft': No such file or directory");
+}
+
+}  // namespace
+}  // namespace contrafact::base

@@ -1,0 +1,16 @@
+// The one clock of every trace: CLOCK_MONOTONIC in nanoseconds, which is also what Java's System.nanoTime reads.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace contrafact::base {
+
+inline int64_t monotonic_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace contrafact::base
