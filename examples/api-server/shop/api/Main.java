@@ -1,5 +1,6 @@
 package shop.api;
 
+import java.net.BindException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -9,7 +10,7 @@ public final class Main {
   private static final String USAGE = "usage: api-server [--requests N] [--concurrency N] [--port N] [--serve] "
       + "[--seconds N]";
   private static final String[] PATHS = {"/profile", "/feed", "/search", "/checkout", "/recommendations"};
-  private static final int PROBES = 7;
+  private static final int PROBES = 9;
 
   private int requests = 400;
   private int concurrency = 4;
@@ -23,7 +24,12 @@ public final class Main {
       System.err.println(USAGE);
       System.exit(2);
     }
-    System.exit(main.run());
+    try {
+      System.exit(main.run());
+    } catch (BindException e) {
+      System.err.println("api-server: cannot listen on 127.0.0.1:" + main.port + ": " + e.getMessage());
+      System.exit(1);
+    }
   }
 
   private boolean parse(String[] arguments) {
@@ -66,7 +72,10 @@ public final class Main {
     }
   }
 
-  /** The median, over requests served alone with cold caches, of the most workers seen busy at once. */
+  /**
+   * The most workers seen busy at once while one request is served alone with cold caches; the median of nine such
+   * figures, as a look may miss a worker, or catch one that is just about to end.
+   */
   private static int measureWorkersNeeded(ApiServer server, LoadGenerator load, String path) throws Exception {
     int[] peaks = new int[PROBES];
     for (int k = 0; k < PROBES; k++) {

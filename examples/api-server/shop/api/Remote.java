@@ -5,27 +5,27 @@ final class Remote {
   private Remote() {}
 
   static String avatar(int user) {
-    Network.roundTrip(10);
+    Network.roundTrip(15);
     return avatarUrl(user);
   }
 
   static int advertisedProduct(int user) {
-    Network.roundTrip(15);
+    Network.roundTrip(22);
     return advertisement(user);
   }
 
   static int surchargePercent(int product) {
-    Network.roundTrip(20);
+    Network.roundTrip(30);
     return surcharge(product);
   }
 
   static String authorisePayment(int user, int cents) {
-    Network.roundTrip(25);
+    Network.roundTrip(38);
     return authorisation(user, cents);
   }
 
   static int mostLike(int[] products) {
-    Network.roundTrip(12);
+    Network.roundTrip(18);
     return similar(products);
   }
 

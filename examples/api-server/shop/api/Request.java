@@ -7,8 +7,9 @@ import java.util.Map;
 final class Request {
   private final Map<String, String> values = new HashMap<>();
 
+  /** {@code query} may be null, for an address without one. */
   Request(String query) {
-    for (String pair : query.split("&")) {
+    for (String pair : query == null ? new String[0] : query.split("&")) {
       int equals = pair.indexOf('=');
       if (equals > 0) {
         values.put(pair.substring(0, equals), pair.substring(equals + 1));

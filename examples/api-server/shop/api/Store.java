@@ -15,7 +15,7 @@ final class Store implements AutoCloseable {
 
   record Product(String name, int priceCents) {}
 
-  private static final long ROUND_TRIP_MS = 4;
+  private static final long ROUND_TRIP_MS = 6;
   private final JdbcConnectionPool connections;
 
   Store(int maxConnections) throws SQLException {
