@@ -2,7 +2,7 @@
 """usage: run_plain.py CLASSES [--classes21 CLASSES] [--java PATH]... [--jobs N]
 
 Runs every program of programs.json twice on each JDK, without a recorder: exit code, silence on standard error and a
-last line of JSON must be as listed, and both runs must print the same. What a recording is compared with stands on this.
+last line of JSON must be as listed, and both runs must print the same. What recordings are compared with stands on this.
 """
 import argparse
 import concurrent.futures

@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 
-/** How requests reach the truth programs: from clients that wait for each answer, or at given times whatever happens. */
+/** How requests reach the truth programs: from clients that wait for each answer, or at given times come what may. */
 public final class Load {
   /** Serves request {@code number}; the same number always gives the same result. */
   public interface Handler {

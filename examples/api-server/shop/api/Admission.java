@@ -4,9 +4,10 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * Lets a request in when the workers that it may hold at once are free, and queues it otherwise, first come first served.
- * Tasks that wait for tasks of the same pool stop for ever once they hold all of its workers; as the sum of the admitted
- * requests' needs never exceeds the pool, that cannot happen here. Thread-safe; blocks nobody.
+ * Lets a request in when the workers that it may hold at once are free, and queues it otherwise, first come first
+ * served. Tasks that wait for tasks of the same pool stop for ever once they hold all of its workers; the sum of the
+ * admitted requests' needs never exceeds the pool, so that cannot happen while those needs are right. Thread-safe;
+ * blocks nobody.
  */
 final class Admission {
   private record Entry(int need, Runnable start) {}

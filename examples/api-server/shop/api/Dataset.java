@@ -1,6 +1,6 @@
 package shop.api;
 
-/** What the shop sells and to whom. Each row follows from its number, so an answer can be checked without the database. */
+/** What the shop sells and to whom. A row follows from its number, so answers can be checked without the database. */
 final class Dataset {
   static final int USERS = 200;
   static final int PRODUCTS = 400;

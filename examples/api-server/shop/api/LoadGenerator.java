@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 
 /**
- * A bounded load: a fixed number of clients which together send a fixed series of requests, each client its next as soon
- * as it has the answer to its last. Request {@code i} depends on {@code i} alone, and so does its right answer.
+ * A bounded load: a fixed number of clients which together send a fixed series of requests, each client its next as
+ * soon as it has the answer to its last. Request {@code i} depends on {@code i} alone, and so does its right answer.
  */
 final class LoadGenerator {
   private record Case(String path, String answer, int reserves) {}

@@ -2,7 +2,7 @@ package shop.api;
 
 import java.util.concurrent.TimeUnit;
 
-/** Stands for the wires to the machines that a deployed shop would talk to: the caller's thread waits, as a socket would. */
+/** Stands for the wires to the machines that a deployed shop talks to: the caller's thread waits, as at a socket. */
 final class Network {
   private Network() {}
 
