@@ -1,0 +1,141 @@
+// The events of a trace: their kinds, their operands and what each means. This file is the contract between whatever
+// records (agents, the recorder) and whatever analyses (the model); docs/format.md gives the bytes.
+//
+// Every event has a time (CLOCK_MONOTONIC, ns) and a logical thread; the events of one thread are in program order with
+// times that never decrease (Rehype, section 3: "a form of sequential consistency"). Events of different threads are
+// related only by the tasks and threads that they name.
+//
+// What is a task. Anything with a future or a body that somebody may wait for:
+//  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
+//  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures that
+//    are completed by hand have none (no start and end, only a complete);
+//  - the run of a thread, spawned by Thread.start and waited for by Thread.join (TaskKind::thread).
+//
+// Life of a task:  create? -> depends* -> spawn? -> start -> end, and complete (at most once, between start and end, or
+// without them for tasks without a body). A stage whose body runs at once on the thread that completed its source has start
+// and end but no spawn. A task may start only once. A periodic task is a new task each time it is handed out.
+// Starts nest: a worker that helps while it waits (ForkJoinPool) runs other tasks between wait_begin and wait_end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "format/ids.h"
+
+namespace contrafact::format {
+
+enum class EventKind : uint8_t {
+  thread_begin,   // first event of a thread
+  thread_end,     // last event of a thread that ended while it was recorded
+  task_create,    // a task exists but is not handed out yet; CONTEXT is where in the program
+  task_depends,   // TASK cannot run (or complete) before SOURCE completes; MODE says all or any of its sources
+  task_spawn,     // handed to POOL (none: to a thread of its own); CONTEXT where; BODY the code that it will run
+  task_delay,     // the task just spawned may not start before DELAY_US after its spawn (scheduled executors)
+  task_drop,      // will never run: rejected, cancelled, or left in the queue at shutdown
+  task_start,     // the body begins on this thread
+  task_end,       // the body ended; OUTCOME normal or exception
+  task_complete,  // the result is available to waiters from here on (before the task_end of the body, if it has one)
+  wait_begin,     // this thread asks for the result of TASK (none: for whichever of several finishes first); CONTEXT where
+  wait_end,       // TASK is the task whose result was got (none: nothing); OUTCOME
+  worker_idle,    // a pool's worker has nothing to do and asks for work (the paper's thread-waiting-for-task)
+  worker_busy,    // it got some (thread-processing-task)
+  pool_size,      // POOL now has SIZE workers
+  block_begin,    // the thread blocks, for BlockReason, at CONTEXT; not emitted inside wait_begin..wait_end or worker_idle..busy
+  block_end,      // it goes on
+  wake,           // this thread woke THREAD (unpark, notify); the cause of that thread's next block_end or wait_end
+  method_enter,   // function events, for the methods that the tracing configuration chose
+  method_exit,    // OUTCOME normal or exception
+  pause_begin,    // the virtual machine stopped all threads (garbage collection); on the recorder's own thread
+  pause_end,
+  cpu_out,        // the thread left its core at this time; OUTCOME preempted or blocked (from the kernel, if it tells)
+  cpu_in,         // it came back
+  gap,            // COUNT events of this thread were dropped here because the drainer could not keep up
+};
+inline constexpr size_t kEventKinds = 25;
+
+enum class Operand : uint8_t {
+  none, task, source, pool, context, body /*MethodId*/, method, thread, outcome, reason, mode, count, size, delay_us, queue_length
+};
+inline constexpr size_t kOperandsMax = 4;
+
+// Each operand is an unsigned 32-bit value; ids use UINT32_MAX for "none".
+struct EventSchema {
+  EventKind kind;
+  std::string_view name;
+  std::array<Operand, kOperandsMax> operands;
+  constexpr size_t operand_count() const {
+    size_t n = 0;
+    while (n < kOperandsMax && operands[n] != Operand::none) ++n;
+    return n;
+  }
+};
+
+inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
+    {EventKind::thread_begin, "thread_begin", {}},
+    {EventKind::thread_end, "thread_end", {}},
+    {EventKind::task_create, "task_create", {Operand::task, Operand::context, Operand::body}},
+    {EventKind::task_depends, "task_depends", {Operand::task, Operand::source, Operand::mode}},
+    {EventKind::task_spawn, "task_spawn", {Operand::task, Operand::context, Operand::pool, Operand::body}},
+    {EventKind::task_delay, "task_delay", {Operand::task, Operand::delay_us}},
+    {EventKind::task_drop, "task_drop", {Operand::task}},
+    {EventKind::task_start, "task_start", {Operand::task}},
+    {EventKind::task_end, "task_end", {Operand::task, Operand::outcome}},
+    {EventKind::task_complete, "task_complete", {Operand::task, Operand::outcome}},
+    {EventKind::wait_begin, "wait_begin", {Operand::task, Operand::context}},
+    {EventKind::wait_end, "wait_end", {Operand::task, Operand::outcome}},
+    {EventKind::worker_idle, "worker_idle", {Operand::pool, Operand::queue_length}},
+    {EventKind::worker_busy, "worker_busy", {Operand::pool, Operand::queue_length}},
+    {EventKind::pool_size, "pool_size", {Operand::pool, Operand::size}},
+    {EventKind::block_begin, "block_begin", {Operand::reason, Operand::context}},
+    {EventKind::block_end, "block_end", {Operand::reason}},
+    {EventKind::wake, "wake", {Operand::thread}},
+    {EventKind::method_enter, "method_enter", {Operand::method}},
+    {EventKind::method_exit, "method_exit", {Operand::method, Operand::outcome}},
+    {EventKind::pause_begin, "pause_begin", {}},
+    {EventKind::pause_end, "pause_end", {}},
+    {EventKind::cpu_out, "cpu_out", {Operand::outcome}},
+    {EventKind::cpu_in, "cpu_in", {}},
+    {EventKind::gap, "gap", {Operand::count}},
+}};
+
+constexpr const EventSchema& schema_of(EventKind kind) { return kEventSchemas[static_cast<size_t>(kind)]; }
+
+// Operand::outcome
+enum class Outcome : uint8_t { normal, exception, timeout, interrupted, cancelled, preempted, blocked };
+// Operand::reason. `park` is any java.util.concurrent lock, queue or synchroniser; `monitor` is entering a synchronized
+// region that another thread holds; `object_wait` is Object.wait.
+enum class BlockReason : uint8_t { park, sleep, monitor, object_wait, io };
+// Operand::mode
+enum class DependsMode : uint8_t { all, any };
+
+// Rows of the tables that events point into. A row is written before the first event that names it.
+enum class ThreadKind : uint8_t { platform, virtual_thread };
+enum class PoolKind : uint8_t { thread_pool, scheduled_thread_pool, fork_join, thread_per_task, other };
+
+struct ThreadRow {
+  StringId name;
+  ThreadKind kind = ThreadKind::platform;
+  bool daemon = false;
+  uint64_t os_tid = 0;    // 0 for virtual threads
+  uint64_t java_tid = 0;  // Thread.getId
+};
+struct MethodRow {
+  StringId class_name;  // binary name with dots: shop.api.Feed$Item
+  StringId name;        // the method's; "lambda$load$0" for a lambda's body
+  StringId file;        // none if the class does not say
+  uint32_t line = 0;    // first line of the body, 0 if unknown
+};
+struct ContextRow {
+  ContextId parent;  // the caller's node; none at the stack's bottom
+  MethodId method;
+  uint32_t line = 0;  // line being executed in `method`, 0 if unknown
+};
+struct PoolRow {
+  StringId name;  // class name and, where it has one, the thread name prefix
+  PoolKind kind = PoolKind::other;
+  uint32_t core_size = 0;  // workers kept; 0 if unbounded or unknown
+  uint32_t max_size = 0;   // most workers; UINT32_MAX if unbounded
+};
+
+}  // namespace contrafact::format

@@ -1,0 +1,137 @@
+// Trace: one recorded, estimated or simulated run in memory, as columns. Immutable once built (TraceBuilder, load, text);
+// safe to read from any number of threads.
+//
+// Invariants, checked by TraceBuilder::build and again by `verify`:
+//  1. Events are grouped by thread; `thread_events(t)` is a contiguous range, in program order, times not decreasing.
+//  2. Every id that an event names is a row of its table, or none.
+//  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
+//  4. cpu_out, cpu_in and pause_* are not among the events: they are in `cpu` and `pauses`, sorted by time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "format/event.h"
+
+namespace contrafact::model {
+
+using format::BlockReason;
+using format::ContextId;
+using format::EventKind;
+using format::MethodId;
+using format::Outcome;
+using format::PoolId;
+using format::StringId;
+using format::TaskId;
+using format::ThreadId;
+
+using EventIndex = base::StrongId<struct EventTag>;  // position in the event columns
+
+// Half-open range of event positions.
+struct EventRange {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  uint32_t size() const { return end - begin; }
+};
+
+// Where a number comes from; printed with every figure.
+enum class Origin : uint8_t { measured, estimated, simulated };
+
+enum class TaskKind : uint8_t {
+  pooled,   // has a spawn to a pool
+  stage,    // no spawn: ran on the thread that completed its source, or on its creator
+  future,   // no body at all: completed by hand or by other tasks
+  thread,   // the run of a thread
+};
+
+// All that is known of one task; positions are none where it has no such event.
+struct TaskRow {
+  TaskKind kind = TaskKind::future;
+  PoolId pool;
+  MethodId body;
+  ContextId create_context;  // falls back to spawn_context
+  ContextId spawn_context;   // falls back to create_context
+  EventIndex create, spawn, start, end, complete;
+  uint32_t delay_us = 0;
+  bool dropped = false;
+};
+
+// `task` cannot run before `source` completes.
+struct Dependency {
+  TaskId task;
+  TaskId source;
+  format::DependsMode mode;
+};
+
+// The thread was off its core during [out_ns, in_ns).
+struct CpuGap {
+  int64_t out_ns;
+  int64_t in_ns;
+  bool preempted;
+};
+struct Pause {
+  int64_t begin_ns;
+  int64_t end_ns;
+};
+
+// What is missing from the trace and why; every command prints these.
+struct Loss {
+  uint64_t events_dropped = 0;     // counted by the recorder: the drainer could not keep up
+  uint64_t blocks_damaged = 0;     // unreadable parts of the file
+  uint64_t bytes_skipped = 0;
+  bool cut_off = false;            // the file has no trailer: the program was killed, or the copy is incomplete
+  std::vector<std::string> notes;  // one line each
+  bool any() const { return events_dropped || blocks_damaged || cut_off || !notes.empty(); }
+};
+
+// Facts of the run: "jvm.version", "command", "cores", "clock", "probe.cost_ns", ...; docs/format.md lists the keys.
+struct Fact {
+  std::string key;
+  std::string value;
+};
+
+struct Trace {
+  Origin origin = Origin::measured;
+  std::vector<Fact> facts;
+  Loss loss;
+
+  // Event columns. `a` and `b` are the event's first two operands as its schema in format/event.h lists them (for task
+  // events: the task, then context or outcome); third and fourth operands (pool, body, delay) live in `tasks`.
+  std::vector<EventKind> kind;
+  std::vector<int64_t> time_ns;
+  std::vector<uint32_t> a;
+  std::vector<uint32_t> b;
+
+  // Tables.
+  std::vector<format::ThreadRow> threads;
+  std::vector<EventRange> thread_ranges;  // same index as `threads`
+  std::vector<TaskRow> tasks;
+  std::vector<Dependency> dependencies;  // sorted by task
+  std::vector<format::MethodRow> methods;
+  std::vector<format::ContextRow> contexts;
+  std::vector<format::PoolRow> pools;
+  std::vector<std::string> strings;
+  std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
+  std::vector<Pause> pauses;
+
+  size_t event_count() const { return kind.size(); }
+  EventRange thread_events(ThreadId thread) const { return thread_ranges[thread.index()]; }
+  ThreadId thread_of(EventIndex event) const;  // binary search over thread_ranges
+  int64_t begin_ns() const;                    // earliest event; 0 for an empty trace
+  int64_t end_ns() const;
+  std::string_view string(StringId id) const { return id.valid() ? std::string_view(strings[id.index()]) : ""; }
+  std::string_view fact(std::string_view key) const;  // "" if absent
+
+  // "Feed.load (Feed.java:41)"; "?" for none.
+  std::string method_label(MethodId id) const;
+  std::string context_label(ContextId id) const;  // its innermost frame
+};
+
+// The invariants above. The error says which, and at which event.
+base::Status verify(const Trace& trace);
+
+}  // namespace contrafact::model
