@@ -60,7 +60,8 @@ class EntryExitEdit {
  public:
   EntryExitEdit(Code& code, const EntryExit& edit) : code_(code), edit_(edit) {}
 
-  Status apply(size_t entry_at) {
+  // `runs_before`: see ConstructorCall; empty for other methods.
+  Status apply(size_t entry_at, const std::vector<bool>& runs_before) {
     out_.reserve(code_.nodes.size() + 64);
     for (size_t i = 0; i < code_.nodes.size(); i++) {
       if (i == entry_at) enter();
@@ -68,6 +69,10 @@ class EntryExitEdit {
       const bool is_exit = i >= entry_at && node.is_instruction() && node.is_original() && is_return(node.opcode);
       if (is_exit) {
         leave(node);
+      } else if (i >= entry_at && !runs_before.empty() && runs_before[i]) {
+        end_range();
+        out_.push_back(node);
+        begin_range();
       } else {
         out_.push_back(node);
         range_has_code_ |= node.is_instruction();
@@ -142,6 +147,17 @@ class EntryExitEdit {
   bool range_has_code_ = false;
   Status status_;
 };
+
+// Whether `node` is an invokespecial of a constructor on `this`.
+bool calls_constructor_of_this(const Code& code, const ConstantPool& pool, const Node& node, const Frame& before) {
+  if (node.kind != Node::kPlain || node.opcode != kInvokespecial) return false;
+  const auto callee = pool.member_ref(load_u2(&code.bytes_of(node)[1]));
+  const auto descriptor = callee ? parse_method_descriptor(callee->descriptor) : std::nullopt;
+  if (!descriptor || callee->name != "<init>") return false;
+  const size_t receiver_depth = static_cast<size_t>(descriptor->argument_slots()) + 1;
+  return before.stack.size() >= receiver_depth &&
+         before.stack[before.stack.size() - receiver_depth].tag == Type::kUninitializedThis;
+}
 
 std::optional<CallSite> call_site(const Code& code, const ConstantPool& pool, const Node& node) {
   if (node.kind != Node::kPlain || !node.is_original() || !is_invoke(node.opcode)) return std::nullopt;
@@ -275,32 +291,29 @@ class CallWrapEdit {
 
 }  // namespace
 
-Result<size_t> find_constructor_call(Code& code, const ConstantPool& pool) {
-  size_t call = kNowhere;
+Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& pool) {
+  ConstructorCall call;
+  call.node = kNowhere;
+  call.runs_before.assign(code.nodes.size(), false);
   size_t calls = 0;
-  size_t last_before = 0;         // last instruction with `this` uninitialized
-  size_t first_after = kNowhere;  // first instruction with it initialized
+  size_t last_before = 0;         // last instruction of the method with `this` uninitialized
+  size_t first_after = kNowhere;  // first instruction of the method with it initialized
   const Status status = infer_types(code, pool, [&](size_t i, const Frame& frame) {
     const Node& node = code.nodes[i];
     if (!node.is_instruction()) return;
     if (!frame.this_uninitialized()) {
-      first_after = std::min(first_after, i);
+      if (node.is_original()) first_after = std::min(first_after, i);
       return;
     }
-    last_before = std::max(last_before, i);
-    if (node.kind != Node::kPlain || node.opcode != kInvokespecial) return;
-    const auto callee = pool.member_ref(load_u2(&code.bytes_of(node)[1]));
-    const auto descriptor = callee ? parse_method_descriptor(callee->descriptor) : std::nullopt;
-    if (!descriptor || callee->name != "<init>") return;
-    const size_t receiver_depth = static_cast<size_t>(descriptor->argument_slots()) + 1;
-    if (frame.stack.size() < receiver_depth) return;
-    if (frame.stack[frame.stack.size() - receiver_depth].tag != Type::kUninitializedThis) return;
-    call = i;
+    call.runs_before[i] = true;
+    if (node.is_original()) last_before = std::max(last_before, i);
+    if (!calls_constructor_of_this(code, pool, node, frame)) return;
+    call.node = i;
     calls++;
   });
   if (!status) return status.error();
   if (calls != 1) return Error{"constructor with " + std::to_string(calls) + " reachable calls of this() or super()"};
-  if (last_before > call || first_after < call) {
+  if (last_before > call.node || first_after < call.node) {
     return Error{"constructor whose code before and after the call of this() or super() is not in that order"};
   }
   return call;
@@ -309,13 +322,15 @@ Result<size_t> find_constructor_call(Code& code, const ConstantPool& pool) {
 Status instrument_entry_exit(Code& code, const ClassFile& file, const EntryExit& edit) {
   if (is_empty_finalizer(code)) return Error{"finalize: empty, and any code in it would make the class finalizable"};
   size_t entry_at = 0;
+  std::vector<bool> runs_before;
   if (code.this_starts_uninitialized()) {
-    const auto call = find_constructor_call(code, file.pool());
+    auto call = find_constructor_call(code, file.pool());
     if (!call) return Error{std::string(code.method_name) + ": " + call.error().message};
-    entry_at = *call + 1;
+    entry_at = call->node + 1;
+    runs_before = std::move(call->runs_before);
   }
   define_in_frames(code, entry_at, edit.saved);
-  return EntryExitEdit(code, edit).apply(entry_at);
+  return EntryExitEdit(code, edit).apply(entry_at, runs_before);
 }
 
 Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap) {

@@ -80,7 +80,13 @@ struct CallWrap {
 // Yields how many calls were wrapped.
 base::Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap);
 
-// The node of the call of this() or super() in a constructor, with the same refusals as instrument_entry_exit.
-base::Result<size_t> find_constructor_call(Code& code, const ConstantPool& pool);
+// Where a constructor calls this() or super().
+struct ConstructorCall {
+  size_t node = 0;
+  // By node: inserted code behind the call that runs before it (the handlers of calls among its arguments).
+  std::vector<bool> runs_before;
+};
+// Refuses what instrument_entry_exit refuses.
+base::Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& pool);
 
 }  // namespace contrafact::classfile

@@ -174,6 +174,7 @@ void rewrite_class(const fs::path& in, const fs::path& out, const std::string& p
       totals.instrumented++;
     } else {
       totals.refusals[reason_of(status.error().message)]++;
+      if (getenv("SHOW")) std::printf("%s %s\n", in.c_str(), std::string(file->methods()[i].descriptor).c_str());
     }
   }
   const std::vector<uint8_t> output = file->write();
