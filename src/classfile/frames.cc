@@ -23,7 +23,6 @@ constexpr uint8_t kSameMax = 63;
 constexpr uint8_t kSameLocals1Min = 64;
 constexpr uint8_t kSameLocals1Max = 127;
 constexpr uint8_t kSameLocals1Extended = 247;
-constexpr uint8_t kChopMin = 248;
 constexpr uint8_t kSameExtended = 251;  // chops count down to it, appends up from it
 constexpr uint8_t kFull = 255;
 
