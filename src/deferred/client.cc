@@ -17,6 +17,7 @@ void Client::reset(uint32_t stream) {
   dropped_.store(0, std::memory_order_relaxed);
   ended_.store(false, std::memory_order_relaxed);
   memo_ = 0;
+  unsaid_dropped_ = 0;
   next_new_ = nullptr;
 }
 

@@ -62,6 +62,7 @@ class alignas(64) Client {
   // The consumer's side.
   alignas(64) Buffer* head_;
   uint32_t memo_;
+  uint32_t unsaid_dropped_;  // of buffers that held no call to say it with
   Client* next_new_;  // in the list of clients that the consumer has not seen yet
   Buffer stub_;
 };

@@ -88,8 +88,12 @@ void Drainer::take(Client& client, bool last) {
   while (take_buffer(client, *client.head_)) {
   }
   if (!last) return;
-  // Calls that were lost with no later buffer to say so.
-  const uint32_t dropped = client.dropped_.exchange(0, std::memory_order_relaxed);
+  // Calls that were lost with no later one to say so.
+  const Buffer& buffer = *client.head_;
+  const bool unsaid = !buffer.begun && !buffer.drained.load(std::memory_order_acquire);
+  const uint32_t dropped = client.dropped_.exchange(0, std::memory_order_relaxed) + client.unsaid_dropped_ +
+                           (unsaid ? buffer.header.dropped : 0);
+  client.unsaid_dropped_ = 0;
   if (dropped == 0) return;
   std::array<uint32_t, kColumnsMax> cursor{};
   Batch batch{client.stream_, dropped, false, 0, nullptr, {}, cursor, client.memo_};
@@ -112,15 +116,17 @@ bool Drainer::take_buffer(Client& client, Buffer& buffer) {
     }
   }
   if (!next) return false;
+  if (!buffer.begun && !buffer.drained.load(std::memory_order_relaxed)) client.unsaid_dropped_ += buffer.header.dropped;
   client.head_ = next;
   if (&buffer != &client.stub_) pool_->put(&buffer);
   return true;
 }
 
 void Drainer::show(Client& client, Buffer& buffer, uint32_t committed) {
+  if (committed == buffer.taken) return;
   const bool begins = !buffer.begun;
-  const uint32_t dropped = begins ? buffer.header.dropped : 0;
-  if (committed == buffer.taken && dropped == 0) return;
+  const uint32_t dropped = client.unsaid_dropped_ + (begins ? buffer.header.dropped : 0);
+  client.unsaid_dropped_ = 0;
   Batch batch{client.stream_,
               dropped,
               begins,

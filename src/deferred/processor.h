@@ -16,9 +16,9 @@ class Client;
 struct Batch {
   uint32_t stream;          // the producer's number
   uint32_t dropped_before;  // calls lost just before the first of these
-  bool buffer_begins;       // the first calls of a buffer (also if there are none yet)
-  uint32_t count;
-  const uint16_t* ids;  // `count` of them
+  bool buffer_begins;       // these are the first calls of a buffer
+  uint32_t count;           // 0 only where a producer's last calls were lost
+  const uint16_t* ids;      // `count` of them
   std::array<const void*, kColumnsMax> column;
   // Position in each column of the first call's arguments. The consumer must move them past the last call's.
   std::array<uint32_t, kColumnsMax>& cursor;
