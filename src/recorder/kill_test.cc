@@ -1,8 +1,9 @@
-// A recorded program that is killed loses at most what it appended in the last 100 ms, and what the file holds is valid.
+// A recorded program that is killed loses at most what it appended in the last 100 ms, and what the file holds is
+// valid.
 //
-// The program is a forked child whose threads append through the plain C layout, as injected Java code does, and publish
-// in shared memory what they have appended. The machine may be busy, and then nothing runs on time: a thread of the
-// child that only sleeps measures by how much, and that is added to the 100 ms.
+// The program is a forked child whose threads append through the plain C layout, as injected Java code does, and
+// publish in shared memory what they have appended. The machine may be busy, and then nothing runs on time: a thread of
+// the child that only sleeps measures by how much, and that is added to the 100 ms.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -123,7 +124,8 @@ TEST(KilledProgram, LosesAtMostTheLastMomentsAndLeavesAValidFile) {
     auto& published = *new (memory) Published{};
     const pid_t pid = fork();
     if (pid == 0) child(path, published);
-    while (published.threads[0].appended < 10 || published.threads[1].appended < 10 || published.threads[2].appended < 10) {
+    while (published.threads[0].appended < 10 || published.threads[1].appended < 10 ||
+           published.threads[2].appended < 10) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 250'000));
