@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 namespace contrafact::deferred {
 namespace {
@@ -58,11 +59,28 @@ void Drainer::run() {
   for (bool last = false; !last;) {
     wakeup_.sleep(interval_ns_);
     last = stopping_.load(std::memory_order_acquire);
-    pass(last);
+    const bool healthy = guarded([&] { pass(last); });
+    if (!healthy) stopped_.store(true, std::memory_order_relaxed);
     std::lock_guard lock(mutex_);
     ++passes_done_;
     passed_.notify_all();
+    if (!healthy) break;
   }
+  guarded([&] { consumer_.end(); });
+}
+
+// An exception, of an analysis or for want of memory, must not end the host.
+template <typename Work>
+bool Drainer::guarded(Work work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& e) {
+    consumer_.failed(e.what());
+  } catch (...) {
+    consumer_.failed("an exception of unknown type");
+  }
+  return false;
 }
 
 void Drainer::pass(bool last) {

@@ -58,6 +58,8 @@ class Drainer : public Processor {
   base::Status start_thread(const char* name);
   static void* thread_main(void* self);
   void run();
+  template <typename Work>
+  bool guarded(Work work);
   void pass(bool last);
   void take_new_clients();
   void take(Client& client, bool last);

@@ -56,13 +56,14 @@ base::Status Writer::write_block(BlockType type, uint32_t first, uint32_t count)
   header.stored_bytes = static_cast<uint32_t>(payload.size());
   header.count = count;
   header.first = first;
-  header.sequence = sequence_++;
+  header.sequence = sequence_;
   header.checksum = block_checksum(header, payload);
   std::memcpy(block_.data(), &header, sizeof header);
   if (base::Status written = sink_->write(block_); !written) {
     if (status_.ok()) status_ = written;
     return written;
   }
+  ++sequence_;
   bytes_written_ += block_.size();
   return {};
 }

@@ -31,8 +31,8 @@ class Recorder::Impl {
     std::lock_guard lock(stop_mutex_);
     if (stopped_) return;
     stopped_ = true;
+    log->set_exit_reason(reason);
     drainer->stop();
-    log->finish(reason);
   }
 
  private:
@@ -131,7 +131,8 @@ void Recorder::flush() {
 
 Recorder::Statistics Recorder::statistics() const {
   const EventLog& log = *impl_->log;
-  return {log.events_written(), log.events_dropped(), log.bytes_written(), impl_->drainer->bytes_made(), log.failed()};
+  return {log.events_written(), log.events_dropped(), log.bytes_written(), impl_->drainer->bytes_made(),
+          log.has_failed()};
 }
 
 }  // namespace contrafact::recorder

@@ -7,7 +7,8 @@
 // may lock and allocate for a short time: slow paths only. Invariants:
 //  1. A row is in its table before any event that names it can be appended, and is written before that event.
 //  2. Nothing here fails the host: when memory or disk run out, events are dropped and counted.
-//  3. In a forked child nothing is ever written.
+//  3. In a forked child nothing is ever written. There, only append, swap, flush, stop and the destructor may be
+//  called.
 //  4. A recorder must outlive its producers: an agent that cannot know when the last one is gone never destroys it.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,7 +219,37 @@ TEST_F(RecorderTest, AFullDiskStopsTheRecordingAndNotTheProgram) {
   EXPECT_TRUE((*recorder)->statistics().failed);
   EXPECT_GT((*recorder)->statistics().events_dropped, 0u);
   EXPECT_THAT(lines,
-              ElementsAre("recording stopped, the program goes on: cannot write run.cft: No space left on device"));
+              ElementsAre("recording stopped, the program went on: cannot write run.cft: No space left on device"));
+}
+
+// A limit on the file's size fails like a full disk, in the middle of a block, and sends a signal that kills by
+// default.
+TEST_F(RecorderTest, AFileThatMayNotGrowEndsWithAWholeBlock) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{20'000, 20'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    auto recorder = Recorder::start({.output_path = path_, .drain_interval_ms = 1});
+    Client* client = (*recorder)->attach(this_thread(StringId()));
+    for (uint32_t i = 0; !(*recorder)->statistics().failed; ++i) {
+      Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
+      if (i % 1000 == 0) (*recorder)->flush();
+    }
+    (*recorder)->stop("exit");
+    _exit(42);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const Collected got = load();
+  EXPECT_EQ(loss_.blocks_damaged + loss_.blocks_missing + loss_.bytes_skipped, 0u);
+  EXPECT_GT(got.events.size(), 1000u);
+  // There is seldom no room for the few bytes of the trailer.
+  if (!got.trailers.empty()) {
+    EXPECT_THAT(got.trailers[0].exit_reason, HasSubstr("File too large"));
+    EXPECT_GT(got.trailers[0].events_dropped, 0u);
+  }
 }
 
 TEST_F(RecorderTest, SaysWhyItCannotStart) {
