@@ -82,10 +82,10 @@ class EventDecoder {
   const EventBlock* decode(std::span<const uint8_t> payload, uint32_t count);
 
  private:
-  using Sections = std::array<std::span<const uint8_t>, 1 + kPlanes>;
   bool decode_runs(std::span<const uint8_t> bytes, uint32_t count);
-  bool decode_times(const Sections& sections);
-  bool decode_operands(std::span<const Sections> streams);
+  bool decode_times(ByteReader& sections, std::span<const uint8_t> low, std::span<const uint8_t> high);
+  bool decode_operands(ByteReader& sections, std::span<const uint8_t> planes);
+  void scatter_operands(std::span<const uint32_t*> cursor);
   bool sources_fit() const;
 
   GroupReader groups_;

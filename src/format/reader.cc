@@ -133,9 +133,9 @@ class BlockDecoder {
  private:
   std::optional<ByteReader> open(const FoundBlock& block) {
     ByteReader in(block.payload);
-    std::span<const uint8_t> section;
-    if (!groups_.get(in, scratch_, std::span(&section, 1)) || !in.at_end()) return std::nullopt;
-    return ByteReader(section);
+    const auto rows = groups_.get(in, scratch_);
+    if (!rows || !in.at_end()) return std::nullopt;
+    return ByteReader(*rows);
   }
 
   template <typename Row, typename Show>

@@ -67,7 +67,17 @@ void EventLog::append_calls(deferred::Batch& batch) {
 
 void EventLog::end_pass() {
   append_cpu_switches();
-  write_events();
+  if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
+  if (worth_writing()) write_events();
+}
+
+// Each block costs about 60 bytes beside its events, so a few events are kept back for a while: with the interval
+// between passes an event is still in the file after little more than 60 ms.
+bool EventLog::worth_writing() const {
+  constexpr uint32_t kEvents = 2'000;
+  constexpr int64_t kGatherNs = 35'000'000;
+  if (write_now_.load(std::memory_order_relaxed) || encoder_.event_count() >= kEvents) return true;
+  return gathering_since_ns_ != 0 && base::monotonic_ns() - gathering_since_ns_ >= kGatherNs;
 }
 
 void EventLog::append_cpu_switches() {
@@ -108,6 +118,8 @@ void EventLog::write_rows() {
 }
 
 void EventLog::write_events() {
+  gathering_since_ns_ = 0;
+  write_now_.store(false, std::memory_order_relaxed);
   write_rows();
   const uint32_t count = encoder_.event_count();
   const base::Status written = writer_->add_events(encoder_);
@@ -137,7 +149,7 @@ void EventLog::end() {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
   if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
-  write_rows();
+  write_events();
   check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,
                          .events_dropped = events_dropped(),
                          .end_ns = base::monotonic_ns()}));

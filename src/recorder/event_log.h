@@ -38,6 +38,8 @@ class EventLog : public deferred::Consumer {
 
   // From here on the kernel's switches of `os_tid` are those of `thread`.
   void name_thread(uint32_t os_tid, format::ThreadId thread);
+  // The next pass writes what it has, however little. Any thread.
+  void write_at_next_pass() { write_now_.store(true, std::memory_order_relaxed); }
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
 
@@ -47,6 +49,7 @@ class EventLog : public deferred::Consumer {
   bool has_failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
+  bool worth_writing() const;
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
   void append_cpu_switches();
@@ -60,6 +63,7 @@ class EventLog : public deferred::Consumer {
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
+  int64_t gathering_since_ns_ = 0;  // when the first event of the encoder was taken; 0 if it is empty
   NewRows rows_;
   std::vector<CpuSwitch> switches_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
@@ -71,6 +75,7 @@ class EventLog : public deferred::Consumer {
   std::atomic<uint64_t> events_dropped_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> write_now_{false};
   std::string failure_;
   std::string exit_reason_ = "exit";
   uint64_t calls_unknown_ = 0;

@@ -126,7 +126,9 @@ void Recorder::stop(std::string_view reason) {
   impl_->stop(reason);
 }
 void Recorder::flush() {
-  if (!impl_->in_child()) impl_->drainer->flush();
+  if (impl_->in_child()) return;
+  impl_->log->write_at_next_pass();
+  impl_->drainer->flush();
 }
 
 Recorder::Statistics Recorder::statistics() const {
