@@ -76,7 +76,8 @@ void EventLog::end_pass() {
 bool EventLog::worth_writing() const {
   constexpr uint32_t kEvents = 2'000;
   constexpr int64_t kGatherNs = 35'000'000;
-  if (write_now_.load(std::memory_order_relaxed) || encoder_.event_count() >= kEvents) return true;
+  if (bytes_written_.load(std::memory_order_relaxed) == 0) return true;  // the facts come early
+  if (in_a_hurry_.load(std::memory_order_relaxed) > 0 || encoder_.event_count() >= kEvents) return true;
   return gathering_since_ns_ != 0 && base::monotonic_ns() - gathering_since_ns_ >= kGatherNs;
 }
 
@@ -119,7 +120,6 @@ void EventLog::write_rows() {
 
 void EventLog::write_events() {
   gathering_since_ns_ = 0;
-  write_now_.store(false, std::memory_order_relaxed);
   write_rows();
   const uint32_t count = encoder_.event_count();
   const base::Status written = writer_->add_events(encoder_);

@@ -38,8 +38,8 @@ class EventLog : public deferred::Consumer {
 
   // From here on the kernel's switches of `os_tid` are those of `thread`.
   void name_thread(uint32_t os_tid, format::ThreadId thread);
-  // The next pass writes what it has, however little. Any thread.
-  void write_at_next_pass() { write_now_.store(true, std::memory_order_relaxed); }
+  // While somebody is in a hurry, every pass writes what it has, however little. Any thread.
+  void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
 
@@ -75,7 +75,7 @@ class EventLog : public deferred::Consumer {
   std::atomic<uint64_t> events_dropped_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<bool> failed_{false};
-  std::atomic<bool> write_now_{false};
+  std::atomic<int> in_a_hurry_{0};
   std::string failure_;
   std::string exit_reason_ = "exit";
   uint64_t calls_unknown_ = 0;

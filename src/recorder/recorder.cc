@@ -127,8 +127,9 @@ void Recorder::stop(std::string_view reason) {
 }
 void Recorder::flush() {
   if (impl_->in_child()) return;
-  impl_->log->write_at_next_pass();
+  impl_->log->hurry(+1);
   impl_->drainer->flush();
+  impl_->log->hurry(-1);
 }
 
 Recorder::Statistics Recorder::statistics() const {
