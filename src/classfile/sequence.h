@@ -119,7 +119,7 @@ class Sequence {
   uint32_t locals_ = 0;  // one more than the greatest slot used
   int depth_ = 0;        // against the start; may go below 0
   int deepest_ = 0;
-  bool pool_full_ = false;
+  const char* error_ = nullptr;  // what went wrong while it was made
 };
 
 // The content of a Code attribute for a new method made of `body` alone: see ClassFile::add_method.
