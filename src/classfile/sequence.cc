@@ -141,6 +141,7 @@ Sequence& Sequence::new_object(std::string_view internal_name) {
 }
 
 Sequence& Sequence::bind(Label label) {
+  unbound_labels_--;
   Node node;
   node.label = LabelId(label.number);
   nodes_.push_back(node);
@@ -159,6 +160,7 @@ Sequence& Sequence::branch(Opcode opcode, Label target) {
 }
 
 Status Sequence::append_to(Code& code, std::vector<Node>& nodes) const {
+  CHECK(unbound_labels_ == 0);
   if (error_ != nullptr) return Error{error_};
   const uint32_t first_label = code.label_count;
   const uint32_t first_byte = static_cast<uint32_t>(code.bytes.size());
