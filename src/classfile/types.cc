@@ -11,7 +11,7 @@ using Type = VerificationType;
 namespace {
 
 // Bounds the memory and time that hostile code can cost: slots copied for branches. Real methods stay far below.
-constexpr size_t kMaxSlotsCopied = size_t{16} << 20;
+constexpr size_t kMaxSlotsCopied = size_t{4} << 20;
 
 // The abstract machine: executes one instruction on a frame.
 class Machine {

@@ -4,8 +4,8 @@
   verify_classes.py REWRITE_CLASSES WORK_DIR [--every N] [--one-jdk] [--jars NAME ...] [--old-jars NAME ...]
 
 Edits every N-th class of java.base of each JDK (17 and the newest found) and of the given jars of /usr/share/java. A JVM with
-full verification must link each class, must reject classes with frames made wrong on purpose, and must run a
-rewritten sample program with the expected trace.
+full verification must link each class, must run javac on that java.base, must reject classes with frames made wrong on
+purpose, and must run a rewritten sample program with the expected trace.
 """
 import argparse
 import glob
@@ -36,7 +36,9 @@ def run(command, expect_failure=False, timeout=300):
 def jdks():
     """Homes of JDK 17 and of the newest JDK, by major version."""
     homes = {}
-    for javac in glob.glob("/usr/lib/jvm/*/bin/javac") + [os.path.join(os.environ.get("JAVA_HOME", "/none"), "bin/javac")]:
+    candidates = glob.glob("/usr/lib/jvm/*/bin/javac")
+    candidates.append(os.path.join(os.environ.get("JAVA_HOME", "/none"), "bin/javac"))
+    for javac in candidates:
         release = os.path.join(os.path.dirname(os.path.dirname(javac)), "release")
         if not os.path.exists(release):
             continue
@@ -83,6 +85,18 @@ class Check:
         self.rewrite(original, rewritten)
         shutil.copytree(self.probe, rewritten, dirs_exist_ok=True)
         print(f"{name} java.base: {self.link(rewritten, ['boot', rewritten])}")
+        self.compiler_runs(name, rewritten)
+
+    def compiler_runs(self, name, java_base):
+        """javac on the rewritten java.base must do what it does on the original one."""
+        target = self.path(name, "sample-again")
+        run([self.java, *VERIFY, "--patch-module", f"java.base={java_base}", "-m", "jdk.compiler/com.sun.tools.javac.Main",
+             "-d", target, os.path.join(HERE, "sample/Sample.java")])
+        with open(self.path(name, "sample", "Sample.class"), "rb") as before:
+            with open(os.path.join(target, "Sample.class"), "rb") as after:
+                if before.read() != after.read():
+                    raise Failure("javac on the rewritten java.base yields another Sample.class")
+        print(f"{name} javac on the rewritten java.base: the same Sample.class")
 
     def jars(self, name, label, version, paths):
         original, rewritten = self.path(name, label), self.path(name, label + "-rewritten")
@@ -114,7 +128,9 @@ class Check:
 def jar_paths(names):
     paths = []
     for name in names:
-        found = sorted(p for p in glob.glob(f"/usr/share/java/{name}*.jar") if re.fullmatch(re.escape(name) + r"(-[\d.]+.*)?\.jar", os.path.basename(p)))
+        versioned = re.compile(re.escape(name) + r"(-[\d.]+.*)?\.jar")
+        candidates = sorted(glob.glob(f"/usr/share/java/{name}*.jar"))
+        found = [path for path in candidates if versioned.fullmatch(os.path.basename(path))]
         if not found:
             raise Failure(f"no /usr/share/java/{name}.jar: install the packages of group test in cmake/debian-packages.txt")
         paths.append((name, found[0]))
