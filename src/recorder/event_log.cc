@@ -116,21 +116,31 @@ void EventLog::write_events() {
   bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
 }
 
-// The first error is told; after it events are only counted.
 void EventLog::check(const base::Status& written) {
-  if (written.ok() || failed_.exchange(true, std::memory_order_relaxed)) return;
-  if (diagnostics_) diagnostics_("recording stopped, the program goes on: " + written.error().message);
+  if (!written.ok()) fail(written.error().message);
 }
 
-void EventLog::finish(std::string_view reason) {
+// The first trouble is told; after it events are only counted.
+void EventLog::fail(std::string_view why) {
+  if (failed_.exchange(true, std::memory_order_relaxed)) return;
+  failure_ = "recording stopped, the program went on: ";
+  failure_ += why;
+  if (diagnostics_) diagnostics_(failure_);
+}
+
+void EventLog::failed(const char* what) {
+  fail(what);
+}
+
+void EventLog::end() {
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
   if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
   write_rows();
-  std::string said(reason);
-  if (failed()) said = "recording stopped: " + writer_->status().error().message;
-  check(writer_->finish({.exit_reason = said, .events_dropped = events_dropped(), .end_ns = base::monotonic_ns()}));
+  check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,
+                         .events_dropped = events_dropped(),
+                         .end_ns = base::monotonic_ns()}));
   bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
 }
 
