@@ -197,6 +197,11 @@ class Restorer {
       int64_t new_ns;
       if (!unborn && old_ns <= old_ready_ns) new_ns = std::min(cursor.last_new_ns + (old_ns - cursor.last_old_ns), ready_ns);
       else new_ns = std::max(time_ns - (old_time_ns - old_ns), unborn ? old_begin_ns_ : ready_ns);
+      // A thread that was there before its first task was spawned is still there then.
+      if (unborn && old_.kind[event] == EventKind::task_start) {
+        const model::EventIndex spawn = old_.tasks[old_.a[event]].spawn;
+        if (spawn.valid() && old_ns < old_.time_ns[spawn.index()]) new_ns = std::min(new_ns, old_ns);
+      }
       emit_old(cursor.next, std::min(new_ns, time_ns));
     }
   }
