@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Fails when a file of one folder includes a header of a folder that it must not know.
+
+The arrows are those of ARCHITECTURE.md: each folder lists the folders that it may include directly or indirectly.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# folder -> folders that it may include, besides itself. `include/contrafact` (plain C) may be included by all.
+ALLOWED = {
+    "base": [],
+    "format": ["base"],
+    "table": ["base"],
+    "classfile": ["base"],
+    "deferred": ["base"],
+    "recorder": ["base", "format", "deferred"],
+    "agent_jvm": ["base", "format", "deferred", "recorder", "classfile"],
+    "agent_native": ["base", "format", "deferred", "recorder"],
+    "model": ["base", "format"],
+    "graph": ["base", "format", "model"],
+    "analysis": ["base", "format", "model", "graph", "table"],
+    "whatif": ["base", "format", "model", "graph", "table"],
+    "replay": ["base", "format", "model", "graph", "table"],
+    "report": ["base", "table"],
+    "export": ["base", "table", "format", "model"],
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/[^"]+"')
+
+
+def violations():
+    for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
+        if folder.name == "cli":  # knows everything
+            continue
+        if folder.name not in ALLOWED:
+            yield f"src/{folder.name}: a folder without a row in tools/check_includes.py"
+            continue
+        for path in sorted(folder.rglob("*")):
+            if path.suffix not in (".cc", ".h"):
+                continue
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                match = INCLUDE.match(line)
+                if not match or match.group(1) in (folder.name, "contrafact"):
+                    continue
+                if match.group(1) not in ALLOWED[folder.name]:
+                    yield f"{path.relative_to(ROOT)}:{number}: src/{folder.name} must not include '{match.group(1)}/'"
+
+
+def main():
+    found = list(violations())
+    for line in found:
+        print(line, file=sys.stderr)
+    print(f"includes: {len(found)} against the arrows")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
