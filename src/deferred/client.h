@@ -1,0 +1,88 @@
+// Client: one producer of deferred calls, usually a thread, and its chain of buffers.
+//
+// The swap protocol. A client's buffers form a queue with one producer and one consumer, linked through Buffer::next:
+//
+//     head_ (consumer) -> full -> full -> current (producer fills it)
+//
+//  - The producer links a new buffer behind its current one with a release store, after which it never touches the old one.
+//  - The consumer takes from the head: it reads `next` first and `committed` second, both with acquire. If next was set,
+//    committed is final, and once all of it is taken the buffer is the consumer's to recycle. If not, it takes what is
+//    committed (a live partial take) and looks again later.
+//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer, having
+//    taken all `capacity` calls of a buffer without successor, sets `drained` (release) and leaves it alone until the
+//    producer has emptied it and cleared `drained` (release).
+//  So each call is taken exactly once, in the order in which its producer appended it, and neither side ever waits.
+//  - The queue starts with a stub of capacity 0, part of the client: a thread that appends nothing has no memory.
+//
+// Thread safety: buffer() and swap() are the producer's; what the consumer uses is private to the folder.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "contrafact/deferred_buffer.h"
+#include "deferred/buffer.h"
+#include "deferred/processor.h"
+
+namespace contrafact::deferred {
+
+class alignas(64) Client {
+ public:
+  explicit Client(Processor& processor) : processor_(processor) { reset(0); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // The buffer to append to. Valid until the next swap().
+  contrafact_buffer* buffer() const { return &current_->header; }
+  // A buffer with room for at least one call, or null after counting one dropped call. Also for a buffer that is not full:
+  // then it is handed on as it is.
+  contrafact_buffer* swap() { return processor_.swap(*this); }
+  // The number that the environment's owner gave this producer when it attached.
+  uint32_t stream() const { return stream_; }
+
+ private:
+  friend class ClientTable;
+  friend class Drainer;
+
+  // A producer that begins. REQUIRES: nobody knows of the client.
+  void reset(uint32_t stream);
+
+  // The producer's side. The consumer takes `dropped_` too, when the client has ended or the processor stops.
+  Buffer* current_;
+  uint32_t stream_;
+  uint32_t size_class_;       // of the next buffer
+  uint64_t pass_of_current_;  // the consumer's pass in which the current buffer was handed out
+  std::atomic<uint32_t> dropped_;
+  Processor& processor_;
+  std::atomic<bool> ended_;
+
+  // The consumer's side.
+  alignas(64) Buffer* head_;
+  uint32_t memo_;
+  uint32_t unsaid_dropped_;  // of buffers that held no call to say it with
+  Client* next_new_;  // in the list of clients that the consumer has not seen yet
+  Buffer stub_;
+};
+
+// ClientTable: makes clients and uses them again. Thread safety: all of it; locks.
+class ClientTable {
+ public:
+  explicit ClientTable(Processor& processor) : processor_(processor) {}
+  Client* attach(uint32_t stream);
+  // REQUIRES: the producer does not use the client any more.
+  void detach(Client* client);
+  // The processor's: nothing of the client is left to be processed.
+  void recycle(Client* client);
+  size_t clients_made() const;
+
+ private:
+  Processor& processor_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Client*> free_;
+};
+
+}  // namespace contrafact::deferred
