@@ -172,14 +172,32 @@ class Compiler {
     program_.parents = std::move(parents);
   }
 
+  // True for a thread whose last event was added because the recording ended while it blocked or ran.
+  bool was_cut_off(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    if (range.size() == 0) return true;
+    const uint32_t last = range.end - 1;
+    switch (trace_.kind[last]) {
+      case EventKind::block_end:
+        return trace_.time_ns[last] == trace_end_ns_;
+      case EventKind::wait_end:
+        return trace_.time_ns[last] == trace_end_ns_ && static_cast<Outcome>(trace_.b[last]) == Outcome::interrupted;
+      case EventKind::task_end:
+        return task(trace_.a[last]).truncated;
+      default:
+        return false;
+    }
+  }
+
   void find_background() {
+    trace_end_ns_ = trace_.end_ns();
     const size_t tasks = trace_.tasks.size();
     program_.background.assign(tasks + trace_.threads.size(), false);
     for (size_t id = 0; id < tasks; ++id) program_.background[id] = task(id).truncated || task(id).delay_us > 0;
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
-      program_.background[tasks + i] =
-          role == ThreadRole::worker || (role == ThreadRole::plain && trace_.threads[i].daemon);
+      const bool daemon = role == ThreadRole::plain && trace_.threads[i].daemon;
+      program_.background[tasks + i] = role == ThreadRole::worker || daemon || was_cut_off(static_cast<uint32_t>(i));
     }
   }
 
@@ -468,6 +486,7 @@ class Compiler {
   std::vector<TaskId> spawners_;         // by task: the task inside which it was spawned
   std::vector<TaskId> completers_;       // by task: the task inside which it was completed
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
+  int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool worker_ = false;
   bool joined_ = false;
