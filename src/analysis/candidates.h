@@ -5,12 +5,14 @@
 // Pure function; linear in the events (hashing), millions of tasks in seconds.
 //
 // Invariants
-//  1. `tasks` of a candidate is sorted, not empty, and all of one spawn context, pool and kind.
+//  1. `tasks` of a candidate is sorted, not empty, and all of one set: spawned (a dependent stage: created) with the same
+//     whole stack. Tasks that never ran or never ended are left out of it.
 //  2. The hoist-branch candidates of one set are disjoint proper subsets of it.
 //  3. The order of candidates, and everything in them, depends on the trace alone.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/trace.h"
@@ -22,9 +24,9 @@ std::string_view name_of(CandidateKind kind);  // "convert-to-inline", ...
 
 struct Candidate {
   CandidateKind kind = CandidateKind::convert_to_inline;
-  model::ContextId context;       // where the tasks are spawned: the whole interned stack
+  model::ContextId context;       // where the tasks are spawned (dependent stages: created): the whole interned stack
   model::MethodId body;           // what they run; none where several
-  model::PoolId pool;
+  model::PoolId pool;             // none where several
   uint32_t set = 0;               // number of the set that it improves: equal for the candidates of one set
   uint32_t set_size = 0;          // tasks in that set, this candidate's included
   std::vector<model::TaskId> tasks;
@@ -33,12 +35,13 @@ struct Candidate {
   std::string other_path;         // the most frequent path among the set's other tasks, in words
 };
 
-// Why a set of tasks, or part of it, has no candidate.
+// Why a set of tasks, or part of it, has no candidate. Reasons are among those that `candidates` lists in its source, in
+// words for a person: "never started", "runs of a thread", "delayed or periodic", "waited for with a time-out", ...
 struct Ineligible {
   model::ContextId context;
   model::MethodId body;
   CandidateKind kind = CandidateKind::convert_to_inline;
-  std::string reason;             // "never started", "run of a thread", "periodic or delayed", "waited for with a time-out"
+  std::string reason;
   uint64_t tasks = 0;
 };
 

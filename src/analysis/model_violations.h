@@ -15,8 +15,9 @@ namespace contrafact::analysis {
 
 enum class ViolationKind : uint8_t {
   fed_by_task,        // blocked until another task woke it: a queue, latch, condition
-  monitor_contended,  // entered a synchronized region that another thread held
-  lock_contended,     // blocked in park until the thread that held a lock, outside any task, woke it; or nobody is known to
+  fed_by_thread,      // blocked until a thread outside any task woke it
+  lock_contended,     // blocked for a lock that another thread held, a synchronized region's or one of java.util.concurrent
+  parked,             // blocked in park or Object.wait, and the trace does not say who woke it
   sleeps,             // Thread.sleep: inlined, the caller sleeps
   io,                 // recorded input or output: inlined, the caller blocks for it
 };
@@ -24,8 +25,8 @@ enum class ViolationKind : uint8_t {
 struct Violation {
   ViolationKind kind = ViolationKind::fed_by_task;
   model::ContextId context;        // where the task blocks
-  model::ContextId waker_spawn;    // fed_by_task: where the task that woke it was spawned
-  model::MethodId waker_body;      // fed_by_task: what that task runs
+  model::ContextId waker_spawn;    // where the task that woke it was spawned; none without one
+  model::MethodId waker_body;      // what that task runs
   bool waker_in_set = false;       // the waker is itself one of the tasks asked about
   bool serious = false;            // may deadlock or change the result when inlined; otherwise only timing differs
   uint64_t count = 0;              // blocks
@@ -42,8 +43,8 @@ class BlockIndex {
     model::TaskId task;     // blocked inside it
     model::EventIndex begin;
     int64_t duration_ns;
-    model::TaskId waker;    // task inside which the wake happened; none if not known or outside any task
-    bool woken = false;     // some thread's wake is known to have ended it
+    model::TaskId waker;           // task inside which the wake happened; none if not known or outside any task
+    model::ThreadId waker_thread;  // none if no wake is known
   };
   explicit BlockIndex(const model::Trace& trace);
   std::span<const Block> blocks_of(model::TaskId task) const;

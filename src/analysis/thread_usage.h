@@ -45,6 +45,7 @@ struct PoolUsage {
   model::PoolId pool;
   uint32_t workers = 0;  // threads of the pool seen in the run
   UsageAggregates aggregates;
+  std::vector<int64_t> occupied_ns;  // [n]: time with exactly n workers occupied
 };
 
 struct ThreadUsage {

@@ -28,7 +28,9 @@ struct Frame {
 
 class TaskWalk {
  public:
-  TaskWalk(const Trace& trace, ThreadId thread) : trace_(trace), range_(trace.thread_events(thread)), at_(range_.begin) {}
+  TaskWalk(const Trace& trace, ThreadId thread) : TaskWalk(trace, trace.thread_events(thread)) {}
+  // Part of one thread's events, e.g. one task's from its start to its end.
+  TaskWalk(const Trace& trace, EventRange range) : trace_(trace), range_(range), at_(range.begin) {}
 
   // Moves to the next event and applies it to the stack. False when the thread has no more.
   bool next() {
