@@ -15,20 +15,12 @@
 #include "cli/json_document.h"
 #include "cli/output.h"
 #include "cli/perf_probe.h"
+#include "cli/schemas.h"
 #include "table/render.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
 namespace {
-
-const table::Schema kDoctorSchema{
-    "doctor",
-    "What this machine allows and what is missing.",
-    {{"check", "check", table::Type::text, table::Unit::none, "What was looked at."},
-     {"state", "state", table::Type::text, table::Unit::none,
-      "ok; limited: works with less detail; missing: recording does not work."},
-     {"found", "found", table::Type::text, table::Unit::none, "What was found."},
-     {"advice", "what to do", table::Type::text, table::Unit::none, "What to do about it; empty if nothing."}}};
 
 enum class State { ok, limited, missing };
 
@@ -134,7 +126,14 @@ Run declare(CLI::App& app) {
 
 }  // namespace
 
-const table::Schema& doctor_schema() { return kDoctorSchema; }
+const table::Schema kDoctorSchema{
+    "doctor",
+    "What this machine allows and what is missing.",
+    {{"check", "check", table::Type::text, table::Unit::none, "What was looked at."},
+     {"state", "state", table::Type::text, table::Unit::none,
+      "ok; limited: works with less detail; missing: recording does not work."},
+     {"found", "found", table::Type::text, table::Unit::none, "What was found."},
+     {"advice", "what to do", table::Type::text, table::Unit::none, "What to do about it; empty if nothing."}}};
 
 const Command kDoctorCommand{"doctor", "say what this machine allows and what is missing",
                              "contrafact doctor\ncontrafact doctor --json\nJAVA_HOME=/opt/jdk contrafact doctor", declare};
