@@ -1,5 +1,5 @@
 // EventEncoder packs events into the payload of one event block; EventBlock is the same events unpacked into columns.
-// docs/format.md draws the encoding; src/format/block_codec.cc explains its choices.
+// docs/format.md draws the encoding; event_block.cc explains its choices.
 //
 // A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of one
 // thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
@@ -13,7 +13,9 @@
 #include <span>
 #include <vector>
 
+#include "format/compression.h"
 #include "format/event.h"
+#include "format/packed_ints.h"
 
 namespace contrafact::format {
 
@@ -56,13 +58,46 @@ class EventEncoder {
   bool full() const { return kinds_.size() >= kEventsPerBlockMax; }
   void clear();
   // Appends the payload to `out`.
-  void encode(std::vector<uint8_t>& out) const;
+  void encode(GroupWriter& groups, std::vector<uint8_t>& out);
 
  private:
+  void encode_runs_and_times();
+  void encode_operands();
+
   std::vector<EventRun> runs_;
   std::vector<EventKind> kinds_;
   std::vector<int64_t> times_ns_;
   std::vector<uint32_t> operands_;
+  // Kept for their memory.
+  std::vector<uint8_t> run_bytes_;
+  PackedInts times_;
+  std::vector<PackedInts> streams_;
+};
+
+class EventDecoder {
+ public:
+  EventDecoder();
+  // The columns of a payload that should hold `count` events; null if it does not keep the grammar. Every event has a
+  // known kind and all its operands; runs are in order, not empty, and cover all events.
+  const EventBlock* decode(std::span<const uint8_t> payload, uint32_t count);
+
+ private:
+  using Sections = std::array<std::span<const uint8_t>, 1 + kPlanes>;
+  bool decode_runs(std::span<const uint8_t> bytes, uint32_t count);
+  bool decode_times(const Sections& sections);
+  bool decode_operands(std::span<const Sections> streams);
+  bool sources_fit() const;
+
+  GroupReader groups_;
+  std::array<std::vector<uint8_t>, 4> scratch_;
+  std::vector<EventRun> runs_;
+  std::vector<int64_t> run_begin_ns_;  // relative to the end of the run before
+  std::vector<uint64_t> deltas_;
+  std::vector<std::vector<uint32_t>> streams_;
+  std::vector<EventKind> kinds_;
+  std::vector<int64_t> times_ns_;
+  std::vector<uint32_t> a_, b_, extra_;
+  EventBlock block_;
 };
 
 }  // namespace contrafact::format

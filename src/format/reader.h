@@ -56,7 +56,7 @@ class Reader {
   uint32_t version() const { return version_; }
   uint64_t byte_count() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
-  // Events in all readable block headers: what to reserve. An upper bound; not more than a damaged file can back with bytes.
+  // Events named by the block headers up to the first damage: what to reserve. At most 64 for each byte of the file.
   uint64_t event_count_hint() const;
 
  private:
@@ -64,6 +64,7 @@ class Reader {
   std::vector<uint8_t> bytes_;
   std::string name_;
   uint32_t version_ = 0;
+  size_t begin_ = 0;  // of the first block
   bool header_damaged_ = false;
 };
 

@@ -17,9 +17,8 @@
 #include "base/result.h"
 #include "format/event.h"
 #include "format/event_block.h"
+#include "format/file_layout.h"
 #include "format/sink.h"
-
-struct ZSTD_CCtx_s;
 
 namespace contrafact::format {
 
@@ -34,7 +33,6 @@ class Writer {
  public:
   // Writes the file header. `compression_level` is zstd's, 0 for none.
   static base::Result<std::unique_ptr<Writer>> create(std::unique_ptr<Sink> sink, int compression_level = 1);
-  ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -56,21 +54,21 @@ class Writer {
 
  private:
   Writer(std::unique_ptr<Sink> sink, int compression_level);
-  template <typename Row, typename Put>
-  base::Status add_rows(uint8_t type, uint32_t& next_id, std::span<const Row> rows, Put put);
-  base::Status write_block(uint8_t type, uint32_t first, uint32_t count);  // of what is in raw_
-  base::Status write_now(std::span<const uint8_t> bytes);
+  template <typename Row>
+  base::Status add_rows(BlockType type, uint32_t& next_id, std::span<const Row> rows);
+  base::Status write_block(BlockType type, uint32_t first, uint32_t count);  // of what is in block_, after the header
+  void begin_block() { block_.resize(sizeof(BlockHeader)); }
 
   std::unique_ptr<Sink> sink_;
-  int compression_level_;
-  ZSTD_CCtx_s* compressor_ = nullptr;
   base::Status status_;
-  std::vector<uint8_t> raw_;
+  GroupWriter groups_;
+  std::vector<uint8_t> rows_;
   std::vector<uint8_t> block_;
-  uint64_t sequence_ = 0;
+  uint32_t sequence_ = 0;
   uint64_t bytes_written_ = 0;
   uint64_t events_written_ = 0;
   uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0;
+  bool finished_ = false;
 };
 
 }  // namespace contrafact::format
