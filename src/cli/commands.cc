@@ -102,8 +102,12 @@ int run_tool(int argc, const char* const* argv) {
   try {
     app.parse(own);
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* about = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
-    return print(about->help()).ok() ? kExitOk : kExitOutput;
+    bool whole = app.get_subcommands().empty();
+    std::string text = whole ? app.help() : app.get_subcommands().front()->help("contrafact");
+    return print(text).ok() ? kExitOk : kExitOutput;
+  } catch (const CLI::ExtrasError& error) {
+    if (!app.get_subcommands().empty()) return usage_error(app, error);
+    return fail(kExitUsage, fmt::format("there is no command '{}'; contrafact help lists them", argv[1]));
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
   }

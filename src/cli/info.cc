@@ -76,7 +76,8 @@ table::Table pools_table(const model::Trace& trace) {
   table::Table table(kInfoPoolsSchema);
   for (size_t p = 0; p < trace.pools.size(); ++p) {
     const format::PoolRow& pool = trace.pools[p];
-    Cell most = pool.max_size == UINT32_MAX || pool.max_size == 0 ? Cell() : Cell(int64_t{pool.max_size});
+    Cell most;
+    if (pool.max_size != UINT32_MAX && pool.max_size != 0) most = int64_t{pool.max_size};
     table.add_row({std::string(trace.string(pool.name)), std::string(kPoolKinds[static_cast<size_t>(pool.kind)]),
                    int64_t{pool.core_size}, most, tasks[p]});
   }

@@ -48,12 +48,12 @@ base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
   if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     return base::Error{fmt::format("cannot write '{}': it is no regular file", path)};
   }
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
+  std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? std::string(".") : parent.string();
   if (::stat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
     return base::Error{fmt::format("cannot write '{}': there is no folder '{}'", path, folder)};
   }
-  std::string probe = path + ".probe-XXXXXX";
+  std::string probe = fmt::format("{}.probe-XXXXXX", path);
   int fd = ::mkstemp(probe.data());
   if (fd < 0) return base::Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
   ::close(fd);

@@ -58,7 +58,7 @@ TEST(Perfetto, SlicesNestAndFlowsHaveBothEnds) {
     const auto& event = packet.track_event();
     EXPECT_GE(packet.timestamp(), last_time[event.track_uuid()]);
     last_time[event.track_uuid()] = packet.timestamp();
-    if (event.has_name_iid()) EXPECT_TRUE(names.contains(event.name_iid())) << "a name is defined before its use";
+    EXPECT_TRUE(!event.has_name_iid() || names.contains(event.name_iid())) << "a name is defined before its use";
     if (event.type() == perfetto_wire::TrackEvent::TYPE_SLICE_BEGIN) slices.insert(names[event.name_iid()]);
     depth[event.track_uuid()] += event.type() == perfetto_wire::TrackEvent::TYPE_SLICE_BEGIN;
     depth[event.track_uuid()] -= event.type() == perfetto_wire::TrackEvent::TYPE_SLICE_END;

@@ -41,6 +41,9 @@ TEST(ValueText, NumbersKeepThreeDigits) {
   EXPECT_EQ(number_text(0), "0");
   EXPECT_EQ(number_text(-0.0), "0");
   EXPECT_EQ(number_text(3.14159), "3.14");
+  EXPECT_EQ(number_text(0.0092), "0.0092");
+  EXPECT_EQ(number_text(-0.00012345), "-0.000123");
+  EXPECT_EQ(number_text(1e-15), "0");
   EXPECT_EQ(number_text(100), "100");
   EXPECT_EQ(number_text(20), "20");
   EXPECT_EQ(count_text(1234), "1234");

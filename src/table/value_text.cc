@@ -51,6 +51,7 @@ bool is_harmful(char32_t c) {
 std::string significant(double value) {
   double magnitude = std::fabs(value);
   int decimals = magnitude >= 100 || magnitude == 0 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3;
+  while (magnitude > 0 && magnitude < 0.1 && decimals < 9) ++decimals, magnitude *= 10;
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (text.find('.') != std::string::npos) {
     while (text.back() == '0') text.pop_back();
