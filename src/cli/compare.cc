@@ -68,7 +68,8 @@ table::Table side_by_side(const std::vector<Compared>& runs, const std::vector<s
 
 std::string name_of_run(size_t index, const model::Trace& trace) {
   if (index == 0) return "base";
-  if (trace.origin != model::Origin::measured) return std::string(name_of(trace.origin));
+  if (trace.origin == model::Origin::estimated) return "estimate";
+  if (trace.origin == model::Origin::simulated) return "simulation";
   return index == 2 ? "actual" : "changed";
 }
 
