@@ -24,7 +24,7 @@ using model::Trace;
 
 // Reasons that take single tasks out of their set, and reasons that rule out the whole set, as one source change would
 // affect all of it.
-enum class Reason : uint8_t { none, no_body, thread_run, stage, never_started, never_ended, delayed, timed_wait, cancelled };
+enum class Reason : uint8_t { none, no_body, thread_run, stage, never_started, cut_off, delayed, timed_wait, cancelled };
 constexpr size_t kReasons = 9;
 
 constexpr std::array<std::string_view, kReasons> kReasonTexts{
@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, kReasons> kReasonTexts{
     "runs of a thread, not tasks of a pool",
     "run already on the thread that completes their source",
     "never started",
-    "did not end while recorded",
+    "began before the recording or did not end in it",
     "delayed or periodic: their time of execution matters",
     "waited for with a time-out",
     "cancelled",
@@ -122,7 +122,7 @@ Reason reason_of(const TaskRow& task, const TaskFacts& facts) {
   if (facts.timed_out) return Reason::timed_wait;
   if (facts.cancelled) return Reason::cancelled;
   if (!task.start.valid()) return Reason::never_started;
-  if (!task.end.valid()) return Reason::never_ended;
+  if (!task.end.valid() || task.truncated) return Reason::cut_off;
   return Reason::none;
 }
 
