@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analysis/execution_path.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -37,6 +38,48 @@ Improvement improvement_of(const analysis::Candidate& candidate) {
   return improvement;
 }
 
+// What the subset's path has and the other's has not, and the other way round: how a person tells the branch.
+std::vector<whatif::PathCondition> path_conditions(const model::Trace& trace, model::TaskId member, model::TaskId other) {
+  std::vector<analysis::PathToken> ours = analysis::path_of(trace, member), theirs = analysis::path_of(trace, other);
+  std::vector<whatif::PathCondition> conditions;
+  auto add_missing = [&](const std::vector<analysis::PathToken>& from, const std::vector<analysis::PathToken>& in, bool holds) {
+    for (analysis::PathToken token : from) {
+      if (std::find(in.begin(), in.end(), token) != in.end()) continue;
+      whatif::PathCondition condition{.holds = holds};
+      uint32_t subject = analysis::subject_of(token);
+      switch (analysis::kind_of(token)) {
+        case model::EventKind::method_enter: condition.method = model::MethodId(subject); break;
+        case model::EventKind::task_spawn:
+        case model::EventKind::task_create:
+          condition.kind = whatif::PathCondition::Kind::spawns_at;
+          condition.context = model::ContextId(subject);
+          break;
+        case model::EventKind::wait_begin:
+        case model::EventKind::block_begin:
+          condition.kind = whatif::PathCondition::Kind::waits_at;
+          condition.context = model::ContextId(subject);
+          break;
+        default: continue;
+      }
+      conditions.push_back(condition);
+    }
+  };
+  add_missing(ours, theirs, true);
+  add_missing(theirs, ours, false);
+  return conditions;
+}
+
+// A task of the candidate's set that is not one of its own; none if it has them all.
+model::TaskId outsider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all) {
+  for (const analysis::Candidate& whole : all) {
+    if (whole.set != candidate.set || whole.kind == analysis::CandidateKind::hoist_branch) continue;
+    for (model::TaskId task : whole.tasks) {
+      if (!std::binary_search(candidate.tasks.begin(), candidate.tasks.end(), task)) return task;
+    }
+  }
+  return model::TaskId::none();
+}
+
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
   auto above = [](double value, double limit) { return value > limit * (1 + kTolerance); };
   if (options.filter_time && above(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns))) {
@@ -54,9 +97,14 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
 }
 
 // Estimates one candidate and says whether it is to be ranked.
-Advice consider(const analysis::Candidate& candidate, const whatif::Estimator& estimator,
-                const analysis::BlockIndex& blocks, const AdviceOptions& options) {
+Advice consider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all,
+                const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const AdviceOptions& options) {
   Advice advice{.improvement = improvement_of(candidate), .path = candidate.path, .other_path = candidate.other_path};
+  if (candidate.kind == analysis::CandidateKind::hoist_branch) {
+    if (model::TaskId other = outsider(candidate, all); other.valid()) {
+      advice.improvement.path = path_conditions(blocks.trace(), candidate.tasks.front(), other);
+    }
+  }
   advice.violations = analysis::model_violations(blocks, candidate.tasks);
   for (const analysis::Violation& violation : advice.violations) {
     advice.improvement.warnings.push_back(violation.message);
@@ -69,7 +117,7 @@ Advice consider(const analysis::Candidate& candidate, const whatif::Estimator& e
   advice.estimate = *std::move(estimate);
   advice.score = score_of(advice.estimate.figures, estimator.base(), options.weights);
   advice.filtered = filter_reason(advice.estimate.figures, estimator.base(), options);
-  if (advice.filtered.empty() && advice.score >= 1 - kTolerance) advice.filtered = "no gain";
+  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kTolerance) advice.filtered = "no gain";
   return advice;
 }
 
@@ -141,7 +189,7 @@ base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator&
   analysis::BlockIndex blocks(trace);
   Advices advices{.base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
   for (size_t i = 0; i < found.candidates.size(); ++i) {
-    Advice advice = consider(found.candidates[i], estimator, blocks, options);
+    Advice advice = consider(found.candidates[i], found.candidates, estimator, blocks, options);
     bool kept = advice.failed.empty() && advice.filtered.empty();
     (kept ? advices.ranked : advices.left_out).push_back(std::move(advice));
     if (options.progress) options.progress(i + 1, found.candidates.size());

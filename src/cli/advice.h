@@ -39,6 +39,7 @@ struct AdviceOptions {
   bool filter_time = true;
   bool filter_peak = true;
   bool filter_mean = true;
+  bool filter_gain = true;  // leave out what does not improve the score
   Models models = Models::both;
   size_t simulated_max = 20;  // improvements, the best first, that are simulated as well
   std::function<void(size_t done, size_t total)> progress;  // may be empty
