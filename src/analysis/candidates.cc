@@ -24,7 +24,17 @@ using model::Trace;
 
 // Reasons that take single tasks out of their set, and reasons that rule out the whole set, as one source change would
 // affect all of it.
-enum class Reason : uint8_t { none, no_body, thread_run, stage, never_started, cut_off, delayed, timed_wait, cancelled };
+enum class Reason : uint8_t {
+  none,
+  no_body,
+  thread_run,
+  stage,
+  never_started,
+  cut_off,
+  delayed,
+  timed_wait,
+  cancelled
+};
 constexpr size_t kReasons = 9;
 
 constexpr std::array<std::string_view, kReasons> kReasonTexts{
@@ -45,7 +55,7 @@ bool rules_out_set(Reason reason) {
 
 // What the events say of one task, beyond its row.
 struct TaskFacts {
-  TaskId spawner;         // the task that created or spawned it
+  TaskId spawner;  // the task that created or spawned it
   uint64_t path_hash = 0;
   bool waits_for_own = false;  // waits for a task that it spawned or created
   bool timed_out = false;      // some wait for it ended without its result
@@ -67,7 +77,9 @@ class FactCollector {
       note_path(walk);
       switch (walk.kind()) {
         case EventKind::task_create:
-        case EventKind::task_spawn: note_spawn(TaskId(walk.a()), walk.task()); break;
+        case EventKind::task_spawn:
+          note_spawn(TaskId(walk.a()), walk.task());
+          break;
         case EventKind::task_complete:
           if (static_cast<Outcome>(walk.b()) == Outcome::cancelled) facts_[walk.a()].cancelled = true;
           break;
@@ -75,7 +87,8 @@ class FactCollector {
           if (walk.has_closed()) note_wait(walk.closed().task, walk.task(), static_cast<Outcome>(walk.b()));
           if (walk.a() != TaskId::kNone) note_wait(TaskId(walk.a()), walk.task(), Outcome::normal);
           break;
-        default: break;
+        default:
+          break;
       }
     }
   }
@@ -126,7 +139,8 @@ Reason reason_of(const TaskRow& task, const TaskFacts& facts) {
   return Reason::none;
 }
 
-// One place of the program. A dependent stage is spawned by whoever completes its source; its place is where it was made.
+// One place of the program. A dependent stage is spawned by whoever completes its source; its place is where it was
+// made.
 struct Place {
   uint32_t create;
   uint32_t spawn;
@@ -144,7 +158,7 @@ struct TaskSet {
   std::vector<TaskId> tasks;  // eligible ones
   std::array<uint64_t, kReasons> reasons{};
   int64_t run_ns = 0;
-  model::MethodId body;       // of the first task; `bodies_differ` says whether it is all's
+  model::MethodId body;  // of the first task; `bodies_differ` says whether it is all's
   model::PoolId pool;
   bool bodies_differ = false;
   bool pools_differ = false;
@@ -258,19 +272,23 @@ class Proposer {
     }
     uint64_t left_out = 0;
     for (size_t i = options_.branches_max; i < branches.size(); ++i) left_out += branches[i].second.size();
-    if (left_out > 0) reject(set, "too many execution paths: only the most frequent are tried", left_out, CandidateKind::hoist_branch);
+    if (left_out > 0)
+      reject(set, "too many execution paths: only the most frequent are tried", left_out, CandidateKind::hoist_branch);
   }
 
   std::string words(TaskId task) const { return path_text(trace_, path_of(trace_, task), options_.path_events_max); }
 
   model::MethodId body_of(const std::vector<TaskId>& tasks) const {
     const model::MethodId body = trace_.tasks[tasks[0].index()].body;
-    const bool same = std::all_of(tasks.begin(), tasks.end(), [&](TaskId t) { return trace_.tasks[t.index()].body == body; });
+    const bool same =
+        std::all_of(tasks.begin(), tasks.end(), [&](TaskId t) { return trace_.tasks[t.index()].body == body; });
     return same ? body : model::MethodId();
   }
 
-  void reject(const TaskSet& set, std::string reason, uint64_t tasks, CandidateKind kind = CandidateKind::convert_to_inline) {
-    result_.ineligible.push_back({set.context, set.bodies_differ ? model::MethodId() : set.body, kind, std::move(reason), tasks});
+  void reject(const TaskSet& set, std::string reason, uint64_t tasks,
+              CandidateKind kind = CandidateKind::convert_to_inline) {
+    result_.ineligible.push_back(
+        {set.context, set.bodies_differ ? model::MethodId() : set.body, kind, std::move(reason), tasks});
   }
 
   const Trace& trace_;
@@ -283,9 +301,12 @@ class Proposer {
 
 std::string_view name_of(CandidateKind kind) {
   switch (kind) {
-    case CandidateKind::convert_to_inline: return "convert-to-inline";
-    case CandidateKind::hoist_branch: return "hoist-branch";
-    case CandidateKind::convert_to_combinator: return "convert-to-combinator";
+    case CandidateKind::convert_to_inline:
+      return "convert-to-inline";
+    case CandidateKind::hoist_branch:
+      return "hoist-branch";
+    case CandidateKind::convert_to_combinator:
+      return "convert-to-combinator";
   }
   return "?";
 }

@@ -43,11 +43,13 @@ DerivedMetric::~DerivedMetric() = default;
 
 base::Result<DerivedMetric> DerivedMetric::compile(const std::string& expression, std::vector<std::string> names) {
   const auto fail = [&](const std::string& what, size_t position) {
-    return base::Error{"metric expression \"" + expression + "\": " + what + " at character " + std::to_string(position + 1) +
-                       "; metrics are " + joined(names)};
+    return base::Error{"metric expression \"" + expression + "\": " + what + " at character " +
+                       std::to_string(position + 1) + "; metrics are " + joined(names)};
   };
-  if (expression.find_first_not_of(" \t") == std::string::npos) return base::Error{"metric expression is empty; metrics are " + joined(names)};
-  if (const size_t at = assignment_in(expression); at != std::string::npos) return fail("\"=\" is not allowed (compare with ==)", at);
+  if (expression.find_first_not_of(" \t") == std::string::npos)
+    return base::Error{"metric expression is empty; metrics are " + joined(names)};
+  if (const size_t at = assignment_in(expression); at != std::string::npos)
+    return fail("\"=\" is not allowed (compare with ==)", at);
   auto state = std::make_unique<State>();
   state->expression = expression;
   state->values.assign(names.size(), 1.0);
@@ -82,7 +84,8 @@ base::Result<double> DerivedMetric::evaluate(std::span<const double> values) {
     return base::Error{"metric expression \"" + state_->expression + "\": " + e.GetMsg()};
   }
   if (!std::isfinite(result)) {
-    return base::Error{"metric expression \"" + state_->expression + "\" gives no number for this run (a division by zero?)"};
+    return base::Error{"metric expression \"" + state_->expression +
+                       "\" gives no number for this run (a division by zero?)"};
   }
   return result;
 }

@@ -17,8 +17,8 @@ namespace contrafact::analysis {
 
 class DerivedMetric {
  public:
-  // `names` are the variables that the expression may use; their values come to `evaluate` in this order. The error says
-  // what is wrong, at which character, and which names there are.
+  // `names` are the variables that the expression may use; their values come to `evaluate` in this order. The error
+  // says what is wrong, at which character, and which names there are.
   static base::Result<DerivedMetric> compile(const std::string& expression, std::vector<std::string> names);
   // Over metric_specs().
   static base::Result<DerivedMetric> compile(const std::string& expression);

@@ -31,7 +31,8 @@ void PathBuilder::add(PathToken token) {
   const size_t size = tokens_.size();
   for (size_t period = 1; period <= kLoopMax && 2 * period <= size; ++period) {
     if (tokens_[size - 1 - period] != token) continue;
-    if (std::equal(tokens_.end() - static_cast<int64_t>(period), tokens_.end(), tokens_.end() - static_cast<int64_t>(2 * period))) {
+    if (std::equal(tokens_.end() - static_cast<int64_t>(period), tokens_.end(),
+                   tokens_.end() - static_cast<int64_t>(2 * period))) {
       tokens_.resize(size - period);
       return;
     }
@@ -49,7 +50,8 @@ uint64_t PathBuilder::hash() const {
 
 PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
   switch (walk.kind()) {
-    case EventKind::method_enter: return token_of(walk.kind(), 0, walk.a());
+    case EventKind::method_enter:
+      return token_of(walk.kind(), 0, walk.a());
     case EventKind::task_create:
     case EventKind::task_spawn: {
       const model::TaskRow& task = trace.tasks[walk.a()];
@@ -57,7 +59,8 @@ PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
       if (walk.kind() == EventKind::task_create && task.spawn.valid()) return 0;
       return token_of(EventKind::task_spawn, 0, walk.b());
     }
-    case EventKind::wait_begin: return token_of(walk.kind(), 0, walk.b());
+    case EventKind::wait_begin:
+      return token_of(walk.kind(), 0, walk.b());
     case EventKind::block_begin:
       if (walk.a() == static_cast<uint32_t>(model::BlockReason::monitor)) return 0;
       return token_of(walk.kind(), walk.a(), walk.b());
@@ -66,7 +69,8 @@ PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
       const bool helping = stack.size() >= 2 && stack[stack.size() - 2].kind == FrameKind::wait;
       return helping ? 0 : token_of(walk.kind(), 0, trace.tasks[walk.a()].body.value);
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -92,11 +96,21 @@ std::string path_text(const model::Trace& trace, const std::vector<PathToken>& p
     const auto named = static_cast<uint32_t>(path[i]);
     if (i > 0) text += "; ";
     switch (kind) {
-      case EventKind::method_enter: text += "call " + trace.method_label(model::MethodId(named)); break;
-      case EventKind::task_spawn: text += "spawn at " + trace.context_label(model::ContextId(named)); break;
-      case EventKind::wait_begin: text += "wait at " + trace.context_label(model::ContextId(named)); break;
-      case EventKind::task_start: text += "stage " + trace.method_label(model::MethodId(named)); break;
-      default: text += "block at " + trace.context_label(model::ContextId(named)); break;
+      case EventKind::method_enter:
+        text += "call " + trace.method_label(model::MethodId(named));
+        break;
+      case EventKind::task_spawn:
+        text += "spawn at " + trace.context_label(model::ContextId(named));
+        break;
+      case EventKind::wait_begin:
+        text += "wait at " + trace.context_label(model::ContextId(named));
+        break;
+      case EventKind::task_start:
+        text += "stage " + trace.method_label(model::MethodId(named));
+        break;
+      default:
+        text += "block at " + trace.context_label(model::ContextId(named));
+        break;
     }
   }
   if (path.size() > steps_max) text += "; " + std::to_string(path.size() - steps_max) + " more";

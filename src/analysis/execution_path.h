@@ -1,9 +1,10 @@
 // The execution path of one task: which function, spawn, wait, block and stage events it went through, in order, with
-// loops collapsed, so that tasks that took the same branches have equal paths whatever their durations and iteration counts.
+// loops collapsed, so that tasks that took the same branches have equal paths whatever their durations and iteration
+// counts.
 //
-// What counts: methods entered (where recorded), spawns and creations (their context), waits (their context), blocks that
-// the code asks for (sleep, Object.wait, park, io; their context) and stages run at once. What does not: entering a
-// contended monitor, which is luck, and tasks that the thread happened to run while it helped in a wait.
+// What counts: methods entered (where recorded), spawns and creations (their context), waits (their context), blocks
+// that the code asks for (sleep, Object.wait, park, io; their context) and stages run at once. What does not: entering
+// a contended monitor, which is luck, and tasks that the thread happened to run while it helped in a wait.
 #pragma once
 
 #include <cstdint>

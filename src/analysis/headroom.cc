@@ -67,7 +67,8 @@ std::vector<PoolHeadroom> headroom(const Trace& trace, const ThreadUsage& usage)
   }
   std::vector<PoolHeadroom> rows;
   for (uint32_t i = 0; i < trace.pools.size(); ++i) {
-    const auto use = std::find_if(usage.pools.begin(), usage.pools.end(), [&](const PoolUsage& p) { return p.pool.value == i; });
+    const auto use =
+        std::find_if(usage.pools.begin(), usage.pools.end(), [&](const PoolUsage& p) { return p.pool.value == i; });
     if (use == usage.pools.end() && !given_tasks[i]) continue;
     PoolHeadroom row;
     row.pool = model::PoolId(i);

@@ -58,18 +58,18 @@ struct Entry {
   double (*compute)(const Facts&);
 };
 
-#define CONTRAFACT_SERIES(series, of)                                                                                        \
-  {{"mean_" #series, "threads", "Mean number of threads " of ", over the window's time."},                                  \
-   [](const Facts& f) { return f.usage.aggregates.series.mean; }},                                                          \
-      {{"peak_" #series, "threads", "Most threads " of " at once."},                                                        \
-       [](const Facts& f) { return double(f.usage.aggregates.series.peak); }},                                              \
-      {{"p50_" #series, "threads", "Threads " of " that half of the time is not exceeded."},                                \
-       [](const Facts& f) { return double(f.usage.aggregates.series.p50); }},                                               \
-      {{"p90_" #series, "threads", "Threads " of " that 90 % of the time is not exceeded."},                                \
-       [](const Facts& f) { return double(f.usage.aggregates.series.p90); }},                                               \
-  {                                                                                                                         \
-    {"p99_" #series, "threads", "Threads " of " that 99 % of the time is not exceeded."},                                   \
-        [](const Facts& f) { return double(f.usage.aggregates.series.p99); }                                                \
+#define CONTRAFACT_SERIES(series, of)                                                        \
+  {{"mean_" #series, "threads", "Mean number of threads " of ", over the window's time."},   \
+   [](const Facts& f) { return f.usage.aggregates.series.mean; }},                           \
+      {{"peak_" #series, "threads", "Most threads " of " at once."},                         \
+       [](const Facts& f) { return double(f.usage.aggregates.series.peak); }},               \
+      {{"p50_" #series, "threads", "Threads " of " that half of the time is not exceeded."}, \
+       [](const Facts& f) { return double(f.usage.aggregates.series.p50); }},                \
+      {{"p90_" #series, "threads", "Threads " of " that 90 % of the time is not exceeded."}, \
+       [](const Facts& f) { return double(f.usage.aggregates.series.p90); }},                \
+  {                                                                                          \
+    {"p99_" #series, "threads", "Threads " of " that 99 % of the time is not exceeded."},    \
+        [](const Facts& f) { return double(f.usage.aggregates.series.p99); }                 \
   }
 
 const std::vector<Entry>& entries() {
@@ -90,7 +90,9 @@ const std::vector<Entry>& entries() {
          return over_pools(f, true, [](const PoolHeadroom& p) { return double(p.copies_by_peak.value_or(0)); });
        }},
       {{"copies_by_mean", "copies", "Concurrent copies of this run's mean thread use that its tightest pool holds."},
-       [](const Facts& f) { return over_pools(f, true, [](const PoolHeadroom& p) { return p.copies_by_mean.value_or(0); }); }},
+       [](const Facts& f) {
+         return over_pools(f, true, [](const PoolHeadroom& p) { return p.copies_by_mean.value_or(0); });
+       }},
       {{"utilisation", "", "Occupied share of the busiest pool's workers."},
        [](const Facts& f) { return over_pools(f, false, [](const PoolHeadroom& p) { return p.utilisation; }); }},
       {{"queue_peak", "tasks", "Most tasks queued in one pool at once."},
@@ -99,9 +101,11 @@ const std::vector<Entry>& entries() {
          for (const PoolHeadroom& pool : f.pools) peak = std::max(peak, pool.queue_peak);
          return double(peak);
        }},
-      {{"tasks_spawned", "tasks", "Tasks handed to a pool or a thread."}, [](const Facts& f) { return double(f.tasks_spawned); }},
+      {{"tasks_spawned", "tasks", "Tasks handed to a pool or a thread."},
+       [](const Facts& f) { return double(f.tasks_spawned); }},
       {{"tasks_run", "tasks", "Task bodies that began."}, [](const Facts& f) { return double(f.tasks_run); }},
-      {{"waits", "waits", "Times that a thread asked for a task's result."}, [](const Facts& f) { return double(f.waits); }},
+      {{"waits", "waits", "Times that a thread asked for a task's result."},
+       [](const Facts& f) { return double(f.waits); }},
   };
   return list;
 }

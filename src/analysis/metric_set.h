@@ -1,4 +1,5 @@
-// The run in one line of numbers: every aggregate metric under the name that options, CSV headers and derived metrics use.
+// The run in one line of numbers: every aggregate metric under the name that options, CSV headers and derived metrics
+// use.
 #pragma once
 
 #include <string>

@@ -60,22 +60,32 @@ bool is_lock_call(const Trace& trace, ContextId context) {
       const format::MethodRow& method = trace.methods[row.method.index()];
       const std::string_view name = trace.string(method.name);
       const bool locks = trace.string(method.class_name).starts_with("java.util.concurrent.locks.");
-      if (locks && (name == "lock" || name == "lockInterruptibly" || name == "tryLock" || name == "readLock" || name == "writeLock")) return true;
+      if (locks && (name == "lock" || name == "lockInterruptibly" || name == "tryLock" || name == "readLock" ||
+                    name == "writeLock"))
+        return true;
     }
     context = row.parent;
   }
   return false;
 }
 
-BlockReason reason_of(const Trace& trace, EventIndex begin) { return static_cast<BlockReason>(trace.a[begin.index()]); }
-ContextId context_of(const Trace& trace, EventIndex begin) { return ContextId(trace.b[begin.index()]); }
+BlockReason reason_of(const Trace& trace, EventIndex begin) {
+  return static_cast<BlockReason>(trace.a[begin.index()]);
+}
+ContextId context_of(const Trace& trace, EventIndex begin) {
+  return ContextId(trace.b[begin.index()]);
+}
 
 ViolationKind kind_of(const Trace& trace, const BlockIndex::Block& block) {
   switch (reason_of(trace, block.begin)) {
-    case BlockReason::sleep: return ViolationKind::sleeps;
-    case BlockReason::io: return ViolationKind::io;
-    case BlockReason::monitor: return ViolationKind::lock_contended;
-    default: break;
+    case BlockReason::sleep:
+      return ViolationKind::sleeps;
+    case BlockReason::io:
+      return ViolationKind::io;
+    case BlockReason::monitor:
+      return ViolationKind::lock_contended;
+    default:
+      break;
   }
   if (is_lock_call(trace, context_of(trace, block.begin))) return ViolationKind::lock_contended;
   if (block.waker.valid() && block.waker != block.task) return ViolationKind::fed_by_task;
@@ -95,11 +105,16 @@ std::string message_of(const Trace& trace, const Violation& v) {
       return "blocks at " + where + " until it is woken by " + spawn_label(trace, v) +
              (v.waker_in_set ? " (one of the same set): inlined, one would wait for the other for ever" : "");
     case ViolationKind::fed_by_thread:
-      return "blocks at " + where + " until a thread outside any task wakes it; inlined into that thread it would wait for ever";
-    case ViolationKind::lock_contended: return "contends for a lock at " + where + ": held longer or shorter when inlined";
-    case ViolationKind::parked: return "blocks at " + where + " and the trace does not say who wakes it";
-    case ViolationKind::sleeps: return "sleeps at " + where + ": inlined, its caller sleeps";
-    case ViolationKind::io: return "waits for input or output at " + where + ": inlined, its caller waits";
+      return "blocks at " + where +
+             " until a thread outside any task wakes it; inlined into that thread it would wait for ever";
+    case ViolationKind::lock_contended:
+      return "contends for a lock at " + where + ": held longer or shorter when inlined";
+    case ViolationKind::parked:
+      return "blocks at " + where + " and the trace does not say who wakes it";
+    case ViolationKind::sleeps:
+      return "sleeps at " + where + ": inlined, its caller sleeps";
+    case ViolationKind::io:
+      return "waits for input or output at " + where + ": inlined, its caller waits";
   }
   return where;
 }
@@ -108,7 +123,8 @@ bool is_serious(ViolationKind kind) {
   return kind == ViolationKind::fed_by_task || kind == ViolationKind::fed_by_thread || kind == ViolationKind::parked;
 }
 
-using GroupKey = std::tuple<ViolationKind, uint32_t, uint32_t, uint32_t, bool>;  // kind, context, waker's place and body, in set
+using GroupKey =
+    std::tuple<ViolationKind, uint32_t, uint32_t, uint32_t, bool>;  // kind, context, waker's place and body, in set
 
 struct Group {
   Violation violation;
@@ -140,7 +156,8 @@ BlockIndex::BlockIndex(const Trace& trace) : trace_(trace) {
       if (walk.kind() != EventKind::block_end || !walk.has_closed()) continue;
       // The cause is the latest wake since the block before this one ended.
       const Wake* cause = nullptr;
-      for (; wake < wakes.size() && wakes[wake].target == i && wakes[wake].time_ns <= walk.time_ns(); ++wake) cause = &wakes[wake];
+      for (; wake < wakes.size() && wakes[wake].target == i && wakes[wake].time_ns <= walk.time_ns(); ++wake)
+        cause = &wakes[wake];
       const TaskId task = model_task(trace, walk, uses[i]);
       if (!task.valid()) continue;
       const EventIndex begin = walk.closed().begin;
@@ -156,7 +173,8 @@ BlockIndex::BlockIndex(const Trace& trace) : trace_(trace) {
 }
 
 std::span<const BlockIndex::Block> BlockIndex::blocks_of(TaskId task) const {
-  const auto low = std::lower_bound(blocks_.begin(), blocks_.end(), task, [](const Block& b, TaskId t) { return b.task < t; });
+  const auto low =
+      std::lower_bound(blocks_.begin(), blocks_.end(), task, [](const Block& b, TaskId t) { return b.task < t; });
   auto high = low;
   while (high != blocks_.end() && high->task == task) ++high;
   return {low, high};

@@ -44,7 +44,8 @@ class OffCpu {
   size_t at_ = 0;
 };
 
-void measure_thread(const Trace& trace, ThreadId thread, const std::vector<model::CpuGap>& gaps, std::vector<OwnTime>& own) {
+void measure_thread(const Trace& trace, ThreadId thread, const std::vector<model::CpuGap>& gaps,
+                    std::vector<OwnTime>& own) {
   OffCpu off_cpu(gaps);
   TaskId task;  // innermost before the event at hand
   bool waits = false, blocks = false;

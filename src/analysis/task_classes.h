@@ -1,5 +1,5 @@
-// Tasks grouped by what they run and by where they were spawned: how many, how long, how much of it waiting, blocked, on a
-// core, and how long they queued. Definitions: docs/metrics.md.
+// Tasks grouped by what they run and by where they were spawned: how many, how long, how much of it waiting, blocked,
+// on a core, and how long they queued. Definitions: docs/metrics.md.
 //
 // Pure function; linear in the events, but for the sort by class.
 #pragma once
@@ -15,9 +15,9 @@ namespace contrafact::analysis {
 enum class ClassKey : uint8_t { body, context, body_and_context };
 
 struct TaskClass {
-  model::MethodId body;        // none if the class mixes several (ClassKey::context)
-  model::ContextId context;    // of the spawn; none if the class mixes several (ClassKey::body)
-  model::PoolId pool;          // none if it mixes several or has none
+  model::MethodId body;                            // none if the class mixes several (ClassKey::context)
+  model::ContextId context;                        // of the spawn; none if the class mixes several (ClassKey::body)
+  model::PoolId pool;                              // none if it mixes several or has none
   model::TaskKind kind = model::TaskKind::future;  // of the first task
   uint64_t count = 0;
   uint64_t started = 0;

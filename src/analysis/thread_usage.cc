@@ -24,7 +24,9 @@ struct Change {
 // Threads in each state now; `outside` stands for "not there".
 using Counts = std::array<uint32_t, model::kThreadStates>;
 
-uint32_t count(const Counts& counts, ThreadState state) { return counts[static_cast<size_t>(state)]; }
+uint32_t count(const Counts& counts, ThreadState state) {
+  return counts[static_cast<size_t>(state)];
+}
 
 UsageStep step_of(int64_t time_ns, const Counts& counts) {
   UsageStep step;
@@ -131,7 +133,8 @@ UsageWindow tasks_window(const Trace& trace, UsageWindow run) {
       case EventKind::wait_end:
         window.end_ns = std::max(window.end_ns, trace.time_ns[i]);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return window.begin_ns < window.end_ns ? window : run;
@@ -191,7 +194,8 @@ ThreadUsage thread_usage(const Trace& trace, const ThreadUsageOptions& options) 
   for (size_t i = 0; i < of_pool.size(); ++i) {
     if (workers[i] == 0) continue;
     of_pool[i].advance(usage.window.end_ns);
-    usage.pools.push_back({PoolId(static_cast<uint32_t>(i)), workers[i], of_pool[i].aggregates(), of_pool[i].occupied().time_ns()});
+    usage.pools.push_back(
+        {PoolId(static_cast<uint32_t>(i)), workers[i], of_pool[i].aggregates(), of_pool[i].occupied().time_ns()});
   }
   return usage;
 }
@@ -207,7 +211,8 @@ std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bin
     const int64_t step_end_ns = i + 1 < usage.steps.size() ? usage.steps[i + 1].time_ns : usage.window.end_ns;
     const double begin = static_cast<double>(step.time_ns - usage.window.begin_ns);
     const double end = static_cast<double>(step_end_ns - usage.window.begin_ns);
-    for (size_t bin = static_cast<size_t>(begin / bin_ns); bin < bins && static_cast<double>(bin) * bin_ns < end; ++bin) {
+    for (size_t bin = static_cast<size_t>(begin / bin_ns); bin < bins && static_cast<double>(bin) * bin_ns < end;
+         ++bin) {
       const double low = std::max(begin, static_cast<double>(bin) * bin_ns);
       const double high = std::min(end, static_cast<double>(bin + 1) * bin_ns);
       const double weight = std::max(0.0, high - low) / bin_ns;

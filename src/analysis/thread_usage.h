@@ -1,5 +1,6 @@
-// Thread use over time (Rehype, sections 2 and 4.4): how many threads are active, waiting and unoccupied at each instant,
-// the aggregates of each series, and the concurrency profile of the paper's figure 4. Definitions: docs/metrics.md.
+// Thread use over time (Rehype, sections 2 and 4.4): how many threads are active, waiting and unoccupied at each
+// instant, the aggregates of each series, and the concurrency profile of the paper's figure 4. Definitions:
+// docs/metrics.md.
 //
 // Pure functions; O(n log n) in the number of state changes.
 #pragma once
@@ -56,8 +57,8 @@ struct ThreadUsage {
 };
 
 struct ThreadUsageOptions {
-  // run: from the trace's first event to its last. tasks: from the first spawn or start to the last end or wait_end, which
-  // leaves out the start-up and shut-down of the virtual machine.
+  // run: from the trace's first event to its last. tasks: from the first spawn or start to the last end or wait_end,
+  // which leaves out the start-up and shut-down of the virtual machine.
   enum class Window : uint8_t { run, tasks };
   Window window = Window::run;
 };

@@ -1,8 +1,8 @@
-// Simulated time: a queue of timed events, and K cores shared equally by whoever wants one (processor sharing, which is what
-// the operating system's fair scheduler comes to over a few slices).
+// Simulated time: a queue of timed events, and K cores shared equally by whoever wants one (processor sharing, which is
+// what the operating system's fair scheduler comes to over a few slices).
 //
-// Not thread-safe. Deterministic: ties are broken by id. A CPU stretch costs O(log n) however often the sharing changes,
-// because stretches are ordered by virtual time, which runs slower the more threads share the cores.
+// Not thread-safe. Deterministic: ties are broken by id. A CPU stretch costs O(log n) however often the sharing
+// changes, because stretches are ordered by virtual time, which runs slower the more threads share the cores.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class TimedKind : uint32_t { resume, due, release };
 class SimClock {
  public:
   struct Event {
-    bool cpu;        // a CPU stretch of thread `id` is over; otherwise a timed event
+    bool cpu;  // a CPU stretch of thread `id` is over; otherwise a timed event
     TimedKind kind;
     uint32_t id;
   };
@@ -81,7 +81,8 @@ class SimClock {
     if (!shared()) {
       virtual_ += passed_ns << kFraction;
     } else {
-      virtual_ += static_cast<int64_t>((static_cast<Wide>(passed_ns) * cores_ << kFraction) / static_cast<Wide>(running_.size()));
+      virtual_ += static_cast<int64_t>((static_cast<Wide>(passed_ns) * cores_ << kFraction) /
+                                       static_cast<Wide>(running_.size()));
     }
   }
 

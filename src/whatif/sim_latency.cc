@@ -27,7 +27,8 @@ struct PoolSamples {
 
 class Sampler {
  public:
-  Sampler(const Trace& trace, const std::vector<model::ThreadUse>& uses) : trace_(trace), uses_(uses), pools_(trace.pools.size()) {}
+  Sampler(const Trace& trace, const std::vector<model::ThreadUse>& uses)
+      : trace_(trace), uses_(uses), pools_(trace.pools.size()) {}
 
   Latencies run() {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(i);
@@ -37,7 +38,8 @@ class Sampler {
       }
     }
     Latencies result;
-    for (PoolSamples& pool : pools_) result.pools.push_back({median(pool.fresh_ns), median(pool.idle_ns), median(pool.turnaround_ns)});
+    for (PoolSamples& pool : pools_)
+      result.pools.push_back({median(pool.fresh_ns), median(pool.idle_ns), median(pool.turnaround_ns)});
     for (PoolLatency& pool : result.pools) {
       // A pool that never showed one of the cases: take the nearest.
       if (pool.idle_ns == 0) pool.idle_ns = std::min(pool.fresh_ns, median(wait_ns_));
@@ -51,7 +53,7 @@ class Sampler {
   int64_t time(model::EventIndex event) const { return trace_.time_ns[event.index()]; }
 
   void walk_thread(uint32_t thread) {
-    bool any_before = false;     // a pooled task on this thread
+    bool any_before = false;  // a pooled task on this thread
     int64_t last_end_ns = 0;
     for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
       if (walk.kind() == EventKind::task_start) {
@@ -88,7 +90,8 @@ class Sampler {
     const model::Frame& wait = walk.closed();
     if (!wait.task.valid() || static_cast<model::Outcome>(walk.b()) == model::Outcome::timeout) return;
     const int64_t completed_ns = completion_ns(trace_, wait.task);
-    if (completed_ns > time(wait.begin) && completed_ns <= walk.time_ns()) wait_ns_.push_back(walk.time_ns() - completed_ns);
+    if (completed_ns > time(wait.begin) && completed_ns <= walk.time_ns())
+      wait_ns_.push_back(walk.time_ns() - completed_ns);
   }
 
   const Trace& trace_;
@@ -106,6 +109,8 @@ int64_t completion_ns(const Trace& trace, model::TaskId task) {
   return INT64_MAX;
 }
 
-Latencies measure_latencies(const Trace& trace, const std::vector<model::ThreadUse>& uses) { return Sampler(trace, uses).run(); }
+Latencies measure_latencies(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
+  return Sampler(trace, uses).run();
+}
 
 }  // namespace contrafact::whatif

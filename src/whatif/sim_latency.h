@@ -1,5 +1,5 @@
-// The recorded run's typical hand-over times. Medians, because single ones contain waiting for a core, which the simulation
-// adds by itself.
+// The recorded run's typical hand-over times. Medians, because single ones contain waiting for a core, which the
+// simulation adds by itself.
 //
 // Pure; linear in the events but for the sort of wakes.
 #pragma once

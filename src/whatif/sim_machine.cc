@@ -9,7 +9,8 @@ namespace contrafact::whatif {
 using model::EventKind;
 using model::TaskKind;
 
-SimMachine::SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options, uint32_t cores)
+SimMachine::SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options,
+                       uint32_t cores)
     : program_(program),
       trace_(*program.trace),
       treatments_(treatments),
@@ -73,10 +74,12 @@ base::Result<Simulation> SimMachine::run() {
   result.unknown_waits = program_.unknown_waits;
   result.notes = program_.notes;
   if (result.unknown_waits > 0) {
-    result.notes.push_back(std::to_string(result.unknown_waits) + " waits have no known end and keep their recorded length");
+    result.notes.push_back(std::to_string(result.unknown_waits) +
+                           " waits have no known end and keep their recorded length");
   }
   if (tokens_broken_ > 0) {
-    result.notes.push_back(std::to_string(tokens_broken_) + " blocks were left although what woke them in the recording had not happened yet");
+    result.notes.push_back(std::to_string(tokens_broken_) +
+                           " blocks were left although what woke them in the recording had not happened yet");
   }
   report_stuck(result);
   if (!options_.build_trace) return result;
@@ -90,8 +93,10 @@ base::Result<Simulation> SimMachine::run() {
 void SimMachine::handle(const SimClock::Event& event) {
   if (event.cpu) return run_thread(event.id);
   switch (event.kind) {
-    case TimedKind::resume: return resume(event.id);
-    case TimedKind::due: return submit(event.id, kNone);
+    case TimedKind::resume:
+      return resume(event.id);
+    case TimedKind::due:
+      return submit(event.id, kNone);
     case TimedKind::release: {
       threads_[event.id].mode = Mode::running;
       push_frame(event.id, program_.thread_fiber(event.id));
@@ -100,7 +105,8 @@ void SimMachine::handle(const SimClock::Event& event) {
   }
 }
 
-// ---- Threads ----------------------------------------------------------------------------------------------------------
+// ---- Threads
+// ----------------------------------------------------------------------------------------------------------
 
 void SimMachine::resume(uint32_t id) {
   Thread& thread = threads_[id];
@@ -147,30 +153,44 @@ bool SimMachine::step(uint32_t id) {
       ++frame.pc;
       clock_.at(clock_.now_ns() + static_cast<int64_t>(op.value), TimedKind::resume, id);
       return false;
-    case OpCode::wait: return step_wait(id, op);
-    case OpCode::token_wait: return step_token(id, op);
-    case OpCode::end: step_end(id, op); return true;
-    case OpCode::ret: step_ret(id); return true;
-    default: break;
+    case OpCode::wait:
+      return step_wait(id, op);
+    case OpCode::token_wait:
+      return step_token(id, op);
+    case OpCode::end:
+      step_end(id, op);
+      return true;
+    case OpCode::ret:
+      step_ret(id);
+      return true;
+    default:
+      break;
   }
   ++frame.pc;
   if (op.code != OpCode::spawn) out_.copy(thread.stream, clock_.now_ns(), op.event);
   switch (op.code) {
-    case OpCode::spawn: spawn(id, value, op.event); break;
-    case OpCode::call: push_frame(id, value); break;
+    case OpCode::spawn:
+      spawn(id, value, op.event);
+      break;
+    case OpCode::call:
+      push_frame(id, value);
+      break;
     case OpCode::register_:
       registered_[value] = true;
       if (needs_[value] == 0) set_off(id, value);
       notify_all(id);
       break;
-    case OpCode::complete: complete(id, value); break;
+    case OpCode::complete:
+      complete(id, value);
+      break;
     case OpCode::token_fire: {
       fired_[value] = true;
       const uint32_t sleeper = std::exchange(token_waiter_[value], kNone);
       if (sleeper != kNone) clock_.at(clock_.now_ns() + latencies_.token_ns, TimedKind::resume, sleeper);
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return true;
 }
@@ -273,11 +293,13 @@ void SimMachine::block(uint32_t id, Mode mode, uint32_t on) {
   if (thread.pool == kNone) return;
   SimPool& pool = pools_[thread.pool];
   --pool.active;
-  // A fork-join pool lets an idle worker take over, and creates a spare only to keep one going; other pools lose a worker.
+  // A fork-join pool lets an idle worker take over, and creates a spare only to keep one going; other pools lose a
+  // worker.
   if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool);
 }
 
-// ---- Tasks ------------------------------------------------------------------------------------------------------------
+// ---- Tasks
+// ------------------------------------------------------------------------------------------------------------
 
 void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   Thread& thread = threads_[id];
@@ -332,7 +354,8 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
   }
 }
 
-// A task whose sources are complete: a stage runs here, a pooled one is handed out, a future without a body is complete.
+// A task whose sources are complete: a stage runs here, a pooled one is handed out, a future without a body is
+// complete.
 void SimMachine::set_off(uint32_t id, uint32_t task) {
   const model::TaskRow& ready = row(task);
   if (ready.kind == TaskKind::stage) return push_frame(id, task);
@@ -358,7 +381,8 @@ void SimMachine::detach(uint32_t id, uint32_t awaited) {
   last_waiter_[awaited] = node;
 }
 
-// ---- Pools ------------------------------------------------------------------------------------------------------------
+// ---- Pools
+// ------------------------------------------------------------------------------------------------------------
 
 void SimMachine::submit(uint32_t task, uint32_t by) {
   const uint32_t number = row(task).pool.value;
@@ -442,10 +466,11 @@ bool SimMachine::help(uint32_t id, uint32_t task) {
   return true;
 }
 
-// ---- The end ----------------------------------------------------------------------------------------------------------
+// ---- The end
+// ----------------------------------------------------------------------------------------------------------
 
-// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over in
-// another order), let the first such thread go.
+// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over
+// in another order), let the first such thread go.
 bool SimMachine::break_tokens() {
   for (uint32_t id = 0; id < threads_.size(); ++id) {
     if (threads_[id].mode != Mode::token) continue;
@@ -477,7 +502,8 @@ std::string SimMachine::stuck_reason(const Thread& thread) const {
   std::string text = "waits for " + trace_.method_label(awaited.body);
   if (awaited.spawn_context.valid()) text += " (spawned at " + trace_.context_label(awaited.spawn_context) + ")";
   if (states_[thread.blocked_on] == TaskState::queued) {
-    text += ", which is queued: no worker of pool " + std::string(trace_.string(trace_.pools[awaited.pool.index()].name)) + " is free";
+    text += ", which is queued: no worker of pool " +
+            std::string(trace_.string(trace_.pools[awaited.pool.index()].name)) + " is free";
   } else if (states_[thread.blocked_on] == TaskState::running) {
     text += ", which waits itself";
   } else {
@@ -502,13 +528,15 @@ void SimMachine::report_stuck(Simulation& result) const {
     result.stuck.push_back({task, model::TaskId(thread.blocked_on), stuck_reason(thread)});
   }
   for (uint32_t task = 0; task < states_.size(); ++task) {
-    if (states_[task] == TaskState::ended || !program_.fibers[task].runs() || result.stuck.size() == kReportsMax) continue;
+    if (states_[task] == TaskState::ended || !program_.fibers[task].runs() || result.stuck.size() == kReportsMax)
+      continue;
     if (states_[task] == TaskState::running) continue;  // its thread has been reported
     if (states_[task] == TaskState::queued) {
       const std::string pool(trace_.string(trace_.pools[row(task).pool.index()].name));
       result.stuck.push_back({model::TaskId(task), model::TaskId(), "queued: pool " + pool + " has no free worker"});
     } else {
-      result.stuck.push_back({model::TaskId(task), model::TaskId(), "never set off: what spawns it, or its sources, did not get that far"});
+      result.stuck.push_back({model::TaskId(task), model::TaskId(),
+                              "never set off: what spawns it, or its sources, did not get that far"});
     }
   }
 }

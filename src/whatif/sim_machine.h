@@ -1,8 +1,9 @@
-// The machine that executes a SimProgram: simulated threads, pools and cores. One run, then it is used up. Not thread-safe.
+// The machine that executes a SimProgram: simulated threads, pools and cores. One run, then it is used up. Not
+// thread-safe.
 //
-// A thread holds a stack of frames, one for each fiber that it is inside of: inlined tasks, stages run by whoever completed
-// their source, tasks that it helps with. The machine takes the next event from the clock and lets that thread go on until
-// it needs time or has to wait.
+// A thread holds a stack of frames, one for each fiber that it is inside of: inlined tasks, stages run by whoever
+// completed their source, tasks that it helps with. The machine takes the next event from the clock and lets that
+// thread go on until it needs time or has to wait.
 #pragma once
 
 #include <deque>
@@ -19,7 +20,8 @@ namespace contrafact::whatif {
 
 class SimMachine {
  public:
-  SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options, uint32_t cores);
+  SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options,
+             uint32_t cores);
 
   // Runs to the end, or until nothing can happen any more.
   base::Result<Simulation> run();
@@ -94,10 +96,10 @@ class SimMachine {
   Latencies latencies_;
   SimClock clock_;
   SimTrace out_;
-  std::deque<Thread> threads_;       // the trace's threads, then workers
+  std::deque<Thread> threads_;  // the trace's threads, then workers
   std::vector<SimPool> pools_;
   std::vector<TaskState> states_;
-  std::vector<uint32_t> run_by_;     // by task: the thread that runs it
+  std::vector<uint32_t> run_by_;  // by task: the thread that runs it
   std::vector<bool> completed_;
   std::vector<bool> registered_;
   std::vector<uint32_t> needs_;
@@ -106,7 +108,7 @@ class SimMachine {
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
   std::vector<uint32_t> token_waiter_;
-  std::vector<uint32_t> chain_;      // tasks that `complete` still has to complete
+  std::vector<uint32_t> chain_;  // tasks that `complete` still has to complete
   uint64_t steps_ = 0;
   uint64_t tokens_broken_ = 0;
 };

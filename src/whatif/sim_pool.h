@@ -1,8 +1,9 @@
-// The queues of one simulated pool. Workers are numbers of simulated threads; tasks are task numbers. Plain data with the
-// rules of who takes what next; waking, creating and timing workers is the machine's affair. Not thread-safe.
+// The queues of one simulated pool. Workers are numbers of simulated threads; tasks are task numbers. Plain data with
+// the rules of who takes what next; waking, creating and timing workers is the machine's affair. Not thread-safe.
 //
 //  - thread pools: one queue, first in first out; idle workers wait in a queue of their own;
-//  - fork-join pools: a worker takes its own newest task, then the oldest of the next worker that has one, then the oldest
+//  - fork-join pools: a worker takes its own newest task, then the oldest of the next worker that has one, then the
+//  oldest
 //    that came from outside.
 // A task that somebody takes out of turn (a helper) stays in its queue and is skipped there: `is_queued` says so.
 #pragma once
@@ -19,7 +20,7 @@ namespace contrafact::whatif {
 struct SimPool {
   format::PoolKind kind = format::PoolKind::other;
   uint32_t capacity = model::kUnboundedPool;
-  uint32_t core = 0;         // a worker is created for every task until there are as many
+  uint32_t core = 0;  // a worker is created for every task until there are as many
   PoolLatency latency;
   bool fork_join() const { return kind == format::PoolKind::fork_join; }
   bool thread_per_task() const { return kind == format::PoolKind::thread_per_task; }
@@ -29,12 +30,12 @@ struct SimPool {
     std::deque<uint32_t> tasks;  // fork-join: its own, the newest at the back
   };
   std::vector<Worker> workers;
-  std::deque<uint32_t> idle;     // positions in `workers`, the longest idle first
+  std::deque<uint32_t> idle;  // positions in `workers`, the longest idle first
   std::deque<uint32_t> queue;
-  uint32_t queued = 0;           // tasks in all queues, the skipped ones not counted
-  uint32_t waking = 0;           // fork-join: workers on their way to look for tasks
-  uint32_t active = 0;           // workers neither idle nor blocked in a wait
-  int64_t last_end_ns = 0;       // when its latest task ended
+  uint32_t queued = 0;      // tasks in all queues, the skipped ones not counted
+  uint32_t waking = 0;      // fork-join: workers on their way to look for tasks
+  uint32_t active = 0;      // workers neither idle nor blocked in a wait
+  int64_t last_end_ns = 0;  // when its latest task ended
 
   static constexpr uint32_t kNone = UINT32_MAX;
 

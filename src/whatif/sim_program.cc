@@ -25,7 +25,8 @@ constexpr uint32_t kNoEvent = UINT32_MAX;
 // Events of a completion and of what it sets off are stamped one after the other, in either order.
 constexpr int64_t kStampSlackNs = 100'000;
 
-// ---- Which wake ended which block -------------------------------------------------------------------------------------
+// ---- Which wake ended which block
+// -------------------------------------------------------------------------------------
 
 struct Wake {
   uint32_t target;
@@ -46,7 +47,8 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
     if (uses[thread].role == ThreadRole::bystander) continue;  // not simulated: would never fire
     const model::EventRange range = trace.thread_events(model::ThreadId(thread));
     for (uint32_t i = range.begin; i < range.end; ++i) {
-      if (trace.kind[i] == EventKind::wake && trace.a[i] != UINT32_MAX) wakes.push_back({trace.a[i], trace.time_ns[i], i});
+      if (trace.kind[i] == EventKind::wake && trace.a[i] != UINT32_MAX)
+        wakes.push_back({trace.a[i], trace.time_ns[i], i});
     }
   }
   Tokens tokens;
@@ -63,7 +65,8 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
       const FrameKind kind = walk.closed().kind;
       if (kind == FrameKind::task) continue;
       const Wake* cause = nullptr;
-      for (; next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= walk.time_ns(); ++next) cause = &wakes[next];
+      for (; next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= walk.time_ns(); ++next)
+        cause = &wakes[next];
       if (cause == nullptr || kind != FrameKind::block) continue;
       const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
       if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
@@ -75,7 +78,8 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
   return tokens;
 }
 
-// ---- Time on and off the core -----------------------------------------------------------------------------------------
+// ---- Time on and off the core
+// -----------------------------------------------------------------------------------------
 
 // Stretches of one thread's time that are no CPU, in order: kernel gaps and stops of the virtual machine.
 class OffCore {
@@ -128,7 +132,8 @@ class OffCore {
   size_t pause_ = 0;
 };
 
-// ---- The compiler -----------------------------------------------------------------------------------------------------
+// ---- The compiler
+// -----------------------------------------------------------------------------------------------------
 
 class Compiler {
  public:
@@ -146,7 +151,8 @@ class Compiler {
     program_.tokens = tokens_.count;
     program_.latencies.token_ns = token_latency();
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
-    if (!kernel_told_) program_.notes.push_back("the trace does not say when threads left their cores: running tasks count as CPU");
+    if (!kernel_told_)
+      program_.notes.push_back("the trace does not say when threads left their cores: running tasks count as CPU");
     find_dynamic();
     find_called();
     program_.ops.reserve(trace_.event_count() * 2);
@@ -189,7 +195,8 @@ class Compiler {
     std::vector<bool> announced(tasks);
     first_depends_.assign(tasks, kNoEvent);
     for (uint32_t i = 0; i < trace_.event_count(); ++i) {
-      if (trace_.kind[i] == EventKind::task_depends && first_depends_[trace_.a[i]] == kNoEvent) first_depends_[trace_.a[i]] = i;
+      if (trace_.kind[i] == EventKind::task_depends && first_depends_[trace_.a[i]] == kNoEvent)
+        first_depends_[trace_.a[i]] = i;
     }
     const auto& all = trace_.dependencies;
     for (size_t i = 0; i < all.size();) {
@@ -231,8 +238,10 @@ class Compiler {
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
       if (program_.uses[thread].role == ThreadRole::bystander) continue;
       for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
-        if (walk.kind() == EventKind::task_complete && !program_.dynamic[walk.a()]) program_.completes_by_op[walk.a()] = true;
-        if (walk.kind() == EventKind::task_complete && task(walk.a()).start.valid()) program_.completes_by_op[walk.a()] = true;
+        if (walk.kind() == EventKind::task_complete && !program_.dynamic[walk.a()])
+          program_.completes_by_op[walk.a()] = true;
+        if (walk.kind() == EventKind::task_complete && task(walk.a()).start.valid())
+          program_.completes_by_op[walk.a()] = true;
         if (walk.kind() == EventKind::task_start) note_start(walk, thread);
       }
     }
@@ -248,12 +257,14 @@ class Compiler {
     } else if (row.kind == TaskKind::thread) {
       program_.called[id] = true;  // by its thread's own run
     } else if (in_wait) {
-      if (program_.uses[thread].role != ThreadRole::worker && row.pool.valid()) program_.external_help[row.pool.index()] = true;
+      if (program_.uses[thread].role != ThreadRole::worker && row.pool.valid())
+        program_.external_help[row.pool.index()] = true;
     } else if (row.spawn.valid() && trace_.thread_of(row.spawn) == model::ThreadId(thread)) {
       // Spawned and run by the same thread inside the same run: the pool's caller ran what the pool rejected.
       const bool nested = stack.size() >= 2;
       const Frame around = nested ? stack[stack.size() - 2] : Frame{};
-      const bool in_task = nested && around.kind == FrameKind::task && task(around.task.index()).kind != TaskKind::thread;
+      const bool in_task =
+          nested && around.kind == FrameKind::task && task(around.task.index()).kind != TaskKind::thread;
       const bool worker = program_.uses[thread].role == ThreadRole::worker;
       program_.called[id] = in_task ? row.spawn.value > around.begin.value : !worker;
     }
@@ -304,7 +315,8 @@ class Compiler {
   }
 
   static bool has_effect(const std::vector<Op>& ops) {
-    return std::any_of(ops.begin(), ops.end(), [](const Op& op) { return op.code >= OpCode::spawn && op.code != OpCode::end; });
+    return std::any_of(ops.begin(), ops.end(),
+                       [](const Op& op) { return op.code >= OpCode::spawn && op.code != OpCode::end; });
   }
 
   // A thread whose start is simulated needs no release.
@@ -313,7 +325,8 @@ class Compiler {
       if (trace_.kind[i] != EventKind::task_start) continue;
       const TaskRow& run = task(trace_.a[i]);
       if (run.kind != TaskKind::thread) break;
-      const bool simulated = run.spawn.valid() && program_.uses[trace_.thread_of(run.spawn).index()].role != ThreadRole::bystander;
+      const bool simulated =
+          run.spawn.valid() && program_.uses[trace_.thread_of(run.spawn).index()].role != ThreadRole::bystander;
       if (simulated) return;
       break;
     }
@@ -325,13 +338,16 @@ class Compiler {
     Draft& draft = drafts_.back();
     const bool own_run = drafts_.size() == 1 || is_thread_run(draft.fiber);
     if (own_run && worker_) return;
-    if (own_run && !joined_ && !kernel_told_) return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
+    if (own_run && !joined_ && !kernel_told_)
+      return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
     off_core.split(
         begin_ns, end_ns, [&](int64_t ns) { add(draft, OpCode::cpu, static_cast<uint64_t>(ns)); },
         [&](int64_t ns) { add(draft, OpCode::pause, static_cast<uint64_t>(ns)); });
   }
 
-  bool is_thread_run(uint32_t fiber) const { return fiber < trace_.tasks.size() && task(fiber).kind == TaskKind::thread; }
+  bool is_thread_run(uint32_t fiber) const {
+    return fiber < trace_.tasks.size() && task(fiber).kind == TaskKind::thread;
+  }
 
   static void add(Draft& draft, OpCode code, uint64_t value, uint32_t event = kNoEvent) {
     const bool timed = code == OpCode::cpu || code == OpCode::pause;
@@ -347,8 +363,8 @@ class Compiler {
     if (keep_emits_) add(current(), OpCode::emit, 0, event);
   }
 
-  // Where an operation at this point belongs. What a worker does between two tasks is the tail of the first: the library
-  // finishing what the task began.
+  // Where an operation at this point belongs. What a worker does between two tasks is the tail of the first: the
+  // library finishing what the task began.
   Draft& current() {
     const bool between = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
     if (!between) return drafts_.back();
@@ -359,27 +375,41 @@ class Compiler {
     const uint32_t event = walk.event().value;
     const uint32_t a = walk.a();
     switch (walk.kind()) {
-      case EventKind::task_start: return open_task(a, event);
-      case EventKind::task_end: return close_task(a, event);
-      case EventKind::task_create: return announce(a, event, true);
-      case EventKind::task_depends: return announce(a, event, event == first_depends_[a] && !task(a).create.valid());
-      case EventKind::task_spawn: return spawn(a, event);
+      case EventKind::task_start:
+        return open_task(a, event);
+      case EventKind::task_end:
+        return close_task(a, event);
+      case EventKind::task_create:
+        return announce(a, event, true);
+      case EventKind::task_depends:
+        return announce(a, event, event == first_depends_[a] && !task(a).create.valid());
+      case EventKind::task_spawn:
+        return spawn(a, event);
       case EventKind::task_complete:
         if (program_.dynamic[a] && !task(a).start.valid()) return;
         return add(current(), OpCode::complete, a, event);
-      case EventKind::wait_begin: wait_net_ns_.push_back(0); return;
-      case EventKind::wait_end: return wait(walk, event);
-      case EventKind::block_begin: wait_net_ns_.push_back(0); return;
-      case EventKind::block_end: return block(walk, event);
-      case EventKind::wake: return wake(event);
+      case EventKind::wait_begin:
+        wait_net_ns_.push_back(0);
+        return;
+      case EventKind::wait_end:
+        return wait(walk, event);
+      case EventKind::block_begin:
+        wait_net_ns_.push_back(0);
+        return;
+      case EventKind::block_end:
+        return block(walk, event);
+      case EventKind::wake:
+        return wake(event);
       case EventKind::worker_idle:
       case EventKind::worker_busy:
-      case EventKind::pool_size: return;
+      case EventKind::pool_size:
+        return;
       case EventKind::thread_begin:
       case EventKind::thread_end:
         if (!worker_) emit(event);
         return;
-      default: return emit(event);
+      default:
+        return emit(event);
     }
   }
 
@@ -434,8 +464,10 @@ class Compiler {
   void spawn(uint32_t id, uint32_t event) {
     if (program_.dynamic[id]) return;
     const TaskRow& row = task(id);
-    const bool runs = row.start.valid() && program_.uses[trace_.thread_of(row.start).index()].role != ThreadRole::bystander;
-    const bool workers_run = row.kind == TaskKind::thread && runs && program_.uses[trace_.thread_of(row.start).index()].role == ThreadRole::worker;
+    const bool runs =
+        row.start.valid() && program_.uses[trace_.thread_of(row.start).index()].role != ThreadRole::bystander;
+    const bool workers_run = row.kind == TaskKind::thread && runs &&
+                             program_.uses[trace_.thread_of(row.start).index()].role == ThreadRole::worker;
     const bool caller_runs = program_.called[id] && row.kind != TaskKind::thread;
     if (!runs || workers_run || caller_runs) return emit(event);
     add(current(), OpCode::spawn, id, event);
@@ -496,13 +528,15 @@ class Compiler {
   bool kernel_told_ = false;
   bool worker_ = false;
   bool joined_ = false;
-  std::vector<Draft> drafts_;            // open fibers of the thread, innermost last; the first is its own run
-  Finished finished_;                    // a worker's latest outermost task, its tail still open
-  std::vector<int64_t> wait_net_ns_;     // open waits and blocks: time inside them but outside nested tasks
+  std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
+  Finished finished_;                 // a worker's latest outermost task, its tail still open
+  std::vector<int64_t> wait_net_ns_;  // open waits and blocks: time inside them but outside nested tasks
 };
 
 }  // namespace
 
-SimProgram compile_program(const Trace& trace, bool keep_emits) { return Compiler(trace, keep_emits).run(); }
+SimProgram compile_program(const Trace& trace, bool keep_emits) {
+  return Compiler(trace, keep_emits).run();
+}
 
 }  // namespace contrafact::whatif

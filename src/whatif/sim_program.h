@@ -9,7 +9,8 @@
 //  - stops of the virtual machine are pauses.
 //
 // Invariants
-//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is the
+//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is
+//  the
 //     own run of thread j. A fiber with begin == end never runs.
 //  2. A task that is `dynamic` starts or completes when its sources have completed: no operation does it.
 #pragma once
@@ -24,14 +25,14 @@
 namespace contrafact::whatif {
 
 enum class OpCode : uint8_t {
-  cpu,         // value: ns
-  pause,       // value: ns
-  emit,        // nothing but its event
-  spawn,       // value: task
-  call,        // value: task, which runs here and now on this thread
-  register_,   // value: task; from here on its sources may set it off
-  complete,    // value: task
-  wait,        // value: task
+  cpu,        // value: ns
+  pause,      // value: ns
+  emit,       // nothing but its event
+  spawn,      // value: task
+  call,       // value: task, which runs here and now on this thread
+  register_,  // value: task; from here on its sources may set it off
+  complete,   // value: task
+  wait,       // value: task
   wait_done,
   token_wait,  // value: number of the wake that ended the recorded block
   token_fire,  // value: the same
@@ -62,18 +63,18 @@ struct SimProgram {
   std::vector<model::ThreadUse> uses;
   std::vector<Op> ops;
   std::vector<Fiber> fibers;
-  std::vector<bool> dynamic;            // by task
-  std::vector<bool> called;             // by task: started by a `call`
-  std::vector<bool> completes_by_op;    // by task: some operation completes it; otherwise its end does
-  std::vector<uint32_t> needs;          // by task: sources that must complete; 0 where none
-  std::vector<uint32_t> dependents;     // of task s: [dependents_begin[s], dependents_begin[s + 1])
+  std::vector<bool> dynamic;          // by task
+  std::vector<bool> called;           // by task: started by a `call`
+  std::vector<bool> completes_by_op;  // by task: some operation completes it; otherwise its end does
+  std::vector<uint32_t> needs;        // by task: sources that must complete; 0 where none
+  std::vector<uint32_t> dependents;   // of task s: [dependents_begin[s], dependents_begin[s + 1])
   std::vector<uint32_t> dependents_begin;
   std::vector<Release> releases;
-  std::vector<bool> external_help;      // by pool: outsiders run its queued tasks while they wait for them
+  std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
   uint32_t tokens = 0;
   Latencies latencies;
-  int64_t begin_ns = 0;                 // the recorded run's beginning ...
-  int64_t end_ns = 0;                   // ... and the last event of those that are simulated
+  int64_t begin_ns = 0;  // the recorded run's beginning ...
+  int64_t end_ns = 0;    // ... and the last event of those that are simulated
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 

@@ -39,7 +39,8 @@ uint32_t SimTrace::worker_stream(uint32_t pool, int64_t time_ns) {
     streams_.emplace_back();
     format::ThreadRow row;
     row.name = model::StringId(static_cast<uint32_t>(trace_.strings.size() + extra_strings_.size()));
-    extra_strings_.push_back(std::string(trace_.string(trace_.pools[pool].name)) + " simulated worker " + std::to_string(number + 1));
+    extra_strings_.push_back(std::string(trace_.string(trace_.pools[pool].name)) + " simulated worker " +
+                             std::to_string(number + 1));
     extra_threads_.push_back(row);
   }
   write(stream, time_ns, EventKind::thread_begin);

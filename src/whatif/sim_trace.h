@@ -47,7 +47,7 @@ class SimTrace {
 
   const model::Trace& trace_;
   const bool enabled_;
-  std::vector<std::vector<Written>> streams_;   // by thread of the result
+  std::vector<std::vector<Written>> streams_;  // by thread of the result
   std::vector<format::ThreadRow> extra_threads_;
   std::vector<std::vector<uint32_t>> recorded_workers_;  // by pool, in order of their first event
   std::vector<uint32_t> workers_used_;                   // by pool

@@ -34,14 +34,16 @@ base::Status check_treatments(const model::Trace& trace, std::span<const Treatme
                       : task.kind == model::TaskKind::future ? "has no body"
                       : task.kind == model::TaskKind::stage  ? "runs already where its source completes"
                                                              : "never started";
-    return base::Error{"task " + std::to_string(i) + " (" + trace.method_label(task.body) + ") cannot be restructured: it " + why};
+    return base::Error{"task " + std::to_string(i) + " (" + trace.method_label(task.body) +
+                       ") cannot be restructured: it " + why};
   }
   return {};
 }
 
 }  // namespace
 
-base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments, const SimulateOptions& options) {
+base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
+                                  const SimulateOptions& options) {
   if (base::Status status = check_treatments(trace, treatments); !status) return status.error();
   SimProgram program = compile_program(trace, options.build_trace);
   const uint32_t cores = core_count(trace, options, program.notes);
@@ -64,7 +66,8 @@ base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const Simu
   constexpr double kTrustedError = 0.05;
   check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError;
   check.notes = std::move(run->notes);
-  if (!run->stuck.empty()) check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);
+  if (!run->stuck.empty())
+    check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);
   return check;
 }
 

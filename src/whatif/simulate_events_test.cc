@@ -32,8 +32,12 @@ Simulation simulated(const Trace& trace, const SimulateOptions& options = {}, st
   return result.ok() ? std::move(*result) : Simulation();
 }
 
-int64_t start_of(const Trace& trace, uint32_t task) { return trace.time_ns[trace.tasks[task].start.index()]; }
-int64_t end_of(const Trace& trace, uint32_t task) { return trace.time_ns[trace.tasks[task].end.index()]; }
+int64_t start_of(const Trace& trace, uint32_t task) {
+  return trace.time_ns[trace.tasks[task].start.index()];
+}
+int64_t end_of(const Trace& trace, uint32_t task) {
+  return trace.time_ns[trace.tasks[task].end.index()];
+}
 
 // Two tasks of 1000 ns each on one worker each, as the kernel saw them: t1 was preempted for 300 and blocked for 200.
 constexpr std::string_view kGaps = R"(
@@ -58,8 +62,8 @@ TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
   // The preemption is gone, the blocking is kept.
   EXPECT_EQ(end_of(two.trace, 0), 700);
   EXPECT_EQ(end_of(two.trace, 1), 1000);
-  // On one core they share: t1's first 200 take 400; t2 is alone during t1's pause of 200 and has then 600 left; t1's last
-  // 300 take 600, t2's last 300 run alone.
+  // On one core they share: t1's first 200 take 400; t2 is alone during t1's pause of 200 and has then 600 left; t1's
+  // last 300 take 600, t2's last 300 run alone.
   const Simulation one = simulated(trace, {.cores = 1});
   EXPECT_EQ(end_of(one.trace, 0), 1200);
   EXPECT_EQ(end_of(one.trace, 1), 1500);
@@ -88,7 +92,8 @@ TEST(SimulateEvents, BlockWithAKnownWakerEndsWithItsWake) {
   EXPECT_EQ(end_of(one.trace, 1), 700 + 600);
 }
 
-// With a single worker t2 cannot be woken before it starts; it starts after t1, finds the queue filled, and goes on at once.
+// With a single worker t2 cannot be woken before it starts; it starts after t1, finds the queue filled, and goes on at
+// once.
 TEST(SimulateEvents, WakeBeforeTheBlockIsKept) {
   const Simulation result = simulated(parsed(kQueue), {.pool_sizes = {{model::PoolId(0), 1}}});
   EXPECT_THAT(result.stuck, testing::IsEmpty());

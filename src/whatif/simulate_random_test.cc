@@ -20,7 +20,8 @@ using model::Trace;
 // Records a random program as it runs without any limit: every task on a worker of its own, at once.
 class RandomProgram {
  public:
-  RandomProgram(uint32_t seed, bool inner_waits, format::PoolKind pool_kind) : random_(seed), inner_waits_(inner_waits) {
+  RandomProgram(uint32_t seed, bool inner_waits, format::PoolKind pool_kind)
+      : random_(seed), inner_waits_(inner_waits) {
     body_ = builder_.add_method("shop.Job", "run", "Job.java", 3);
     context_ = builder_.add_context({}, body_, 5);
     pool_ = builder_.add_pool("pool", pool_kind, 4, 4);
@@ -68,8 +69,10 @@ class RandomProgram {
   int64_t compute(ThreadId thread, int64_t now_ns) {
     const int64_t duration_ns = 1 + below(1000);
     if (below(3) == 0) {
-      builder_.add(thread, EventKind::block_begin, now_ns, {static_cast<uint32_t>(model::BlockReason::sleep), context_.value, 0, 0});
-      builder_.add(thread, EventKind::block_end, now_ns + duration_ns, {static_cast<uint32_t>(model::BlockReason::sleep), 0, 0, 0});
+      builder_.add(thread, EventKind::block_begin, now_ns,
+                   {static_cast<uint32_t>(model::BlockReason::sleep), context_.value, 0, 0});
+      builder_.add(thread, EventKind::block_end, now_ns + duration_ns,
+                   {static_cast<uint32_t>(model::BlockReason::sleep), 0, 0, 0});
     } else {
       work_ns_ += duration_ns;
     }
@@ -114,7 +117,8 @@ TEST_P(RandomPrograms, UnlimitedRunEqualsTheDependencesAlone) {
   ASSERT_THAT(result.stuck, testing::IsEmpty());
   EXPECT_EQ(result.duration_ns, trace.end_ns() - trace.begin_ns());
   for (size_t i = 0; i < trace.tasks.size(); ++i) {
-    ASSERT_EQ(result.trace.time_ns[result.trace.tasks[i].start.index()], trace.time_ns[trace.tasks[i].start.index()]) << i;
+    ASSERT_EQ(result.trace.time_ns[result.trace.tasks[i].start.index()], trace.time_ns[trace.tasks[i].start.index()])
+        << i;
     ASSERT_EQ(result.trace.time_ns[result.trace.tasks[i].end.index()], trace.time_ns[trace.tasks[i].end.index()]) << i;
   }
 }

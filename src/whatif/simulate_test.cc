@@ -27,10 +27,12 @@ Simulation simulated(const Trace& trace, const SimulateOptions& options, std::ve
   return result.ok() ? std::move(*result) : Simulation();
 }
 
-constexpr std::string_view kRows = "method m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\n"
+constexpr std::string_view kRows =
+    "method m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\n"
     "context c1 - m1:7\ncontext c2 - m2:9\n";
 
-// `tasks` tasks of `length` ns each, all spawned at 0 by main, recorded one after the other on one worker; main waits for all.
+// `tasks` tasks of `length` ns each, all spawned at 0 by main, recorded one after the other on one worker; main waits
+// for all.
 std::string burst(int tasks, int64_t length, bool sleeping, int pool_size) {
   std::string text(kRows);
   text += "fact cores 2\npool p thread_pool " + std::to_string(pool_size) + " " + std::to_string(pool_size) + "\n";
@@ -93,7 +95,8 @@ TEST(Simulate, TraceIsValidAndLabelled) {
 // An outer task that spawns an inner one in the same pool and waits for it; `outers` of them at time 0.
 std::string nested(int outers, int pool_size) {
   std::string text(kRows);
-  text += "fact cores 2\npool p thread_pool " + std::to_string(pool_size) + " " + std::to_string(pool_size) + "\nthread main\n";
+  text += "fact cores 2\npool p thread_pool " + std::to_string(pool_size) + " " + std::to_string(pool_size) +
+          "\nthread main\n";
   for (int i = 0; i < 2 * outers; ++i) text += "thread w" + std::to_string(i) + "\n";
   for (int i = 0; i < outers; ++i) {
     const std::string o = "o" + std::to_string(i), n = "n" + std::to_string(i);
@@ -101,12 +104,14 @@ std::string nested(int outers, int pool_size) {
     text += "0 main task_spawn " + o + " c1 p m1\n";
     text += "0 " + w + " task_start " + o + "\n0 " + w + " task_spawn " + n + " c2 p m2\n";
     text += "0 " + w + " wait_begin " + n + " c2\n0 " + v + " task_start " + n + "\n";
-    text += "0 " + v + " block_begin sleep c2\n1000000 " + v + " block_end sleep\n1000000 " + v + " task_end " + n + "\n";
+    text +=
+        "0 " + v + " block_begin sleep c2\n1000000 " + v + " block_end sleep\n1000000 " + v + " task_end " + n + "\n";
     text += "1000000 " + w + " wait_end " + n + "\n1000000 " + w + " task_end " + o + "\n";
   }
   for (int i = 0; i < outers; ++i) {
     const std::string o = "o" + std::to_string(i);
-    text += (i == 0 ? "0" : "1000000") + std::string(" main wait_begin ") + o + " c1\n1000000 main wait_end " + o + "\n";
+    text +=
+        (i == 0 ? "0" : "1000000") + std::string(" main wait_begin ") + o + " c1\n1000000 main wait_end " + o + "\n";
   }
   return text;
 }
@@ -142,7 +147,8 @@ TEST(Simulate, InliningOrCombinatorsEndTheStarvation) {
   EXPECT_EQ(combined.duration_ns, kMs);
   // Nobody but main waits for a task any more.
   size_t waits = 0;
-  for (uint32_t i = 0; i < combined.trace.event_count(); ++i) waits += combined.trace.kind[i] == model::EventKind::wait_begin;
+  for (uint32_t i = 0; i < combined.trace.event_count(); ++i)
+    waits += combined.trace.kind[i] == model::EventKind::wait_begin;
   EXPECT_EQ(waits, 2u);
 }
 
