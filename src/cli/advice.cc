@@ -16,8 +16,8 @@ using whatif::Figures;
 using whatif::Improvement;
 using whatif::Optimisation;
 
-// An estimate moves by less than this for reasons that are none: rounding of means over millions of intervals.
-constexpr double kTolerance = 1e-9;
+// As in whatif::passes_filters: less than this is rounding.
+constexpr double kTolerance = 1e-3;
 
 Optimisation optimisation_of(analysis::CandidateKind kind) {
   switch (kind) {
@@ -115,7 +115,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
     return advice;
   }
   advice.estimate = *std::move(estimate);
-  advice.score = score_of(advice.estimate.figures, estimator.base(), options.weights);
+  advice.score = whatif::score_of(advice.estimate.figures, estimator.base(), options.weights);
   advice.filtered = filter_reason(advice.estimate.figures, estimator.base(), options);
   if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kTolerance) advice.filtered = "no gain";
   return advice;
@@ -126,20 +126,19 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
 double gain(double base, double value) { return base == 0 ? 0 : (base - value) / base; }
 
 base::Result<Weights> parse_weights(const std::string& text) {
-  Weights weights{0, 0, 0, 0};
+  Weights weights{0, 0, 0};
   std::string_view rest = text;
   while (!rest.empty()) {
     std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     size_t equals = item.find('=');
     std::string_view name = item.substr(0, equals);
-    double* target = name == "time"      ? &weights.time
+    double* target = name == "time"      ? &weights.duration
                      : name == "peak"    ? &weights.peak
                      : name == "mean"    ? &weights.mean
-                     : name == "waiting" ? &weights.waiting
                                          : nullptr;
     if (target == nullptr || equals == std::string_view::npos) {
-      return base::Error{fmt::format("weights: '{}' is none of time=, peak=, mean=, waiting= with a number", item)};
+      return base::Error{fmt::format("weights: '{}' is none of time=, peak=, mean= with a number", item)};
     }
     std::string_view number = item.substr(equals + 1);
     auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), *target);
@@ -147,20 +146,10 @@ base::Result<Weights> parse_weights(const std::string& text) {
       return base::Error{fmt::format("weights: '{}' is no number of at least 0", item)};
     }
   }
-  if (weights.time + weights.peak + weights.mean + weights.waiting <= 0) {
-    return base::Error{"weights: at least one of time, peak, mean, waiting must be above 0"};
+  if (weights.duration + weights.peak + weights.mean <= 0) {
+    return base::Error{"weights: at least one of time, peak and mean must be above 0"};
   }
   return weights;
-}
-
-double score_of(const Figures& figures, const Figures& base, const Weights& weights) {
-  auto share = [](double value, double of) { return of == 0 ? (value == 0 ? 1.0 : 1.0 + value) : value / of; };
-  double sum = weights.time + weights.peak + weights.mean + weights.waiting;
-  return (weights.time * share(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns)) +
-          weights.peak * share(figures.peak_occupied, base.peak_occupied) +
-          weights.mean * share(figures.mean_occupied, base.mean_occupied) +
-          weights.waiting * share(figures.mean_waiting, base.mean_waiting)) /
-         sum;
 }
 
 std::vector<whatif::Treatment> treatments_of(const model::Trace& trace, std::span<const Improvement> improvements) {

@@ -13,25 +13,17 @@
 #include "analysis/model_violations.h"
 #include "base/result.h"
 #include "whatif/estimate.h"
+#include "whatif/search.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::cli {
 
-// How much each figure counts; only their ratios matter.
-struct Weights {
-  double time = 1;
-  double peak = 1;
-  double mean = 1;
-  double waiting = 0;
-};
+using Weights = whatif::SearchWeights;
 
-// "time=1,peak=2": those left out are 0. The error says what is wrong.
+// "time=1,peak=2": those left out are 0; only their ratios matter. The error says what is wrong.
 base::Result<Weights> parse_weights(const std::string& text);
 
-// Weighted mean of the figures as shares of the base's: 1 is the base, less is better.
-double score_of(const whatif::Figures& figures, const whatif::Figures& base, const Weights& weights);
-
-enum class Models : uint8_t { fixed, redispatch, both };
+enum class Models : uint8_t { fixed, both };
 
 struct AdviceOptions {
   Weights weights;
