@@ -1,0 +1,44 @@
+// Buffer: the C header that producers write (include/contrafact/deferred_buffer.h) and what the consuming side keeps.
+// The protocol between the two is in client.h. Lines written by the producer and by the consumer are apart.
+#pragma once
+
+#include <atomic>
+#include <array>
+#include <cstdint>
+
+#include "contrafact/deferred_buffer.h"
+
+namespace contrafact::deferred {
+
+inline constexpr size_t kColumnsMax = CONTRAFACT_COLUMNS_MAX;
+
+// What the calls of an environment need of a buffer: for each argument column, bytes of an element and the most elements
+// that one call appends to it. The default is an environment without arguments.
+struct Layout {
+  std::array<uint8_t, kColumnsMax> element_bytes{};
+  std::array<uint8_t, kColumnsMax> elements_per_call{};
+};
+
+struct Buffer {
+  contrafact_buffer header{};
+
+  // Set by the producer once, when it goes on to another buffer.
+  alignas(64) std::atomic<Buffer*> next{nullptr};
+  uint32_t dropped_after = 0;  // calls lost after the last one of this buffer; set before `next`... by detach only
+
+  // Consumer's side.
+  alignas(64) std::atomic<bool> drained{false};
+  uint32_t taken = 0;
+  std::array<uint32_t, kColumnsMax> taken_cursor{};
+
+  // The pool's.
+  std::atomic<uint32_t> free_next{0};
+  uint32_t pool_index = 0;
+  uint32_t size_class = 0;
+
+  uint32_t committed_acquire() const {
+    return std::atomic_ref(const_cast<uint32_t&>(header.committed)).load(std::memory_order_acquire);
+  }
+};
+
+}  // namespace contrafact::deferred

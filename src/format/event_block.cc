@@ -1,0 +1,268 @@
+// The encoding of events. A payload is four groups (compression.h):
+//
+//   structure   runs, kinds, and the control bytes of the times and of each operand stream
+//   time, low   plane 0 of the times: noise, which zstd gives up on at once
+//   time, high  planes 1..3 of the times
+//   operands    planes 0..3 of each operand stream
+//
+// Operands of like meaning share a stream, whatever events they belong to: their neighbours there predict them. A task's
+// number is stored as the difference from the task named before (most events speak of the same or the next one), the
+// others as they are plus one, so that `none` is 0; zstd finds the repeated ones.
+// A time is the difference from the one before in its run, modulo 2^64.
+#include "format/event_block.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "format/file_layout.h"
+
+namespace contrafact::format {
+namespace {
+
+enum Stream : uint8_t { kTasks, kPools, kContexts, kCode, kMethods, kThreads, kSmall, kNumbers, kStreams };
+
+constexpr Stream stream_of(Operand operand) {
+  switch (operand) {
+    case Operand::task: case Operand::source: return kTasks;
+    case Operand::pool: return kPools;
+    case Operand::context: return kContexts;
+    case Operand::body: return kCode;
+    case Operand::method: return kMethods;
+    case Operand::thread: return kThreads;
+    case Operand::outcome: case Operand::reason: case Operand::mode: return kSmall;
+    case Operand::none: case Operand::count: case Operand::size: case Operand::delay_us: case Operand::queue_length: break;
+  }
+  return kNumbers;
+}
+
+// For each kind and operand position its stream, or kStreams beyond the schema's operands.
+constexpr auto make_stream_table() {
+  std::array<std::array<uint8_t, kOperandsMax>, kEventKinds> table{};
+  for (const EventSchema& schema : kEventSchemas) {
+    auto& row = table[static_cast<size_t>(schema.kind)];
+    for (size_t i = 0; i < kOperandsMax; ++i) {
+      row[i] = i < schema.operand_count() ? stream_of(schema.operands[i]) : kStreams;
+    }
+  }
+  return table;
+}
+constexpr auto kStreamTable = make_stream_table();
+
+constexpr auto make_operand_counts() {
+  std::array<uint8_t, kEventKinds> counts{};
+  for (const EventSchema& schema : kEventSchemas) {
+    counts[static_cast<size_t>(schema.kind)] = static_cast<uint8_t>(schema.operand_count());
+  }
+  return counts;
+}
+constexpr auto kOperandCounts = make_operand_counts();
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+bool is_kernel_kind(EventKind kind) { return kind == EventKind::cpu_out || kind == EventKind::cpu_in; }
+
+}  // namespace
+
+EventEncoder::EventEncoder() : times_(5), streams_(kStreams, PackedInts(1)) {}
+
+void EventEncoder::begin_run(ThreadId thread, RunSource source) {
+  if (!runs_.empty()) {
+    EventRun& last = runs_.back();
+    if (last.thread == thread && last.source == source) return;
+    if (last.begin == last.end) {
+      last.thread = thread;
+      last.source = source;
+      return;
+    }
+  }
+  runs_.push_back({thread, source, event_count(), event_count()});
+}
+
+void EventEncoder::append(EventKind kind, int64_t time_ns, const uint32_t* operands) {
+  kinds_.push_back(kind);
+  times_ns_.push_back(time_ns);
+  operands_.insert(operands_.end(), operands, operands + kOperandCounts[static_cast<size_t>(kind)]);
+  ++runs_.back().end;
+}
+
+void EventEncoder::clear() {
+  runs_.clear();
+  kinds_.clear();
+  times_ns_.clear();
+  operands_.clear();
+}
+
+//   run ::= thread:zigzag-difference-from-the-run-before  (events * 2 + source):varint
+//           begin_ns:zigzag-difference-from-the-last-time-of-the-run-before
+void EventEncoder::encode_runs_and_times() {
+  run_bytes_.clear();
+  times_.clear();
+  int64_t thread = 0;
+  uint64_t last_ns = 0;
+  for (const EventRun& run : runs_) {
+    if (run.begin == run.end) continue;
+    put_varint(run_bytes_, zigzag(int64_t{run.thread.value} - thread));
+    put_varint(run_bytes_, uint64_t{run.end - run.begin} * 2 + static_cast<uint64_t>(run.source));
+    put_varint(run_bytes_, zigzag(static_cast<int64_t>(static_cast<uint64_t>(times_ns_[run.begin]) - last_ns)));
+    for (uint32_t i = run.begin + 1; i < run.end; ++i) {
+      times_.put(static_cast<uint64_t>(times_ns_[i]) - static_cast<uint64_t>(times_ns_[i - 1]));
+    }
+    thread = run.thread.value;
+    last_ns = static_cast<uint64_t>(times_ns_[run.end - 1]);
+  }
+}
+
+void EventEncoder::encode_operands() {
+  for (PackedInts& stream : streams_) stream.clear();
+  const uint32_t* operand = operands_.data();
+  uint32_t task_before = 0;
+  for (const EventKind kind : kinds_) {
+    const auto& row = kStreamTable[static_cast<size_t>(kind)];
+    for (size_t i = 0; i < kOperandCounts[static_cast<size_t>(kind)]; ++i) {
+      const uint32_t v = *operand++;
+      if (row[i] == kTasks) {
+        streams_[kTasks].put(static_cast<uint32_t>(zigzag(static_cast<int32_t>(v - task_before))));
+        if (v != kNone) task_before = v;
+      } else {
+        streams_[row[i]].put(v + 1);
+      }
+    }
+  }
+}
+
+void EventEncoder::encode(GroupWriter& groups, std::vector<uint8_t>& out) {
+  encode_runs_and_times();
+  encode_operands();
+  using Bytes = std::span<const uint8_t>;
+  const auto times = times_.sections();
+  std::vector<Bytes> structure{run_bytes_, {reinterpret_cast<const uint8_t*>(kinds_.data()), kinds_.size()}, times[0]};
+  std::vector<Bytes> operands;
+  for (const PackedInts& stream : streams_) {
+    const auto sections = stream.sections();
+    structure.push_back(sections[0]);
+    operands.insert(operands.end(), sections.begin() + 1, sections.end());
+  }
+  groups.put(out, structure);
+  groups.put(out, std::span(&times[1], 1));
+  groups.put(out, std::span(&times[2], 3));
+  groups.put(out, operands);
+}
+
+EventDecoder::EventDecoder() : streams_(kStreams) {}
+
+const EventBlock* EventDecoder::decode(std::span<const uint8_t> payload, uint32_t count) {
+  if (count > kEventsPerBlockMax) return nullptr;
+  ByteReader in(payload);
+  std::array<std::span<const uint8_t>, 3 + kStreams> structure;
+  Sections times;
+  std::array<std::span<const uint8_t>, kPlanes * kStreams> planes;
+  if (!groups_.get(in, scratch_[0], structure) || !groups_.get(in, scratch_[1], std::span(&times[1], 1)) ||
+      !groups_.get(in, scratch_[2], std::span(&times[2], 3)) || !groups_.get(in, scratch_[3], planes) || !in.at_end()) {
+    return nullptr;
+  }
+  const auto kinds = structure[1];
+  if (kinds.size() != count || !std::ranges::all_of(kinds, [](uint8_t kind) { return kind < kEventKinds; })) return nullptr;
+  const auto* first_kind = reinterpret_cast<const EventKind*>(kinds.data());
+  kinds_.assign(first_kind, first_kind + count);
+
+  times[0] = structure[2];
+  std::array<Sections, kStreams> streams;
+  for (size_t i = 0; i < kStreams; ++i) {
+    streams[i][0] = structure[3 + i];
+    std::copy_n(planes.begin() + static_cast<ptrdiff_t>(kPlanes * i), kPlanes, streams[i].begin() + 1);
+  }
+  if (!decode_runs(structure[0], count) || !sources_fit() || !decode_times(times) || !decode_operands(streams)) {
+    return nullptr;
+  }
+  block_ = {runs_, kinds_, times_ns_, a_, b_, extra_};
+  return &block_;
+}
+
+bool EventDecoder::decode_runs(std::span<const uint8_t> bytes, uint32_t count) {
+  runs_.clear();
+  run_begin_ns_.clear();
+  ByteReader in(bytes);
+  uint64_t thread = 0;
+  uint32_t next = 0;
+  while (!in.at_end()) {
+    thread += static_cast<uint64_t>(unzigzag(in.varint()));
+    const uint64_t length_and_source = in.varint();
+    const int64_t begin_ns = unzigzag(in.varint());
+    const uint64_t length = length_and_source >> 1;
+    if (!in.ok() || thread > UINT32_MAX || length == 0 || length > count - next) return false;
+    const auto source = static_cast<RunSource>(length_and_source & 1);
+    runs_.push_back({ThreadId(static_cast<uint32_t>(thread)), source, next, next + static_cast<uint32_t>(length)});
+    run_begin_ns_.push_back(begin_ns);
+    next += static_cast<uint32_t>(length);
+  }
+  return next == count;
+}
+
+bool EventDecoder::sources_fit() const {
+  return std::ranges::all_of(runs_, [this](const EventRun& run) {
+    return run.source == RunSource::program ||
+           std::all_of(kinds_.begin() + run.begin, kinds_.begin() + run.end, is_kernel_kind);
+  });
+}
+
+bool EventDecoder::decode_times(const Sections& sections) {
+  deltas_.resize(kinds_.size() - runs_.size());
+  if (!unpack(sections, std::span(deltas_))) return false;
+  times_ns_.resize(kinds_.size());
+  const uint64_t* delta = deltas_.data();
+  uint64_t now_ns = 0;
+  for (size_t r = 0; r < runs_.size(); ++r) {
+    now_ns += static_cast<uint64_t>(run_begin_ns_[r]);
+    times_ns_[runs_[r].begin] = static_cast<int64_t>(now_ns);
+    for (uint32_t i = runs_[r].begin + 1; i < runs_[r].end; ++i) {
+      now_ns += *delta++;
+      times_ns_[i] = static_cast<int64_t>(now_ns);
+    }
+  }
+  return true;
+}
+
+bool EventDecoder::decode_operands(std::span<const Sections> streams) {
+  std::array<size_t, kEventKinds> kind_counts{};
+  for (const EventKind kind : kinds_) ++kind_counts[static_cast<size_t>(kind)];
+  std::array<size_t, kStreams + 1> sizes{};
+  size_t extra_count = 0;
+  for (size_t kind = 0; kind < kEventKinds; ++kind) {
+    for (const uint8_t stream : kStreamTable[kind]) sizes[stream] += kind_counts[kind];
+    if (kOperandCounts[kind] > 2) extra_count += kind_counts[kind] * (kOperandCounts[kind] - 2u);
+  }
+  std::array<const uint32_t*, kStreams + 1> cursor;
+  for (size_t s = 0; s < kStreams; ++s) {
+    streams_[s].resize(sizes[s]);
+    if (!unpack(streams[s], std::span(streams_[s]))) return false;
+    if (s != kTasks) {
+      for (uint32_t& v : streams_[s]) --v;
+    }
+    cursor[s] = streams_[s].data();
+  }
+  uint32_t task_before = 0;
+  for (uint32_t& v : streams_[kTasks]) {
+    v = task_before + static_cast<uint32_t>(unzigzag(v));
+    task_before = v == kNone ? task_before : v;
+  }
+
+  // Absent operands read from a cursor that stays on one zero.
+  static constexpr uint32_t kZero = 0;
+  cursor[kStreams] = &kZero;
+  a_.resize(kinds_.size());
+  b_.resize(kinds_.size());
+  extra_.resize(extra_count);
+  uint32_t* extra = extra_.data();
+  for (size_t i = 0; i < kinds_.size(); ++i) {
+    const auto kind = static_cast<size_t>(kinds_[i]);
+    const auto& row = kStreamTable[kind];
+    a_[i] = *cursor[row[0]];
+    cursor[row[0]] += row[0] != kStreams;
+    b_[i] = *cursor[row[1]];
+    cursor[row[1]] += row[1] != kStreams;
+    for (size_t operand = 2; operand < kOperandCounts[kind]; ++operand) *extra++ = *cursor[row[operand]]++;
+  }
+  return true;
+}
+
+}  // namespace contrafact::format

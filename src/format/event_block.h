@@ -1,0 +1,103 @@
+// EventEncoder packs events into the payload of one event block; EventBlock is the same events unpacked into columns.
+// docs/format.md draws the encoding; event_block.cc explains its choices.
+//
+// A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of one
+// thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
+// Runs from the kernel (cpu_out, cpu_in) are apart: their times overlap those of the thread's other runs.
+//
+// Thread safety: none; one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "format/compression.h"
+#include "format/event.h"
+#include "format/packed_ints.h"
+
+namespace contrafact::format {
+
+enum class RunSource : uint8_t {
+  program,  // what the thread itself recorded, in program order
+  kernel,   // its context switches: cpu_out and cpu_in only
+};
+
+struct EventRun {
+  ThreadId thread;
+  RunSource source = RunSource::program;
+  uint32_t begin = 0;  // half-open range of positions in the block's columns
+  uint32_t end = 0;
+};
+
+// Decoded columns, all of length `kind.size()`, except `extra`. They live until the next block is decoded.
+// `a` and `b` are the first and second operand of each event in its schema's order; 0 where it has fewer. Third and
+// fourth operands follow each other in `extra`, in the order of the events that have them (task_create and
+// task_depends one each, task_spawn two): an importer keeps a cursor.
+struct EventBlock {
+  std::span<const EventRun> runs;
+  std::span<const EventKind> kind;
+  std::span<const int64_t> time_ns;
+  std::span<const uint32_t> a;
+  std::span<const uint32_t> b;
+  std::span<const uint32_t> extra;
+};
+
+inline constexpr uint32_t kEventsPerBlockMax = 1 << 16;
+
+class EventEncoder {
+ public:
+  EventEncoder();
+  // Events appended from here on are `thread`'s. Starting the same run again costs nothing.
+  void begin_run(ThreadId thread, RunSource source = RunSource::program);
+  // REQUIRES: a run was begun, !full(), and as many operands as the kind's schema says.
+  void append(EventKind kind, int64_t time_ns, const uint32_t* operands);
+  uint32_t event_count() const { return static_cast<uint32_t>(kinds_.size()); }
+  bool empty() const { return kinds_.empty(); }
+  bool full() const { return kinds_.size() >= kEventsPerBlockMax; }
+  void clear();
+  // Appends the payload to `out`.
+  void encode(GroupWriter& groups, std::vector<uint8_t>& out);
+
+ private:
+  void encode_runs_and_times();
+  void encode_operands();
+
+  std::vector<EventRun> runs_;
+  std::vector<EventKind> kinds_;
+  std::vector<int64_t> times_ns_;
+  std::vector<uint32_t> operands_;
+  // Kept for their memory.
+  std::vector<uint8_t> run_bytes_;
+  PackedInts times_;
+  std::vector<PackedInts> streams_;
+};
+
+class EventDecoder {
+ public:
+  EventDecoder();
+  // The columns of a payload that should hold `count` events; null if it does not keep the grammar. Every event has a
+  // known kind and all its operands; runs are in order, not empty, and cover all events.
+  const EventBlock* decode(std::span<const uint8_t> payload, uint32_t count);
+
+ private:
+  using Sections = std::array<std::span<const uint8_t>, 1 + kPlanes>;
+  bool decode_runs(std::span<const uint8_t> bytes, uint32_t count);
+  bool decode_times(const Sections& sections);
+  bool decode_operands(std::span<const Sections> streams);
+  bool sources_fit() const;
+
+  GroupReader groups_;
+  std::array<std::vector<uint8_t>, 4> scratch_;
+  std::vector<EventRun> runs_;
+  std::vector<int64_t> run_begin_ns_;  // relative to the end of the run before
+  std::vector<uint64_t> deltas_;
+  std::vector<std::vector<uint32_t>> streams_;
+  std::vector<EventKind> kinds_;
+  std::vector<int64_t> times_ns_;
+  std::vector<uint32_t> a_, b_, extra_;
+  EventBlock block_;
+};
+
+}  // namespace contrafact::format

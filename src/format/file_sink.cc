@@ -1,0 +1,60 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "format/sink.h"
+
+namespace contrafact::format {
+namespace {
+
+class FileSink : public Sink {
+ public:
+  FileSink(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  ~FileSink() override { (void)close(); }
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+
+  base::Status write(std::span<const uint8_t> block) override {
+    size_t done = 0;
+    while (done < block.size()) {
+      const ssize_t n = ::write(fd_, block.data() + done, block.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return failed("write", n < 0 ? errno : ENOSPC);
+      done += static_cast<size_t>(n);
+    }
+    whole_bytes_ += static_cast<off_t>(block.size());
+    return {};
+  }
+
+  base::Status close() override {
+    if (fd_ < 0) return {};
+    const int fd = fd_;
+    fd_ = -1;
+    if (::close(fd) != 0) return base::Error{fmt::format("cannot finish {}: {}", path_, std::strerror(errno))};
+    return {};
+  }
+
+ private:
+  base::Error failed(const char* what, int error) {
+    // A regular file ends with a whole block again; for a pipe there is nothing to cut.
+    if (ftruncate(fd_, whole_bytes_) == 0) lseek(fd_, whole_bytes_, SEEK_SET);
+    return base::Error{fmt::format("cannot {} {}: {}", what, path_, std::strerror(error))};
+  }
+
+  int fd_;
+  std::string path_;
+  off_t whole_bytes_ = 0;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return base::Error{fmt::format("cannot create {}: {}", path, std::strerror(errno))};
+  return std::unique_ptr<Sink>(new FileSink(fd, path));
+}
+
+}  // namespace contrafact::format

@@ -1,0 +1,43 @@
+// PackedInts: a sequence of integers as byte planes, made to be decoded without branches and to compress well after.
+//
+//   control   2 bits a number, 4 to a byte, first in the lowest bits: 0, 1, 2 = one, two, three bytes; 3 = all of them
+//   plane 0   the lowest byte of every number
+//   plane 1   the second byte of those with at least two
+//   plane 2   the third byte of those with at least three
+//   plane 3   the rest of those that have all: 1 byte for 32-bit numbers, 5 for 64-bit ones
+//
+// Why planes: the lowest bytes of time differences are noise, the higher ones are not. Apart, each gets its own statistics.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace contrafact::format {
+
+inline constexpr size_t kPlanes = 4;
+
+class PackedInts {
+ public:
+  explicit PackedInts(size_t tail_bytes) : tail_bytes_(tail_bytes) {}
+
+  void put(uint64_t v);
+  void clear();
+
+  // In the order control, plane 0..3.
+  std::array<std::span<const uint8_t>, 1 + kPlanes> sections() const;
+
+ private:
+  size_t tail_bytes_;
+  size_t count_ = 0;
+  std::vector<uint8_t> control_;
+  std::array<std::vector<uint8_t>, kPlanes> plane_;
+};
+
+// False, with `out` undefined, if the sections are not exactly those of out.size() numbers.
+// REQUIRES: each section may be read one byte beyond its end (the value does not matter).
+bool unpack(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<uint32_t> out);
+bool unpack(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<uint64_t> out);
+
+}  // namespace contrafact::format

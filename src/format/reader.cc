@@ -1,0 +1,265 @@
+#include "format/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/file.h"
+#include "format/rows.h"
+
+namespace contrafact::format {
+namespace {
+
+struct FoundBlock {
+  BlockHeader header;
+  std::span<const uint8_t> payload;
+  size_t end;  // offset behind it
+};
+
+// Walks over the blocks of a file and, after damage, finds the next one.
+class BlockScanner {
+ public:
+  BlockScanner(std::span<const uint8_t> bytes, size_t begin) : bytes_(bytes), at_(begin), hash_budget_(budget(bytes)) {}
+
+  // The next block whose checksum fits; nullopt at the end. Adds to loss().
+  std::optional<FoundBlock> next() {
+    if (at_ >= bytes_.size()) return std::nullopt;
+    if (const auto block = block_at(at_)) {
+      at_ = block->end;
+      return block;
+    }
+    const size_t bad = at_;
+    // A block that the end of the file cuts is no damage of its own: the missing trailer says it.
+    const bool cut = is_cut_block(bad);
+    for (size_t at = find_marker(bad + 1); at < bytes_.size(); at = find_marker(at + 1)) {
+      if (const auto block = block_at(at)) {
+        ++loss_.blocks_damaged;
+        loss_.bytes_skipped += at - bad;
+        at_ = block->end;
+        return block;
+      }
+    }
+    if (!cut) ++loss_.blocks_damaged;
+    loss_.bytes_skipped += bytes_.size() - bad;
+    at_ = bytes_.size();
+    return std::nullopt;
+  }
+
+  ReadLoss& loss() { return loss_; }
+
+ private:
+  // Markers with false lengths could make the search hash every byte as often as there are markers. A file is hashed 8
+  // times at most (64 MiB are always granted); beyond that, what cannot be identified is skipped.
+  static uint64_t budget(std::span<const uint8_t> bytes) { return uint64_t{bytes.size()} * 8 + (uint64_t{64} << 20); }
+
+  std::optional<FoundBlock> block_at(size_t at) {
+    const size_t left = bytes_.size() - at;
+    if (left < sizeof(BlockHeader)) return std::nullopt;
+    FoundBlock block;
+    std::memcpy(&block.header, &bytes_[at], sizeof(BlockHeader));
+    const BlockHeader& header = block.header;
+    if (std::memcmp(header.marker, kMarker, sizeof kMarker) != 0 || header.type == 0 || header.type > kBlockTypeLast ||
+        header.stored_bytes > kBlockStoredBytesMax || header.stored_bytes > left - sizeof(BlockHeader)) {
+      return std::nullopt;
+    }
+    if (header.stored_bytes > hash_budget_) return std::nullopt;
+    hash_budget_ -= header.stored_bytes;
+    block.payload = bytes_.subspan(at + sizeof(BlockHeader), header.stored_bytes);
+    if (block_checksum(header, block.payload) != header.checksum) return std::nullopt;
+    block.end = at + sizeof(BlockHeader) + header.stored_bytes;
+    return block;
+  }
+
+  bool is_cut_block(size_t at) const {
+    const size_t left = bytes_.size() - at;
+    if (std::memcmp(&bytes_[at], kMarker, std::min(left, sizeof kMarker)) != 0) return false;
+    if (left < sizeof(BlockHeader)) return true;
+    BlockHeader header;
+    std::memcpy(&header, &bytes_[at], sizeof header);
+    return header.stored_bytes <= kBlockStoredBytesMax && header.stored_bytes > left - sizeof(BlockHeader);
+  }
+
+  size_t find_marker(size_t from) const {
+    if (from >= bytes_.size()) return bytes_.size();
+    const void* found = memmem(&bytes_[from], bytes_.size() - from, kMarker, sizeof kMarker);
+    return found ? static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes_.data()) : bytes_.size();
+  }
+
+  std::span<const uint8_t> bytes_;
+  size_t at_;
+  uint64_t hash_budget_;
+  ReadLoss loss_;
+};
+
+// Unpacks one block after another and hands them to the visitor.
+class BlockDecoder {
+ public:
+  explicit BlockDecoder(Visitor& visitor) : visitor_(visitor) {}
+
+  // False if the payload does not keep the grammar; the visitor has seen nothing of it then.
+  bool visit(const FoundBlock& block) {
+    const uint32_t first = block.header.first;
+    switch (static_cast<BlockType>(block.header.type)) {
+      case BlockType::facts: return visit_fact(block);
+      case BlockType::strings:
+        return visit_rows<std::string_view>(block, [&](auto rows) { visitor_.on_strings(StringId(first), rows); });
+      case BlockType::methods:
+        return visit_rows<MethodRow>(block, [&](auto rows) { visitor_.on_methods(MethodId(first), rows); });
+      case BlockType::contexts:
+        return visit_rows<ContextRow>(block, [&](auto rows) { visitor_.on_contexts(ContextId(first), rows); });
+      case BlockType::pools:
+        return visit_rows<PoolRow>(block, [&](auto rows) { visitor_.on_pools(PoolId(first), rows); });
+      case BlockType::threads:
+        return visit_rows<ThreadRow>(block, [&](auto rows) { visitor_.on_threads(ThreadId(first), rows); });
+      case BlockType::events: {
+        const EventBlock* events = events_.decode(block.payload, block.header.count);
+        if (events) visitor_.on_events(*events);
+        return events != nullptr;
+      }
+      case BlockType::trailer: return visit_trailer(block);
+    }
+    return false;
+  }
+
+ private:
+  std::optional<ByteReader> open(const FoundBlock& block) {
+    ByteReader in(block.payload);
+    std::span<const uint8_t> section;
+    if (!groups_.get(in, scratch_, std::span(&section, 1)) || !in.at_end()) return std::nullopt;
+    return ByteReader(section);
+  }
+
+  template <typename Row, typename Show>
+  bool visit_rows(const FoundBlock& block, Show show) {
+    auto in = open(block);
+    // Every row has a byte at least, so a false count cannot ask for more memory than the block's own bound.
+    if (!in || block.header.count > in->left() || block.header.first > UINT32_MAX - block.header.count) return false;
+    std::vector<Row> rows(block.header.count);
+    for (Row& row : rows) {
+      if (!get_row(*in, row)) return false;
+    }
+    if (!in->at_end()) return false;
+    show(std::span<const Row>(rows));
+    return true;
+  }
+
+  bool visit_fact(const FoundBlock& block) {
+    auto in = open(block);
+    if (!in) return false;
+    const std::string_view key = in->text();
+    const std::string_view value = in->text();
+    if (!in->ok() || !in->at_end()) return false;
+    visitor_.on_fact(key, value);
+    return true;
+  }
+
+  bool visit_trailer(const FoundBlock& block) {
+    auto in = open(block);
+    if (!in) return false;
+    Trailer trailer;
+    trailer.exit_reason = in->text();
+    trailer.events = in->varint();
+    trailer.events_dropped = in->varint();
+    trailer.end_ns = unzigzag(in->varint());
+    if (!in->ok() || !in->at_end()) return false;
+    visitor_.on_trailer(trailer);
+    return true;
+  }
+
+  Visitor& visitor_;
+  GroupReader groups_;
+  EventDecoder events_;
+  std::vector<uint8_t> scratch_;
+};
+
+bool begins_like_a_trace(std::span<const uint8_t> bytes) {
+  return std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) == 0;
+}
+
+void describe(ReadLoss& loss, bool header_damaged) {
+  if (header_damaged) loss.notes.push_back("the file's header is damaged");
+  if (loss.blocks_damaged > 0) {
+    loss.notes.push_back(fmt::format("{} damaged part{} of the file skipped ({} bytes)", loss.blocks_damaged,
+                                     loss.blocks_damaged == 1 ? "" : "s", loss.bytes_skipped));
+  }
+  if (loss.blocks_missing > 0) loss.notes.push_back(fmt::format("{} blocks are missing", loss.blocks_missing));
+  if (loss.cut_off) {
+    loss.notes.push_back("the file has no end: the program was killed, is still running, or the copy is incomplete");
+  }
+}
+
+}  // namespace
+
+base::Result<Reader> Reader::open(const std::string& path) {
+  auto bytes = base::read_file(path);
+  if (!bytes) return bytes.error();
+  return from_bytes(std::move(*bytes), path);
+}
+
+base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string name) {
+  if (bytes.empty()) return base::Error{fmt::format("{} is empty: nothing was recorded", name)};
+  Reader reader;
+  FileHeader header{};
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  const bool magic_fits = begins_like_a_trace(bytes);
+  if (magic_fits && bytes.size() < sizeof header) {
+    return base::Error{fmt::format("{} is cut off within its header: it holds nothing", name)};
+  }
+  if (magic_fits && header.checksum == header_checksum(header)) {
+    if (header.version > kFormatVersion) {
+      return base::Error{fmt::format("{} was written by a newer Contrafact (format {}, this one reads up to {}); update this one",
+                                     name, header.version, kFormatVersion)};
+    }
+    reader.begin_ = header.header_bytes;
+    reader.version_ = header.version;
+  } else {
+    // Damaged, or something else altogether: a trace has blocks.
+    if (!BlockScanner(bytes, 0).next()) {
+      return base::Error{fmt::format("{} is not a Contrafact trace", name)};
+    }
+    reader.begin_ = sizeof header;
+    reader.header_damaged_ = true;
+    reader.version_ = kFormatVersion;
+  }
+  reader.begin_ = std::min(reader.begin_, bytes.size());
+  reader.bytes_ = std::move(bytes);
+  reader.name_ = std::move(name);
+  return reader;
+}
+
+ReadLoss Reader::read(Visitor& visitor) const {
+  BlockScanner scanner(bytes_, begin_);
+  BlockDecoder decoder(visitor);
+  ReadLoss& loss = scanner.loss();
+  loss.cut_off = true;
+  uint32_t expected = 0;
+  while (const auto block = scanner.next()) {
+    const uint32_t sequence = block->header.sequence;
+    if (sequence < expected || !decoder.visit(*block)) {  // a block twice, or one that breaks the grammar
+      ++loss.blocks_damaged;
+      loss.bytes_skipped += sizeof(BlockHeader) + block->payload.size();
+      expected = std::max(expected, sequence + 1);
+      continue;
+    }
+    loss.blocks_missing += sequence - expected;
+    expected = sequence + 1;
+    if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
+  }
+  describe(loss, header_damaged_);
+  return std::move(loss);
+}
+
+uint64_t Reader::event_count_hint() const {
+  uint64_t events = 0;
+  BlockHeader header;
+  for (size_t at = begin_; at + sizeof header <= bytes_.size(); at += sizeof header + header.stored_bytes) {
+    std::memcpy(&header, &bytes_[at], sizeof header);
+    if (std::memcmp(header.marker, kMarker, sizeof kMarker) != 0) break;
+    if (static_cast<BlockType>(header.type) == BlockType::events) events += std::min(header.count, kEventsPerBlockMax);
+  }
+  return std::min(events, uint64_t{bytes_.size()} * 64);
+}
+
+}  // namespace contrafact::format

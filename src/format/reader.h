@@ -1,0 +1,71 @@
+// Reader: opens a trace, whole or damaged, and hands its blocks, decoded, to a visitor in the file's order.
+//
+// What a damaged file costs: a block whose checksum does not fit is skipped, the search goes on at the next marker, and
+// `Loss` counts it. Everything handed to the visitor comes from a block whose checksum fits and whose content keeps the
+// grammar; still, ids may name rows that were lost with a damaged block: the visitor must check them against what it got.
+//
+// Thread safety: one thread at a time. Bounds: memory beyond the file's own bytes is at most a few times
+// kBlockRawBytesMax, whatever the file says.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "format/event_block.h"
+#include "format/writer.h"
+
+namespace contrafact::format {
+
+// What could not be read. `model::Loss` adds what the recorder itself dropped (gap events, Trailer::events_dropped).
+struct ReadLoss {
+  uint64_t blocks_damaged = 0;     // unreadable blocks, as far as they could be told apart
+  uint64_t blocks_missing = 0;     // holes in the blocks' numbering, damaged ones included
+  uint64_t bytes_skipped = 0;
+  bool cut_off = false;            // no trailer: the program was killed, or the copy is incomplete
+  std::vector<std::string> notes;  // one line each, for a person
+};
+
+// Override what you need. Row ids are first, first+1, ...; views live until the call returns.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+  virtual void on_fact(std::string_view /*key*/, std::string_view /*value*/) {}
+  virtual void on_strings(StringId /*first*/, std::span<const std::string_view>) {}
+  virtual void on_methods(MethodId /*first*/, std::span<const MethodRow>) {}
+  virtual void on_contexts(ContextId /*first*/, std::span<const ContextRow>) {}
+  virtual void on_pools(PoolId /*first*/, std::span<const PoolRow>) {}
+  virtual void on_threads(ThreadId /*first*/, std::span<const ThreadRow>) {}
+  virtual void on_events(const EventBlock&) {}
+  virtual void on_trailer(const Trailer&) {}
+};
+
+class Reader {
+ public:
+  // Errors: the file cannot be read, is empty, is no trace, or was written by a newer Contrafact.
+  static base::Result<Reader> open(const std::string& path);
+  static base::Result<Reader> from_bytes(std::vector<uint8_t> bytes, std::string name);
+
+  // Visits every readable block, once. May be called again for another pass.
+  ReadLoss read(Visitor& visitor) const;
+
+  uint32_t version() const { return version_; }
+  uint64_t byte_count() const { return bytes_.size(); }
+  const std::string& name() const { return name_; }
+  // Events named by the block headers up to the first damage: what to reserve. At most 64 for each byte of the file.
+  uint64_t event_count_hint() const;
+
+ private:
+  Reader() = default;
+  std::vector<uint8_t> bytes_;
+  std::string name_;
+  uint32_t version_ = 0;
+  size_t begin_ = 0;  // of the first block
+  bool header_damaged_ = false;
+};
+
+}  // namespace contrafact::format

@@ -1,0 +1,162 @@
+// The reader against files that something happened to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "format/testing.h"
+
+namespace contrafact::format {
+namespace {
+
+struct Sample {
+  std::vector<uint8_t> bytes;
+  std::vector<PlainEvent> events;
+};
+
+Sample make_sample(uint32_t blocks = 6) {
+  Sample sample;
+  auto writer = Writer::create(std::make_unique<MemorySink>(sample.bytes));
+  EventEncoder encoder;
+  SyntheticLoad load(4, true);
+  const std::vector<std::string_view> names{"main", "worker"};
+  EXPECT_TRUE((*writer)->add_fact("pid", "1").ok());
+  EXPECT_TRUE((*writer)->add_strings(names).ok());
+  for (uint32_t i = 0; i < blocks; ++i) {
+    load.pass(200, encoder, &sample.events);
+    EXPECT_TRUE((*writer)->add_events(encoder).ok());
+  }
+  EXPECT_TRUE((*writer)->finish({"exit"}).ok());
+  return sample;
+}
+
+std::vector<size_t> block_offsets(const std::vector<uint8_t>& bytes) {
+  std::vector<size_t> offsets;
+  for (size_t at = sizeof(FileHeader); at < bytes.size();) {
+    offsets.push_back(at);
+    BlockHeader header;
+    std::memcpy(&header, &bytes[at], sizeof header);
+    at += sizeof header + header.stored_bytes;
+  }
+  return offsets;
+}
+
+// Every event read is one that was written, in the order of its thread.
+void expect_subsequence(const std::vector<PlainEvent>& read, const std::vector<PlainEvent>& written) {
+  auto at = written.begin();
+  for (const PlainEvent& event : read) {
+    at = std::find(at, written.end(), event);
+    ASSERT_NE(at, written.end());
+    ++at;
+  }
+}
+
+std::string open_error(std::vector<uint8_t> bytes) {
+  const auto reader = Reader::from_bytes(std::move(bytes), "run.cft");
+  return reader.ok() ? "opened" : reader.error().message;
+}
+
+TEST(ReaderErrors, SayWhatIsWrong) {
+  EXPECT_EQ(open_error({}), "run.cft is empty: nothing was recorded");
+  EXPECT_EQ(open_error({'h', 'e', 'l', 'l', 'o'}), "run.cft is not a Contrafact trace");
+  EXPECT_EQ(open_error(std::vector<uint8_t>(100'000, 'C')), "run.cft is not a Contrafact trace");
+  EXPECT_EQ(open_error({0x89, 'C', 'F', 'T'}), "run.cft is cut off within its header: it holds nothing");
+  EXPECT_THAT(Reader::open("/nowhere/run.cft").error().message, testing::HasSubstr("/nowhere/run.cft"));
+  auto bytes = make_sample().bytes;
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.version = kFormatVersion + 1;
+  header.checksum = header_checksum(header);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  EXPECT_THAT(open_error(bytes), testing::HasSubstr("run.cft was written by a newer Contrafact (format 2"));
+}
+
+TEST(ReaderDamage, CutAnywhereGivesTheBlocksBefore) {
+  const Sample sample = make_sample(3);
+  const auto offsets = block_offsets(sample.bytes);
+  for (size_t size = sizeof(FileHeader); size < sample.bytes.size(); size += size % 7 + 1) {
+    const auto reader = Reader::from_bytes({sample.bytes.begin(), sample.bytes.begin() + static_cast<ptrdiff_t>(size)}, "x");
+    ASSERT_TRUE(reader.ok());
+    Collected got;
+    const ReadLoss loss = reader->read(got);
+    EXPECT_TRUE(loss.cut_off);
+    EXPECT_EQ(loss.blocks_damaged, 0u) << size;
+    ASSERT_LE(got.events.size(), sample.events.size());
+    EXPECT_TRUE(std::equal(got.events.begin(), got.events.end(), sample.events.begin()));
+    // Whole blocks in front of the cut are all there.
+    const auto whole = static_cast<size_t>(std::upper_bound(offsets.begin(), offsets.end(), size) - offsets.begin()) - 1;
+    if (whole > 3) {
+      EXPECT_GT(got.events.size(), 0u);
+    }
+  }
+}
+
+TEST(ReaderDamage, FlippedBitsCostOneBlockAndAreCounted) {
+  const Sample sample = make_sample();
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 300; ++round) {
+    auto bytes = sample.bytes;
+    const size_t at = random() % bytes.size();
+    bytes[at] ^= static_cast<uint8_t>(1u << random() % 8);
+    const auto reader = Reader::from_bytes(bytes, "x");
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    Collected got;
+    const ReadLoss loss = reader->read(got);
+    EXPECT_FALSE(loss.notes.empty());
+    EXPECT_LE(loss.blocks_missing, 1u);
+    expect_subsequence(got.events, sample.events);
+    if (at >= sizeof(FileHeader)) {
+      EXPECT_TRUE(loss.blocks_damaged == 1u || loss.cut_off) << at;
+      EXPECT_GT(loss.bytes_skipped, 0u);
+    } else {
+      EXPECT_EQ(got.events.size(), sample.events.size());
+    }
+  }
+}
+
+TEST(ReaderDamage, AMissingBlockIsCounted) {
+  auto sample = make_sample();
+  const auto offsets = block_offsets(sample.bytes);
+  sample.bytes.erase(sample.bytes.begin() + static_cast<ptrdiff_t>(offsets[3]),
+                     sample.bytes.begin() + static_cast<ptrdiff_t>(offsets[5]));
+  Collected got;
+  const ReadLoss loss = Reader::from_bytes(sample.bytes, "x")->read(got);
+  EXPECT_EQ(loss.blocks_missing, 2u);
+  EXPECT_FALSE(loss.cut_off);
+  EXPECT_THAT(loss.notes, testing::Contains("2 blocks are missing"));
+}
+
+TEST(ReaderDamage, OverwrittenPartsAndGarbageAtTheEndAreSkipped) {
+  auto sample = make_sample();
+  const auto offsets = block_offsets(sample.bytes);
+  std::fill(sample.bytes.begin() + static_cast<ptrdiff_t>(offsets[3]) + 5,
+            sample.bytes.begin() + static_cast<ptrdiff_t>(offsets[5]) + 20, 0);
+  sample.bytes.insert(sample.bytes.end(), 100, 'x');
+  Collected got;
+  const ReadLoss loss = Reader::from_bytes(sample.bytes, "x")->read(got);
+  EXPECT_EQ(loss.blocks_damaged, 2u);
+  EXPECT_EQ(loss.blocks_missing, 3u);
+  EXPECT_FALSE(loss.cut_off);
+  EXPECT_EQ(got.trailers.size(), 1u);
+  expect_subsequence(got.events, sample.events);
+}
+
+// Markers with false lengths everywhere: the search must stay linear. This would take minutes otherwise.
+TEST(ReaderDamage, MarkersWithFalseLengthsDoNotMakeTheSearchQuadratic) {
+  auto sample = make_sample();
+  BlockHeader header{};
+  std::memcpy(header.marker, kMarker, sizeof kMarker);
+  header.type = static_cast<uint8_t>(BlockType::events);
+  header.stored_bytes = kBlockStoredBytesMax;
+  const auto* first = reinterpret_cast<const uint8_t*>(&header);
+  std::vector<uint8_t> bytes(sample.bytes);
+  for (int i = 0; i < 600'000; ++i) bytes.insert(bytes.end(), first, first + sizeof header);
+  Collected got;
+  const ReadLoss loss = Reader::from_bytes(bytes, "x")->read(got);
+  EXPECT_EQ(got.events.size(), sample.events.size());
+  EXPECT_GE(loss.bytes_skipped, 600'000 * sizeof header);
+}
+
+}  // namespace
+}  // namespace contrafact::format

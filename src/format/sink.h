@@ -1,0 +1,25 @@
+// Where the bytes of a trace go. A sink is told of whole blocks only, in order.
+// Thread safety: used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace contrafact::format {
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // All of `block` or an error. After an error the writer sends at most one more block (the trailer).
+  virtual base::Status write(std::span<const uint8_t> block) = 0;
+  virtual base::Status close() { return {}; }
+};
+
+// A file that appears at once and grows. If a write fails half-way, the file is cut back to the last whole block.
+base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path);
+
+}  // namespace contrafact::format

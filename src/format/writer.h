@@ -1,0 +1,74 @@
+// Writer: a trace as a sequence of checksummed blocks into a Sink. Each call writes whole blocks at once.
+//
+// Thread safety: one thread at a time.
+// Invariants:
+//  1. The caller writes a table's row before the first event (or row) that names it.
+//  2. The rows of a table are written in the order of their ids, without holes.
+//  3. After an error nothing more is written except, at finish(), an attempt at the trailer; every call returns the error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "format/event.h"
+#include "format/event_block.h"
+#include "format/file_layout.h"
+#include "format/sink.h"
+
+namespace contrafact::format {
+
+struct Trailer {
+  std::string exit_reason;      // "exit", "disk full", ...
+  uint64_t events = 0;          // filled by the writer
+  uint64_t events_dropped = 0;  // counted by whoever recorded
+  int64_t end_ns = 0;
+};
+
+class Writer {
+ public:
+  // Writes the file header. `compression_level` is zstd's, 0 for none.
+  static base::Result<std::unique_ptr<Writer>> create(std::unique_ptr<Sink> sink, int compression_level = 1);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  base::Status add_fact(std::string_view key, std::string_view value);
+  // The next rows of a table; ids go on where the last call ended.
+  base::Status add_strings(std::span<const std::string_view> rows);
+  base::Status add_methods(std::span<const MethodRow> rows);
+  base::Status add_contexts(std::span<const ContextRow> rows);
+  base::Status add_pools(std::span<const PoolRow> rows);
+  base::Status add_threads(std::span<const ThreadRow> rows);
+  // Writes the encoder's events as one block, and clears it. Nothing happens if it is empty.
+  base::Status add_events(EventEncoder& encoder);
+  // The trailer. Nothing may follow.
+  base::Status finish(Trailer trailer);
+
+  const base::Status& status() const { return status_; }
+  uint64_t bytes_written() const { return bytes_written_; }
+  uint64_t events_written() const { return events_written_; }
+
+ private:
+  Writer(std::unique_ptr<Sink> sink, int compression_level);
+  template <typename Row>
+  base::Status add_rows(BlockType type, uint32_t& next_id, std::span<const Row> rows);
+  base::Status write_block(BlockType type, uint32_t first, uint32_t count);  // of what is in block_, after the header
+  void begin_block() { block_.resize(sizeof(BlockHeader)); }
+
+  std::unique_ptr<Sink> sink_;
+  base::Status status_;
+  GroupWriter groups_;
+  std::vector<uint8_t> rows_;
+  std::vector<uint8_t> block_;
+  uint32_t sequence_ = 0;
+  uint64_t bytes_written_ = 0;
+  uint64_t events_written_ = 0;
+  uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace contrafact::format

@@ -1,0 +1,146 @@
+// Recorder: the event log of a running process. Agents attach threads, append events, and name rows of tables; one
+// background thread (the drainer) takes what was appended at least every `drain_interval_ms` and writes it to the sink.
+//
+// Thread safety: everything but start() and the destructor may be called from any thread; append() and swap() only by the
+// thread that the client was attached for (or under the caller's own exclusion).
+// Cost: append() and swap() take no lock, allocate nothing, do no I/O (swap() may wake the drainer: one futex call).
+// attach, detach, add_* and intern_* may lock and allocate for a short time: slow paths only.
+// Invariants:
+//  1. A row is in its table before any event that names it can be appended, and is written before that event.
+//  2. Nothing here fails the host: when memory or disk run out, events are dropped and counted.
+//  3. In a forked child nothing is ever written.
+//  4. A recorder must outlive its producers: an agent that cannot know when the last one is gone never destroys it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "contrafact/deferred_buffer.h"
+#include "deferred/client.h"
+#include "format/event.h"
+#include "format/sink.h"
+
+namespace contrafact::recorder {
+
+using deferred::Client;
+using format::ContextId;
+using format::EventKind;
+using format::MethodId;
+using format::PoolId;
+using format::StringId;
+using format::ThreadId;
+
+struct Fact {
+  std::string key;
+  std::string value;
+};
+
+struct Options {
+  std::string output_path;
+  std::unique_ptr<format::Sink> sink;           // used instead of output_path where given
+  uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
+  uint32_t drain_interval_ms = 20;
+  int compression_level = 1;
+  bool cpu_switches = true;  // ask the kernel for context switches
+  std::vector<Fact> facts;   // beside those that the recorder finds itself (pid, cores, clock, command, ...)
+  // Told of trouble (disk full, ...), one line each, from the drainer's thread. May be empty.
+  std::function<void(std::string_view line)> diagnostics;
+};
+
+struct Frame {
+  MethodId method;
+  uint32_t line = 0;
+};
+
+class Recorder {
+ public:
+  static base::Result<std::unique_ptr<Recorder>> start(Options options);
+  ~Recorder();  // stop("exit") if that has not been done; see invariant 4
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // A new row of the thread table with a client to append with. client->buffer() is the buffer to begin with. Never null,
+  // except after stop(). row.os_tid (gettid) is what the kernel's context switches are matched by.
+  Client* attach(const format::ThreadRow& row);
+  // The thread ended; what it appended will be written. The client must not be used again.
+  void detach(Client* client);
+  // For virtual threads: a row without a client.
+  ThreadId add_thread(const format::ThreadRow& row);
+  static ThreadId thread_of(const Client* client) { return ThreadId(client->stream()); }
+
+  // A buffer with room, or null if there is none: then one call is counted as dropped, which the caller must not write.
+  // Producer only.
+  static contrafact_buffer* swap(Client* client) { return client->swap(); }
+
+  // Appends one event of the client's own thread, or of `logical` (a virtual thread on this carrier).
+  template <typename... Operands>
+  static void append(Client* client, EventKind kind, int64_t time_ns, Operands... operands) {
+    append_as(client, thread_of(client), kind, time_ns, operands...);
+  }
+  template <typename... Operands>
+  static void append_as(Client* client, ThreadId logical, EventKind kind, int64_t time_ns, Operands... operands);
+
+  // Tables. Equal rows get equal ids (but for threads and pools, which are new each time).
+  StringId intern(std::string_view text);
+  MethodId add_method(const format::MethodRow& row);
+  ContextId intern_context(ContextId parent, MethodId method, uint32_t line);
+  // A whole stack, innermost frame first as JVMTI gives it; the id of the innermost. None for an empty stack.
+  ContextId intern_context(std::span<const Frame> innermost_first);
+  PoolId add_pool(const format::PoolRow& row);
+  void add_fact(std::string_view key, std::string_view value);
+
+  // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.
+  // The first call counts; later ones wait for it to be done.
+  void stop(std::string_view reason);
+
+  // Everything that was committed before the call is in the sink when it returns. For tests and for agents' checkpoints.
+  void flush();
+
+  struct Statistics {
+    uint64_t events_written = 0;
+    uint64_t events_dropped = 0;
+    uint64_t bytes_written = 0;
+    uint64_t buffer_bytes = 0;  // of the memory budget, in use or kept for use
+    bool failed = false;        // recording stopped early: disk full, ...
+  };
+  Statistics statistics() const;
+
+ private:
+  class Impl;
+  explicit Recorder(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+template <typename... Operands>
+void Recorder::append_as(Client* client, ThreadId logical, EventKind kind, int64_t time_ns, Operands... operands) {
+  static_assert(sizeof...(Operands) <= format::kOperandsMax);
+  contrafact_buffer* buffer = client->buffer();
+  uint32_t n = buffer->committed;
+  if (n >= buffer->capacity) {
+    buffer = client->swap();
+    if (!buffer) return;
+    n = buffer->committed;
+  }
+  auto* ids = reinterpret_cast<uint16_t*>(buffer->ids);
+  uint32_t next = buffer->cursor[1];
+  auto* words = reinterpret_cast<uint32_t*>(buffer->column[1]);
+  if (buffer->logical_thread != logical.value) [[unlikely]] {
+    ids[n++] = CONTRAFACT_CALL_SWITCH_THREAD;
+    words[next++] = logical.value;
+    buffer->logical_thread = logical.value;
+  }
+  ids[n++] = static_cast<uint16_t>(kind);
+  reinterpret_cast<int64_t*>(buffer->column[0])[buffer->cursor[0]++] = time_ns;
+  ((words[next++] = static_cast<uint32_t>(operands)), ...);
+  buffer->cursor[1] = next;
+  std::atomic_ref(buffer->committed).store(n, std::memory_order_release);
+}
+
+}  // namespace contrafact::recorder
