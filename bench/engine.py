@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Loading and estimating, on a generated trace of a million tasks: `engine.py BUILD load` and `engine.py BUILD estimate`."""
+
+import argparse
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import figures
+
+
+def generated_trace(programs, tasks):
+    folder = figures.ROOT / "build" / "bench-traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    trace = folder / f"generated-{tasks}.cft"
+    made = subprocess.run([programs / "make_trace", trace, str(tasks)], capture_output=True, text=True)
+    if made.returncode != 0:
+        figures.fail(made.stderr.strip())
+    facts = dict(re.findall(r"(\w+) (\d+)", made.stdout))
+    return trace, {name: int(value) for name, value in facts.items()}
+
+
+def lines_of(command):
+    run = figures.run([str(part) for part in command])
+    if run.status != 0:
+        figures.fail(f"{command[0]}: exit status {run.status}: {run.errors.strip()[-600:]}")
+    return [line.split() for line in run.output.decode().splitlines()]
+
+
+def load(programs, tasks, rounds):
+    trace, facts = generated_trace(programs, tasks)
+    loads = [[int(word) for word in line] for line in lines_of([programs / "load_bench", trace, str(rounds)])]
+    if any(events != facts["events"] for events, *_ in loads):
+        figures.fail(f"of {facts['events']} events {loads[0][0]} were loaded")
+    wall = [events / (wall_ns / 1e9) / 1e6 for events, wall_ns, _, _ in loads]
+    cpu = [events / (cpu_ns / 1e9) / 1e6 for events, _, cpu_ns, _ in loads]
+    bytes_each = loads[0][3] / facts["events"]
+    text = (f"A generated trace of {facts['tasks']:,} tasks and {facts['events']:,} events, {facts['bytes'] / facts['events']:.2f} "
+            f"bytes each, loaded {rounds} times (the file in the page cache). The aim is 50 million events a second on one "
+            "core. Memory is the growth of the process's peak over the first load.\n\n")
+    text += figures.markdown(["", "median (min to max)"], [
+        ["million events loaded per second", figures.spread(wall, 1)],
+        ["million events loaded per second of CPU time", figures.spread(cpu, 1)],
+        ["bytes of memory for each event", f"{bytes_each:.1f}"]])
+    figures.write_section("load", "Loading a trace", "./dev bench load", text,
+                          {"wall": wall, "cpu": cpu, "bytes_each": bytes_each, **facts})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", help="build folder, with bin/make_trace and its like")
+    parser.add_argument("what", choices=["load", "estimate"])
+    parser.add_argument("--tasks", type=int, default=1_000_000, help="tasks in the trace (default a million)")
+    parser.add_argument("--rounds", type=int, default=7, help="repetitions (default 7)")
+    options = parser.parse_args()
+    programs = pathlib.Path(options.build).resolve() / "bin"
+    {"load": load}[options.what](programs, options.tasks, options.rounds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
