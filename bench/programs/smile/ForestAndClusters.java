@@ -5,12 +5,12 @@ import smile.base.cart.SplitRule;
 import smile.data.DataFrame;
 import smile.data.formula.Formula;
 import smile.data.vector.IntVector;
-import smile.clustering.KMeans;
+import smile.clustering.KModes;
 import smile.math.MathEx;
 
 /**
- * Smile: a random forest (a parallel stream with one long task for each tree) and k-means (parallel streams of short tasks,
- * again and again), on generated data. Standard output is how well the forest classifies what it was not shown, and the
+ * Smile: a random forest (a parallel stream with one long task for each tree) and clustering by k-modes
+ * (parallel streams of short tasks, again and again), on generated data. Standard output is how well the forest classifies what it was not shown, and the
  * clusters' distortion; both follow from the seeds alone.
  */
 public final class ForestAndClusters {
@@ -51,10 +51,14 @@ public final class ForestAndClusters {
   }
 
   private static String clusters(double[][] values, int rounds) {
+    int[][] levels = new int[values.length][COLUMNS];
+    for (int row = 0; row < values.length; row++) {
+      for (int column = 0; column < COLUMNS; column++) levels[row][column] = (int) (2 * values[row][column]);
+    }
     double distortion = 0;
     for (int round = 0; round < rounds; round++) {
       MathEx.setSeed(round + 1);
-      distortion += KMeans.fit(values, 8, 30, 1e-4).distortion;
+      distortion += KModes.fit(levels, 8, 30).distortion;
     }
     return String.format("clusters, mean distortion %.4f", distortion / rounds);
   }
