@@ -4,7 +4,6 @@ and plain JVMs take turns. What an operation costs more when recorded, over the 
 cost of an event, set against the bare clock read of the same JVM."""
 
 import argparse
-import json
 import pathlib
 import statistics
 import subprocess
@@ -51,14 +50,6 @@ def measure(classes, case, recorder=None, trace=None):
     return loops
 
 
-def events_in(contrafact, trace):
-    info = subprocess.run([contrafact, "info", "--json", str(trace)], capture_output=True, text=True)
-    if info.returncode != 0:
-        figures.fail(f"contrafact info failed: {info.stderr.strip()}")
-    facts = json.loads(info.stdout)
-    return facts["events"], facts["dropped"]
-
-
 def least(runs, loop):
     return min(run[loop][1] for run in runs)
 
@@ -72,15 +63,17 @@ def one_case(contrafact, classes, case, rounds, trace):
     for _ in range(rounds):
         plain.append(measure(classes, case))
         recorded.append(measure(classes, case, contrafact, trace))
-    events, dropped = events_in(contrafact, trace)
-    events_each = (events + dropped) / recorded[-1][case][0]
+    facts = figures.trace_facts(contrafact, trace)
+    operations = recorded[-1][case][0]
+    events_each = (facts["events"] + facts["dropped"]) / operations
     clock_ns = least(recorded, "clock_read") - least(recorded, "empty_loop")
     base = (recorded, "untraced") if case == "method" else (plain, case)
     added = {"least": least(recorded, case) - least(*base), "median": middle(recorded, case) - middle(*base)}
     return {
         "case": case, "what": CASES[case], "clock_ns": clock_ns, "empty_loop_ns": least(recorded, "empty_loop"),
         "plain_ns": [least(*base), middle(*base)], "recorded_ns": [least(recorded, case), middle(recorded, case)],
-        "events_each": events_each, "dropped": dropped,
+        "events_each": events_each, "dropped": facts["dropped"],
+        "kinds": {kind: count / operations for kind, count in facts["kinds"].items() if count / operations > 0.05},
         "event_ns": [added["least"] / events_each, added["median"] / events_each] if events_each > 0.01 else None,
     }
 
@@ -88,7 +81,8 @@ def one_case(contrafact, classes, case, rounds, trace):
 def row(value):
     cells = [f"{value['what']}{' (*)' if value['case'] in HANDED_OVER else ''}"]
     cells += [f"{least:.1f} / {median:.1f}" for least, median in (value["plain_ns"], value["recorded_ns"])]
-    cells.append(f"{value['events_each']:.2f}")
+    kinds = ", ".join(kind if round(each, 1) == 1 else f"{each:.1f} {kind}" for kind, each in value["kinds"].items())
+    cells.append(f"{value['events_each']:.2f}: {kinds}" if kinds else f"{value['events_each']:.2f}")
     if value["event_ns"] is None:
         return cells + ["no event", "", f"{value['dropped']:,}"]
     least, median = value["event_ns"]

@@ -64,6 +64,17 @@ def run(command, folder=None, limit_s=600, environment=None):
                    usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 
 
+def trace_facts(contrafact, trace):
+    """What `contrafact info` tells of a trace: events, how many of each kind, and how many were dropped."""
+    info = run([contrafact, "info", "--json", str(trace)])
+    if info.status != 0:
+        fail(f"contrafact info: exit status {info.status}: {info.errors.strip()[-600:]}")
+    document = json.loads(info.output)
+    return {"events": document["event_count"], "dropped": document["trace"]["loss"]["events_dropped"],
+            "bytes": document["file_bytes"], "tasks": document["task_count"],
+            "kinds": {row["event"]: row["count"] for row in document["events"]}}
+
+
 def markdown(header, rows):
     """The first column is text, the others are figures."""
     lines = ["| " + " | ".join(header) + " |", "|---" + "|--:" * (len(header) - 1) + "|"]

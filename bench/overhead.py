@@ -3,11 +3,9 @@
 The outputs must be the same, byte for byte, and `contrafact advise` must get through every trace."""
 
 import argparse
-import json
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 
 import figures
@@ -19,14 +17,6 @@ PROBLEM_LINES = 12
 def work_s(run):
     found = re.findall(r"^work_ns=(\d+)$", run.errors, re.MULTILINE)
     return int(found[-1]) / 1e9 if found else None
-
-
-def trace_facts(contrafact, trace):
-    """Events, bytes and losses, as `contrafact info --json` tells them."""
-    info = subprocess.run([contrafact, "info", "--json", str(trace)], capture_output=True, text=True)
-    if info.returncode != 0:
-        figures.fail(f"contrafact info failed on the trace ({info.returncode}): {info.stderr.strip()}")
-    return json.loads(info.stdout)
 
 
 class Measurement:
@@ -65,11 +55,11 @@ class Measurement:
             self.pairs.append((plain, recorded))
 
     def analyse(self):
-        self.facts = trace_facts(self.contrafact, self.trace)
+        self.facts = figures.trace_facts(self.contrafact, self.trace)
         run = figures.run([self.contrafact, "advise", str(self.trace)])
         self.advise = {"seconds": run.wall_s, "status": run.status, "peak_mib": run.peak_kib / 1024,
                        "problem": run.errors.strip()[-400:] if run.status else ""}
-        if run.status < 0 or run.status > 2:
+        if run.status != 0:
             self.problems.append(f"advise: exit status {run.status}: {self.advise['problem']}")
 
     def ratios(self, value):
@@ -83,7 +73,7 @@ class Measurement:
             "cpu_ratios": self.ratios(lambda run: run.cpu_s),
             "plain_work_s": [work_s(run) for run in plain], "recorded_work_s": [work_s(run) for run in recorded],
             "peak_mib": [statistics.median(run.peak_kib / 1024 for run in runs) for runs in (plain, recorded)],
-            "events": self.facts["events"], "bytes": self.trace.stat().st_size, "dropped": self.facts["dropped"], "advise": self.advise,
+            "events": self.facts["events"], "bytes": self.facts["bytes"], "kinds": self.facts["kinds"], "dropped": self.facts["dropped"], "advise": self.advise,
         }
 
 
