@@ -1,0 +1,52 @@
+package shop.api;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+
+/** {@code /search?word=W}: the first products that carry the word, with today's prices. */
+final class SearchApi implements Endpoint {
+  static final int RESULTS = 3;
+  private final ExecutorService workers;
+  private final Store store;
+  private final ProductCache cache = new ProductCache();
+
+  SearchApi(ExecutorService workers, Store store) {
+    this.workers = workers;
+    this.store = store;
+  }
+
+  @Override
+  public CompletableFuture<String> handle(Request request) {
+    int[] products = store.productsWithWord(request.text("word"), RESULTS);
+    List<CompletableFuture<String>> texts = new ArrayList<>();
+    for (int product : products) {
+      texts.add(describe(product));
+    }
+    return CompletableFuture.allOf(texts.toArray(CompletableFuture[]::new)).thenApply(ready -> {
+      List<String> lines = new ArrayList<>();
+      for (CompletableFuture<String> text : texts) {
+        lines.add(text.join());
+      }
+      return "[" + String.join(",", lines) + "]";
+    });
+  }
+
+  /** A task only where there is something to wait for: the cache is asked right here. */
+  private CompletableFuture<String> describe(int product) {
+    String text = cache.get(product);
+    if (text != null) {
+      return CompletableFuture.completedFuture(text);
+    }
+    return CompletableFuture.supplyAsync(() -> loadDescription(product), workers);
+  }
+
+  private String loadDescription(int product) {
+    Store.Product row = store.product(product);
+    int cents = row.priceCents() + row.priceCents() * Remote.surchargePercent(product) / 100;
+    String text = "{\"product\":\"" + row.name() + "\",\"cents\":" + cents + "}";
+    cache.put(product, text);
+    return text;
+  }
+}

@@ -1,0 +1,22 @@
+package programs;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** System.exit by a task of a pool, while main waits for its result. */
+public final class ExitFromTask {
+  public static void main(String[] arguments) throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(2);
+    for (int i = 0; i < 9; i++) {
+      pool.submit(() -> i()).get();
+    }
+    pool.submit(() -> {
+      Facts.print("tasks", 10, "starts", 10, "ends", 9, "waits", 10);
+      System.exit(4);
+    }).get();
+  }
+
+  private static int i() {
+    return 1;
+  }
+}

@@ -1,0 +1,25 @@
+package programs;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** What the programs share: printing what a recording of them must hold, and ending a pool. */
+final class Facts {
+  private Facts() {}
+
+  /** One line of JSON from names and counts in turn. */
+  static void print(Object... namesAndCounts) {
+    StringBuilder line = new StringBuilder("{");
+    for (int i = 0; i < namesAndCounts.length; i += 2) {
+      line.append(i == 0 ? "" : ",").append('"').append(namesAndCounts[i]).append("\":").append(namesAndCounts[i + 1]);
+    }
+    System.out.println(line.append('}'));
+  }
+
+  static void finish(ExecutorService pool) throws InterruptedException {
+    pool.shutdown();
+    if (!pool.awaitTermination(60, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("the pool did not end");
+    }
+  }
+}

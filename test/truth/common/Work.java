@@ -1,0 +1,43 @@
+package truth;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** What the tasks of the truth programs do: wait for a known time, or compute for a known number of steps. */
+public final class Work {
+  private Work() {}
+
+  /** Waits as a blocking call to another machine does. */
+  public static void waitMs(long milliseconds) {
+    try {
+      Thread.sleep(milliseconds);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  public static void waitUs(long microseconds) {
+    long endNs = System.nanoTime() + microseconds * 1000;
+    for (long leftNs = microseconds * 1000; leftNs > 0; leftNs = endNs - System.nanoTime()) {
+      LockSupport.parkNanos(leftNs);
+    }
+  }
+
+  /** Computes thousands of steps, each waiting for the last; how long a step takes is the machine's business. */
+  public static long spin(long seed, int thousands) {
+    long value = seed;
+    for (int i = 0; i < thousands * 1000; i++) {
+      // No sum or product that a compiler could work out for several steps at once.
+      value = (value ^ value >>> 29) * 6364136223846793005L + 1442695040888963407L;
+    }
+    return value >>> 40;
+  }
+
+  /** Has {@link #spin} compiled, so that the first rounds take as long as the last. */
+  public static long warmSpin() {
+    long sum = 0;
+    for (int i = 0; i < 4000; i++) {
+      sum += spin(i, 2);
+    }
+    return sum;
+  }
+}

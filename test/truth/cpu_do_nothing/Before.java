@@ -1,0 +1,32 @@
+package cpu_do_nothing;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import truth.Load;
+import truth.Work;
+
+/** Two halves of a computation on a pool of as many threads as there are cores. */
+public final class Before {
+  private static final ExecutorService POOL = Executors.newFixedThreadPool(2);
+
+  public static void main(String[] arguments) throws Exception {
+    Work.warmSpin();
+    System.out.println("result " + Load.closed(1, 60, Before::serve));
+    POOL.shutdown();
+  }
+
+  private static long serve(int number) throws Exception {
+    Future<Long> left = startHalf(number);
+    Future<Long> right = startHalf(number + 1);
+    return left.get() + right.get();
+  }
+
+  private static Future<Long> startHalf(int seed) {
+    return POOL.submit(() -> half(seed));
+  }
+
+  private static long half(int seed) {
+    return Work.spin(seed, 8_000);
+  }
+}

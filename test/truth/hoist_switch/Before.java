@@ -1,0 +1,62 @@
+package hoist_switch;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import truth.Load;
+import truth.Work;
+
+/** Every part of a page is a task, whatever its kind. */
+public final class Before {
+  private static final ExecutorService POOL = Executors.newFixedThreadPool(40);
+
+  private enum Kind { TEXT, COUNTER, REMOTE }
+
+  public static void main(String[] arguments) throws Exception {
+    System.out.println("result " + Load.open(POOL, 150, Before::serve));
+    POOL.shutdown();
+  }
+
+  private static long serve(int number) {
+    List<CompletableFuture<Integer>> parts = new ArrayList<>();
+    for (int k = 0; k < 6; k++) {
+      parts.add(startPart(Kind.values()[k % 3], number + k));
+    }
+    long sum = 0;
+    for (CompletableFuture<Integer> part : parts) {
+      sum += part.join();
+    }
+    return sum;
+  }
+
+  private static CompletableFuture<Integer> startPart(Kind kind, int id) {
+    return CompletableFuture.supplyAsync(() -> render(kind, id), POOL);
+  }
+
+  private static int render(Kind kind, int id) {
+    switch (kind) {
+      case TEXT:
+        return text(id);
+      case COUNTER:
+        return counter(id);
+      default:
+        return remote(id);
+    }
+  }
+
+  private static int text(int id) {
+    return id % 3;
+  }
+
+  private static int counter(int id) {
+    Work.waitUs(120);
+    return id % 5;
+  }
+
+  private static int remote(int id) {
+    Work.waitMs(14);
+    return id % 11;
+  }
+}

@@ -1,0 +1,40 @@
+package inline_nested;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import truth.Load;
+import truth.Work;
+
+/** Every request is a task that waits for a task that waits for a task. */
+public final class Before {
+  private static final ExecutorService POOL = Executors.newFixedThreadPool(40);
+
+  public static void main(String[] arguments) throws Exception {
+    System.out.println("result " + Load.open(POOL, 150, Before::serve));
+    POOL.shutdown();
+  }
+
+  private static long serve(int number) throws Exception {
+    return startProfile(number).get();
+  }
+
+  private static Future<Long> startProfile(int user) {
+    return POOL.submit(() -> loadProfile(user));
+  }
+
+  private static long loadProfile(int user) throws Exception {
+    int row = startQuery(user).get();
+    Work.waitMs(6);
+    return row * 3L;
+  }
+
+  private static Future<Integer> startQuery(int user) {
+    return POOL.submit(() -> query(user));
+  }
+
+  private static int query(int user) {
+    Work.waitMs(12);
+    return user % 97;
+  }
+}
