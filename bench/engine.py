@@ -10,6 +10,12 @@ import sys
 
 import figures
 
+LOAD_NOTE = """
+A generated trace of {tasks:,} tasks and {events:,} events, {bytes_each:.2f} bytes each, loaded {rounds} times, the file in
+the page cache. The aim is 50 million events a second on one core. Memory is the growth of the process's peak over its
+loads.
+"""
+
 
 def generated_trace(programs, tasks):
     folder = figures.ROOT / "build" / "bench-traces"
@@ -36,15 +42,13 @@ def load(programs, tasks, rounds):
         figures.fail(f"of {facts['events']} events {loads[0][0]} were loaded")
     wall = [events / (wall_ns / 1e9) / 1e6 for events, wall_ns, _, _ in loads]
     cpu = [events / (cpu_ns / 1e9) / 1e6 for events, _, cpu_ns, _ in loads]
-    bytes_each = loads[0][3] / facts["events"]
-    text = (f"A generated trace of {facts['tasks']:,} tasks and {facts['events']:,} events, {facts['bytes'] / facts['events']:.2f} "
-            f"bytes each, loaded {rounds} times (the file in the page cache). The aim is 50 million events a second on one "
-            "core. Memory is the growth of the process's peak over the first load.\n\n")
+    bytes_each = loads[-1][3] / facts["events"]
+    text = figures.paragraph(LOAD_NOTE.format(bytes_each=facts["bytes"] / facts["events"], rounds=rounds, tasks=facts["tasks"], events=facts["events"]))
     text += figures.markdown(["", "median (min to max)"], [
         ["million events loaded per second", figures.spread(wall, 1)],
         ["million events loaded per second of CPU time", figures.spread(cpu, 1)],
         ["bytes of memory for each event", f"{bytes_each:.1f}"]])
-    figures.write_section("load", "Loading a trace", "./dev bench load", text,
+    figures.write_section("load", "Loading a trace", figures.door("load", sys.argv[3:]), text,
                           {"wall": wall, "cpu": cpu, "bytes_each": bytes_each, **facts})
 
 

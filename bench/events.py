@@ -91,7 +91,8 @@ def row(value):
 
 HEADER = ["operation", "plain, ns", "recorded, ns", "events each", "added, ns for each event", "over the clock read", "dropped"]
 
-NOTE = """Minimum / median. The clock read alone, System.nanoTime less the empty loop around it, was {least:.1f} to {most:.1f} ns, an
+NOTE = """
+Minimum / median. The clock read alone, System.nanoTime less the empty loop around it, was {least:.1f} to {most:.1f} ns, an
 empty loop {empty:.1f} ns. The aim is 1.5 clock reads for an event. "Events each" is what the trace holds, divided by the
 operations done. The bursts are short, so that the drainer keeps up: this is what an event costs the thread that makes it.
 Operations with (*) hand work to another thread: their times vary by more than events cost.
@@ -115,9 +116,9 @@ def main():
         figures.say(case)
         values.append(one_case(contrafact, classes, case, options.rounds, folder / f"event-{case}.cft"))
     clocks = [value["clock_ns"] for value in values]
-    text = NOTE.format(least=min(clocks), most=max(clocks), empty=min(value["empty_loop_ns"] for value in values))
-    text += "\n" + figures.markdown(HEADER, [row(value) for value in values])
-    figures.write_section("events", "What an event costs the thread that makes it", "./dev bench events", text, values)
+    text = figures.paragraph(NOTE.format(least=min(clocks), most=max(clocks), empty=min(value["empty_loop_ns"] for value in values)))
+    text += figures.markdown(HEADER, [row(value) for value in values])
+    figures.write_section("events", "What an event costs the thread that makes it", figures.door("events", sys.argv[2:]), text, values)
 
 
 if __name__ == "__main__":

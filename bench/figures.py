@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -75,6 +76,10 @@ def trace_facts(contrafact, trace):
             "kinds": {row["event"]: row["count"] for row in document["events"]}}
 
 
+def paragraph(text):
+    return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False) + "\n\n"
+
+
 def markdown(header, rows):
     """The first column is text, the others are figures."""
     lines = ["| " + " | ".join(header) + " |", "|---" + "|--:" * (len(header) - 1) + "|"]
@@ -109,6 +114,11 @@ def java_version(launcher):
     return found[1] if found else "of unknown version"
 
 
+def door(name, options):
+    """The command that makes these figures."""
+    return " ".join(["./dev bench", name, *options])
+
+
 def write_section(name, title, command, text, values):
     """Prints the section, keeps its values as JSON in build/bench/, and replaces the section of docs/benchmarks.md."""
     print(f"## {title}\n\n{text}", flush=True)
@@ -116,7 +126,7 @@ def write_section(name, title, command, text, values):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.json").write_text(json.dumps({"command": command, "machine": machine(), "values": values}, indent=2))
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    section = f"{begin}\n## {title}\n\nMade by `{command}` on {machine()}.\n\n{text}\n{end}"
+    section = f"{begin}\n## {title}\n\n{paragraph(f'Made by `{command}` on {machine()}.')}{text}\n{end}"
     document = DOCUMENT.read_text() if DOCUMENT.exists() else ""
     if begin in document and end in document:
         head, rest = document.split(begin, 1)

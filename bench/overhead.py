@@ -92,7 +92,8 @@ def row(value):
 HEADER = ["program", "work time, recorded / plain", "plain work time / its median", "whole process, recorded / plain",
           "CPU time, recorded / plain", "events", "events per second", "bytes per event", "events dropped", "advise"]
 
-NOTE = """Ratios are medians over {rounds} pairs of runs that took turns, with the smallest and the largest. The third column is the
+NOTE = """
+Medians over {rounds} pairs of runs that took turns, with the smallest and the largest ratio. The third column is the
 machine's noise: how far the plain runs alone spread. Work time excludes the JVM's start; the whole process includes it, and
 the tool's. Every recorded run gave the same output and exit status as the plain ones, or it is listed as a problem below.
 """
@@ -100,7 +101,7 @@ the tool's. Every recorded run gave the same output and exit status as the plain
 
 def report(measured, rounds, command):
     values = [measurement.values() for measurement in measured if measurement.facts]
-    text = NOTE.format(rounds=rounds) + "\n"
+    text = figures.paragraph(NOTE.format(rounds=rounds))
     if values:
         medians = [statistics.median(value["work_ratios"]) for value in values]
         text += figures.markdown(HEADER, [row(value) for value in values])
@@ -152,8 +153,7 @@ def main():
             for problem in measurement.problems:
                 print(f"{measurement.program.name}: {problem}")
         return 1 if any(measurement.problems for measurement in measured) else 0
-    command = "./dev bench overhead" + (f" --rounds {options.rounds}" if options.rounds != 5 else "")
-    return 0 if report(measured, options.rounds, command) else 1
+    return 0 if report(measured, options.rounds, figures.door("overhead", sys.argv[2:])) else 1
 
 
 if __name__ == "__main__":
