@@ -20,6 +20,11 @@ if(CONTRAFACT_SANITIZE)
   target_link_options(contrafact_options INTERFACE -fsanitize=${CONTRAFACT_SANITIZE})
 endif()
 
+if(CONTRAFACT_FUZZ)
+  # The libraries report their coverage to the fuzzer; contrafact_fuzzer() links its main program.
+  target_compile_options(contrafact_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 find_package(PkgConfig REQUIRED)
 find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)

@@ -2,8 +2,9 @@
 // The protocol between the two is in client.h. Lines written by the producer and by the consumer are apart.
 #pragma once
 
-#include <atomic>
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "contrafact/deferred_buffer.h"
@@ -19,24 +20,23 @@ struct Layout {
   std::array<uint8_t, kColumnsMax> elements_per_call{};
 };
 
-struct Buffer {
+struct alignas(64) Buffer {
   contrafact_buffer header{};
 
-  // Set by the producer once, when it goes on to another buffer.
+  // Set by the producer, once, when it goes on to another buffer.
   alignas(64) std::atomic<Buffer*> next{nullptr};
-  uint32_t dropped_after = 0;  // calls lost after the last one of this buffer; set before `next`... by detach only
 
-  // Consumer's side.
+  // The consumer's, but for the moment when `drained` gives the buffer back (client.h).
   alignas(64) std::atomic<bool> drained{false};
+  bool begun = false;  // something was taken of it, if only its `dropped`
   uint32_t taken = 0;
   std::array<uint32_t, kColumnsMax> taken_cursor{};
 
   // The pool's.
   std::atomic<uint32_t> free_next{0};
-  uint32_t pool_index = 0;
   uint32_t size_class = 0;
 
-  uint32_t committed_acquire() const {
+  uint32_t committed() const {
     return std::atomic_ref(const_cast<uint32_t&>(header.committed)).load(std::memory_order_acquire);
   }
 };

@@ -19,17 +19,19 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "contrafact/deferred_buffer.h"
 #include "deferred/buffer.h"
+#include "deferred/processor.h"
 
 namespace contrafact::deferred {
 
-class Processor;
-
 class alignas(64) Client {
  public:
-  Client(Processor& processor, uint32_t index);
+  explicit Client(Processor& processor) : processor_(processor) { reset(0); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -37,29 +39,50 @@ class alignas(64) Client {
   contrafact_buffer* buffer() const { return &current_->header; }
   // A buffer with room for at least one call, or null after counting one dropped call. Also for a buffer that is not full:
   // then it is handed on as it is.
-  contrafact_buffer* swap();
+  contrafact_buffer* swap() { return processor_.swap(*this); }
   // The number that the environment's owner gave this producer when it attached.
   uint32_t stream() const { return stream_; }
-  // Its place in the engine's table of clients: dense, used again after detach.
-  uint32_t index() const { return index_; }
 
  private:
-  friend class Engine;
+  friend class ClientTable;
   friend class Drainer;
 
-  // Producer's side. `dropped_` is read by the consumer when the client has ended or the engine stops.
-  Buffer* current_;
-  uint32_t stream_ = 0;
-  uint32_t index_;
-  uint32_t buffers_filled_ = 0;  // decides the size of the next one
-  std::atomic<uint32_t> dropped_{0};
-  Processor* processor_;
-  std::atomic<bool> ended_{false};
+  // A producer that begins. REQUIRES: nobody knows of the client.
+  void reset(uint32_t stream);
 
-  // Consumer's side.
+  // The producer's side. The consumer takes `dropped_` too, when the client has ended or the processor stops.
+  Buffer* current_;
+  uint32_t stream_;
+  uint32_t size_class_;       // of the next buffer
+  uint64_t pass_of_current_;  // the consumer's pass in which the current buffer was handed out
+  std::atomic<uint32_t> dropped_;
+  Processor& processor_;
+  std::atomic<bool> ended_;
+
+  // The consumer's side.
   alignas(64) Buffer* head_;
-  Client* next_new_ = nullptr;
+  uint32_t memo_;
+  uint32_t unsaid_dropped_;  // of buffers that held no call to say it with
+  Client* next_new_;  // in the list of clients that the consumer has not seen yet
   Buffer stub_;
+};
+
+// ClientTable: makes clients and uses them again. Thread safety: all of it; locks.
+class ClientTable {
+ public:
+  explicit ClientTable(Processor& processor) : processor_(processor) {}
+  Client* attach(uint32_t stream);
+  // REQUIRES: the producer does not use the client any more.
+  void detach(Client* client);
+  // The processor's: nothing of the client is left to be processed.
+  void recycle(Client* client);
+  size_t clients_made() const;
+
+ private:
+  Processor& processor_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Client*> free_;
 };
 
 }  // namespace contrafact::deferred

@@ -6,6 +6,9 @@
 //  2. Every id that an event names is a row of its table, or none.
 //  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
 //  4. cpu_out, cpu_in and pause_* are not among the events: they are in `cpu` and `pauses`, sorted by time.
+//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end and method_enter/method_exit
+//     nest and are closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with a
+//     note in `loss`; a task whose start or end was added is `truncated`.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +61,7 @@ struct TaskRow {
   EventIndex create, spawn, start, end, complete;
   uint32_t delay_us = 0;
   bool dropped = false;
+  bool truncated = false;  // its start or its end was not recorded: the event stands where it was known to run at least
 };
 
 // `task` cannot run before `source` completes.
@@ -133,5 +137,24 @@ struct Trace {
 
 // The invariants above. The error says which, and at which event.
 base::Status verify(const Trace& trace);
+
+// Brackets: the kinds that open one, and those that close it.
+constexpr bool opens(EventKind kind) {
+  return kind == EventKind::task_start || kind == EventKind::wait_begin || kind == EventKind::worker_idle ||
+         kind == EventKind::block_begin || kind == EventKind::method_enter;
+}
+constexpr bool closes(EventKind kind) {
+  return kind == EventKind::task_end || kind == EventKind::wait_end || kind == EventKind::worker_busy ||
+         kind == EventKind::block_end || kind == EventKind::method_exit;
+}
+// REQUIRES: closes(kind)
+constexpr EventKind opener_of(EventKind kind) { return static_cast<EventKind>(static_cast<uint8_t>(kind) - 1); }
+// REQUIRES: opens(kind)
+constexpr EventKind closer_of(EventKind kind) { return static_cast<EventKind>(static_cast<uint8_t>(kind) + 1); }
+static_assert(opener_of(EventKind::task_end) == EventKind::task_start);
+static_assert(opener_of(EventKind::wait_end) == EventKind::wait_begin);
+static_assert(opener_of(EventKind::worker_busy) == EventKind::worker_idle);
+static_assert(opener_of(EventKind::block_end) == EventKind::block_begin);
+static_assert(opener_of(EventKind::method_exit) == EventKind::method_enter);
 
 }  // namespace contrafact::model

@@ -66,8 +66,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // A new row of the thread table with a client to append with. client->buffer() is the buffer to begin with. Never null,
-  // except after stop(). row.os_tid (gettid) is what the kernel's context switches are matched by.
+  // A new row of the thread table with a client to append with; client->buffer() is the buffer to begin with (of capacity
+  // 0, so that the first append swaps). Never null. row.os_tid (gettid) is what the kernel's switches are matched by.
   Client* attach(const format::ThreadRow& row);
   // The thread ended; what it appended will be written. The client must not be used again.
   void detach(Client* client);

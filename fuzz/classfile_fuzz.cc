@@ -1,0 +1,61 @@
+// Arbitrary bytes as a class file. What parses must survive everything the agent does: write, re-encode and instrument
+// every method; what is written must parse again.
+#include <cstdint>
+
+#include "base/check.h"
+#include "classfile/instrument.h"
+
+using namespace contrafact::classfile;
+
+namespace {
+
+void instrument(ClassFile& file, size_t index) {
+  auto code = Code::parse(file, file.methods()[index]);
+  if (!code) return;
+  const uint32_t slot = code->new_local("Ljava/lang/Object;");
+  Sequence enter(file.pool()), leave(file.pool()), failed(file.pool());
+  const auto skip = enter.new_label();
+  enter.aconst_null().astore(slot).aload(slot).ifnull(skip).invokestatic("P", "event", "()V").bind(skip);
+  leave.aload(slot).invokestatic("P", "object", "(Ljava/lang/Object;)V");
+  failed.dup().invokestatic("P", "object", "(Ljava/lang/Object;)V");
+  CallWrap wrap;
+  wrap.selects = [](const CallSite& site) { return site.pc % 2 == 0; };
+  wrap.copy_operands = true;
+  wrap.build = [](const CallSite&, const CallOperands& operands, Sequence& before, Sequence& after,
+                  Sequence& exception) {
+    if (operands.receiver != UINT32_MAX)
+      before.aload(operands.receiver).invokestatic("P", "object", "(Ljava/lang/Object;)V");
+    after.invokestatic("P", "event", "()V");
+    exception.dup().invokestatic("P", "object", "(Ljava/lang/Object;)V");
+  };
+  const EntryExit edit{&enter, &leave, &failed, {{slot, "Ljava/lang/Object;"}}};
+  if (!wrap_calls(*code, file, wrap)) return;
+  if (!instrument_entry_exit(*code, file, edit)) return;
+  auto bytes = code->encode(file.pool());
+  if (bytes) file.replace_code(index, std::move(*bytes));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const Bytes input(data, size);
+  auto file = ClassFile::parse(input);
+  if (!file) return 0;
+  const std::vector<uint8_t> same = file->write();
+  CHECK(std::equal(same.begin(), same.end(), input.begin(), input.end()));
+  (void)file->interfaces();
+  (void)file->source_file();
+  for (size_t i = 0; i < file->methods().size(); i++) {
+    (void)file->line_of(file->methods()[i], 3);
+    auto code = Code::parse(*file, file->methods()[i]);
+    if (code && code->encode(file->pool())) instrument(*file, i);
+  }
+  (void)file->add_field(kAccTransient, "contrafact$id", "J");
+  const std::vector<uint8_t> written = file->write();
+  const auto again = ClassFile::parse(written);
+  CHECK(again.ok());
+  for (size_t i = 0; i < again->methods().size(); i++) {
+    if (!file->methods()[i].new_code.empty()) CHECK(Code::parse(*again, again->methods()[i]).ok());
+  }
+  return 0;
+}

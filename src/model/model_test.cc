@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+#include "model/trace_builder.h"
+
+namespace contrafact::model {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kInlineProgram = R"(# the paper's figure 2
+fact cores 2
+thread main
+thread w1 "worker 1" daemon
+pool p1 thread_pool 1 1 "queries"
+method m1 AgeQuerier.queryAge AgeQuerier.java:10
+method m2 AgeQuerier.lambda$queryDatabase$0 AgeQuerier.java:5
+context c1 - m1:11
+0 main thread_begin
+0 w1 thread_begin
+0 w1 worker_idle p1
+10 main task_spawn t1 c1 p1 m2
+12 main wait_begin t1 c1
+14 w1 worker_busy p1 1
+15 w1 task_start t1
+75 w1 task_complete t1
+76 w1 task_end t1
+77 w1 worker_idle p1
+78 main wait_end t1
+90 main thread_end
+)";
+
+Trace parsed(std::string_view text) {
+  base::Result<Trace> trace = parse_text(text);
+  EXPECT_TRUE(trace.ok()) << trace.error().message;
+  return trace.ok() ? *std::move(trace) : Trace{};
+}
+
+TEST(TextTrace, DerivesTheTaskRow) {
+  Trace trace = parsed(kInlineProgram);
+  ASSERT_EQ(trace.tasks.size(), 1u);
+  const TaskRow& row = trace.tasks[0];
+  EXPECT_EQ(row.kind, TaskKind::pooled);
+  EXPECT_EQ(trace.time_ns[row.spawn.index()], 10);
+  EXPECT_EQ(trace.time_ns[row.start.index()], 15);
+  EXPECT_EQ(trace.time_ns[row.complete.index()], 75);
+  EXPECT_EQ(trace.time_ns[row.end.index()], 76);
+  EXPECT_EQ(trace.method_label(row.body), "AgeQuerier.lambda$queryDatabase$0 (AgeQuerier.java:5)");
+  EXPECT_EQ(trace.context_label(row.create_context), "AgeQuerier.queryAge (AgeQuerier.java:11)");
+  EXPECT_EQ(trace.thread_of(row.start), ThreadId(1));
+  EXPECT_EQ(trace.end_ns(), 90);
+  EXPECT_EQ(trace.fact("cores"), "2");
+  EXPECT_FALSE(trace.loss.any());
+}
+
+TEST(TextTrace, PrintingIsStable) {
+  std::string once = print_text(parsed(kInlineProgram));
+  EXPECT_EQ(print_text(parsed(once)), once);
+  EXPECT_THAT(once, HasSubstr("10 main task_spawn t1 c1 p1 m2"));
+  EXPECT_THAT(once, HasSubstr("thread thread2 \"worker 1\" daemon"));
+}
+
+TEST(TextTrace, ErrorsSayLineAndWhat) {
+  EXPECT_EQ(parse_text("thread main\n5 other thread_begin\n").error().message, "line 2: no thread \"other\"");
+  EXPECT_EQ(parse_text("thread main\n5 main task_begin t1\n").error().message, "line 2: \"task_begin\" is no event");
+  EXPECT_EQ(parse_text("thread main\nx main\n").error().message, "line 2: \"x\" begins no row with 2 words, and is no time");
+  EXPECT_EQ(parse_text("thread \"main\n").error().message, "line 1: a quoted word is not closed");
+  EXPECT_EQ(parse_text("thread m\n0 m task_spawn t1 c9\n").error().message, "line 2: no context \"c9\"");
+}
+
+TEST(Repair, ATaskThatBeganBeforeTheRecordingGetsAStart) {
+  Trace trace = parsed("thread w\n0 w thread_begin\n5 w task_start t2\n6 w task_end t2\n9 w task_end t1\n12 w task_end t3\n");
+  EXPECT_TRUE(trace.tasks[0].truncated);
+  EXPECT_TRUE(trace.tasks[2].truncated);
+  EXPECT_EQ(trace.time_ns[trace.tasks[0].start.index()], 9);
+  EXPECT_THAT(trace.loss.notes, ElementsAre("2 tasks had started before the recording began"));
+  EXPECT_TRUE(verify(trace).ok());
+}
+
+TEST(Repair, WhatIsOpenAtTheEndIsClosedThere) {
+  Trace trace = parsed(
+      "thread a\nthread b\npool p thread_pool 1\n0 b task_spawn t1 - p\n1 a task_start t1\n2 a wait_begin t2\n"
+      "3 b worker_idle p\n9 b wait_begin t1\n");
+  EXPECT_EQ(trace.time_ns[trace.tasks[0].end.index()], 9);
+  EXPECT_TRUE(trace.tasks[0].truncated);
+  EXPECT_THAT(trace.loss.notes, ElementsAre("1 tasks had not ended when the recording did",
+                                            "2 waits or calls have no recorded end"));
+  EXPECT_TRUE(verify(trace).ok());
+}
+
+TEST(Repair, UnmatchedEventsAreLeftOut) {
+  Trace trace = parsed(
+      "thread a\nthread b\n1 a task_start t1\n2 a wait_end t2\n3 a task_end t1\n4 b task_start t1\n5 b task_end t1\n"
+      "7 b task_spawn -\n6 b wait_begin t1\n6 b wait_end t1\n");
+  EXPECT_EQ(trace.event_count(), 4u);
+  EXPECT_THAT(trace.loss.notes, ElementsAre("3 events that match no other were left out",
+                                            "2 events had times before their predecessor's"));
+}
+
+TEST(Repair, AnInnerCallThatNeverReturnedIsClosedByTheOuterOne) {
+  Trace trace = parsed("thread a\nmethod m x.Y.z\nmethod n x.Y.n\n1 a method_enter m\n2 a method_enter n\n3 a method_exit m\n");
+  EXPECT_EQ(trace.event_count(), 4u);
+  EXPECT_EQ(trace.time_ns[2], 3);
+  EXPECT_TRUE(verify(trace).ok());
+}
+
+TEST(Verify, SaysWhichInvariantAndWhere) {
+  Trace trace = parsed(kInlineProgram);
+  Trace shuffled = trace;
+  shuffled.time_ns[1] = -1;
+  EXPECT_THAT(verify(shuffled).error().message, HasSubstr("time goes backwards"));
+  Trace unclosed = trace;
+  unclosed.kind[trace.tasks[0].end.index()] = EventKind::task_complete;
+  EXPECT_FALSE(verify(unclosed).ok());
+}
+
+TEST(TraceBuilder, KeepsCpuAndPausesBesideTheEvents) {
+  Trace trace = parsed("thread a\npause 5 8\ncpu a 1 3 preempted\n0 a thread_begin\n9 a thread_end\n");
+  EXPECT_EQ(trace.event_count(), 2u);
+  ASSERT_EQ(trace.cpu[0].size(), 1u);
+  EXPECT_TRUE(trace.cpu[0][0].preempted);
+  ASSERT_EQ(trace.pauses.size(), 1u);
+  EXPECT_EQ(trace.pauses[0].end_ns, 8);
+  std::string once = print_text(trace);
+  EXPECT_EQ(print_text(parsed(once)), once);
+}
+
+}  // namespace
+}  // namespace contrafact::model

@@ -1,0 +1,45 @@
+// The words of the text form and of tables for the enumerations of format/event.h and model/trace.h.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "model/trace.h"
+
+namespace contrafact::model {
+
+template <typename Enum, size_t N>
+struct EnumNames {
+  std::array<std::string_view, N> names;
+  constexpr std::string_view operator[](Enum value) const {
+    auto i = static_cast<size_t>(value);
+    return i < N ? names[i] : "?";
+  }
+};
+
+inline constexpr EnumNames<Origin, 3> kOriginNames{{"measured", "estimated", "simulated"}};
+inline constexpr EnumNames<TaskKind, 4> kTaskKindNames{{"pooled", "stage", "future", "thread"}};
+inline constexpr EnumNames<Outcome, 7> kOutcomeNames{
+    {"normal", "exception", "timeout", "interrupted", "cancelled", "preempted", "blocked"}};
+inline constexpr EnumNames<BlockReason, 5> kReasonNames{{"park", "sleep", "monitor", "object_wait", "io"}};
+inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
+inline constexpr EnumNames<format::PoolKind, 5> kPoolKindNames{
+    {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other"}};
+
+template <typename Enum, size_t N>
+std::optional<Enum> named(const EnumNames<Enum, N>& names, std::string_view word) {
+  for (size_t i = 0; i < N; ++i) {
+    if (names.names[i] == word) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+inline std::optional<EventKind> event_kind_named(std::string_view word) {
+  for (const format::EventSchema& schema : format::kEventSchemas) {
+    if (schema.name == word) return schema.kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace contrafact::model

@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+#include "model/text_names.h"
+#include "model/text_trace.h"
+
+namespace contrafact::model {
+namespace {
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text != "-" && text.find_first_of(" \t\r\n\"#\\") == std::string_view::npos;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string word(std::string_view text) { return is_word(text) ? std::string(text) : quoted(text); }
+
+class Printer {
+ public:
+  explicit Printer(const Trace& trace) : trace_(trace) {}
+
+  std::string run() {
+    print_head();
+    print_tables();
+    print_beside();
+    print_events();
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  void print_head() {
+    if (trace_.origin != Origin::measured) line("origin {}", kOriginNames[trace_.origin]);
+    for (const Fact& fact : trace_.facts) line("fact {} {}", word(fact.key), word(fact.value));
+    if (trace_.loss.events_dropped > 0) line("loss {}", trace_.loss.events_dropped);
+    for (const std::string& note : trace_.loss.notes) line("note {}", quoted(note));
+  }
+
+  void print_tables() {
+    std::set<std::string_view> taken;
+    for (size_t i = 0; i < trace_.threads.size(); ++i) {
+      const format::ThreadRow& row = trace_.threads[i];
+      std::string_view name = trace_.string(row.name);
+      bool usable = is_word(name) && name != "daemon" && name != "platform" && taken.insert(name).second;
+      threads_.push_back(usable ? std::string(name) : fmt::format("thread{}", i + 1));
+      line("thread {}{}{}{}", threads_.back(), usable ? "" : " " + quoted(name),
+           row.kind == format::ThreadKind::virtual_thread ? " virtual_thread" : "", row.daemon ? " daemon" : "");
+    }
+    for (size_t i = 0; i < trace_.pools.size(); ++i) {
+      const format::PoolRow& row = trace_.pools[i];
+      line("pool p{} {} {} {} {}", i + 1, kPoolKindNames[row.kind], row.core_size,
+           row.max_size == UINT32_MAX ? "max" : std::to_string(row.max_size), quoted(trace_.string(row.name)));
+    }
+    for (size_t i = 0; i < trace_.methods.size(); ++i) {
+      const format::MethodRow& row = trace_.methods[i];
+      std::string place = row.file.valid() ? fmt::format(" {}:{}", trace_.string(row.file), row.line) : "";
+      line("method m{} {}.{}{}", i + 1, trace_.string(row.class_name), trace_.string(row.name), place);
+    }
+    for (size_t i = 0; i < trace_.contexts.size(); ++i) {
+      const format::ContextRow& row = trace_.contexts[i];
+      line("context c{} {} {}:{}", i + 1, id('c', row.parent.value), id('m', row.method.value), row.line);
+    }
+  }
+
+  void print_beside() {
+    for (const Pause& pause : trace_.pauses) line("pause {} {}", pause.begin_ns, pause.end_ns);
+    for (size_t i = 0; i < trace_.cpu.size(); ++i) {
+      for (const CpuGap& gap : trace_.cpu[i]) {
+        line("cpu {} {} {} {}", threads_[i], gap.out_ns, gap.in_ns, gap.preempted ? "preempted" : "blocked");
+      }
+    }
+  }
+
+  static std::string id(char prefix, uint32_t value) {
+    return value == UINT32_MAX ? "-" : fmt::format("{}{}", prefix, value + 1);
+  }
+
+  // All threads merged by time; ties by thread, then program order.
+  void print_events() {
+    std::vector<uint32_t> order(trace_.event_count());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t x, uint32_t y) { return trace_.time_ns[x] < trace_.time_ns[y]; });
+    for (uint32_t i : order) print_event(i);
+  }
+
+  void print_event(uint32_t i) {
+    const EventKind kind = trace_.kind[i];
+    const format::EventSchema& schema = format::schema_of(kind);
+    std::vector<std::string> words;
+    size_t keep = 0;  // operands that are not the default of those left out
+    for (size_t k = 0; k < schema.operand_count(); ++k) {
+      words.push_back(operand(schema.operands[k], k, i));
+      if (words.back() != "-" && words.back() != "normal" && words.back() != "0" && words.back() != "all") keep = k + 1;
+    }
+    words.resize(keep);
+    line("{} {} {}{}{}", trace_.time_ns[i], threads_[trace_.thread_of(EventIndex(i)).index()], schema.name,
+         words.empty() ? "" : " ", fmt::join(words, " "));
+  }
+
+  std::string operand(format::Operand operand, size_t k, uint32_t i) const {
+    const uint32_t value = k == 0 ? trace_.a[i] : k == 1 ? trace_.b[i] : outer_operand(operand, i);
+    switch (operand) {
+      case format::Operand::task:
+      case format::Operand::source: return id('t', value);
+      case format::Operand::pool: return id('p', value);
+      case format::Operand::context: return id('c', value);
+      case format::Operand::body:
+      case format::Operand::method: return id('m', value);
+      case format::Operand::thread: return value < threads_.size() ? threads_[value] : "-";
+      case format::Operand::outcome: return std::string(kOutcomeNames[static_cast<Outcome>(value)]);
+      case format::Operand::reason: return std::string(kReasonNames[static_cast<BlockReason>(value)]);
+      case format::Operand::mode: return std::string(kModeNames[static_cast<format::DependsMode>(value)]);
+      default: return std::to_string(value);
+    }
+  }
+
+  // Third and fourth operands are kept in the task's row, or with the dependencies.
+  uint32_t outer_operand(format::Operand operand, uint32_t i) const {
+    if (trace_.a[i] == UINT32_MAX) return UINT32_MAX;
+    const TaskRow& row = trace_.tasks[trace_.a[i]];
+    if (operand == format::Operand::pool) return row.pool.value;
+    if (operand == format::Operand::body) return row.body.value;
+    for (const Dependency& dependency : trace_.dependencies) {
+      if (dependency.task.value == trace_.a[i] && dependency.source.value == trace_.b[i]) {
+        return static_cast<uint32_t>(dependency.mode);
+      }
+    }
+    return 0;
+  }
+
+  const Trace& trace_;
+  std::string out_;
+  std::vector<std::string> threads_;
+};
+
+}  // namespace
+
+std::string print_text(const Trace& trace) { return Printer(trace).run(); }
+
+}  // namespace contrafact::model

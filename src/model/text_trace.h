@@ -1,0 +1,32 @@
+// A trace as text, for tests and for people: one row or event a line, `#` starts a comment.
+//
+//   origin measured
+//   fact cores 2
+//   thread main "main" platform daemon          thread KEY ["NAME"] [platform|virtual_thread] [daemon]
+//   pool p1 thread_pool 4 4 "shop pool"         pool KEY KIND [CORE [MAX]] ["NAME"]    MAX may be "max" for unbounded
+//   method m1 shop.Feed.load Feed.java:12       method KEY CLASS.NAME [FILE[:LINE]]
+//   context c1 - m1:14                          context KEY PARENT|- METHOD[:LINE]
+//   pause 10 20                                 pause BEGIN_NS END_NS
+//   cpu main 10 20 preempted                    cpu THREAD OUT_NS IN_NS preempted|blocked
+//   loss 12                                     events dropped
+//   note "text"                                 a note about what is missing
+//   0 main task_spawn t1 c1 p1 m2               TIME_NS THREAD EVENT [OPERANDS...]
+//
+// Keys are any words; rows come before the lines that name them, tasks need no row. Operands stand in the order of the
+// event's schema (format/event.h); `-` is none, and those left out at the end are none, `normal`, `all` or 0.
+// Printing is stable: print(parse(print(t))) == print(t).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/trace.h"
+
+namespace contrafact::model {
+
+// Errors say the line number and what is wrong with it.
+base::Result<Trace> parse_text(std::string_view text);
+std::string print_text(const Trace& trace);
+
+}  // namespace contrafact::model

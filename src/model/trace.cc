@@ -1,0 +1,70 @@
+#include "model/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace contrafact::model {
+
+ThreadId Trace::thread_of(EventIndex event) const {
+  auto after = std::upper_bound(thread_ranges.begin(), thread_ranges.end(), event.value,
+                                [](uint32_t position, const EventRange& range) { return position < range.begin; });
+  // Empty ranges share their begin with the next thread's: step back over them.
+  while (after != thread_ranges.begin()) {
+    --after;
+    if (event.value < after->end) return ThreadId(static_cast<uint32_t>(after - thread_ranges.begin()));
+  }
+  return ThreadId::none();
+}
+
+int64_t Trace::begin_ns() const {
+  int64_t first = INT64_MAX;
+  for (const EventRange& range : thread_ranges) {
+    if (range.size() > 0) first = std::min(first, time_ns[range.begin]);
+  }
+  return first == INT64_MAX ? 0 : first;
+}
+
+int64_t Trace::end_ns() const {
+  int64_t last = INT64_MIN;
+  for (const EventRange& range : thread_ranges) {
+    if (range.size() > 0) last = std::max(last, time_ns[range.end - 1]);
+  }
+  return last == INT64_MIN ? 0 : last;
+}
+
+std::string_view Trace::fact(std::string_view key) const {
+  for (const Fact& fact : facts) {
+    if (fact.key == key) return fact.value;
+  }
+  return "";
+}
+
+namespace {
+
+std::string label(const Trace& trace, MethodId id, uint32_t line) {
+  if (!id.valid() || id.index() >= trace.methods.size()) return "?";
+  const format::MethodRow& method = trace.methods[id.index()];
+  std::string_view class_name = trace.string(method.class_name);
+  size_t dot = class_name.rfind('.');
+  std::string_view simple = dot == std::string_view::npos ? class_name : class_name.substr(dot + 1);
+  std::string text = simple.empty() ? std::string(trace.string(method.name))
+                                    : fmt::format("{}.{}", simple, trace.string(method.name));
+  std::string_view file = trace.string(method.file);
+  if (!file.empty() && line > 0) return fmt::format("{} ({}:{})", text, file, line);
+  if (!file.empty()) return fmt::format("{} ({})", text, file);
+  return text;
+}
+
+}  // namespace
+
+std::string Trace::method_label(MethodId id) const {
+  return label(*this, id, id.valid() && id.index() < methods.size() ? methods[id.index()].line : 0);
+}
+
+std::string Trace::context_label(ContextId id) const {
+  if (!id.valid() || id.index() >= contexts.size()) return "?";
+  return label(*this, contexts[id.index()].method, contexts[id.index()].line);
+}
+
+}  // namespace contrafact::model

@@ -1,0 +1,137 @@
+#include "recorder/event_log.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "contrafact/deferred_buffer.h"
+
+namespace contrafact::recorder {
+
+using format::EventKind;
+using format::RunSource;
+using format::ThreadId;
+
+EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, std::unique_ptr<CpuSwitches> cpu_switches,
+                   std::function<void(std::string_view)> diagnostics)
+    : writer_(std::move(writer)),
+      tables_(tables),
+      cpu_switches_(std::move(cpu_switches)),
+      diagnostics_(std::move(diagnostics)) {}
+
+void EventLog::take(deferred::Batch& batch) {
+  if (batch.buffer_begins) batch.memo = batch.stream;  // the logical thread
+  if (batch.dropped_before > 0) append_gap(batch);
+  append_calls(batch);
+}
+
+// The gap lies before the batch's first event, whose time is an upper bound for it.
+void EventLog::append_gap(deferred::Batch& batch) {
+  events_dropped_.fetch_add(batch.dropped_before, std::memory_order_relaxed);
+  int64_t time_ns = base::monotonic_ns();
+  if (batch.count > 0) time_ns = static_cast<const int64_t*>(batch.column[kTimeColumn])[batch.cursor[kTimeColumn]];
+  if (encoder_.full()) write_events();
+  encoder_.begin_run(ThreadId(batch.stream));
+  encoder_.append(EventKind::gap, time_ns, &batch.dropped_before);
+}
+
+void EventLog::append_calls(deferred::Batch& batch) {
+  const auto* times_ns = static_cast<const int64_t*>(batch.column[kTimeColumn]);
+  const auto* operands = static_cast<const uint32_t*>(batch.column[kOperandColumn]);
+  uint32_t& time_at = batch.cursor[kTimeColumn];
+  uint32_t& operand_at = batch.cursor[kOperandColumn];
+  bool run_begun = false;
+  for (uint32_t i = 0; i < batch.count; ++i) {
+    const uint16_t id = batch.ids[i];
+    if (id == CONTRAFACT_CALL_SWITCH_THREAD) {
+      batch.memo = operands[operand_at++];
+      run_begun = false;
+      continue;
+    }
+    if (id >= format::kEventKinds) {  // a fault of the agent's: the columns cannot be followed any further
+      calls_unknown_ += batch.count - i;
+      return;
+    }
+    if (encoder_.full()) {
+      write_events();
+      run_begun = false;
+    }
+    if (!run_begun) {
+      encoder_.begin_run(ThreadId(batch.memo));
+      run_begun = true;
+    }
+    const auto kind = static_cast<EventKind>(id);
+    encoder_.append(kind, times_ns[time_at++], operands + operand_at);
+    operand_at += static_cast<uint32_t>(format::schema_of(kind).operand_count());
+  }
+}
+
+void EventLog::end_pass() {
+  append_cpu_switches();
+  write_events();
+}
+
+void EventLog::append_cpu_switches() {
+  if (!cpu_switches_) return;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [os_tid, thread] : named_) thread_of_tid_[os_tid] = thread;
+    named_.clear();
+  }
+  switches_.clear();
+  cpu_switches_->read(switches_);
+  // Thread by thread: runs are what costs bytes.
+  std::ranges::stable_sort(switches_, {}, &CpuSwitch::os_tid);
+  for (const CpuSwitch& each : switches_) {
+    const auto found = thread_of_tid_.find(each.os_tid);
+    if (found == thread_of_tid_.end()) continue;  // not a thread that anybody attached
+    if (encoder_.full()) write_events();
+    encoder_.begin_run(found->second, RunSource::kernel);
+    const auto outcome = static_cast<uint32_t>(each.preempted ? format::Outcome::preempted : format::Outcome::blocked);
+    encoder_.append(each.in ? EventKind::cpu_in : EventKind::cpu_out, each.time_ns, &outcome);
+  }
+}
+
+void EventLog::name_thread(uint32_t os_tid, ThreadId thread) {
+  if (!cpu_switches_ || os_tid == 0) return;
+  std::lock_guard lock(mutex_);
+  named_.emplace_back(os_tid, thread);
+}
+
+void EventLog::write_rows() {
+  tables_.take_new(rows_);
+  check(writer_->add_strings(rows_.strings));
+  check(writer_->add_methods(rows_.methods));
+  check(writer_->add_contexts(rows_.contexts));
+  check(writer_->add_pools(rows_.pools));
+  check(writer_->add_threads(rows_.threads));
+  for (const auto& [key, value] : rows_.facts) check(writer_->add_fact(key, value));
+}
+
+void EventLog::write_events() {
+  write_rows();
+  const uint32_t count = encoder_.event_count();
+  const base::Status written = writer_->add_events(encoder_);
+  check(written);
+  (written.ok() ? events_written_ : events_dropped_).fetch_add(count, std::memory_order_relaxed);
+  bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
+}
+
+// The first error is told; after it events are only counted.
+void EventLog::check(const base::Status& written) {
+  if (written.ok() || failed_.exchange(true, std::memory_order_relaxed)) return;
+  if (diagnostics_) diagnostics_("recording stopped, the program goes on: " + written.error().message);
+}
+
+void EventLog::finish(std::string_view reason) {
+  if (cpu_switches_ && cpu_switches_->lost() > 0) {
+    tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
+  }
+  if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
+  write_rows();
+  std::string said(reason);
+  if (failed()) said = "recording stopped: " + writer_->status().error().message;
+  check(writer_->finish({.exit_reason = said, .events_dropped = events_dropped(), .end_ns = base::monotonic_ns()}));
+  bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
+}
+
+}  // namespace contrafact::recorder

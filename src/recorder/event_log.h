@@ -1,0 +1,74 @@
+// EventLog: turns batches of deferred calls into blocks of events and writes them, the rows that they name first.
+//
+// Thread safety: take() and its like run on the drainer's thread; finish() after that thread has ended; name_thread() and
+// the statistics anywhere.
+// Why rows are always in front: a row is added before an event that names it is committed. So whatever events a pass has
+// taken, the rows added until afterwards include theirs. They are written between the taking and the writing of the events.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "deferred/processor.h"
+#include "format/writer.h"
+#include "recorder/cpu_switches.h"
+#include "recorder/tables.h"
+
+namespace contrafact::recorder {
+
+// Columns of the traces' environment (include/contrafact/deferred_buffer.h).
+inline constexpr size_t kTimeColumn = 0;
+inline constexpr size_t kOperandColumn = 1;
+
+class EventLog : public deferred::Consumer {
+ public:
+  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, std::unique_ptr<CpuSwitches> cpu_switches,
+           std::function<void(std::string_view)> diagnostics);
+
+  void take(deferred::Batch& batch) override;
+  void end_pass() override;
+
+  // From here on the kernel's switches of `os_tid` are those of `thread`.
+  void name_thread(uint32_t os_tid, format::ThreadId thread);
+  // Writes what is left and the trailer. REQUIRES: the drainer has stopped.
+  void finish(std::string_view reason);
+
+  uint64_t events_written() const { return events_written_.load(std::memory_order_relaxed); }
+  uint64_t events_dropped() const { return events_dropped_.load(std::memory_order_relaxed); }
+  uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+ private:
+  void append_gap(deferred::Batch& batch);
+  void append_calls(deferred::Batch& batch);
+  void append_cpu_switches();
+  void write_rows();
+  void write_events();
+  void check(const base::Status& written);
+
+  std::unique_ptr<format::Writer> writer_;
+  Tables& tables_;
+  std::unique_ptr<CpuSwitches> cpu_switches_;
+  std::function<void(std::string_view)> diagnostics_;
+  format::EventEncoder encoder_;
+  NewRows rows_;
+  std::vector<CpuSwitch> switches_;
+  std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
+
+  std::mutex mutex_;  // of named_
+  std::vector<std::pair<uint32_t, format::ThreadId>> named_;
+
+  std::atomic<uint64_t> events_written_{0};
+  std::atomic<uint64_t> events_dropped_{0};
+  std::atomic<uint64_t> bytes_written_{0};
+  std::atomic<bool> failed_{false};
+  uint64_t calls_unknown_ = 0;
+};
+
+}  // namespace contrafact::recorder

@@ -1,0 +1,122 @@
+#include "recorder/recorder.h"
+
+#include <unistd.h>
+
+#include <mutex>
+
+#include "deferred/drainer.h"
+#include "format/writer.h"
+#include "recorder/event_log.h"
+#include "recorder/process_facts.h"
+#include "recorder/tables.h"
+
+namespace contrafact::recorder {
+
+class Recorder::Impl {
+ public:
+  static base::Result<std::unique_ptr<Impl>> start(Options options);
+
+  Tables tables;
+  std::unique_ptr<EventLog> log;  // after the tables that it reads, before the drainer that calls it
+  std::unique_ptr<deferred::Drainer> drainer;
+
+  // Only the process that started the recorder has its drainer; in a forked child everything is let go silently.
+  bool in_child() {
+    if (getpid() == pid_) return false;
+    drainer->abandon();
+    return true;
+  }
+  void stop(std::string_view reason) {
+    if (in_child()) return;
+    std::lock_guard lock(stop_mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+    drainer->stop();
+    log->finish(reason);
+  }
+
+ private:
+  const pid_t pid_ = getpid();
+  std::mutex stop_mutex_;
+  bool stopped_ = false;
+};
+
+base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options options) {
+  std::unique_ptr<format::Sink> sink = std::move(options.sink);
+  if (!sink) {
+    auto opened = format::open_file_sink(options.output_path);
+    if (!opened) return opened.error();
+    sink = std::move(*opened);
+  }
+  auto writer = format::Writer::create(std::move(sink), options.compression_level);
+  if (!writer) return writer.error();
+
+  auto impl = std::make_unique<Impl>();
+  for (const Fact& fact : process_facts()) impl->tables.fact(fact.key, fact.value);
+  for (const Fact& fact : options.facts) impl->tables.fact(fact.key, fact.value);
+  impl->tables.fact("recorder.memory_bytes_max", std::to_string(options.memory_bytes_max));
+  impl->tables.fact("recorder.drain_interval_ms", std::to_string(options.drain_interval_ms));
+
+  std::unique_ptr<CpuSwitches> switches;
+  if (options.cpu_switches) {
+    auto opened = CpuSwitches::open();
+    if (opened) switches = std::move(*opened);
+    impl->tables.fact("cpu.switches", opened ? "kernel" : "unavailable: " + opened.error().message);
+  } else {
+    impl->tables.fact("cpu.switches", "unavailable: switched off");
+  }
+  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, std::move(switches), options.diagnostics);
+
+  deferred::Layout layout;
+  layout.element_bytes[kTimeColumn] = sizeof(int64_t);
+  layout.elements_per_call[kTimeColumn] = 1;
+  layout.element_bytes[kOperandColumn] = sizeof(uint32_t);
+  layout.elements_per_call[kOperandColumn] = format::kOperandsMax;
+  auto drainer = deferred::Drainer::start({.layout = layout,
+                                           .memory_bytes_max = options.memory_bytes_max,
+                                           .interval_ms = options.drain_interval_ms},
+                                          *impl->log);
+  if (!drainer) return drainer.error();
+  impl->drainer = std::move(*drainer);
+  return impl;
+}
+
+Recorder::Recorder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Recorder::~Recorder() { stop("exit"); }
+
+base::Result<std::unique_ptr<Recorder>> Recorder::start(Options options) {
+  auto impl = Impl::start(std::move(options));
+  if (!impl) return impl.error();
+  return std::unique_ptr<Recorder>(new Recorder(std::move(*impl)));
+}
+
+Client* Recorder::attach(const format::ThreadRow& row) {
+  const ThreadId thread = impl_->tables.thread(row);
+  impl_->log->name_thread(static_cast<uint32_t>(row.os_tid), thread);
+  return impl_->drainer->attach(thread.value);
+}
+void Recorder::detach(Client* client) { impl_->drainer->detach(client); }
+ThreadId Recorder::add_thread(const format::ThreadRow& row) { return impl_->tables.thread(row); }
+
+StringId Recorder::intern(std::string_view text) { return impl_->tables.string(text); }
+MethodId Recorder::add_method(const format::MethodRow& row) { return impl_->tables.method(row); }
+ContextId Recorder::intern_context(ContextId parent, MethodId method, uint32_t line) {
+  return impl_->tables.context({parent, method, line});
+}
+ContextId Recorder::intern_context(std::span<const Frame> innermost_first) {
+  return impl_->tables.contexts(innermost_first);
+}
+PoolId Recorder::add_pool(const format::PoolRow& row) { return impl_->tables.pool(row); }
+void Recorder::add_fact(std::string_view key, std::string_view value) { impl_->tables.fact(key, value); }
+
+void Recorder::stop(std::string_view reason) { impl_->stop(reason); }
+void Recorder::flush() {
+  if (!impl_->in_child()) impl_->drainer->flush();
+}
+
+Recorder::Statistics Recorder::statistics() const {
+  const EventLog& log = *impl_->log;
+  return {log.events_written(), log.events_dropped(), log.bytes_written(), impl_->drainer->bytes_made(), log.failed()};
+}
+
+}  // namespace contrafact::recorder

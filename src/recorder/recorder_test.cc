@@ -1,0 +1,270 @@
+#include "recorder/recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/clock.h"
+#include "format/testing.h"
+
+namespace contrafact::recorder {
+namespace {
+
+using format::BlockReason;
+using format::Collected;
+using format::MethodRow;
+using format::Outcome;
+using format::PlainEvent;
+using format::Reader;
+using format::RunSource;
+using format::ThreadRow;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class RecorderTest : public testing::Test {
+ protected:
+  std::unique_ptr<Recorder> start(Options options = {}) {
+    options.output_path = path_;
+    auto recorder = Recorder::start(std::move(options));
+    EXPECT_TRUE(recorder.ok()) << recorder.error().message;
+    return std::move(*recorder);
+  }
+  Collected load() {
+    Collected collected;
+    auto reader = Reader::open(path_);
+    EXPECT_TRUE(reader.ok());
+    loss_ = reader->read(collected);
+    std::erase_if(collected.events, [this](const PlainEvent& event) {
+      if (event.source == RunSource::kernel) kernel_.push_back(event);
+      return event.source == RunSource::kernel;
+    });
+    return collected;
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  std::string path_ = testing::TempDir() + "/recorder_test." + std::to_string(getpid()) + ".cft";
+  format::ReadLoss loss_;
+  std::vector<PlainEvent> kernel_;
+};
+
+ThreadRow this_thread(StringId name) { return {.name = name, .os_tid = static_cast<uint64_t>(gettid())}; }
+
+TEST_F(RecorderTest, WritesEventsRowsAndFacts) {
+  auto recorder = start({.facts = {{"jvm.version", "17"}}});
+  const StringId name = recorder->intern("main");
+  EXPECT_EQ(recorder->intern("main"), name);
+  Client* client = recorder->attach(this_thread(name));
+  const MethodRow row{recorder->intern("shop.Feed"), recorder->intern("load"), StringId(), 7};
+  const MethodId method = recorder->add_method(row);
+  EXPECT_EQ(recorder->add_method(row), method);
+  const MethodId other = recorder->add_method({recorder->intern("shop.Main"), recorder->intern("main"), StringId(), 1});
+  const Frame stack[] = {{method, 9}, {other, 3}};
+  const ContextId context = recorder->intern_context(stack);
+  EXPECT_EQ(recorder->intern_context(recorder->intern_context(ContextId(), other, 3), method, 9), context);
+  const PoolId pool = recorder->add_pool({recorder->intern("pool-1"), format::PoolKind::thread_pool, 2, 2});
+  const ThreadId virtual_thread = recorder->add_thread({.kind = format::ThreadKind::virtual_thread, .java_tid = 30});
+  recorder->add_fact("probe.cost_ns", "21");
+
+  Recorder::append(client, EventKind::thread_begin, 100);
+  Recorder::append(client, EventKind::task_spawn, 110, 5u, context.value, pool.value, method.value);
+  Recorder::append_as(client, virtual_thread, EventKind::task_start, 120, 5u);
+  Recorder::append_as(client, virtual_thread, EventKind::task_end, 130, 5u, static_cast<uint32_t>(Outcome::exception));
+  Recorder::append(client, EventKind::thread_end, 140);
+  recorder->detach(client);
+  recorder->stop("exit");
+
+  const Collected got = load();
+  const ThreadId main(0);
+  EXPECT_THAT(got.events,
+              ElementsAre(PlainEvent{main, RunSource::program, EventKind::thread_begin, 100},
+                          PlainEvent{main, RunSource::program, EventKind::task_spawn, 110,
+                                     {5, context.value, pool.value, method.value}},
+                          PlainEvent{virtual_thread, RunSource::program, EventKind::task_start, 120, {5}},
+                          PlainEvent{virtual_thread, RunSource::program, EventKind::task_end, 130, {5, 1}},
+                          PlainEvent{main, RunSource::program, EventKind::thread_end, 140}));
+  EXPECT_EQ(got.strings.at(got.threads.at(0).name.value), "main");
+  EXPECT_EQ(got.threads.at(virtual_thread.value).java_tid, 30u);
+  EXPECT_EQ(got.contexts.at(context.value).line, 9u);
+  EXPECT_EQ(got.contexts.at(got.contexts.at(context.value).parent.value).method, other);
+  EXPECT_EQ(got.strings.at(got.methods.at(method.value).name.value), "load");
+  EXPECT_EQ(got.facts.at("jvm.version"), "17");
+  EXPECT_EQ(got.facts.at("probe.cost_ns"), "21");
+  EXPECT_EQ(got.facts.at("pid"), std::to_string(getpid()));
+  EXPECT_THAT(got.facts.at("command"), HasSubstr("recorder_test"));
+  ASSERT_EQ(got.trailers.size(), 1u);
+  EXPECT_EQ(got.trailers[0].exit_reason, "exit");
+  EXPECT_EQ(loss_.notes.size(), 0u);
+}
+
+// Threads that add rows and at once name them in events, while the drainer writes.
+TEST_F(RecorderTest, RowsAreAlwaysInFrontOfTheEventsThatNameThem) {
+  auto recorder = start({.drain_interval_ms = 1});
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Client* client = recorder->attach(this_thread(recorder->intern("worker " + std::to_string(t))));
+      for (uint32_t i = 0; i < 5'000; ++i) {
+        const StringId name = recorder->intern(std::to_string(t) + "." + std::to_string(i));
+        const MethodId method = recorder->add_method({name, name, name, i});
+        const ContextId context = recorder->intern_context(ContextId(), method, i);
+        Recorder::append(client, EventKind::task_create, base::monotonic_ns(), i, context.value, method.value);
+      }
+      recorder->detach(client);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  recorder->stop("exit");
+
+  struct Ordered : Collected {
+    uint64_t unknown = 0;
+    void on_events(const format::EventBlock& block) override {
+      size_t extra = 0;
+      for (const format::EventRun& run : block.runs) {
+        unknown += !threads.contains(run.thread.value);
+        for (uint32_t i = run.begin; i < run.end; ++i) {
+          if (block.kind[i] != EventKind::task_create) continue;
+          unknown += !contexts.contains(block.b[i]) || !methods.contains(block.extra[extra++]);
+          ++events_seen;
+        }
+      }
+    }
+    uint64_t events_seen = 0;
+  } ordered;
+  loss_ = Reader::open(path_)->read(ordered);
+  EXPECT_EQ(ordered.unknown, 0u);
+  EXPECT_EQ(ordered.events_seen, 20'000u);
+}
+
+TEST_F(RecorderTest, DropsBecomeGapEventsWithExactCounts) {
+  auto recorder = start({.memory_bytes_max = 8'000, .drain_interval_ms = 50});
+  Client* client = recorder->attach(this_thread(StringId()));
+  constexpr uint32_t kEvents = 20'000;
+  for (uint32_t i = 0; i < kEvents; ++i) Recorder::append(client, EventKind::task_start, i, i);
+  recorder->stop("exit");
+  const Collected got = load();
+  uint64_t dropped = 0, events = 0;
+  uint32_t next = 0;
+  for (const PlainEvent& event : got.events) {
+    if (event.kind == EventKind::gap) {
+      dropped += event.operands[0];
+      next += event.operands[0];
+      continue;
+    }
+    EXPECT_EQ(event.operands[0], next++);
+    ++events;
+  }
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(events + dropped, kEvents);
+  EXPECT_EQ(got.trailers.at(0).events_dropped, dropped);
+  EXPECT_EQ(recorder->statistics().events_dropped, dropped);
+}
+
+TEST_F(RecorderTest, KernelTellsWhenAThreadLeftItsCore) {
+  auto recorder = start();
+  std::thread([&] {
+    Client* client = recorder->attach(this_thread(recorder->intern("sleeper")));
+    for (int i = 0; i < 10; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    recorder->detach(client);
+  }).join();
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  recorder->flush();
+  recorder->stop("exit");
+  const Collected got = load();
+  if (got.facts.at("cpu.switches") != "kernel") GTEST_SKIP() << got.facts.at("cpu.switches");
+  uint32_t blocked = 0;
+  int64_t last_ns = 0;
+  bool in = true;
+  for (const PlainEvent& event : kernel_) {
+    EXPECT_EQ(event.thread, ThreadId(0));
+    EXPECT_GE(event.time_ns, last_ns);
+    last_ns = event.time_ns;
+    if (event.kind == EventKind::cpu_out) {
+      EXPECT_TRUE(in);
+      blocked += event.operands[0] == static_cast<uint32_t>(Outcome::blocked);
+    }
+    in = event.kind == EventKind::cpu_in;
+  }
+  EXPECT_GE(blocked, 10u);
+  EXPECT_LT(std::abs(base::monotonic_ns() - last_ns), int64_t{60} * 1'000'000'000) << "the same clock";
+}
+
+TEST_F(RecorderTest, AFullDiskStopsTheRecordingAndNotTheProgram) {
+  std::vector<std::string> lines;
+  path_ = testing::TempDir() + "/unused.cft";
+  struct FullSink : format::Sink {
+    base::Status write(std::span<const uint8_t> block) override {
+      written += block.size();
+      if (written > 4'000) return base::Error{"cannot write run.cft: No space left on device"};
+      return {};
+    }
+    size_t written = 0;
+  };
+  Options options{.sink = std::make_unique<FullSink>(), .drain_interval_ms = 1};
+  options.diagnostics = [&](std::string_view line) { lines.emplace_back(line); };
+  auto recorder = Recorder::start(std::move(options));
+  ASSERT_TRUE(recorder.ok());
+  Client* client = (*recorder)->attach(this_thread(StringId()));
+  for (uint32_t i = 0; i < 300'000; ++i) Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
+  (*recorder)->stop("exit");
+  EXPECT_TRUE((*recorder)->statistics().failed);
+  EXPECT_GT((*recorder)->statistics().events_dropped, 0u);
+  EXPECT_THAT(lines, ElementsAre("recording stopped, the program goes on: cannot write run.cft: No space left on device"));
+}
+
+TEST_F(RecorderTest, SaysWhyItCannotStart) {
+  EXPECT_THAT(Recorder::start({.output_path = "/nowhere/run.cft"}).error().message,
+              HasSubstr("cannot create /nowhere/run.cft"));
+}
+
+TEST_F(RecorderTest, AForkedChildWritesNothing) {
+  auto recorder = start({.drain_interval_ms = 1});
+  Client* client = recorder->attach(this_thread(StringId()));
+  Recorder::append(client, EventKind::task_start, 1, 1u);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (uint32_t i = 0; i < 10'000; ++i) Recorder::append(client, EventKind::task_start, 2, 99u);
+    recorder->flush();
+    recorder->stop("child");
+    recorder.reset();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Recorder::append(client, EventKind::task_start, 3, 2u);
+  recorder->stop("parent");
+  const Collected got = load();
+  EXPECT_THAT(got.events, ElementsAre(PlainEvent{ThreadId(0), RunSource::program, EventKind::task_start, 1, {1}},
+                                      PlainEvent{ThreadId(0), RunSource::program, EventKind::task_start, 3, {2}}));
+  EXPECT_EQ(got.trailers.at(0).exit_reason, "parent");
+}
+
+TEST_F(RecorderTest, StopWithThreadsStillRunningIsSafe) {
+  auto recorder = start({.drain_interval_ms = 1});
+  std::atomic<bool> end{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      Client* client = recorder->attach(this_thread(StringId()));
+      while (!end) Recorder::append(client, EventKind::block_end, base::monotonic_ns(), 0u);
+      recorder->detach(client);
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  recorder->stop("exit");
+  recorder->stop("again");
+  const uint64_t written = recorder->statistics().events_written;
+  end = true;
+  for (auto& thread : threads) thread.join();
+  const Collected got = load();
+  EXPECT_EQ(got.events.size() + kernel_.size(), written);
+  EXPECT_EQ(got.trailers.size(), 1u);
+  EXPECT_EQ(got.trailers[0].exit_reason, "exit");
+}
+
+}  // namespace
+}  // namespace contrafact::recorder

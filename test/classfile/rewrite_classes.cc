@@ -1,0 +1,226 @@
+// Rewrites a folder of class files with every edit that src/classfile offers, and checks what can be checked without a
+// JVM.
+//
+//   rewrite_classes IN_DIR OUT_DIR [--probe java/lang/ContrafactProbe] [--reencode-only]
+//
+// For each class: parse and write is the identity; decoding and encoding every method yields an equivalent body; then
+// every method gets entry, exit and exception code with a saved local, and calls of chosen kinds are wrapped. The
+// result goes to OUT_DIR under the same path, for a JVM to verify. Exit status 1 if any check failed.
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "classfile/instrument.h"
+#include "classfile/types.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace contrafact;
+using namespace contrafact::classfile;
+
+struct Totals {
+  size_t classes = 0;
+  size_t methods = 0;
+  size_t instrumented = 0;
+  size_t calls_wrapped = 0;
+  size_t attributes_dropped = 0;
+  size_t branches_widened = 0;
+  size_t failures = 0;
+  int64_t parse_ns = 0;
+  int64_t edit_ns = 0;
+  std::map<std::string, size_t> refusals;  // reason, without the method's name
+};
+
+std::string reason_of(const std::string& message) {
+  const size_t colon = message.find(": ");
+  return colon == std::string::npos ? message : message.substr(colon + 2);
+}
+
+// Two bodies are equivalent if they have the same instructions, tables and frames once positions are numbered alike:
+// both were decoded by the same code, which numbers labels in the order of their first use.
+bool same_body(const Code& a, const Code& b) {
+  if (a.max_stack != b.max_stack || a.max_locals != b.max_locals || a.nodes.size() != b.nodes.size()) return false;
+  if (a.exceptions.size() != b.exceptions.size() || a.frames != b.frames) return false;
+  for (size_t i = 0; i < a.nodes.size(); i++) {
+    const Node& x = a.nodes[i];
+    const Node& y = b.nodes[i];
+    if (x.kind != y.kind || x.opcode != y.opcode || x.pc != y.pc) return false;
+    if (x.kind == Node::kPlain) {
+      const Bytes xs = a.bytes_of(x), ys = b.bytes_of(y);
+      if (!std::equal(xs.begin(), xs.end(), ys.begin(), ys.end())) return false;
+    } else if (x.label != y.label) {
+      return false;
+    }
+    if (x.kind != Node::kSwitch) continue;
+    const SwitchTable& s = a.switches[x.offset];
+    const SwitchTable& t = b.switches[y.offset];
+    if (s.default_target != t.default_target || s.low != t.low || s.keys != t.keys || s.targets != t.targets)
+      return false;
+  }
+  for (size_t i = 0; i < a.exceptions.size(); i++) {
+    const ExceptionEntry& x = a.exceptions[i];
+    const ExceptionEntry& y = b.exceptions[i];
+    if (x.start != y.start || x.end != y.end || x.handler != y.handler || x.catch_type != y.catch_type) return false;
+  }
+  return true;
+}
+
+bool reencode_is_equivalent(Bytes original) {
+  auto file = ClassFile::parse(original);
+  for (size_t i = 0; i < file->methods().size(); i++) {
+    const Member& method = file->methods()[i];
+    if (!method.has_code()) continue;
+    auto code = Code::parse(*file, method);
+    if (!code) return false;
+    auto bytes = code->encode(file->pool());
+    if (!bytes) return false;
+    file->replace_code(i, std::move(*bytes));
+  }
+  const std::vector<uint8_t> written = file->write();
+  auto again = ClassFile::parse(written);
+  auto before = ClassFile::parse(original);
+  if (!again || again->methods().size() != before->methods().size()) return false;
+  for (size_t i = 0; i < again->methods().size(); i++) {
+    if (!again->methods()[i].has_code()) continue;
+    auto a = Code::parse(*before, before->methods()[i]);
+    auto b = Code::parse(*again, again->methods()[i]);
+    if (!a || !b || !same_body(*a, *b)) return false;
+  }
+  return true;
+}
+
+base::Status instrument_method(ClassFile& file, size_t index, const std::string& probe, Totals& totals) {
+  auto code = Code::parse(file, file.methods()[index]);
+  if (!code) return code.error();
+  ConstantPool& pool = file.pool();
+
+  CallWrap wrap;
+  wrap.selects = [](const CallSite& site) {
+    return site.name == "run" || site.name == "apply" || site.name == "get" || site.name == "submit" ||
+           site.name == "append" || site.name == "add" || site.name == "valueOf" || site.name == "put" ||
+           site.opcode == kInvokedynamic || site.name == "park";
+  };
+  wrap.copy_operands = true;
+  wrap.build = [&](const CallSite&, const CallOperands& operands, Sequence& before, Sequence& after,
+                   Sequence& exception) {
+    const bool has_receiver = operands.receiver != UINT32_MAX;
+    if (has_receiver) before.aload(operands.receiver).invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+    // A branch, so that an inserted label needs a frame here.
+    const auto over = after.new_label();
+    after.iconst(0).ifeq(over).invokestatic(probe, "event", "()V").bind(over);
+    exception.dup().invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+    if (has_receiver) exception.aload(operands.receiver).invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+  };
+  auto wrapped = wrap_calls(*code, file, wrap);
+  if (!wrapped) return wrapped.error();
+
+  const bool has_this = !file.methods()[index].has(kAccStatic);
+  EntryExit edit;
+  Sequence enter(pool), leave(pool), failed(pool);
+  const uint32_t saved = code->new_local("Ljava/lang/Object;");
+  const uint32_t time = code->new_local("J");
+  edit.saved = {{saved, "Ljava/lang/Object;"}, {time, "J"}};
+  if (has_this) {
+    enter.aload(0).astore(saved);
+  } else {
+    enter.aconst_null().astore(saved);
+  }
+  enter.lconst(1234567).lstore(time);
+  const auto skip = enter.new_label();
+  enter.aload(saved).ifnull(skip).aload(saved).invokestatic(probe, "object", "(Ljava/lang/Object;)V").bind(skip);
+  if (code->descriptor.result.is_reference()) leave.dup().invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+  leave.aload(saved).invokestatic(probe, "object", "(Ljava/lang/Object;)V").lload(time).pop2();
+  failed.dup()
+      .invokestatic(probe, "object", "(Ljava/lang/Object;)V")
+      .aload(saved)
+      .invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+  edit.entry = &enter;
+  edit.exit = &leave;
+  edit.exception = &failed;
+  if (base::Status status = instrument_entry_exit(*code, file, edit); !status) return status;
+  auto bytes = code->encode(pool);
+  if (!bytes) return bytes.error();
+  totals.calls_wrapped += *wrapped;
+  totals.attributes_dropped += code->notes.attributes_dropped;
+  totals.branches_widened += code->notes.branches_widened;
+  file.replace_code(index, std::move(*bytes));
+  return {};
+}
+
+void rewrite_class(const fs::path& in, const fs::path& out, const std::string& probe, bool instrument, Totals& totals) {
+  const auto fail = [&](const std::string& what) {
+    totals.failures++;
+    std::fprintf(stderr, "%s: %s\n", in.c_str(), what.c_str());
+  };
+  auto input = base::read_file(in.string());
+  if (!input) return fail(input.error().message);
+  totals.classes++;
+  const int64_t start = base::monotonic_ns();
+  auto file = ClassFile::parse(*input);
+  const int64_t parsed = base::monotonic_ns();
+  totals.parse_ns += parsed - start;
+  if (!file) return fail(file.error().message);
+  if (file->write() != *input) fail("parse and write is not the identity");
+  if (!reencode_is_equivalent(*input)) fail("decode and encode is not equivalent");
+  const int64_t edit_start = base::monotonic_ns();
+  for (size_t i = 0; instrument && file->name() != probe && i < file->methods().size(); i++) {
+    if (!file->methods()[i].has_code()) continue;
+    totals.methods++;
+    if (base::Status status = instrument_method(*file, i, probe, totals); status) {
+      totals.instrumented++;
+    } else {
+      totals.refusals[reason_of(status.error().message)]++;
+      if (getenv("SHOW")) std::printf("%s %s\n", in.c_str(), std::string(file->methods()[i].descriptor).c_str());
+    }
+  }
+  const std::vector<uint8_t> output = file->write();
+  totals.edit_ns += base::monotonic_ns() - edit_start;
+  if (auto again = ClassFile::parse(output); !again) return fail("cannot be parsed again: " + again.error().message);
+  fs::create_directories(out.parent_path());
+  if (base::Status status = base::write_file(out.string(), output); !status) fail(status.error().message);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string probe = "java/lang/ContrafactProbe";
+  bool instrument = true;
+  std::vector<std::string> folders;
+  for (int i = 1; i < argc; i++) {
+    const std::string argument = argv[i];
+    if (argument == "--probe" && i + 1 < argc) {
+      probe = argv[++i];
+    } else if (argument == "--reencode-only") {
+      instrument = false;
+    } else {
+      folders.push_back(argument);
+    }
+  }
+  if (folders.size() != 2) {
+    std::fprintf(stderr, "usage: rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--reencode-only]\n");
+    return 2;
+  }
+  Totals totals;
+  for (const auto& entry : fs::recursive_directory_iterator(folders[0])) {
+    if (!entry.is_regular_file() || entry.path().extension() != ".class") continue;
+    rewrite_class(entry.path(), fs::path(folders[1]) / fs::relative(entry.path(), folders[0]), probe, instrument,
+                  totals);
+  }
+  std::printf(
+      "%zu classes, %zu methods with code, %zu instrumented, %zu calls wrapped, %zu attributes dropped, "
+      "%zu branches widened\n",
+      totals.classes, totals.methods, totals.instrumented, totals.calls_wrapped, totals.attributes_dropped,
+      totals.branches_widened);
+  if (totals.classes > 0) {
+    std::printf("parse %.1f us, edit %.1f us for each class\n",
+                1e-3 * static_cast<double>(totals.parse_ns) / static_cast<double>(totals.classes),
+                1e-3 * static_cast<double>(totals.edit_ns) / static_cast<double>(totals.classes));
+  }
+  for (const auto& [reason, count] : totals.refusals) std::printf("refused %zu: %s\n", count, reason.c_str());
+  std::printf("%zu failures\n", totals.failures);
+  return totals.failures == 0 && totals.classes > 0 ? 0 : 1;
+}
