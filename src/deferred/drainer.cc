@@ -26,9 +26,13 @@ base::Result<std::unique_ptr<Drainer>> Drainer::start(const Options& options, Co
 }
 
 Drainer::Drainer(std::unique_ptr<BufferPool> pool, const Options& options, Consumer& consumer)
-    : pool_(std::move(pool)), consumer_(consumer), interval_ns_(std::max(options.interval_ms, 1u) * int64_t{1'000'000}) {}
+    : pool_(std::move(pool)),
+      consumer_(consumer),
+      interval_ns_(std::max(options.interval_ms, 1u) * int64_t{1'000'000}) {}
 
-Drainer::~Drainer() { stop(); }
+Drainer::~Drainer() {
+  stop();
+}
 
 // The thread belongs to us, not to the host: none of the host's signals may be delivered to it.
 base::Status Drainer::start_thread(const char* name) {
@@ -172,7 +176,9 @@ contrafact_buffer* Drainer::swap(Client& client) {
 }
 
 // Whether the consumer has given the full buffer back to its producer.
-bool Drainer::reuse(Buffer& buffer) { return buffer.drained.load(std::memory_order_acquire); }
+bool Drainer::reuse(Buffer& buffer) {
+  return buffer.drained.load(std::memory_order_acquire);
+}
 
 // Makes the buffer empty. The consumer does not look at it now: it is new, or drained.
 contrafact_buffer* Drainer::hand_out(Client& client, Buffer& buffer) {

@@ -19,7 +19,9 @@ constexpr size_t kCompressFrom = 32;
 }  // namespace
 
 GroupWriter::GroupWriter(int level) : level_(level), context_(level > 0 ? ZSTD_createCCtx() : nullptr) {}
-GroupWriter::~GroupWriter() { ZSTD_freeCCtx(context_); }
+GroupWriter::~GroupWriter() {
+  ZSTD_freeCCtx(context_);
+}
 
 void GroupWriter::put(std::vector<uint8_t>& out, std::span<const std::span<const uint8_t>> sections) {
   raw_.clear();
@@ -44,7 +46,9 @@ void GroupWriter::put(std::vector<uint8_t>& out, std::span<const std::span<const
 }
 
 GroupReader::GroupReader() : context_(ZSTD_createDCtx()) {}
-GroupReader::~GroupReader() { ZSTD_freeDCtx(context_); }
+GroupReader::~GroupReader() {
+  ZSTD_freeDCtx(context_);
+}
 
 bool GroupReader::get(ByteReader& in, std::vector<uint8_t>& scratch, std::span<std::span<const uint8_t>> sections) {
   const auto codec = in.bytes(1);

@@ -5,10 +5,10 @@
 //   time, high  planes 1..3 of the times
 //   operands    planes 0..3 of each operand stream
 //
-// Operands of like meaning share a stream, whatever events they belong to: their neighbours there predict them. A task's
-// number is stored as the difference from the task named before (most events speak of the same or the next one), the
-// others as they are plus one, so that `none` is 0; zstd finds the repeated ones.
-// A time is the difference from the one before in its run, modulo 2^64.
+// Operands of like meaning share a stream, whatever events they belong to: their neighbours there predict them. A
+// task's number is stored as the difference from the task named before (most events speak of the same or the next one),
+// the others as they are plus one, so that `none` is 0; zstd finds the repeated ones. A time is the difference from the
+// one before in its run, modulo 2^64.
 #include "format/event_block.h"
 
 #include <algorithm>
@@ -23,14 +23,29 @@ enum Stream : uint8_t { kTasks, kPools, kContexts, kCode, kMethods, kThreads, kS
 
 constexpr Stream stream_of(Operand operand) {
   switch (operand) {
-    case Operand::task: case Operand::source: return kTasks;
-    case Operand::pool: return kPools;
-    case Operand::context: return kContexts;
-    case Operand::body: return kCode;
-    case Operand::method: return kMethods;
-    case Operand::thread: return kThreads;
-    case Operand::outcome: case Operand::reason: case Operand::mode: return kSmall;
-    case Operand::none: case Operand::count: case Operand::size: case Operand::delay_us: case Operand::queue_length: break;
+    case Operand::task:
+    case Operand::source:
+      return kTasks;
+    case Operand::pool:
+      return kPools;
+    case Operand::context:
+      return kContexts;
+    case Operand::body:
+      return kCode;
+    case Operand::method:
+      return kMethods;
+    case Operand::thread:
+      return kThreads;
+    case Operand::outcome:
+    case Operand::reason:
+    case Operand::mode:
+      return kSmall;
+    case Operand::none:
+    case Operand::count:
+    case Operand::size:
+    case Operand::delay_us:
+    case Operand::queue_length:
+      break;
   }
   return kNumbers;
 }
@@ -59,7 +74,9 @@ constexpr auto kOperandCounts = make_operand_counts();
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-bool is_kernel_kind(EventKind kind) { return kind == EventKind::cpu_out || kind == EventKind::cpu_in; }
+bool is_kernel_kind(EventKind kind) {
+  return kind == EventKind::cpu_out || kind == EventKind::cpu_in;
+}
 
 }  // namespace
 
@@ -161,7 +178,8 @@ const EventBlock* EventDecoder::decode(std::span<const uint8_t> payload, uint32_
     return nullptr;
   }
   const auto kinds = structure[1];
-  if (kinds.size() != count || !std::ranges::all_of(kinds, [](uint8_t kind) { return kind < kEventKinds; })) return nullptr;
+  if (kinds.size() != count || !std::ranges::all_of(kinds, [](uint8_t kind) { return kind < kEventKinds; }))
+    return nullptr;
   const auto* first_kind = reinterpret_cast<const EventKind*>(kinds.data());
   kinds_.assign(first_kind, first_kind + count);
 

@@ -1,8 +1,8 @@
 // EventEncoder packs events into the payload of one event block; EventBlock is the same events unpacked into columns.
 // docs/format.md draws the encoding; event_block.cc explains its choices.
 //
-// A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of one
-// thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
+// A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of
+// one thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
 // Runs from the kernel (cpu_out, cpu_in) are apart: their times overlap those of the thread's other runs.
 //
 // Thread safety: none; one thread at a time.

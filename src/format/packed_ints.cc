@@ -46,18 +46,29 @@ bool unpack_ints(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sectio
   const uint8_t* second = sections[2].data();
   const uint8_t* third = sections[3].data();
   const uint8_t* tail = sections[4].data();
-  uint32_t codes = 0;
-  for (size_t i = 0; i < out.size(); ++i) {
-    codes = i % 4 == 0 ? *control++ : codes >> 2;
-    const uint32_t code = codes & 3;
-    Int v = low[i] | (*second & kMask1[code]) << 8 | (*third & kMask2[code]) << 16;
+  const auto one = [&](uint32_t code) {
+    Int v = *low++ | (*second & kMask1[code]) << 8 | (*third & kMask2[code]) << 16;
     second += code >= 1;
     third += code >= 2;
     if (code == 3) [[unlikely]] {
       for (size_t byte = 0; byte < tail_bytes; ++byte) v |= Int{*tail++} << (24 + 8 * byte);
     }
-    out[i] = v;
+    return v;
+  };
+  size_t i = 0;
+  for (; i + 4 <= out.size(); i += 4) {
+    const uint32_t codes = *control++;
+    if (codes == 0) {  // most streams hold small numbers
+      for (size_t k = 0; k < 4; ++k) out[i + k] = low[k];
+      low += 4;
+      continue;
+    }
+    out[i] = one(codes & 3);
+    out[i + 1] = one(codes >> 2 & 3);
+    out[i + 2] = one(codes >> 4 & 3);
+    out[i + 3] = one(codes >> 6);
   }
+  for (size_t k = 0; i < out.size(); ++i, ++k) out[i] = one(*control >> (2 * k) & 3);
   return true;
 }
 

@@ -6,7 +6,8 @@
 //   plane 2   the third byte of those with at least three
 //   plane 3   the rest of those that have all: 1 byte for 32-bit numbers, 5 for 64-bit ones
 //
-// Why planes: the lowest bytes of time differences are noise, the higher ones are not. Apart, each gets its own statistics.
+// Why planes: the lowest bytes of time differences are noise, the higher ones are not. Apart, each gets its own
+// statistics.
 #pragma once
 
 #include <array>

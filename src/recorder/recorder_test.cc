@@ -51,7 +51,9 @@ class RecorderTest : public testing::Test {
   std::vector<PlainEvent> kernel_;
 };
 
-ThreadRow this_thread(StringId name) { return {.name = name, .os_tid = static_cast<uint64_t>(gettid())}; }
+ThreadRow this_thread(StringId name) {
+  return {.name = name, .os_tid = static_cast<uint64_t>(gettid())};
+}
 
 TEST_F(RecorderTest, WritesEventsRowsAndFacts) {
   auto recorder = start({.facts = {{"jvm.version", "17"}}});
@@ -79,13 +81,15 @@ TEST_F(RecorderTest, WritesEventsRowsAndFacts) {
 
   const Collected got = load();
   const ThreadId main(0);
-  EXPECT_THAT(got.events,
-              ElementsAre(PlainEvent{main, RunSource::program, EventKind::thread_begin, 100},
-                          PlainEvent{main, RunSource::program, EventKind::task_spawn, 110,
-                                     {5, context.value, pool.value, method.value}},
-                          PlainEvent{virtual_thread, RunSource::program, EventKind::task_start, 120, {5}},
-                          PlainEvent{virtual_thread, RunSource::program, EventKind::task_end, 130, {5, 1}},
-                          PlainEvent{main, RunSource::program, EventKind::thread_end, 140}));
+  EXPECT_THAT(
+      got.events,
+      ElementsAre(
+          PlainEvent{main, RunSource::program, EventKind::thread_begin, 100},
+          PlainEvent{
+              main, RunSource::program, EventKind::task_spawn, 110, {5, context.value, pool.value, method.value}},
+          PlainEvent{virtual_thread, RunSource::program, EventKind::task_start, 120, {5}},
+          PlainEvent{virtual_thread, RunSource::program, EventKind::task_end, 130, {5, 1}},
+          PlainEvent{main, RunSource::program, EventKind::thread_end, 140}));
   EXPECT_EQ(got.strings.at(got.threads.at(0).name.value), "main");
   EXPECT_EQ(got.threads.at(virtual_thread.value).java_tid, 30u);
   EXPECT_EQ(got.contexts.at(context.value).line, 9u);
@@ -208,11 +212,13 @@ TEST_F(RecorderTest, AFullDiskStopsTheRecordingAndNotTheProgram) {
   auto recorder = Recorder::start(std::move(options));
   ASSERT_TRUE(recorder.ok());
   Client* client = (*recorder)->attach(this_thread(StringId()));
-  for (uint32_t i = 0; i < 300'000; ++i) Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
+  for (uint32_t i = 0; i < 300'000; ++i)
+    Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
   (*recorder)->stop("exit");
   EXPECT_TRUE((*recorder)->statistics().failed);
   EXPECT_GT((*recorder)->statistics().events_dropped, 0u);
-  EXPECT_THAT(lines, ElementsAre("recording stopped, the program goes on: cannot write run.cft: No space left on device"));
+  EXPECT_THAT(lines,
+              ElementsAre("recording stopped, the program goes on: cannot write run.cft: No space left on device"));
 }
 
 TEST_F(RecorderTest, SaysWhyItCannotStart) {

@@ -1,0 +1,72 @@
+// What one event costs the thread that appends it, against the bare clock read, with the drainer at work beside it.
+#include <benchmark/benchmark.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "recorder/recorder.h"
+
+namespace contrafact::recorder {
+namespace {
+
+class NullSink : public format::Sink {
+ public:
+  base::Status write(std::span<const uint8_t>) override { return {}; }
+};
+
+std::unique_ptr<Recorder> start() {
+  auto recorder = Recorder::start({.sink = std::make_unique<NullSink>(), .cpu_switches = false});
+  CHECK(recorder.ok());
+  return std::move(*recorder);
+}
+
+void BM_ClockRead(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(base::monotonic_ns());
+}
+BENCHMARK(BM_ClockRead);
+
+// As many events as fit the buffers, then the drainer gets time to empty them: what is measured is appending with warm
+// buffers and all their swaps, not dropping.
+constexpr int64_t kEventsPerRound = 200'000;
+
+template <typename Append>
+void run(benchmark::State& state, Append append) {
+  auto recorder = start();
+  Client* client = recorder->attach({});
+  for (int64_t i = 0; i < 2 * kEventsPerRound; ++i) append(client, static_cast<uint32_t>(i));
+  recorder->flush();
+  for (auto _ : state) {
+    for (int64_t i = 0; i < kEventsPerRound; ++i) append(client, static_cast<uint32_t>(i));
+    state.PauseTiming();
+    recorder->flush();
+    state.ResumeTiming();
+  }
+  recorder->stop("exit");
+  state.SetItemsProcessed(state.iterations() * kEventsPerRound);
+  state.counters["ns_per_event"] = benchmark::Counter(static_cast<double>(state.iterations() * kEventsPerRound) * 1e-9,
+                                                      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["dropped"] = static_cast<double>(recorder->statistics().events_dropped);
+}
+
+void BM_MethodEnter(benchmark::State& state) {
+  run(state, [](Client* client, uint32_t i) {
+    Recorder::append(client, EventKind::method_enter, base::monotonic_ns(), i & 0xff);
+  });
+}
+BENCHMARK(BM_MethodEnter)->Unit(benchmark::kMillisecond);
+
+void BM_TaskSpawn(benchmark::State& state) {
+  run(state, [](Client* client, uint32_t i) {
+    Recorder::append(client, EventKind::task_spawn, base::monotonic_ns(), i, i & 0xff, 1u, i & 0x3f);
+  });
+}
+BENCHMARK(BM_TaskSpawn)->Unit(benchmark::kMillisecond);
+
+void BM_MethodEnterWithoutClock(benchmark::State& state) {
+  run(state, [](Client* client, uint32_t i) { Recorder::append(client, EventKind::method_enter, i, i & 0xff); });
+}
+BENCHMARK(BM_MethodEnterWithoutClock)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace contrafact::recorder
+
+BENCHMARK_MAIN();
