@@ -1,5 +1,5 @@
-// load_bench FILE ROUNDS: loads a trace again and again. One line for each round: events, wall-clock and CPU nanoseconds, and
-// by how many bytes the process's peak memory lies above what it used before the first load.
+// load_bench FILE ROUNDS: loads a trace again and again. One line for each round: events, wall-clock and CPU
+// nanoseconds, and by how many bytes the process's peak memory lies above what it used before the first load.
 #include <sys/resource.h>
 #include <time.h>
 
