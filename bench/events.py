@@ -4,6 +4,7 @@ and plain JVMs take turns. What an operation costs more when recorded, over the 
 cost of an event, set against the bare clock read of the same JVM."""
 
 import argparse
+import json
 import pathlib
 import statistics
 import subprocess
@@ -89,6 +90,27 @@ def row(value):
     return cells + [f"{least:.1f} / {median:.1f}", f"{least / value['clock_ns']:.2f}", f"{value['dropped']:,}"]
 
 
+def native(program):
+    """Rows of the recorder's own benchmark: appending an event from C++, no JVM around it."""
+    run = figures.run([str(program), "--benchmark_format=json", "--benchmark_repetitions=9"])
+    if run.status != 0:
+        figures.fail(f"{program}: exit status {run.status}: {run.errors.strip()[-600:]}")
+    times = {}
+    for one in json.loads(run.output)["benchmarks"]:
+        if one["run_type"] == "iteration":
+            # CPU time of the appending thread; benchmarks of many events an iteration say how many a second.
+            each = 1e9 / one["items_per_second"] if "items_per_second" in one else one["cpu_time"]
+            times.setdefault(one["run_name"], []).append(each)
+    return times
+
+
+def native_table(times):
+    clock_ns = min(times["BM_ClockRead"])
+    rows = [[name.removeprefix("BM_"), f"{min(each):.1f} / {statistics.median(each):.1f}", f"{min(each) / clock_ns:.2f}"]
+            for name, each in times.items()]
+    return figures.markdown(["appended from C++, CPU time of the thread", "ns", "over the clock read"], rows)
+
+
 HEADER = ["operation", "plain, ns", "recorded, ns", "events each", "added, ns for each event", "over the clock read", "dropped"]
 
 NOTE = """
@@ -110,15 +132,18 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["javac", "--release", "17", "-d", str(classes), str(figures.ROOT / "bench" / "events" / f"{MAIN}.java")],
                    check=True)
-    contrafact = str(pathlib.Path(options.build).resolve() / "bin" / "contrafact")
+    contrafact = pathlib.Path(options.build).resolve() / "bin" / "contrafact"
     values = []
     for case in options.case or CASES:
         figures.say(case)
-        values.append(one_case(contrafact, classes, case, options.rounds, folder / f"event-{case}.cft"))
+        values.append(one_case(str(contrafact), classes, case, options.rounds, folder / f"event-{case}.cft"))
     clocks = [value["clock_ns"] for value in values]
     text = figures.paragraph(NOTE.format(least=min(clocks), most=max(clocks), empty=min(value["empty_loop_ns"] for value in values)))
     text += figures.markdown(HEADER, [row(value) for value in values])
-    figures.write_section("events", "What an event costs the thread that makes it", figures.door("events", sys.argv[2:]), text, values)
+    times = native(contrafact.parent / "append_bench")
+    text += "\n\n" + native_table(times)
+    figures.write_section("events", "What an event costs the thread that makes it", figures.door("events", sys.argv[2:]), text,
+                          {"jvm": values, "native": times})
 
 
 if __name__ == "__main__":
