@@ -42,6 +42,10 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "load_bench: %s\n", trace.error().message.c_str());
       return 1;
     }
+    if (trace->loss.any()) {
+      std::fprintf(stderr, "load_bench: %s is not whole\n", argv[1]);
+      return 1;
+    }
     std::printf("%zu %lld %lld %lld\n", trace->event_count(),
                 static_cast<long long>(contrafact::base::monotonic_ns() - begin_ns),
                 static_cast<long long>(cpu_ns() - begin_cpu_ns), static_cast<long long>(peak_bytes() - before_bytes));
