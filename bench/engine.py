@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loading and estimating, on a generated trace of a million tasks: `engine.py BUILD load` and `engine.py BUILD estimate`."""
+"""Loading and estimating, on a generated trace of a million tasks: `engine.py BUILD load`, `engine.py BUILD estimate`."""
 
 import argparse
 import os
@@ -67,12 +67,13 @@ def estimate(programs, tasks, combinations, limit_s):
     spent_s = values["spent_ns"] / 1e9
     rate = values["estimated"] / spent_s
     whole = values["estimated"] + values["refused"] == combinations
+    took = f"{spent_s:.1f} s" if whole else f"{combinations / rate:,.0f} s at this rate"
     text = figures.paragraph(ESTIMATE_NOTE.format(threads=threads, limit_s=limit_s, **values))
     text += figures.markdown(["", "value"], [
         ["combinations estimated", f"{values['estimated']:,} of {combinations:,}"],
         ["combinations refused, for the program would wait for itself", f"{values['refused']:,}"],
         ["estimates per second", f"{rate:.1f}"],
-        [f"{combinations:,} combinations", f"{spent_s:.1f} s" if whole else f"{combinations / rate:,.0f} s at this rate"],
+        [f"{combinations:,} combinations", took],
         ["the DAG, once", f"{values['create_ns'] / 1e9:.2f} s"],
         ["finding the improvements, once", f"{values['candidates_ns'] / 1e9:.2f} s"],
         ["peak memory", f"{values['peak_kib'] / 1024:,.0f} MiB"]])

@@ -29,8 +29,8 @@ HANDED_OVER = {"pool_batch", "pool_round_trip", "supply_async", "thread"}
 
 
 def command(classes, case):
-    return [figures.java(), "-XX:CompileCommand=quiet", f"-XX:CompileCommand=dontinline,{MAIN}$*.step", "-cp", str(classes),
-            MAIN, case]
+    return [figures.java(), "-XX:CompileCommand=quiet", f"-XX:CompileCommand=dontinline,{MAIN}$*.step",
+            "-cp", str(classes), MAIN, case]
 
 
 def measure(classes, case, recorder=None, trace=None):
@@ -106,12 +106,15 @@ def native(program):
 
 def native_table(times):
     clock_ns = min(times["BM_ClockRead"])
-    rows = [[name.removeprefix("BM_"), f"{min(each):.1f} / {statistics.median(each):.1f}", f"{min(each) / clock_ns:.2f}"]
-            for name, each in times.items()]
+    rows = []
+    for name, each in times.items():
+        least, median = min(each), statistics.median(each)
+        rows.append([name.removeprefix("BM_"), f"{least:.1f} / {median:.1f}", f"{least / clock_ns:.2f}"])
     return figures.markdown(["appended from C++, CPU time of the thread", "ns", "over the clock read"], rows)
 
 
-HEADER = ["operation", "plain, ns", "recorded, ns", "events each", "added, ns for each event", "over the clock read", "dropped"]
+HEADER = ["operation", "plain, ns", "recorded, ns", "events each", "added, ns for each event", "over the clock read",
+          "dropped"]
 
 NOTE = """
 Minimum / median. The clock read alone, System.nanoTime less the empty loop around it, was {least:.1f} to {most:.1f} ns, an
@@ -130,20 +133,21 @@ def main():
     folder = figures.ROOT / "build" / "bench-traces"
     classes = figures.ROOT / "build" / "bench-programs" / "events"
     folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["javac", "--release", "17", "-d", str(classes), str(figures.ROOT / "bench" / "events" / f"{MAIN}.java")],
-                   check=True)
+    source = figures.ROOT / "bench" / "events" / f"{MAIN}.java"
+    subprocess.run(["javac", "--release", "17", "-d", str(classes), str(source)], check=True)
     contrafact = pathlib.Path(options.build).resolve() / "bin" / "contrafact"
     values = []
     for case in options.case or CASES:
         figures.say(case)
         values.append(one_case(str(contrafact), classes, case, options.rounds, folder / f"event-{case}.cft"))
     clocks = [value["clock_ns"] for value in values]
-    text = figures.paragraph(NOTE.format(least=min(clocks), most=max(clocks), empty=min(value["empty_loop_ns"] for value in values)))
+    empty_ns = min(value["empty_loop_ns"] for value in values)
+    text = figures.paragraph(NOTE.format(least=min(clocks), most=max(clocks), empty=empty_ns))
     text += figures.markdown(HEADER, [row(value) for value in values])
     times = native(contrafact.parent / "append_bench")
     text += "\n\n" + native_table(times)
-    figures.write_section("events", "What an event costs the thread that makes it", figures.door("events", sys.argv[2:]), text,
-                          {"jvm": values, "native": times})
+    figures.write_section("events", "What an event costs the thread that makes it",
+                          figures.door("events", sys.argv[2:]), text, {"jvm": values, "native": times})
 
 
 if __name__ == "__main__":

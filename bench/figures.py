@@ -32,7 +32,7 @@ def spread(values, digits=3):
 
 @dataclasses.dataclass
 class Run:
-    """One finished process. `wall_s` is from before the fork to after the wait, `cpu_s` what it and its children used."""
+    """One finished process. `wall_s`: from before the fork to after the wait; `cpu_s`: used by it and its children."""
 
     status: int
     output: bytes
@@ -124,7 +124,8 @@ def write_section(name, title, command, text, values):
     print(f"## {title}\n\n{text}", flush=True)
     folder = ROOT / "build" / "bench"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps({"command": command, "machine": machine(), "values": values}, indent=2))
+    document = {"command": command, "machine": machine(), "values": values}
+    (folder / f"{name}.json").write_text(json.dumps(document, indent=2))
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     section = f"{begin}\n## {title}\n\n{paragraph(f'Made by `{command}` on {machine()}.')}{text}\n{end}"
     document = DOCUMENT.read_text() if DOCUMENT.exists() else ""

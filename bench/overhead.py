@@ -73,7 +73,7 @@ class Measurement:
             "cpu_ratios": self.ratios(lambda run: run.cpu_s),
             "plain_work_s": [work_s(run) for run in plain], "recorded_work_s": [work_s(run) for run in recorded],
             "peak_mib": [statistics.median(run.peak_kib / 1024 for run in runs) for runs in (plain, recorded)],
-            "events": self.facts["events"], "bytes": self.facts["bytes"], "kinds": self.facts["kinds"], "dropped": self.facts["dropped"], "advise": self.advise,
+            "advise": self.advise, **self.facts,
         }
 
 
@@ -82,7 +82,8 @@ def row(value):
     centre = statistics.median(plain)
     events = max(1, value["events"])
     return [
-        value["program"], figures.spread(value["work_ratios"]), f"{min(plain) / centre:.3f} to {max(plain) / centre:.3f}",
+        value["program"], figures.spread(value["work_ratios"]),
+        f"{min(plain) / centre:.3f} to {max(plain) / centre:.3f}",
         figures.spread(value["wall_ratios"]), f"{statistics.median(value['cpu_ratios']):.3f}", f"{value['events']:,}",
         f"{value['events'] / statistics.median(value['recorded_work_s']):,.0f}", f"{value['bytes'] / events:.2f}",
         f"{value['dropped']:,}", f"{value['advise']['seconds']:.1f} s",
@@ -109,7 +110,7 @@ def report(measured, rounds, command):
                  "(aim: 1.03 median, 1.10 worst).\n\n")
         text += "\n".join(f"- `{value['program']}`: {value['what']}." for value in values)
     problems = [f"`{m.program.name}`, {problem}" for m in measured for problem in m.problems]
-    text += "\n\nProblems: " + ("none." if not problems else "\n\n" + "\n\n".join(f"- {problem}" for problem in problems))
+    text += "\n\nProblems: " + ("\n\n" + "\n\n".join(f"- {problem}" for problem in problems) if problems else "none.")
     figures.write_section("overhead", "What recording costs real programs", command, text, values)
     return not problems
 
@@ -120,7 +121,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs for each program (default 5)")
     parser.add_argument("--program", action="append", help="only this one; may be given again")
     parser.add_argument("--prepare", action="store_true", help="fetch and compile only")
-    parser.add_argument("--plain", action="store_true", help="run each program once without recording, and print its times")
+    parser.add_argument("--plain", action="store_true", help="run each program once, without recording")
     options = parser.parse_args()
 
     chosen = [program for program in programs.catalogue() if not options.program or program.name in options.program]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR [NAME [OPTIONS]]: runs one benchmark, or all of them, and writes their figures into docs/benchmarks.md.
+# run.sh BUILD_DIR [NAME [OPTIONS]]: runs one benchmark, or all, and writes their figures into docs/benchmarks.md.
 # The figures are medians of runs that took turns; none of them is asserted, for machines differ.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -36,7 +36,10 @@ case "$name" in
     [ ${#failed[@]} -eq 0 ] || { printf 'bench: missed or failed: %s\n' "${failed[*]}" >&2; exit 1; }
     ;;
   *)
-    benchmarks | grep -q "^$name " || { printf "bench: no benchmark '%s'; there are:\n" "$name" >&2; benchmarks >&2; exit 1; }
+    if ! benchmarks | grep -q "^$name "; then
+      printf "bench: no benchmark '%s'; there are:\n%s\n" "$name" "$(benchmarks)" >&2
+      exit 1
+    fi
     run_one "$name" "$@"
     ;;
 esac

@@ -35,7 +35,8 @@ def main():
     parser.add_argument("build", help="build folder, with java/api-server.jar and java/api-server-improved.jar")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs (default 5)")
     options = parser.parse_args()
-    jars = [pathlib.Path(options.build).resolve() / "java" / f"{name}.jar" for name in ("api-server", "api-server-improved")]
+    folder = pathlib.Path(options.build).resolve() / "java"
+    jars = [folder / "api-server.jar", folder / "api-server-improved.jar"]
     pairs = [tuple(measure(jar) for jar in jars) for _ in range(options.rounds)]
     if len({checksum for pair in pairs for _, checksum in pair}) != 1:
         figures.fail("the answers of the two servers differ")

@@ -16,7 +16,8 @@ case "$made" in
 esac
 
 sum() { # THREADS
-  "$programs/estimate_bench" "$folder/a.cft" 40 "$1" 600 | tr ' ' '\n' | paste - - | grep -E '^(estimated|refused|duration_sum_ns)'
+  "$programs/estimate_bench" "$folder/a.cft" 40 "$1" 600 | tr ' ' '\n' | paste - - |
+    grep -E '^(estimated|refused|duration_sum_ns)'
 }
 sum 1 >"$folder/one"
 sum 2 >"$folder/two"

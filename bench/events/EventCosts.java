@@ -12,10 +12,10 @@ import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What one operation costs, in nanoseconds: `EventCosts CASE` runs one case, and before it, in the same JVM, an empty loop
- * and the bare clock read. The operations that make events are measured in a recorded and in a plain JVM; the difference,
- * divided by the events of an operation, is the cost of an event. One line for each loop: name, operations done in all,
- * minimum and median over the rounds.
+ * What one operation costs, in nanoseconds: `EventCosts CASE` runs one case, and before it, in the same JVM, an empty
+ * loop and the bare clock read. The operations that make events are measured in a recorded and in a plain JVM; the
+ * difference, divided by the events of an operation, is the cost of an event. One line for each loop: name, operations
+ * done in all, minimum and median over the rounds.
  */
 public final class EventCosts {
   // Short bursts with rests between them: what an event costs the thread that makes it, while the drainer keeps up. A

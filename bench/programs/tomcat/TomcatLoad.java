@@ -94,7 +94,8 @@ public final class TomcatLoad {
       long state = number;
       for (int row = 0; row < 200; row++) {
         state = state * 6364136223846793005L + 1442695040888963407L;
-        page.append("<tr><td>").append(row).append("</td><td>").append(Long.toString(state >>> 20, 36)).append("</td></tr>\n");
+        String cell = Long.toString(state >>> 20, 36);
+        page.append("<tr><td>").append(row).append("</td><td>").append(cell).append("</td></tr>\n");
       }
       byte[] body = page.append("</table></body></html>\n").toString().getBytes(StandardCharsets.UTF_8);
       response.setContentType("text/html;charset=utf-8");
