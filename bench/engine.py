@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loading and estimating, on a generated trace of a million tasks: `engine.py BUILD load`, `engine.py BUILD estimate`."""
+"""Loading and estimating, on a generated trace of a million tasks: engine.py BUILD load, engine.py BUILD estimate."""
 
 import argparse
 import os
@@ -12,15 +12,15 @@ import sys
 import figures
 
 LOAD_NOTE = """
-A generated trace of {tasks:,} tasks and {events:,} events, {bytes_each:.2f} bytes each, loaded {rounds} times, the file in
-the page cache. The aim is 50 million events a second on one core. Memory is the growth of the process's peak over its
-loads.
+A generated trace of {tasks:,} tasks and {events:,} events, {bytes_each:.2f} bytes each, loaded {rounds} times, the file
+in the page cache. The aim is 50 million events a second on one core. Memory is the growth of the process's peak over
+its loads.
 """
 
 ESTIMATE_NOTE = """
-Combinations of the {candidates} improvements that a generated trace of {tasks:,} tasks and {events:,} events offers, chosen at
-random, at most one for each set of tasks; every one estimated under fixed assignment (duration, means and peaks) on
-{threads} threads, for at most {limit_s} s. The aim is 10,000 combinations in less than 30 s.
+Combinations of the {candidates} improvements that a generated trace of {tasks:,} tasks and {events:,} events offers,
+chosen at random, at most one for each set of tasks; every one estimated under fixed assignment (duration, means and
+peaks) on {threads} threads, for at most {limit_s} s. The aim is 10,000 combinations in less than 30 s.
 """
 
 

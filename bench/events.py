@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Nanoseconds for each kind of event. bench/events/EventCosts.java measures operations that make known events; recorded
-and plain JVMs take turns. What an operation costs more when recorded, over the events that the trace holds for it, is the
-cost of an event, set against the bare clock read of the same JVM."""
+and plain JVMs take turns. What an operation costs more when recorded, over the events that the trace holds for it, is
+the cost of an event, set against the bare clock read of the same JVM."""
 
 import argparse
 import json
@@ -117,10 +117,10 @@ HEADER = ["operation", "plain, ns", "recorded, ns", "events each", "added, ns fo
           "dropped"]
 
 NOTE = """
-Minimum / median. The clock read alone, System.nanoTime less the empty loop around it, was {least:.1f} to {most:.1f} ns, an
-empty loop {empty:.1f} ns. The aim is 1.5 clock reads for an event. "Events each" is what the trace holds, divided by the
-operations done. The bursts are short, so that the drainer keeps up: this is what an event costs the thread that makes it.
-Operations with (*) hand work to another thread: their times vary by more than events cost.
+Minimum / median. The clock read alone, System.nanoTime less the empty loop around it, was {least:.1f} to {most:.1f} ns,
+an empty loop {empty:.1f} ns. The aim is 1.5 clock reads for an event. "Events each" is what the trace holds, divided by
+the operations done. The bursts are short, so that the drainer keeps up: this is what an event costs the thread that
+makes it. Operations with (*) hand work to another thread: their times vary by more than events cost.
 """
 
 

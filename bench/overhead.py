@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What recording costs real programs: plain and recorded runs take turns, so that a slow spell of the machine meets both.
-The outputs must be the same, byte for byte, and `contrafact advise` must get through every trace."""
+"""What recording costs real programs: plain and recorded runs take turns, so that a slow spell of the machine meets
+both. The outputs must be the same, byte for byte, and `contrafact advise` must get through every trace."""
 
 import argparse
 import re
@@ -95,8 +95,9 @@ HEADER = ["program", "work time, recorded / plain", "plain work time / its media
 
 NOTE = """
 Medians over {rounds} pairs of runs that took turns, with the smallest and the largest ratio. The third column is the
-machine's noise: how far the plain runs alone spread. Work time excludes the JVM's start; the whole process includes it, and
-the tool's. Every recorded run gave the same output and exit status as the plain ones, or it is listed as a problem below.
+machine's noise: how far the plain runs alone spread. Work time excludes the JVM's start; the whole process includes it,
+and the tool's. Every recorded run gave the same output and exit status as the plain ones, or it is listed as a problem
+below.
 """
 
 

@@ -1,6 +1,6 @@
 """The programs of the overhead benchmark: nobody here wrote them. Each folder of bench/programs/ has a pom.xml with the
-pinned versions that Maven fetches, a program.json that says how to run it, and a small driver where the program has no main
-method of its own. Everything fetched and compiled lies in build/bench-programs/, never among the sources."""
+pinned versions that Maven fetches, a program.json that says how to run it, and a small driver where the program has no
+main method of its own. Everything fetched and compiled lies in build/bench-programs/, never among the sources."""
 
 import dataclasses
 import hashlib

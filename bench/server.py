@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Requests per second of the example server before and after the advised improvements were really made in its source: the
-same pool, the same load, which saturates it. The two take turns."""
+"""Requests per second of the example server before and after the advised improvements were really made in its source:
+the same pool, the same load, which saturates it. The two take turns."""
 
 import argparse
 import pathlib
@@ -14,8 +14,8 @@ LOAD = ["--requests", "2000", "--concurrency", "64"]
 
 NOTE = """
 The example server (`examples/api-server`) and its variant in which the advised combination is made
-(`examples/api-server-improved`), under `{load}`: {rounds} pairs of runs that took turns. Both gave the same answers. The aim
-is a ratio of at least 2.
+(`examples/api-server-improved`), under `{load}`: {rounds} pairs of runs that took turns. Both gave the same answers.
+The aim is a ratio of at least 2.
 """
 
 

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * HSQLDB in memory with multi-version transactions, under the classic bank load: each transaction changes one account, its
- * teller and its branch, reads the balance and writes one line of history. Client threads have a connection each;
- * a transaction that loses to another is tried again. Standard output is the sums of all tables, which depend on what was
+ * HSQLDB in memory with multi-version transactions, under the classic bank load: each transaction changes one account,
+ * its teller and its branch, reads the balance and writes one line of history. Client threads have a connection each; a
+ * transaction that loses to another is tried again. Standard output is the sums of all tables, which depend on what was
  * transacted and not on the order.
  */
 public final class BankLoad {

@@ -24,9 +24,9 @@ import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.store.ByteBuffersDirectory;
 
 /**
- * Lucene: indexes generated documents on several threads, then answers queries from several clients, each query split over
- * the index's segments on an executor. Standard output is the number of hits and the sum of the best scores, which depend
- * on the documents only and not on how the threads divided them into segments.
+ * Lucene: indexes generated documents on several threads, then answers queries from several clients, each query split
+ * over the index's segments on an executor. Standard output is the number of hits and the sum of the best scores, which
+ * depend on the documents only and not on how the threads divided them into segments.
  */
 public final class LuceneSearch {
   private static final int INDEXERS = 4;

@@ -9,9 +9,9 @@ import smile.clustering.KModes;
 import smile.math.MathEx;
 
 /**
- * Smile: a random forest (a parallel stream with one long task for each tree) and clustering by k-modes
- * (parallel streams of short tasks, again and again), on generated data. Standard output is how well the forest classifies what it was not shown, and the
- * clusters' distortion; both follow from the seeds alone.
+ * Smile: a random forest (a parallel stream with one long task for each tree) and clustering by k-modes (parallel
+ * streams of short tasks, again and again), on generated data. Standard output is how well the forest classifies what
+ * it was not shown, and the clusters' distortion; both follow from the seeds alone.
  */
 public final class ForestAndClusters {
   private static final int COLUMNS = 12;

@@ -25,8 +25,9 @@ import org.apache.catalina.startup.Tomcat;
 
 /**
  * Tomcat with its default connector on a loopback port, and a closed load: CLIENTS threads ask for pages with the JDK's
- * HttpClient until REQUESTS answers were checked. Half of the pages are rendered on Tomcat's own worker, half are handed
- * on with startAsync. Standard output is the sum of the pages' checksums, which no order of the requests changes.
+ * HttpClient until REQUESTS answers were checked. Half of the pages are rendered on Tomcat's own worker, half are
+ * handed on with startAsync. Standard output is the sum of the pages' checksums, which no order of the requests
+ * changes.
  */
 public final class TomcatLoad {
   private static final int CLIENTS = 8;
