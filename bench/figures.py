@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -48,16 +49,11 @@ def run(command, folder=None, limit_s=600, environment=None):
         begin = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
                                    env={**os.environ, **(environment or {})})
-        while True:
-            pid, state, usage = os.wait4(process.pid, os.WNOHANG)
-            if pid:
-                break
-            if time.monotonic() - begin > limit_s:
-                process.kill()
-                _, state, usage = os.wait4(process.pid, 0)
-                break
-            time.sleep(0.002)
+        deadline = threading.Timer(limit_s, process.kill)
+        deadline.start()
+        _, state, usage = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - begin
+        deadline.cancel()
         process.returncode = os.waitstatus_to_exitcode(state)
         output.seek(0)
         errors.seek(0)
