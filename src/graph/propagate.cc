@@ -501,7 +501,10 @@ void Propagator::unlink(uint32_t index) {
 }
 
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
-bool Propagator::release_one() { return release_soft() || run_early() || run_elsewhere(); }
+bool Propagator::release_one() {
+  // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
+  return release_soft() || run_early(64) || run_early(4096) || run_early(kNone) || run_elsewhere();
+}
 
 bool Propagator::release_soft() {
   uint32_t best = kNone;
@@ -518,15 +521,17 @@ bool Propagator::release_soft() {
   return true;
 }
 
-// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is.
-bool Propagator::run_early() {
+// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is, among the next
+// `window` vertices.
+bool Propagator::run_early(uint32_t window) {
   uint32_t best = kNone, best_vertex = kNone;
   int64_t best_ns = INT64_MAX;
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
     if (strand.wait != Wait::spawn) continue;
     const Frame& frame = strand.frames.back();
-    for (uint32_t at = frame.at + 1; at < frame.end; ++at) {
+    const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
+    for (uint32_t at = frame.at + 1; at < end; ++at) {
       const Vertex& vertex = dag_.vertices[at];
       if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
       if (available_[vertex.id] == kNever || ran_[vertex.id]) continue;

@@ -148,7 +148,7 @@ class Propagator {
   uint32_t& list_of(Wait wait, uint32_t id);
   bool release_one();
   bool release_soft();
-  bool run_early();
+  bool run_early(uint32_t window);
   bool run_elsewhere();
   void report_stuck();
   void set_use(Strand& strand, int64_t time_ns, Use use);

@@ -7,11 +7,6 @@ namespace contrafact::whatif {
 using graph::Use;
 using graph::UseChange;
 
-void UsePeaks::Counts::apply(const UseChange& change) {
-  active += (change.to() == Use::active) - (change.from() == Use::active);
-  waiting += (change.to() == Use::waiting) - (change.from() == Use::waiting);
-}
-
 // A counting sort by time, into about one bucket for every 8 changes.
 void UsePeaks::deal(const std::vector<UseChange>& changes) {
   int64_t low_ns = INT64_MAX, high_ns = INT64_MIN;
