@@ -17,7 +17,8 @@ using model::TaskId;
 using model::ThreadId;
 using model::Trace;
 
-// Records a random program as it runs without any limit: every task on a worker of its own, at once.
+// Records a random program as it runs without any limit: every task on a worker of its own, at once, on as many cores
+// as it likes.
 class RandomProgram {
  public:
   RandomProgram(uint32_t seed, bool inner_waits, format::PoolKind pool_kind)
@@ -25,7 +26,6 @@ class RandomProgram {
     body_ = builder_.add_method("shop.Job", "run", "Job.java", 3);
     context_ = builder_.add_context({}, body_, 5);
     pool_ = builder_.add_pool("pool", pool_kind, 4, 4);
-    builder_.add_fact("cores", "2");
     const ThreadId main = builder_.add_thread("main");
     builder_.add(main, EventKind::thread_begin, 0);
     const int64_t end_ns = record(main, 0, 0);
