@@ -157,7 +157,9 @@ class Compiler {
     if (!has_children[id] || !row.start.valid() || !row.complete.valid() || program_.dynamic[id]) return false;
     const bool within = row.complete.value > row.start.value && row.complete.value < row.end.value;
     if (within) return false;
-    for (TaskId at = completers_[id]; at.valid(); at = spawners_[at.index()]) {
+    // The bound is for damaged traces, in which tasks may spawn each other in a circle.
+    size_t levels = trace_.tasks.size();
+    for (TaskId at = completers_[id]; at.valid() && levels > 0; at = spawners_[at.index()], --levels) {
       if (at.value == id) return true;
     }
     return false;
