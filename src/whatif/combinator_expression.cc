@@ -2,112 +2,137 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
-#include "model/task_walk.h"
+#include <algorithm>
+#include <vector>
 
 namespace contrafact::whatif {
 namespace {
 
-using model::EventKind;
+using graph::TraceDag;
+using graph::VertexKind;
 using model::TaskId;
 using model::Trace;
-using Part = CombinatorStage::Part;
 
-void add(std::vector<Part>& parts, model::ContextId at, model::MethodId body) {
-  if (!parts.empty() && parts.back().at == at && parts.back().body == body) {
-    ++parts.back().count;
-  } else {
-    parts.push_back({at, body});
-  }
-}
-
-// "Item::load" as a method reference; a lambda by its place.
-std::string reference(const Trace& trace, const Part& part) {
-  if (!part.body.valid()) return "<future of " + trace.context_label(part.at) + ">";
-  const format::MethodRow& method = trace.methods[part.body.index()];
-  std::string_view name = trace.string(method.name), type = trace.string(method.class_name);
-  if (name.starts_with("lambda$")) return fmt::format("<lambda at {}:{}>", trace.string(method.file), method.line);
-  type.remove_prefix(type.rfind('.') + 1);
-  return fmt::format("{}::{}", type, name);
-}
-
-// f1, f2, ...: the futures of a stage; a loop's are one list.
-struct Futures {
-  std::string declarations;
-  std::vector<std::string> names;
-  bool list = false;
+// Sub-tasks that are waited for together, and the lines of the coordinator's code around their waits.
+struct Phase {
+  std::vector<TaskId> awaited;
+  uint32_t wait_line = 0;  // of the last wait
 };
 
-Futures declare(const Trace& trace, const CombinatorStage& stage, size_t& next) {
-  Futures futures;
-  for (const Part& part : stage.spawned) {
-    std::string name = fmt::format("f{}", ++next);
-    futures.declarations += fmt::format("{}{} = {}({}); ", name, part.count > 1 ? "s" : "",
-                                        part.count > 1 ? "each supplyAsync" : "supplyAsync", reference(trace, part));
-    futures.names.push_back(part.count > 1 ? name + "s" : name);
-    futures.list = futures.list || part.count > 1;
-  }
-  return futures;
+std::string simple_name(std::string_view class_name) {
+  const size_t dot = class_name.rfind('.');
+  std::string name(dot == std::string_view::npos ? class_name : class_name.substr(dot + 1));
+  std::replace(name.begin(), name.end(), '$', '.');
+  return name;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
+// A Java identifier from a pool's name.
+std::string pool_variable(const Trace& trace, model::PoolId pool) {
+  std::string name;
+  for (char c : pool.valid() ? trace.string(trace.pools[pool.index()].name) : std::string_view()) {
+    if (std::isalnum(static_cast<unsigned char>(c))) name += c;
+  }
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return "executor";
+  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
+std::string supplier(const Trace& trace, TaskId task) {
+  const model::TaskRow& row = trace.tasks[task.index()];
+  std::string body = "() -> /* its body */";
+  if (row.body.valid()) {
+    const format::MethodRow& method = trace.methods[row.body.index()];
+    const std::string_view name = trace.string(method.name);
+    if (name.starts_with("lambda$") || name == "run" || name == "call" || name == "get" || name == "compute") {
+      body = method.file.valid() ? fmt::format("() -> /* {}:{} */", trace.string(method.file), method.line)
+                                 : fmt::format("() -> /* {} */", trace.method_label(row.body));
+    } else {
+      body = fmt::format("{}::{}", simple_name(trace.string(method.class_name)), name);
+    }
+  }
+  return fmt::format("supplyAsync({}, {})", body, pool_variable(trace, row.pool));
+}
+
+// Runs of sub-tasks with the same text are written once, with their number.
+std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>& tasks) {
+  std::vector<std::pair<std::string, size_t>> counted;
+  for (TaskId task : tasks) {
+    std::string text = supplier(trace, task);
+    auto same = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) { return entry.first == text; });
+    if (same == counted.end()) counted.emplace_back(std::move(text), 1);
+    else ++same->second;
+  }
+  std::vector<std::string> result;
+  for (const auto& [text, count] : counted) result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
+  return result;
+}
+
+std::string code(const Trace& trace, TaskId coordinator, uint32_t from_line) {
+  const model::MethodId body = trace.tasks[coordinator.index()].body;
+  std::string name = "the task";
+  if (body.valid()) name = trace.string(trace.methods[body.index()].name);
+  return from_line > 0 ? fmt::format("/* {} from line {} on */", name, from_line) : fmt::format("/* the rest of {} */", name);
+}
+
+std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
+  const Trace& trace = *dag.trace;
+  std::vector<Phase> phases;
+  const graph::Body& body = dag.body_of(coordinator);
+  bool spawned_since = true;
+  for (uint32_t i = body.begin; i < body.end; ++i) {
+    const graph::Vertex& vertex = dag.vertices[i];
+    if (vertex.vertex_kind() == VertexKind::spawn) spawned_since = true;
+    if (vertex.vertex_kind() != VertexKind::wait) continue;
+    const TaskId awaited(vertex.id);
+    // Only a wait for a task that was spawned after the last wait begins a new phase.
+    const model::EventIndex spawn = trace.tasks[awaited.index()].spawn;
+    bool later = phases.empty();
+    if (!later && spawned_since && spawn.valid()) {
+      const uint32_t last_wait = dag.vertex_event[i];
+      uint32_t previous = 0;
+      for (uint32_t k = body.begin; k < i; ++k) {
+        if (dag.vertices[k].vertex_kind() == VertexKind::wait) previous = dag.vertex_event[k];
+      }
+      later = spawn.value > previous && spawn.value < last_wait;
+    }
+    if (later) phases.emplace_back();
+    spawned_since = false;
+    Phase& phase = phases.back();
+    if (std::find(phase.awaited.begin(), phase.awaited.end(), awaited) == phase.awaited.end()) phase.awaited.push_back(awaited);
+    uint32_t begin = dag.vertex_event[i];
+    while (begin > 0 && trace.kind[begin] != model::EventKind::wait_begin) --begin;
+    const model::ContextId context(trace.b[begin]);
+    if (trace.kind[begin] == model::EventKind::wait_begin && context.valid()) {
+      phase.wait_line = trace.contexts[context.index()].line;
+    }
+  }
+  return phases;
 }
 
 }  // namespace
 
-std::vector<CombinatorStage> combinator_stages(const Trace& trace, TaskId task) {
-  const model::TaskRow& row = trace.tasks[task.index()];
-  CHECK(row.start.valid() && row.end.valid());
-  std::vector<CombinatorStage> stages;
-  model::TaskWalk walk(trace, model::EventRange{row.start.value, row.end.value});
-  walk.next();
-  while (walk.next()) {
-    if (walk.task() != task) continue;
-    if (walk.kind() == EventKind::task_spawn) {
-      // A spawn after a wait depends on what was waited for: a stage of its own.
-      if (stages.empty() || !stages.back().awaited.empty()) stages.emplace_back();
-      add(stages.back().spawned, model::ContextId(walk.b()), trace.tasks[walk.a()].body);
-    } else if (walk.kind() == EventKind::wait_begin) {
-      if (stages.empty()) stages.emplace_back();
-      TaskId awaited(walk.a());
-      add(stages.back().awaited, model::ContextId(walk.b()),
-          awaited.valid() ? trace.tasks[awaited.index()].body : model::MethodId::none());
-    }
-  }
-  return stages;
-}
-
-std::string combinator_expression(const Trace& trace, const std::vector<CombinatorStage>& stages) {
-  std::string out;
-  std::string closing;
-  size_t next = 0;
-  for (const CombinatorStage& stage : stages) {
-    Futures futures = declare(trace, stage, next);
-    out += futures.declarations;
-    bool last = &stage == &stages.back();
-    if (stage.awaited.empty()) continue;  // spawned and left alone
-    std::string where = trace.context_label(stage.awaited.back().at);
-    std::string rest = fmt::format("<what follows {}>", where);
-    std::string results = "results -> ";
-    if (futures.names.empty()) futures.names.push_back("<future awaited at " + where + ">");
-    if (futures.list || futures.names.size() > 2) {
-      out += fmt::format("allOf({})", joined(futures.names));
-    } else if (futures.names.size() == 2) {
-      out += fmt::format("{}.thenCombine({}, (a, b) -> <both>)", futures.names[0], futures.names[1]);
+std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
+  const Trace& trace = *dag.trace;
+  const std::vector<Phase> phases = phases_of(dag, coordinator);
+  std::string expression;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const bool last = i + 1 == phases.size();
+    const Phase& phase = phases[i];
+    const std::vector<std::string> parts = suppliers(trace, phase.awaited);
+    const std::string then = last ? code(trace, coordinator, phase.wait_line) : std::string();
+    std::string term;
+    if (phase.awaited.size() == 1) {
+      term = last ? fmt::format("{}.thenApply(a -> {})", parts[0], then) : parts[0];
+    } else if (phase.awaited.size() == 2 && parts.size() == 2) {
+      term = fmt::format("{}.thenCombine({}, (a, b) -> {})", parts[0], parts[1], last ? then : "/* both results */");
     } else {
-      out += futures.names[0];
+      term = fmt::format("CompletableFuture.allOf({})", fmt::join(parts, ", "));
+      if (last) term += fmt::format(".thenApply(all -> {})", then);
     }
-    if (last) {
-      out += fmt::format(".thenApply({}{})", results, rest);
-    } else {
-      out += fmt::format(".thenCompose({}{{ ", results);
-      closing += " })";
-    }
+    expression += i == 0 ? term : fmt::format(".thenCompose(r{} -> {}", i, term);
   }
-  return out + closing;
+  for (size_t i = 1; i < phases.size(); ++i) expression += ')';
+  return expression;
 }
 
 }  // namespace contrafact::whatif

@@ -1,31 +1,16 @@
-// The combinator that a coordinator task could be written as (Rehype, figure 3 and footnote 4): its sub-tasks stay parallel
-// where it spawned them before it waited, and what follows a wait becomes a dependent stage.
+// The CompletableFuture expression that does what a coordinator task does, from its recorded schedule.
 //
-// Pure; linear in the task's events.
+// Sub-tasks that are all spawned before the coordinator first waits are combined (thenCombine for two, allOf for more); a
+// sub-task that it spawns after a wait needs that wait's result, so it is composed after it (thenCompose).
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "model/trace.h"
+#include "graph/trace_dag.h"
 
 namespace contrafact::whatif {
 
-// Sub-tasks that the coordinator had spawned when it began to wait, and the results that it then waited for.
-struct CombinatorStage {
-  struct Part {
-    model::ContextId at;    // of the spawn, or of the wait
-    model::MethodId body;   // of the sub-task
-    uint32_t count = 1;     // in a row at the same place: a loop
-  };
-  std::vector<Part> spawned;
-  std::vector<Part> awaited;
-};
-
-// REQUIRES: `task` has a start and an end.
-std::vector<CombinatorStage> combinator_stages(const model::Trace& trace, model::TaskId task);
-
-// In Java's words: "a = supplyAsync(Item::load), b = supplyAsync(Price::load); a.thenCombine(b, (x, y) -> rest)".
-std::string combinator_expression(const model::Trace& trace, const std::vector<CombinatorStage>& stages);
+// Empty if the task waits for nothing. Deterministic. Long lists of like sub-tasks are written as one with their number.
+std::string combinator_expression(const graph::TraceDag& dag, model::TaskId coordinator);
 
 }  // namespace contrafact::whatif

@@ -3,241 +3,275 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "whatif/combinator_expression.h"
+#include "whatif/path_keys.h"
 
 namespace contrafact::whatif {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
+using graph::TraceDag;
 using model::ContextId;
 using model::MethodId;
 using model::TaskId;
 using model::Trace;
 
-constexpr const char* kConditionNames[] = {"enters_method", "spawns_at", "waits_at"};
+constexpr std::string_view kConditionNames[] = {"enters", "spawns_at", "waits_at"};
 
-Json method_json(const Trace& trace, MethodId id, uint32_t line) {
+Json method_json(const Trace& trace, MethodId id) {
   if (!id.valid()) return nullptr;
-  const format::MethodRow& method = trace.methods[id.index()];
-  return {{"class", std::string(trace.string(method.class_name))},
-          {"method", std::string(trace.string(method.name))},
-          {"file", std::string(trace.string(method.file))},
-          {"line", line}};
+  const format::MethodRow& row = trace.methods[id.index()];
+  Json json{{"class", trace.string(row.class_name)}, {"method", trace.string(row.name)}};
+  if (row.file.valid()) json["file"] = trace.string(row.file);
+  if (row.line > 0) json["line"] = row.line;
+  return json;
 }
 
 // Innermost frame first.
-Json stack_json(const Trace& trace, ContextId context) {
-  Json stack = Json::array();
-  for (; context.valid(); context = trace.contexts[context.index()].parent) {
-    const format::ContextRow& row = trace.contexts[context.index()];
-    stack.push_back(method_json(trace, row.method, row.line));
-  }
-  return stack;
-}
-
-// Runs of consecutive tasks as [first, count].
-Json tasks_json(const std::vector<TaskId>& tasks) {
-  Json runs = Json::array();
-  for (size_t i = 0; i < tasks.size();) {
-    size_t end = i + 1;
-    while (end < tasks.size() && tasks[end].value == tasks[i].value + (end - i)) ++end;
-    runs.push_back({tasks[i].value, end - i});
-    i = end;
-  }
-  return runs;
-}
-
-std::string instruction(const Trace& trace, const Improvement& improvement) {
-  std::string where = trace.context_label(improvement.spawn_context);
-  std::string body = improvement.body.valid() ? trace.method_label(improvement.body) : "its body";
-  switch (improvement.optimisation) {
-    case Optimisation::convert_to_inline:
-      return fmt::format("At {}, call {} directly instead of handing it to the executor, and use its result where the "
-                         "future is waited for.", where, body);
-    case Optimisation::hoist_branch:
-      return fmt::format("At {}, test the condition of the branch before the task is handed out: where it holds, call {} "
-                         "directly; hand out the other tasks as before.", where, body);
-    case Optimisation::convert_to_combinator:
-      return fmt::format("Make {}, handed out at {}, return a CompletableFuture of its sub-tasks, combined as below, "
-                         "instead of waiting for them.", body, where);
-  }
-  return "";
-}
-
-Json branch_json(const Trace& trace, const Improvement& improvement) {
-  Json branch = Json::array();
-  for (const PathCondition& condition : improvement.path) {
-    Json one{{"kind", kConditionNames[static_cast<size_t>(condition.kind)]}, {"holds", condition.holds}};
-    if (condition.kind == PathCondition::Kind::enters_method) {
-      one["method"] = method_json(trace, condition.method,
-                                  condition.method.valid() ? trace.methods[condition.method.index()].line : 0);
-    } else {
-      one["stack"] = stack_json(trace, condition.context);
-    }
-    branch.push_back(std::move(one));
-  }
-  return branch;
-}
-
-Json improvement_json(const Trace& trace, const Improvement& improvement) {
-  Json out{{"optimisation", std::string(name_of(improvement.optimisation))},
-           {"instruction", instruction(trace, improvement)},
-           {"spawn_stack", stack_json(trace, improvement.spawn_context)},
-           {"body", method_json(trace, improvement.body,
-                                improvement.body.valid() ? trace.methods[improvement.body.index()].line : 0)}};
-  const model::TaskRow& example = trace.tasks[improvement.tasks.front().index()];
-  out["pool"] = example.pool.valid() ? Json(std::string(trace.string(trace.pools[example.pool.index()].name))) : Json();
-  if (improvement.optimisation == Optimisation::hoist_branch) out["branch"] = branch_json(trace, improvement);
-  if (improvement.optimisation == Optimisation::convert_to_combinator && example.start.valid() && example.end.valid()) {
-    out["combinator"] = combinator_expression(trace, combinator_stages(trace, improvement.tasks.front()));
-  }
-  out["task_count"] = improvement.tasks.size();
-  out["of_tasks"] = improvement.context_tasks;
-  out["warnings"] = improvement.warnings;
-  out["tasks"] = tasks_json(improvement.tasks);
-  return out;
-}
-
-// ---- Reading.
-
-struct Frame {
-  std::string type, method;
-  int64_t line = 0;  // 0: any
-};
-
-std::optional<Optimisation> optimisation_named(const std::string& name) {
-  for (Optimisation one : {Optimisation::convert_to_inline, Optimisation::hoist_branch, Optimisation::convert_to_combinator}) {
-    if (name_of(one) == name) return one;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::vector<Frame>> frames_of(const Json& stack) {
-  if (!stack.is_array() || stack.empty()) return std::nullopt;
-  std::vector<Frame> frames;
-  for (const Json& one : stack) {
-    if (!one.is_object() || !one.contains("class") || !one.contains("method")) return std::nullopt;
-    if (!one["class"].is_string() || !one["method"].is_string()) return std::nullopt;
-    int64_t line = one.contains("line") && one["line"].is_number_integer() ? one["line"].get<int64_t>() : 0;
-    frames.push_back({one["class"].get<std::string>(), one["method"].get<std::string>(), line});
+Json frames_json(const Trace& trace, ContextId id) {
+  Json frames = Json::array();
+  for (; id.valid(); id = trace.contexts[id.index()].parent) {
+    const format::ContextRow& row = trace.contexts[id.index()];
+    Json frame = method_json(trace, row.method);
+    if (frame.is_null()) frame = Json::object();
+    frame.erase("line");
+    if (row.line > 0) frame["line"] = row.line;
+    frames.push_back(std::move(frame));
   }
   return frames;
 }
 
-// Whether the innermost frames of `context` are these.
-bool matches(const Trace& trace, ContextId context, const std::vector<Frame>& frames) {
-  for (const Frame& frame : frames) {
-    if (!context.valid()) return false;
-    const format::ContextRow& row = trace.contexts[context.index()];
-    if (!row.method.valid()) return false;
-    const format::MethodRow& method = trace.methods[row.method.index()];
-    if (trace.string(method.class_name) != frame.type || trace.string(method.name) != frame.method) return false;
-    if (frame.line != 0 && row.line != frame.line) return false;
-    context = row.parent;
+// Text that is equal for equal frames of two recordings.
+std::string frames_key(const Json& frames) {
+  std::string key;
+  if (!frames.is_array()) return key;
+  for (const Json& frame : frames) {
+    if (!frame.is_object()) continue;
+    key += fmt::format("{}.{}:{}\n", frame.value("class", ""), frame.value("method", ""), frame.value("line", 0u));
   }
-  return true;
+  return key;
+}
+// A body is the same where its class and method are: lines of other methods above it may change.
+std::string body_key(const Json& body) {
+  return body.is_object() ? fmt::format("{}.{}", body.value("class", ""), body.value("method", "")) : "";
 }
 
-base::Result<std::vector<TaskId>> listed_tasks(const Trace& trace, const Json& runs, const std::vector<Frame>& frames) {
-  constexpr const char* kForm = "\"tasks\" must be a list of [first, count]";
-  if (!runs.is_array()) return base::Error{kForm};
-  std::vector<TaskId> tasks;
-  for (const Json& run : runs) {
-    if (!run.is_array() || run.size() != 2 || !run[0].is_number_unsigned() || !run[1].is_number_unsigned()) {
-      return base::Error{kForm};
+// Where the tasks of `improvement` are waited for: contexts with their counts, most frequent first.
+std::vector<std::pair<ContextId, uint64_t>> wait_places(const Trace& trace, const Improvement& improvement) {
+  std::vector<bool> wanted(trace.tasks.size());
+  for (TaskId task : improvement.tasks) wanted[task.index()] = true;
+  std::map<uint32_t, uint64_t> counts;
+  for (size_t i = 0; i < trace.event_count(); ++i) {
+    if (trace.kind[i] == model::EventKind::wait_begin && trace.a[i] != UINT32_MAX && wanted[trace.a[i]]) ++counts[trace.b[i]];
+  }
+  std::vector<std::pair<ContextId, uint64_t>> places;
+  for (auto [context, count] : counts) places.emplace_back(ContextId(context), count);
+  std::stable_sort(places.begin(), places.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
+  return places;
+}
+
+Json conditions_json(const Trace& trace, const std::vector<PathCondition>& conditions) {
+  Json json = Json::array();
+  for (const PathCondition& condition : conditions) {
+    Json entry{{"condition", kConditionNames[static_cast<size_t>(condition.kind)]}, {"holds", condition.holds}};
+    if (condition.kind == PathCondition::Kind::enters_method) entry["method"] = method_json(trace, condition.method);
+    else entry["frames"] = frames_json(trace, condition.context);
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json improvement_json(const TraceDag& dag, const Improvement& improvement) {
+  const Trace& trace = *dag.trace;
+  Json json;
+  json["optimisation"] = name_of(improvement.optimisation);
+  json["tasks"] = {{"count", improvement.tasks.size()}, {"of", std::max<size_t>(improvement.context_tasks, improvement.tasks.size())}};
+  json["spawn"] = {{"frames", frames_json(trace, improvement.spawn_context)}};
+  json["body"] = method_json(trace, improvement.body);
+  Json pools = Json::array();
+  std::set<std::string> names;
+  for (TaskId task : improvement.tasks) {
+    const model::PoolId pool = trace.tasks[task.index()].pool;
+    if (pool.valid() && names.insert(std::string(trace.string(trace.pools[pool.index()].name))).second) pools.push_back(trace.string(trace.pools[pool.index()].name));
+  }
+  json["pools"] = std::move(pools);
+  Json waits = Json::array();
+  for (auto [context, count] : wait_places(trace, improvement)) {
+    waits.push_back({{"frames", frames_json(trace, context)}, {"count", count}});
+  }
+  json["waits"] = std::move(waits);
+  if (improvement.optimisation == Optimisation::hoist_branch) json["branch"] = conditions_json(trace, improvement.path);
+  if (improvement.optimisation == Optimisation::convert_to_combinator) {
+    // Tasks of one context may differ in what they spawn: each expression with the number of tasks that it stands for.
+    std::map<std::string, uint64_t> expressions;
+    for (TaskId task : improvement.tasks) ++expressions[combinator_expression(dag, task)];
+    Json list = Json::array();
+    for (const auto& [expression, count] : expressions) list.push_back({{"expression", expression}, {"count", count}});
+    json["combinators"] = std::move(list);
+  }
+  json["warnings"] = improvement.warnings;
+  return json;
+}
+
+// Finds rows of this trace by the names in a spec.
+class Selector {
+ public:
+  explicit Selector(const TraceDag& dag) : dag_(dag), trace_(*dag.trace) {
+    frames_of_.resize(trace_.contexts.size());
+    for (uint32_t i = 0; i < trace_.tasks.size(); ++i) {
+      const ContextId context = trace_.tasks[i].spawn_context;
+      if (context.valid() && !why_missing(TaskId(i))) by_context_[key_of(context)].push_back(TaskId(i));
     }
-    uint64_t first = run[0].get<uint64_t>(), count = run[1].get<uint64_t>();
-    if (first >= trace.tasks.size() || count > trace.tasks.size() - first) {
-      return base::Error{fmt::format("the trace has no task {}: the spec was made from another one", first + count - 1)};
+  }
+
+  base::Result<Improvement> select(const Json& json) {
+    Improvement improvement;
+    const std::string optimisation = json.value("optimisation", "");
+    bool known = false;
+    for (Optimisation each : {Optimisation::convert_to_inline, Optimisation::hoist_branch, Optimisation::convert_to_combinator}) {
+      if (name_of(each) != optimisation) continue;
+      improvement.optimisation = each;
+      known = true;
     }
-    for (uint64_t t = first; t < first + count; ++t) tasks.push_back(TaskId(static_cast<uint32_t>(t)));
+    if (!known) return base::Error{fmt::format("\"{}\" is no optimisation", optimisation)};
+    if (!json.contains("spawn") || !json["spawn"].is_object() || !json["spawn"].contains("frames")) {
+      return base::Error{fmt::format("{}: \"spawn\" with \"frames\" is missing", optimisation)};
+    }
+    const Json& frames = json["spawn"]["frames"];
+    const std::string body = json.contains("body") ? body_key(json["body"]) : "";
+    auto found = by_context_.find(frames_key(frames));
+    std::vector<TaskId> all;
+    if (found != by_context_.end()) {
+      for (TaskId task : found->second) {
+        if (body.empty() || body == method_key(trace_.tasks[task.index()].body)) all.push_back(task);
+      }
+    }
+    if (all.empty()) {
+      const std::string where = frames.is_array() && !frames.empty() ? frames_key(Json::array({frames[0]})) : "?";
+      return base::Error{fmt::format("{}: no task of this trace is spawned at {}", optimisation,
+                                     where.substr(0, where.find('\n')))};
+    }
+    improvement.spawn_context = trace_.tasks[all[0].index()].spawn_context;
+    improvement.body = trace_.tasks[all[0].index()].body;
+    improvement.context_tasks = static_cast<uint32_t>(all.size());
+    if (improvement.optimisation == Optimisation::hoist_branch) {
+      if (base::Status status = narrow(json, all, improvement); !status) return status.error();
+    } else {
+      improvement.tasks = std::move(all);
+    }
+    if (improvement.optimisation == Optimisation::convert_to_combinator) {
+      std::erase_if(improvement.tasks, [&](TaskId task) { return !waits(task); });
+      if (improvement.tasks.empty()) return base::Error{fmt::format("{}: none of the tasks waits for another", optimisation)};
+    }
+    for (const Json& warning : json.value("warnings", Json::array())) {
+      if (warning.is_string()) improvement.warnings.push_back(warning.get<std::string>());
+    }
+    return improvement;
   }
-  for (TaskId task : tasks) {
-    if (matches(trace, trace.tasks[task.index()].spawn_context, frames)) continue;
-    return base::Error{fmt::format("task {} was not spawned at {}.{}: the spec was made from another trace", task.value,
-                                   frames.front().type, frames.front().method)};
-  }
-  std::sort(tasks.begin(), tasks.end());
-  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
-  return tasks;
-}
 
-std::vector<TaskId> tasks_spawned_at(const Trace& trace, const std::vector<Frame>& frames) {
-  std::vector<int8_t> known(trace.contexts.size(), -1);
-  std::vector<TaskId> tasks;
-  for (uint32_t t = 0; t < trace.tasks.size(); ++t) {
-    const model::TaskRow& row = trace.tasks[t];
-    if (!row.spawn_context.valid() || !row.start.valid()) continue;
-    int8_t& verdict = known[row.spawn_context.index()];
-    if (verdict < 0) verdict = matches(trace, row.spawn_context, frames) ? 1 : 0;
-    if (verdict == 1) tasks.push_back(TaskId(t));
+ private:
+  bool why_missing(TaskId task) const {
+    const model::TaskRow& row = trace_.tasks[task.index()];
+    return !row.start.valid() || !row.spawn.valid() || row.truncated;
   }
-  return tasks;
-}
 
-base::Result<Improvement> parse_improvement(const Trace& trace, const Json& one) {
-  if (!one.is_object()) return base::Error{"must be an object"};
-  if (!one.contains("optimisation") || !one["optimisation"].is_string()) return base::Error{"\"optimisation\" is missing"};
-  std::string name = one["optimisation"].get<std::string>();
-  std::optional<Optimisation> optimisation = optimisation_named(name);
-  if (!optimisation) {
-    return base::Error{fmt::format("there is no optimisation \"{}\": use convert-to-inline, hoist-branch or "
-                                   "convert-to-combinator", name)};
+  const std::string& key_of(ContextId context) {
+    std::string& key = frames_of_[context.index()];
+    if (key.empty()) key = frames_key(frames_json(trace_, context));
+    return key;
   }
-  std::optional<std::vector<Frame>> frames = one.contains("spawn_stack") ? frames_of(one["spawn_stack"]) : std::nullopt;
-  if (!frames) return base::Error{"\"spawn_stack\" must be a list of frames with \"class\" and \"method\""};
-  Improvement improvement{.optimisation = *optimisation};
-  std::vector<TaskId> all = tasks_spawned_at(trace, *frames);
-  if (one.contains("tasks")) {
-    base::Result<std::vector<TaskId>> tasks = listed_tasks(trace, one["tasks"], *frames);
-    if (!tasks) return tasks.error();
-    improvement.tasks = *std::move(tasks);
-  } else if (*optimisation == Optimisation::hoist_branch) {
-    return base::Error{"hoist-branch needs \"tasks\": which of the tasks take the branch"};
-  } else {
-    improvement.tasks = std::move(all);
+  std::string method_key(MethodId method) const { return body_key(method_json(trace_, method)); }
+
+  bool waits(TaskId task) const {
+    const graph::Body& body = dag_.body_of(task);
+    for (uint32_t i = body.begin; i < body.end; ++i) {
+      if (dag_.vertices[i].vertex_kind() == graph::VertexKind::wait) return true;
+    }
+    return false;
   }
-  if (improvement.tasks.empty()) {
-    return base::Error{fmt::format("no task was spawned at {}.{}", frames->front().type, frames->front().method)};
+
+  base::Status narrow(const Json& json, const std::vector<TaskId>& all, Improvement& improvement) {
+    if (!json.contains("branch") || !json["branch"].is_array() || json["branch"].empty()) {
+      return base::Error{"hoist-branch: no condition says which tasks take the branch"};
+    }
+    struct Wanted {
+      PathCondition::Kind kind;
+      std::string key;
+      bool holds;
+    };
+    std::vector<Wanted> wanted;
+    for (const Json& entry : json["branch"]) {
+      if (!entry.is_object()) return base::Error{"hoist-branch: a condition is no object"};
+      const std::string name = entry.value("condition", "");
+      const auto at = std::find(std::begin(kConditionNames), std::end(kConditionNames), name) - std::begin(kConditionNames);
+      if (at == 3) return base::Error{fmt::format("hoist-branch: \"{}\" is no condition", name)};
+      const auto kind = static_cast<PathCondition::Kind>(at);
+      const bool by_method = kind == PathCondition::Kind::enters_method;
+      wanted.push_back({kind, by_method ? body_key(entry.value("method", Json())) : frames_key(entry.value("frames", Json())),
+                        entry.value("holds", true)});
+    }
+    for (TaskId task : all) {
+      std::set<std::pair<PathCondition::Kind, std::string>> keys;
+      for (auto [kind, id] : path_keys(trace_, task)) {
+        if (kind == PathCondition::Kind::enters_method) keys.emplace(kind, method_key(MethodId(id)));
+        else if (id != UINT32_MAX) keys.emplace(kind, key_of(ContextId(id)));
+      }
+      const bool takes = std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& condition) {
+        return keys.contains({condition.kind, condition.key}) == condition.holds;
+      });
+      if (takes) improvement.tasks.push_back(task);
+    }
+    if (improvement.tasks.empty()) return base::Error{"hoist-branch: no task of this trace takes the branch"};
+    std::vector<TaskId> others;
+    std::set_difference(all.begin(), all.end(), improvement.tasks.begin(), improvement.tasks.end(), std::back_inserter(others));
+    improvement.path = branch_conditions(dag_, improvement.tasks, others);
+    return {};
   }
-  const model::TaskRow& example = trace.tasks[improvement.tasks.front().index()];
-  improvement.spawn_context = example.spawn_context;
-  improvement.body = example.body;
-  uint64_t in_context = 0;
-  for (const model::TaskRow& row : trace.tasks) in_context += row.spawn_context == example.spawn_context;
-  improvement.context_tasks = static_cast<uint32_t>(std::max<uint64_t>(in_context, improvement.tasks.size()));
-  return improvement;
-}
+
+  const TraceDag& dag_;
+  const Trace& trace_;
+  std::vector<std::string> frames_of_;  // by context
+  std::map<std::string, std::vector<TaskId>> by_context_;
+};
 
 }  // namespace
 
-Json spec_of(const Trace& trace, std::span<const Improvement> improvements) {
-  Json out{{"spec_version", kSpecVersion}, {"program", std::string(trace.fact("command"))}};
-  out["improvements"] = Json::array();
-  for (const Improvement& improvement : improvements) out["improvements"].push_back(improvement_json(trace, improvement));
-  return out;
+std::string write_spec(const TraceDag& dag, std::span<const Improvement> improvements) {
+  Json json;
+  json["schema"] = kSpecSchema;
+  json["improvements"] = Json::array();
+  for (const Improvement& improvement : improvements) json["improvements"].push_back(improvement_json(dag, improvement));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-base::Result<std::vector<Improvement>> parse_spec(const Trace& trace, std::string_view text) {
-  Json spec = Json::parse(text, nullptr, false);
-  if (spec.is_discarded()) return base::Error{"is no JSON"};
-  if (!spec.is_object() || !spec.contains("spec_version") || !spec["spec_version"].is_number_integer()) {
-    return base::Error{"is no improvement spec: \"spec_version\" is missing"};
+base::Result<std::vector<Improvement>> read_spec(const TraceDag& dag, std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return base::Error{"the spec is not valid JSON"};
+  if (!json.is_object() || json.value("schema", Json()) != Json(kSpecSchema)) {
+    return base::Error{fmt::format("the spec's \"schema\" is not \"{}\"", kSpecSchema)};
   }
-  int64_t version = spec["spec_version"].get<int64_t>();
-  if (version != kSpecVersion) {
-    return base::Error{fmt::format("is of version {}, this contrafact reads version {}", version, kSpecVersion)};
+  if (!json.contains("improvements") || !json["improvements"].is_array() || json["improvements"].empty()) {
+    return base::Error{"the spec has no \"improvements\""};
   }
-  if (!spec.contains("improvements") || !spec["improvements"].is_array() || spec["improvements"].empty()) {
-    return base::Error{"has no \"improvements\""};
-  }
+  Selector selector(dag);
   std::vector<Improvement> improvements;
-  for (size_t i = 0; i < spec["improvements"].size(); ++i) {
-    base::Result<Improvement> one = parse_improvement(trace, spec["improvements"][i]);
-    if (!one) return base::Error{fmt::format("improvement {}: {}", i + 1, one.error().message)};
-    improvements.push_back(*std::move(one));
+  for (const Json& entry : json["improvements"]) {
+    if (!entry.is_object()) return base::Error{"an improvement of the spec is no object"};
+    base::Result<Improvement> improvement = [&]() -> base::Result<Improvement> {
+      // value() throws where a member has another type than asked for: the one place where the library has no other way.
+      try {
+        return selector.select(entry);
+      } catch (const nlohmann::json::exception& error) {
+        return base::Error{fmt::format("improvement {}: {}", improvements.size() + 1, error.what())};
+      }
+    }();
+    if (!improvement) return base::Error{fmt::format("improvement {}: {}", improvements.size() + 1, improvement.error().message)};
+    improvements.push_back(*std::move(improvement));
   }
   return improvements;
 }

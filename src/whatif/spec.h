@@ -1,28 +1,32 @@
-// Improvement specs: improvements as JSON, with all that is needed to write the patch by hand or by tool, and enough to
-// apply them to a trace again. docs/json.md describes the form.
+// Improvement specs: improvements as JSON, for people, for patch writers, and for applying them to another recording of the
+// same program. docs/improvement-spec.md documents the schema.
 //
-// Pure functions.
+// Tasks are selected by what does not change between runs: the frames of their spawn's dynamic context as text, the body,
+// and for a hoisted branch the conditions on their execution paths.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "graph/trace_dag.h"
 #include "whatif/improvement.h"
 
 namespace contrafact::whatif {
 
-// Raised when a field changes its name, type or meaning.
-inline constexpr int kSpecVersion = 1;
+inline constexpr std::string_view kSpecSchema = "contrafact-improvement-1";
 
-nlohmann::ordered_json spec_of(const model::Trace& trace, std::span<const Improvement> improvements);
+// Indented JSON with one object for each improvement. Deterministic.
+std::string write_spec(const graph::TraceDag& dag, std::span<const Improvement> improvements);
 
-// The improvements of a spec, for `trace`. Where the spec lists tasks they must be this trace's; a spec without a list
-// (written by hand) means every task that was spawned where its innermost frames say. Errors say which improvement and what
-// is wrong with it.
-base::Result<std::vector<Improvement>> parse_spec(const model::Trace& trace, std::string_view text);
+// The improvements of a spec with the tasks that they select in `dag`'s trace. Errors say what is wrong with the spec, or
+// which of its improvements selects no task here.
+base::Result<std::vector<Improvement>> read_spec(const graph::TraceDag& dag, std::string_view json);
+
+// What tells `branch` from the other tasks of its context: a condition, or several, that hold for all of `branch` and for
+// none of the others. Empty if their execution paths do not differ.
+std::vector<PathCondition> branch_conditions(const graph::TraceDag& dag, const std::vector<model::TaskId>& branch,
+                                             const std::vector<model::TaskId>& others);
 
 }  // namespace contrafact::whatif

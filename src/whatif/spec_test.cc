@@ -10,105 +10,145 @@ namespace contrafact::whatif {
 namespace {
 
 using model::TaskId;
+using model::Trace;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Figure 3: a sum of two long operations.
-constexpr std::string_view kSum = R"(thread main
+// t1 coordinates t2 and t3; t4 and t5 are spawned at one place, and only t5 enters m5.
+constexpr std::string_view kProgram = R"(thread main
 thread w1
 thread w2
 thread w3
-pool p1 thread_pool 3
-method m0 shop.Main.main Main.java:1
-method m1 shop.Sum.parallelSum Sum.java:5
-method m2 shop.Sum.longOperation1 Sum.java:20
-method m3 shop.Sum.longOperation2 Sum.java:30
-context c0 - m0:3
-context c1 - m1:6
-context c2 - m1:7
-context c3 - m1:8
-0 main task_spawn t1 c0 p1 m1
-5 w1 task_start t1
-10 w1 task_spawn t2 c1 p1 m2
-20 w1 task_spawn t3 c2 p1 m3
-30 w1 wait_begin t2 c3
-120 w1 wait_end t2
-130 w1 wait_begin t3 c3
-220 w1 wait_end t3
-230 w1 task_complete t1
-231 w1 task_end t1
-15 w2 task_start t2
-110 w2 task_complete t2
-111 w2 task_end t2
-25 w3 task_start t3
-210 w3 task_complete t3
-211 w3 task_end t3
+pool p1 thread_pool 3 3 "es"
+method m1 shop.Example.main Example.java:3
+method m2 shop.Example.parallelSum Example.java:10
+method m3 shop.Example.longOperation1 Example.java:20
+method m4 shop.Example.lambda$sum$0 Example.java:30
+method m5 shop.Example.slow Example.java:50
+context c1 - m1:4
+context c2 c1 m2:11
+context c3 c1 m2:12
+context c4 c1 m2:13
+context c5 - m1:7
+10 main task_spawn t1 c1 p1 m2
+11 main wait_begin t1 c1
+16 w1 task_start t1
+20 w1 task_spawn t2 c2 p1 m3
+24 w1 task_spawn t3 c3 p1 m4
+28 w1 wait_begin t2 c4
+26 w2 task_start t2
+67 w2 task_end t2
+30 w3 task_start t3
+91 w3 task_end t3
+70 w1 wait_end t2
+72 w1 wait_begin t3 c4
+95 w1 wait_end t3
+101 w1 task_end t1
+106 main wait_end t1
+110 main task_spawn t4 c5 p1 m3
+111 main task_spawn t5 c5 p1 m3
+112 w2 task_start t4
+113 w2 task_end t4
+113 w3 task_start t5
+114 w3 method_enter m5
+120 w3 method_exit m5
+121 w3 task_end t5
+130 main thread_end
 )";
 
-model::Trace parsed() {
-  base::Result<model::Trace> trace = model::parse_text(kSum);
-  CHECK(trace.ok());
-  return *std::move(trace);
-}
+Trace parsed(std::string_view text) { return *model::parse_text(text); }
 
-Improvement combinator(const model::Trace& trace) {
-  Improvement improvement{.optimisation = Optimisation::convert_to_combinator};
+Improvement coordinator(const Trace& trace) {
+  Improvement improvement;
+  improvement.optimisation = Optimisation::convert_to_combinator;
   improvement.tasks = {TaskId(0)};
+  improvement.context_tasks = 1;
   improvement.spawn_context = trace.tasks[0].spawn_context;
   improvement.body = trace.tasks[0].body;
-  improvement.context_tasks = 1;
+  improvement.warnings = {"the task blocks on a queue"};
   return improvement;
 }
 
-TEST(Combinator, SubTasksStayParallel) {
-  model::Trace trace = parsed();
-  std::vector<CombinatorStage> stages = combinator_stages(trace, TaskId(0));
-  ASSERT_EQ(stages.size(), 1u);
-  EXPECT_EQ(stages[0].spawned.size(), 2u);
-  EXPECT_EQ(combinator_expression(trace, stages),
-            "f1 = supplyAsync(Sum::longOperation1); f2 = supplyAsync(Sum::longOperation2); "
-            "f1.thenCombine(f2, (a, b) -> <both>).thenApply(results -> <what follows Sum.parallelSum (Sum.java:8)>)");
+TEST(Combinator, OfTwoParallelSubTasks) {
+  const Trace trace = parsed(kProgram);
+  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
+            "supplyAsync(Example::longOperation1, es).thenCombine(supplyAsync(() -> /* Example.java:30 */, es), "
+            "(a, b) -> /* parallelSum from line 13 on */)");
 }
 
-TEST(Spec, ComesBackAsItWent) {
-  model::Trace trace = parsed();
-  Improvement improvement = combinator(trace);
-  std::string text = spec_of(trace, std::span(&improvement, 1)).dump();
-  EXPECT_THAT(text, HasSubstr("thenCombine"));
-  base::Result<std::vector<Improvement>> read = parse_spec(trace, text);
+TEST(Combinator, OfOneAfterTheOther) {
+  const Trace trace = parsed(R"(thread a
+thread b
+pool p1 fork_join 2
+method m1 x.Y.outer Y.java:1
+method m2 x.Y.first Y.java:5
+method m3 x.Y.second Y.java:9
+context c1 - m1:3
+0 a task_spawn t1 - p1 m1
+0 a task_start t1
+1 a task_spawn t2 - p1 m2
+1 b task_start t2
+2 b task_end t2
+2 a wait_begin t2 c1
+3 a wait_end t2
+4 a task_spawn t3 - p1 m3
+4 b task_start t3
+5 b task_end t3
+6 a wait_begin t3 c1
+7 a wait_end t3
+8 a task_end t1
+)");
+  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
+            "supplyAsync(Y::first, p1).thenCompose(r1 -> supplyAsync(Y::second, p1).thenApply(a -> /* outer from line 3 on */))");
+}
+
+TEST(Spec, SelectsTheSameTasksAgain) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  const std::string spec = write_spec(dag, std::vector{coordinator(trace)});
+  EXPECT_THAT(spec, HasSubstr("\"schema\": \"contrafact-improvement-1\""));
+  EXPECT_THAT(spec, HasSubstr("thenCombine"));
+  base::Result<std::vector<Improvement>> read = read_spec(dag, spec);
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 1u);
-  EXPECT_EQ((*read)[0].tasks, improvement.tasks);
-  EXPECT_EQ((*read)[0].optimisation, improvement.optimisation);
-  EXPECT_EQ((*read)[0].spawn_context, improvement.spawn_context);
+  EXPECT_THAT((*read)[0].tasks, ElementsAre(TaskId(0)));
+  EXPECT_THAT((*read)[0].warnings, ElementsAre("the task blocks on a queue"));
+  EXPECT_EQ(write_spec(dag, *read), spec);
 }
 
-TEST(Spec, ByHandMeansEveryTaskOfThePlace) {
-  base::Result<std::vector<Improvement>> read = parse_spec(parsed(), R"({"spec_version": 1, "improvements": [
-      {"optimisation": "convert-to-inline", "spawn_stack": [{"class": "shop.Sum", "method": "parallelSum"}]}]})");
+TEST(Spec, SelectsABranchByItsPath) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  Improvement hoist;
+  hoist.optimisation = Optimisation::hoist_branch;
+  hoist.tasks = {TaskId(3)};
+  hoist.context_tasks = 2;
+  hoist.spawn_context = trace.tasks[3].spawn_context;
+  hoist.body = trace.tasks[3].body;
+  hoist.path = branch_conditions(dag, {TaskId(3)}, {TaskId(4)});
+  ASSERT_EQ(hoist.path.size(), 1u);
+  EXPECT_FALSE(hoist.path[0].holds);
+  EXPECT_EQ(hoist.path[0].method, model::MethodId(4));
+  base::Result<std::vector<Improvement>> read = read_spec(dag, write_spec(dag, std::vector{hoist}));
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ((*read)[0].tasks, (std::vector<TaskId>{TaskId(1), TaskId(2)}));
+  EXPECT_THAT((*read)[0].tasks, ElementsAre(TaskId(3)));
+  EXPECT_EQ((*read)[0].context_tasks, 2u);
 }
 
-TEST(Spec, EachMistakeIsNamed) {
-  model::Trace trace = parsed();
-  auto message = [&](std::string text) {
-    base::Result<std::vector<Improvement>> read = parse_spec(trace, text);
-    return read.ok() ? std::string("read") : read.error().message;
-  };
-  auto one = [&](const std::string& fields) { return message(R"({"spec_version": 1, "improvements": [{)" + fields + "}]}"); };
-  const std::string place = R"("spawn_stack": [{"class": "shop.Sum", "method": "parallelSum"}])";
-  EXPECT_EQ(message("{"), "is no JSON");
-  EXPECT_EQ(message("[]"), "is no improvement spec: \"spec_version\" is missing");
-  EXPECT_EQ(message(R"({"spec_version": 99})"), "is of version 99, this contrafact reads version 1");
-  EXPECT_EQ(message(R"({"spec_version": 1, "improvements": []})"), "has no \"improvements\"");
-  EXPECT_EQ(one(""), "improvement 1: \"optimisation\" is missing");
-  EXPECT_THAT(one(R"("optimisation": "faster")"), HasSubstr("there is no optimisation \"faster\""));
-  EXPECT_THAT(one(R"("optimisation": "convert-to-inline")"), HasSubstr("\"spawn_stack\" must be"));
-  EXPECT_THAT(one(R"("optimisation": "convert-to-inline", "tasks": [[99, 1]], )" + place), HasSubstr("has no task 99"));
-  EXPECT_THAT(one(R"("optimisation": "convert-to-inline", "tasks": [[0, 1]], )" + place),
-              HasSubstr("task 0 was not spawned at shop.Sum.parallelSum"));
-  EXPECT_THAT(one(R"("optimisation": "convert-to-inline", "tasks": 3, )" + place), HasSubstr("[first, count]"));
-  EXPECT_THAT(one(R"("optimisation": "hoist-branch", )" + place), HasSubstr("hoist-branch needs \"tasks\""));
+TEST(Spec, ErrorsSayWhatIsWrong) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  auto error = [&](std::string_view spec) { return read_spec(dag, spec).error().message; };
+  EXPECT_EQ(error("{"), "the spec is not valid JSON");
+  EXPECT_THAT(error("{\"schema\": 3}"), HasSubstr("\"schema\" is not"));
+  const std::string head = "{\"schema\": \"contrafact-improvement-1\", \"improvements\": [";
+  EXPECT_EQ(error(head + "]}"), "the spec has no \"improvements\"");
+  EXPECT_EQ(error(head + "7]}"), "an improvement of the spec is no object");
+  EXPECT_EQ(error(head + "{\"optimisation\": \"faster\"}]}"), "improvement 1: \"faster\" is no optimisation");
+  EXPECT_THAT(error(head + "{\"optimisation\": 5}]}"), HasSubstr("improvement 1: "));
+  EXPECT_THAT(error(head + R"({"optimisation": "convert-to-inline", "spawn": {"frames":
+      [{"class": "shop.Other", "method": "x", "line": 4}]}}]})"),
+              HasSubstr("no task of this trace is spawned at shop.Other.x:4"));
 }
 
 }  // namespace
