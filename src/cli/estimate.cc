@@ -37,25 +37,24 @@ struct Variant {
   const model::Trace& trace() const { return simulation ? simulation->trace : *estimate.trace; }
 };
 
-base::Result<std::vector<whatif::Improvement>> read_specs(const std::vector<std::string>& paths, const model::Trace& trace) {
+base::Result<std::vector<whatif::Improvement>> read_specs(const std::vector<std::string>& paths,
+                                                          const whatif::Estimator& estimator) {
   std::vector<whatif::Improvement> improvements;
   for (const std::string& path : paths) {
     base::Result<std::string> text = base::read_text_file(path);
     if (!text) return text.error();
-    base::Result<std::vector<whatif::Improvement>> read = whatif::parse_spec(trace, *text);
+    base::Result<std::vector<whatif::Improvement>> read = whatif::read_spec(estimator.dag(), *text);
     if (!read) return base::Error{fmt::format("{}: {}", path, read.error().message)};
     improvements.insert(improvements.end(), read->begin(), read->end());
   }
   return improvements;
 }
 
-base::Result<Variant> make_variant(const model::Trace& trace, const std::vector<whatif::Improvement>& improvements,
-                                   const Options& options) {
-  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
-  if (!estimator) return estimator.error();
-  base::Result<whatif::Estimate> estimate = estimator->estimate(improvements, {.trace = true});
+base::Result<Variant> make_variant(const model::Trace& trace, const whatif::Estimator& estimator,
+                                   const std::vector<whatif::Improvement>& improvements, const Options& options) {
+  base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true});
   if (!estimate) return estimate.error();
-  Variant variant{.base = estimator->base(), .estimate = *std::move(estimate)};
+  Variant variant{.base = estimator.base(), .estimate = *std::move(estimate)};
   if (options.model == "fixed") return variant;
   whatif::SimulateOptions simulate_options{.cores = options.cores};
   base::Result<whatif::Simulation> simulation =
@@ -110,10 +109,12 @@ std::string json_of(const Options& options, const model::Trace& trace, const Var
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  base::Result<std::vector<whatif::Improvement>> improvements = read_specs(options.specs, *trace);
+  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
+  if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
+  base::Result<std::vector<whatif::Improvement>> improvements = read_specs(options.specs, *estimator);
   if (!improvements) return fail(kExitInput, improvements.error().message);
   Progress progress(session, "estimating");
-  base::Result<Variant> variant = make_variant(*trace, *improvements, options);
+  base::Result<Variant> variant = make_variant(*trace, *estimator, *improvements, options);
   progress.done();
   if (!variant) return fail(kExitImpossible, fmt::format("{}: {}", options.path, variant.error().message));
   if (!options.output.empty()) {

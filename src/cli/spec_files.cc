@@ -4,17 +4,16 @@
 
 #include "cli/advice_text.h"
 #include "cli/output.h"
-#include "table/render.h"
 #include "whatif/spec.h"
 
 namespace contrafact::cli {
 
-base::Status write_specs(const std::string& folder, const AdviceDocument& document) {
+base::Status write_specs(const std::string& folder, const graph::TraceDag& dag, const AdviceDocument& document) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return base::Error{fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
   auto write = [&](const std::string& name, std::span<const whatif::Improvement> improvements) {
-    return write_output(folder + "/" + name, table::json_text(whatif::spec_of(*document.trace, improvements)));
+    return write_output(folder + "/" + name, whatif::write_spec(dag, improvements));
   };
   for (size_t i = 0; i < document.advices.ranked.size(); ++i) {
     const whatif::Improvement& improvement = document.advices.ranked[i].improvement;
