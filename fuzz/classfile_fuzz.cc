@@ -1,6 +1,7 @@
 // Arbitrary bytes as a class file. What parses must survive everything the agent does: write, re-encode and instrument
 // every method; what is written must parse again.
 #include <cstdint>
+#include <cstdio>
 
 #include "base/check.h"
 #include "classfile/instrument.h"
@@ -55,7 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = ClassFile::parse(written);
   CHECK(again.ok());
   for (size_t i = 0; i < again->methods().size(); i++) {
-    if (!file->methods()[i].new_code.empty()) CHECK(Code::parse(*again, again->methods()[i]).ok());
+    if (file->methods()[i].new_code.empty()) continue;
+    const auto code = Code::parse(*again, again->methods()[i]);
+    if (!code) std::fprintf(stderr, "%s\n", code.error().message.c_str());
+    CHECK(code.ok());
   }
   return 0;
 }

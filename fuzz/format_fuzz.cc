@@ -1,6 +1,7 @@
 // The reader of traces against hostile bytes. The first byte of an input chooses:
 //   even  the rest is a file, as it is
-//   odd   the rest describes blocks, which get true headers and checksums, so that mutations reach the decoders behind them:
+//   odd   the rest describes blocks, which get true headers and checksums, so that mutations reach the decoders behind
+//   them:
 //         type:u8 count:u16 first:u16 payload_bytes:u16 payload, again and again
 // Beyond not crashing: whatever the visitor is shown must be consistent in itself.
 #include <cstring>

@@ -1,10 +1,11 @@
-/* The buffer that carries deferred calls from one producing thread to their processor. Its layout is an ABI: code that is
- * injected into a running program (Java bytecode through Unsafe, for one) appends to it with plain stores and without a
- * native call. Plain C. `src/deferred` owns it and documents the protocol.
+/* The buffer that carries deferred calls from one producing thread to their processor. Its layout is an ABI: code that
+ * is injected into a running program (Java bytecode through Unsafe, for one) appends to it with plain stores and
+ * without a native call. Plain C. `src/deferred` owns it and documents the protocol.
  *
  * A buffer holds calls in typed columns: one column of call ids, and one for each distinct argument type, shared by all
- * the methods of an environment. All is written by one producer. A column has room for (capacity + CONTRAFACT_BUFFER_SLACK)
- * calls with as many arguments of its type as any method has; so only the number of calls is ever checked.
+ * the methods of an environment. All is written by one producer. A column has room for (capacity +
+ * CONTRAFACT_BUFFER_SLACK) calls with as many arguments of its type as any method has; so only the number of calls is
+ * ever checked.
  *
  * To append one call with id `k` and the arguments x (column 0) and y, z (column 1):
  *
@@ -21,10 +22,11 @@
  * The slack lets a producer write up to two calls after one check: a `switch_thread` and the call it belongs to.
  * A call is visible to the processor once `committed` counts it, never in part.
  *
- * The traces' environment: id = event kind (format/event.h) or CONTRAFACT_CALL_SWITCH_THREAD; column 0 holds int64_t (an
- * event's time; the switch has none), column 1 holds uint32_t (operands in the schema's order; the switch has one, the
- * ThreadId). Before an event of another logical thread than `logical_thread`, append a switch and store the new one there.
- * The swap sets `logical_thread` of the buffer it returns to the producer's own, so compare after the check for room. */
+ * The traces' environment: id = event kind (format/event.h) or CONTRAFACT_CALL_SWITCH_THREAD; column 0 holds int64_t
+ * (an event's time; the switch has none), column 1 holds uint32_t (operands in the schema's order; the switch has one,
+ * the ThreadId). Before an event of another logical thread than `logical_thread`, append a switch and store the new one
+ * there. The swap sets `logical_thread` of the buffer it returns to the producer's own, so compare after the check for
+ * room. */
 #ifndef CONTRAFACT_DEFERRED_BUFFER_H_
 #define CONTRAFACT_DEFERRED_BUFFER_H_
 

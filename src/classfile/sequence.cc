@@ -42,7 +42,7 @@ Sequence& Sequence::emit(std::initializer_list<uint32_t> bytes, int pops, int pu
 }
 
 uint16_t Sequence::checked(uint16_t constant) {
-  pool_full_ |= constant == 0;
+  if (constant == 0) error_ = "the constant pool is full";
   return constant;
 }
 
@@ -87,7 +87,11 @@ Sequence& Sequence::ldc_class(std::string_view internal_name) {
 }
 
 Sequence& Sequence::local(Opcode opcode, uint32_t slot) {
-  CHECK(slot < 65535);
+  // A method may use all 65,535 locals, so that none is left for an edit.
+  if (slot >= 65534) {
+    error_ = "no local variable is left";
+    return *this;
+  }
   const bool wide_value = opcode == kLload || opcode == kDload || opcode == kLstore || opcode == kDstore;
   const int slots = wide_value ? 2 : 1;
   locals_ = std::max(locals_, slot + static_cast<uint32_t>(slots));
@@ -137,6 +141,7 @@ Sequence& Sequence::new_object(std::string_view internal_name) {
 }
 
 Sequence& Sequence::bind(Label label) {
+  unbound_labels_--;
   Node node;
   node.label = LabelId(label.number);
   nodes_.push_back(node);
@@ -155,7 +160,8 @@ Sequence& Sequence::branch(Opcode opcode, Label target) {
 }
 
 Status Sequence::append_to(Code& code, std::vector<Node>& nodes) const {
-  if (pool_full_) return Error{"the constant pool is full"};
+  CHECK(unbound_labels_ == 0);
+  if (error_ != nullptr) return Error{error_};
   const uint32_t first_label = code.label_count;
   const uint32_t first_byte = static_cast<uint32_t>(code.bytes.size());
   code.label_count += label_count_;

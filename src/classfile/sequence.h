@@ -84,7 +84,11 @@ class Sequence {
   Sequence& checkcast(std::string_view internal_name) { return with_class(kCheckcast, internal_name); }
   Sequence& instance_of(std::string_view internal_name) { return with_class(kInstanceof, internal_name); }
 
-  Label new_label() { return {label_count_++}; }
+  Label new_label() {
+    unbound_labels_++;
+    return {label_count_++};
+  }
+  // REQUIRES: not bound before; every label is bound once, before the sequence is used
   Sequence& bind(Label label);
   // REQUIRES: a branch opcode with a 16-bit offset, not jsr
   Sequence& branch(Opcode opcode, Label target);
@@ -116,10 +120,11 @@ class Sequence {
   std::vector<uint8_t> bytes_;
   std::vector<Node> nodes_;  // with labels and offsets of the sequence's own
   uint32_t label_count_ = 0;
+  uint32_t unbound_labels_ = 0;
   uint32_t locals_ = 0;  // one more than the greatest slot used
   int depth_ = 0;        // against the start; may go below 0
   int deepest_ = 0;
-  bool pool_full_ = false;
+  const char* error_ = nullptr;  // what went wrong while it was made
 };
 
 // The content of a Code attribute for a new method made of `body` alone: see ClassFile::add_method.

@@ -11,7 +11,7 @@ using Type = VerificationType;
 namespace {
 
 // Bounds the memory and time that hostile code can cost: slots copied for branches. Real methods stay far below.
-constexpr size_t kMaxSlotsCopied = size_t{16} << 20;
+constexpr size_t kMaxSlotsCopied = size_t{4} << 20;
 
 // The abstract machine: executes one instruction on a frame.
 class Machine {
@@ -31,7 +31,7 @@ class Machine {
     if (const auto effect = simple_effect(node.opcode)) {
       pop(effect->pops);
       push_kind(effect->push);
-      return ok_ && frame.stack.size() <= 65535;
+      return ok_;
     }
     const Bytes bytes = code_.bytes_of(node);
     if (const auto access = local_access(bytes)) {
@@ -45,7 +45,7 @@ class Machine {
     } else {
       step_object(node.opcode, bytes);
     }
-    return ok_ && frame.stack.size() <= 65535;
+    return ok_;
   }
 
   // Every `new` has a label of its own directly before it, which tells its objects from those of others.
@@ -313,6 +313,7 @@ class Inference {
       const Node& node = code_.nodes[i];
       if (explicit_frame_[i] != nullptr) machine_.frame = *explicit_frame_[i];
       if (visited_[i]) return {};
+      if (machine_.frame.stack.size() > code_.max_stack) return Error{"the stack grows beyond max_stack"};
       visited_[i] = true;
       visit_(i, machine_.frame);
       if (node.kind == Node::kLabel) {

@@ -13,8 +13,8 @@ namespace contrafact::deferred {
 
 inline constexpr size_t kColumnsMax = CONTRAFACT_COLUMNS_MAX;
 
-// What the calls of an environment need of a buffer: for each argument column, bytes of an element and the most elements
-// that one call appends to it. The default is an environment without arguments.
+// What the calls of an environment need of a buffer: for each argument column, bytes of an element and the most
+// elements that one call appends to it. The default is an environment without arguments.
 struct Layout {
   std::array<uint8_t, kColumnsMax> element_bytes{};
   std::array<uint8_t, kColumnsMax> elements_per_call{};

@@ -12,22 +12,28 @@ namespace {
 constexpr uint64_t kLineBytes = 64;
 constexpr uint64_t kRegionBytesMax = uint64_t{UINT32_MAX - 1} * kLineBytes;  // places are 32 bits
 
-uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+uint64_t round_up(uint64_t n, uint64_t to) {
+  return (n + to - 1) / to * to;
+}
 
 uint64_t column_bytes(const Layout& layout, size_t column, uint32_t capacity) {
   const uint64_t calls = uint64_t{capacity} + CONTRAFACT_BUFFER_SLACK;
   return round_up(calls * layout.element_bytes[column] * layout.elements_per_call[column], 8);
 }
-uint64_t id_bytes(uint32_t capacity) { return round_up((uint64_t{capacity} + CONTRAFACT_BUFFER_SLACK) * sizeof(uint16_t), 8); }
+uint64_t id_bytes(uint32_t capacity) {
+  return round_up((uint64_t{capacity} + CONTRAFACT_BUFFER_SLACK) * sizeof(uint16_t), 8);
+}
 
 }  // namespace
 
 base::Result<std::unique_ptr<BufferPool>> BufferPool::create(const Layout& layout, uint64_t memory_bytes_max) {
   const uint64_t region_bytes = std::min(memory_bytes_max, kRegionBytesMax) / kLineBytes * kLineBytes;
   if (region_bytes == 0) return base::Error{"the memory for buffers is 0; give it at least a few KiB"};
-  void* region = mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* region =
+      mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (region == MAP_FAILED) {
-    return base::Error{"cannot reserve " + std::to_string(region_bytes) + " bytes for buffers: " + std::strerror(errno)};
+    return base::Error{"cannot reserve " + std::to_string(region_bytes) +
+                       " bytes for buffers: " + std::strerror(errno)};
   }
   return std::unique_ptr<BufferPool>(new BufferPool(layout, static_cast<uint8_t*>(region), region_bytes));
 }
@@ -36,12 +42,15 @@ BufferPool::BufferPool(const Layout& layout, uint8_t* region, uint64_t region_by
     : layout_(layout), region_(region), region_bytes_(region_bytes) {
   for (uint32_t size_class = 0; size_class < kSizeClasses; ++size_class) {
     uint64_t bytes = sizeof(Buffer) + id_bytes(kCapacities[size_class]);
-    for (size_t column = 0; column < kColumnsMax; ++column) bytes += column_bytes(layout, column, kCapacities[size_class]);
+    for (size_t column = 0; column < kColumnsMax; ++column)
+      bytes += column_bytes(layout, column, kCapacities[size_class]);
     class_bytes_[size_class] = round_up(bytes, kLineBytes);
   }
 }
 
-BufferPool::~BufferPool() { munmap(region_, region_bytes_); }
+BufferPool::~BufferPool() {
+  munmap(region_, region_bytes_);
+}
 
 Buffer* BufferPool::take(uint32_t size_class) {
   Buffer* buffer = pop(size_class);

@@ -1,9 +1,11 @@
-// BufferPool: buffers of three sizes out of one bounded piece of address space. Memory becomes resident when it is touched.
+// BufferPool: buffers of three sizes out of one bounded piece of address space. Memory becomes resident when it is
+// touched.
 //
 // Thread safety: everything, lock-free.
 // Invariants:
 //  1. The buffers ever made, with their headers, take at most memory_bytes_max.
-//  2. Buffers are never unmapped before the pool, so a stale pointer in a free list is readable, and its tag tells it apart.
+//  2. Buffers are never unmapped before the pool, so a stale pointer in a free list is readable, and its tag tells it
+//  apart.
 #pragma once
 
 #include <array>
@@ -50,8 +52,9 @@ class BufferPool {
   std::array<uint64_t, kSizeClasses> class_bytes_{};
   alignas(64) std::atomic<uint64_t> made_bytes_{0};
   std::atomic<int64_t> out_{0};
-  // Head of each free list: a count of changes in the upper half (so that a head that came back is not mistaken for one that
-  // stayed), the place of the first buffer in the lower, 0 for none. A place is an address within the region, in lines.
+  // Head of each free list: a count of changes in the upper half (so that a head that came back is not mistaken for one
+  // that stayed), the place of the first buffer in the lower, 0 for none. A place is an address within the region, in
+  // lines.
   struct alignas(64) FreeList {
     std::atomic<uint64_t> head{0};
   };

@@ -39,7 +39,9 @@ Client* ClientTable::attach(uint32_t stream) {
   return client;
 }
 
-void ClientTable::detach(Client* client) { processor_.detached(*client); }
+void ClientTable::detach(Client* client) {
+  processor_.detached(*client);
+}
 
 void ClientTable::recycle(Client* client) {
   std::lock_guard lock(mutex_);

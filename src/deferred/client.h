@@ -4,11 +4,14 @@
 //
 //     head_ (consumer) -> full -> full -> current (producer fills it)
 //
-//  - The producer links a new buffer behind its current one with a release store, after which it never touches the old one.
-//  - The consumer takes from the head: it reads `next` first and `committed` second, both with acquire. If next was set,
+//  - The producer links a new buffer behind its current one with a release store, after which it never touches the old
+//  one.
+//  - The consumer takes from the head: it reads `next` first and `committed` second, both with acquire. If next was
+//  set,
 //    committed is final, and once all of it is taken the buffer is the consumer's to recycle. If not, it takes what is
 //    committed (a live partial take) and looks again later.
-//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer, having
+//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer,
+//  having
 //    taken all `capacity` calls of a buffer without successor, sets `drained` (release) and leaves it alone until the
 //    producer has emptied it and cleared `drained` (release).
 //  So each call is taken exactly once, in the order in which its producer appended it, and neither side ever waits.
@@ -37,8 +40,8 @@ class alignas(64) Client {
 
   // The buffer to append to. Valid until the next swap().
   contrafact_buffer* buffer() const { return &current_->header; }
-  // A buffer with room for at least one call, or null after counting one dropped call. Also for a buffer that is not full:
-  // then it is handed on as it is.
+  // A buffer with room for at least one call, or null after counting one dropped call. Also for a buffer that is not
+  // full: then it is handed on as it is.
   contrafact_buffer* swap() { return processor_.swap(*this); }
   // The number that the environment's owner gave this producer when it attached.
   uint32_t stream() const { return stream_; }
@@ -63,7 +66,7 @@ class alignas(64) Client {
   alignas(64) Buffer* head_;
   uint32_t memo_;
   uint32_t unsaid_dropped_;  // of buffers that held no call to say it with
-  Client* next_new_;  // in the list of clients that the consumer has not seen yet
+  Client* next_new_;         // in the list of clients that the consumer has not seen yet
   Buffer stub_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "deferred/drainer.h"
@@ -221,6 +223,23 @@ TEST(Drainer, AProducerMayGoOnAfterTheStop) {
   end = true;
   producer.join();
   drainer->detach(client);
+}
+
+TEST(Drainer, AConsumerThatThrowsHarmsNobody) {
+  struct Throwing : Consumer {
+    void take(Batch&) override { throw std::runtime_error("no memory"); }
+    void failed(const char* what) override { said = what; }
+    void end() override { ended = true; }
+    std::string said;
+    bool ended = false;
+  } throwing;
+  auto drainer = start(throwing, 1 << 20);
+  Client* client = drainer->attach(0);
+  produce(*client, 0, 10'000);
+  drainer->stop();
+  produce(*client, 0, 10'000);
+  EXPECT_EQ(throwing.said, "no memory");
+  EXPECT_TRUE(throwing.ended);
 }
 
 TEST(BufferPool, NeedsSomeMemory) {

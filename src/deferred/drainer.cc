@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 namespace contrafact::deferred {
 namespace {
@@ -26,9 +27,13 @@ base::Result<std::unique_ptr<Drainer>> Drainer::start(const Options& options, Co
 }
 
 Drainer::Drainer(std::unique_ptr<BufferPool> pool, const Options& options, Consumer& consumer)
-    : pool_(std::move(pool)), consumer_(consumer), interval_ns_(std::max(options.interval_ms, 1u) * int64_t{1'000'000}) {}
+    : pool_(std::move(pool)),
+      consumer_(consumer),
+      interval_ns_(std::max(options.interval_ms, 1u) * int64_t{1'000'000}) {}
 
-Drainer::~Drainer() { stop(); }
+Drainer::~Drainer() {
+  stop();
+}
 
 // The thread belongs to us, not to the host: none of the host's signals may be delivered to it.
 base::Status Drainer::start_thread(const char* name) {
@@ -54,11 +59,28 @@ void Drainer::run() {
   for (bool last = false; !last;) {
     wakeup_.sleep(interval_ns_);
     last = stopping_.load(std::memory_order_acquire);
-    pass(last);
+    const bool healthy = guarded([&] { pass(last); });
+    if (!healthy) stopped_.store(true, std::memory_order_relaxed);
     std::lock_guard lock(mutex_);
     ++passes_done_;
     passed_.notify_all();
+    if (!healthy) break;
   }
+  guarded([&] { consumer_.end(); });
+}
+
+// An exception, of an analysis or for want of memory, must not end the host.
+template <typename Work>
+bool Drainer::guarded(Work work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& e) {
+    consumer_.failed(e.what());
+  } catch (...) {
+    consumer_.failed("an exception of unknown type");
+  }
+  return false;
 }
 
 void Drainer::pass(bool last) {
@@ -172,7 +194,9 @@ contrafact_buffer* Drainer::swap(Client& client) {
 }
 
 // Whether the consumer has given the full buffer back to its producer.
-bool Drainer::reuse(Buffer& buffer) { return buffer.drained.load(std::memory_order_acquire); }
+bool Drainer::reuse(Buffer& buffer) {
+  return buffer.drained.load(std::memory_order_acquire);
+}
 
 // Makes the buffer empty. The consumer does not look at it now: it is new, or drained.
 contrafact_buffer* Drainer::hand_out(Client& client, Buffer& buffer) {

@@ -1,9 +1,9 @@
-// Drainer: the processor with one background thread, which at least every `interval_ms` takes what every live client has
-// committed, also from buffers that are partly filled, and shows it to one Consumer. Never blocks a producer: without
-// memory it drops calls and counts them. The protocol with the producers is in client.h.
+// Drainer: the processor with one background thread, which at least every `interval_ms` takes what every live client
+// has committed, also from buffers that are partly filled, and shows it to one Consumer. Never blocks a producer:
+// without memory it drops calls and counts them. The protocol with the producers is in client.h.
 //
-// Thread safety: attach, detach, flush, stop: any thread. swap: the client's producer. The consumer's methods run on the
-// drainer's thread only.
+// Thread safety: attach, detach, flush, stop: any thread. swap: the client's producer. The consumer's methods run on
+// the drainer's thread only.
 #pragma once
 
 #include <pthread.h>
@@ -58,6 +58,8 @@ class Drainer : public Processor {
   base::Status start_thread(const char* name);
   static void* thread_main(void* self);
   void run();
+  template <typename Work>
+  bool guarded(Work work);
   void pass(bool last);
   void take_new_clients();
   void take(Client& client, bool last);

@@ -6,8 +6,8 @@
 //   ProfileCalls::defer<&Profile::call>(client, 1, 2);    // appends the method's number and its arguments
 //   ProfileCalls::run(profile, batch);                    // in a Consumer: makes the calls
 //
-// Columns are assigned at compile time: one for each distinct argument type, in the order in which they first appear, shared
-// by all methods (Deferred Methods, section 3.3). Here: column 0 uint32_t, column 1 uint64_t.
+// Columns are assigned at compile time: one for each distinct argument type, in the order in which they first appear,
+// shared by all methods (Deferred Methods, section 3.3). Here: column 0 uint32_t, column 1 uint64_t.
 //
 // Thread safety: defer() by the client's producer, run() by whoever has the batch.
 #pragma once
@@ -30,8 +30,9 @@ struct MethodTraits;
 template <typename Class, typename Return, typename... Arguments>
 struct MethodTraits<Return (Class::*)(Arguments...)> {
   static_assert(std::is_void_v<Return>, "a deferred method returns nothing: nobody waits for its result");
-  static_assert((std::is_trivially_copyable_v<std::remove_cvref_t<Arguments>> && ...),
-                "an argument of a deferred method must be trivially copyable: it is stored as bytes and outlives the call");
+  static_assert(
+      (std::is_trivially_copyable_v<std::remove_cvref_t<Arguments>> && ...),
+      "an argument of a deferred method must be trivially copyable: it is stored as bytes and outlives the call");
   static_assert((!std::is_reference_v<Arguments> && ...),
                 "an argument of a deferred method must not be a reference: what it refers to may be gone when it runs");
   static_assert(((sizeof(Arguments) <= UINT8_MAX && alignof(Arguments) <= 8) && ...),
@@ -47,7 +48,8 @@ struct IndexOf;
 template <typename T, typename... Rest>
 struct IndexOf<T, std::tuple<T, Rest...>> : std::integral_constant<size_t, 0> {};
 template <typename T, typename First, typename... Rest>
-struct IndexOf<T, std::tuple<First, Rest...>> : std::integral_constant<size_t, 1 + IndexOf<T, std::tuple<Rest...>>::value> {};
+struct IndexOf<T, std::tuple<First, Rest...>>
+    : std::integral_constant<size_t, 1 + IndexOf<T, std::tuple<Rest...>>::value> {};
 
 template <typename Distinct, typename Arguments>
 struct AddDistinct {

@@ -36,6 +36,10 @@ class Consumer {
   virtual void begin_pass() {}
   virtual void take(Batch& batch) = 0;
   virtual void end_pass() {}
+  // Once, after the last pass and on the same thread.
+  virtual void end() {}
+  // One of the above threw; nothing is processed any more but end().
+  virtual void failed(const char* /*what*/) {}
 };
 
 class Processor {

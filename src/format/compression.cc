@@ -19,11 +19,12 @@ constexpr size_t kCompressFrom = 32;
 }  // namespace
 
 GroupWriter::GroupWriter(int level) : level_(level), context_(level > 0 ? ZSTD_createCCtx() : nullptr) {}
-GroupWriter::~GroupWriter() { ZSTD_freeCCtx(context_); }
+GroupWriter::~GroupWriter() {
+  ZSTD_freeCCtx(context_);
+}
 
 void GroupWriter::put(std::vector<uint8_t>& out, std::span<const std::span<const uint8_t>> sections) {
   raw_.clear();
-  for (const auto section : sections) put_varint(raw_, section.size());
   for (const auto section : sections) raw_.insert(raw_.end(), section.begin(), section.end());
   CHECK(raw_.size() <= kBlockRawBytesMax);
   const size_t codec_at = out.size();
@@ -44,28 +45,26 @@ void GroupWriter::put(std::vector<uint8_t>& out, std::span<const std::span<const
 }
 
 GroupReader::GroupReader() : context_(ZSTD_createDCtx()) {}
-GroupReader::~GroupReader() { ZSTD_freeDCtx(context_); }
+GroupReader::~GroupReader() {
+  ZSTD_freeDCtx(context_);
+}
 
-bool GroupReader::get(ByteReader& in, std::vector<uint8_t>& scratch, std::span<std::span<const uint8_t>> sections) {
+std::optional<std::span<const uint8_t>> GroupReader::get(ByteReader& in, std::vector<uint8_t>& scratch) {
   const auto codec = in.bytes(1);
   const uint64_t raw_bytes = in.varint();
   const auto stored = in.bytes(in.varint());
-  if (!in.ok() || raw_bytes > kBlockRawBytesMax) return false;
+  if (!in.ok() || raw_bytes > kBlockRawBytesMax) return std::nullopt;
   if (scratch.size() < raw_bytes + kPadding) scratch.resize(raw_bytes + kPadding);
   if (codec[0] == kCodecNone) {
-    if (stored.size() != raw_bytes) return false;
+    if (stored.size() != raw_bytes) return std::nullopt;
     std::memcpy(scratch.data(), stored.data(), stored.size());
   } else if (codec[0] == kCodecZstd) {
     const size_t n = ZSTD_decompressDCtx(context_, scratch.data(), raw_bytes, stored.data(), stored.size());
-    if (ZSTD_isError(n) || n != raw_bytes) return false;
+    if (ZSTD_isError(n) || n != raw_bytes) return std::nullopt;
   } else {
-    return false;
+    return std::nullopt;
   }
-  ByteReader raw({scratch.data(), static_cast<size_t>(raw_bytes)});
-  size_t sizes[64];
-  for (size_t i = 0; i < sections.size(); ++i) sizes[i] = raw.varint();
-  for (size_t i = 0; i < sections.size(); ++i) sections[i] = raw.bytes(sizes[i]);
-  return raw.ok() && raw.at_end();
+  return std::span<const uint8_t>(scratch.data(), raw_bytes);
 }
 
 }  // namespace contrafact::format

@@ -1,12 +1,14 @@
-// Groups: the unit of compression inside a block's payload. A group joins sections whose bytes have like statistics, since
-// zstd makes one entropy table for all that it is given at once, and each call of it costs about a microsecond.
+// Groups: the unit of compression inside a block's payload. A group joins sections whose bytes have like statistics,
+// since zstd makes one entropy table for all that it is given at once, and each call of it costs about a microsecond.
 //
 //   group ::= codec:u8 raw_bytes:varint stored_bytes:varint  byte{stored_bytes}      codec 0: as they are, 1: zstd
-//   unpacked: section_bytes:varint{sections}  byte{...}
+//
+// The sections follow each other; how long each is follows from their contents.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,9 +43,9 @@ class GroupReader {
   GroupReader(const GroupReader&) = delete;
   GroupReader& operator=(const GroupReader&) = delete;
 
-  // Reads the next group. False if it is not one of sections.size() sections or unpacks to more than kBlockRawBytesMax.
-  // The sections live as long as `scratch` is untouched and may be read 8 bytes beyond their ends.
-  bool get(ByteReader& in, std::vector<uint8_t>& scratch, std::span<std::span<const uint8_t>> sections);
+  // The next group, unpacked. Nullopt if it is none or unpacks to more than kBlockRawBytesMax. It lives as long as
+  // `scratch` is untouched, and may be read 8 bytes beyond its end.
+  std::optional<std::span<const uint8_t>> get(ByteReader& in, std::vector<uint8_t>& scratch);
 
  private:
   ZSTD_DCtx_s* context_;

@@ -5,10 +5,10 @@
 //   time, high  planes 1..3 of the times
 //   operands    planes 0..3 of each operand stream
 //
-// Operands of like meaning share a stream, whatever events they belong to: their neighbours there predict them. A task's
-// number is stored as the difference from the task named before (most events speak of the same or the next one), the
-// others as they are plus one, so that `none` is 0; zstd finds the repeated ones.
-// A time is the difference from the one before in its run, modulo 2^64.
+// Operands of like meaning share a stream, whatever events they belong to: their neighbours there predict them. A
+// task's number is stored as the difference from the task named before (most events speak of the same or the next one),
+// the others as they are plus one, so that `none` is 0; zstd finds the repeated ones. A time is the difference from the
+// one before in its run, modulo 2^64.
 #include "format/event_block.h"
 
 #include <algorithm>
@@ -23,14 +23,29 @@ enum Stream : uint8_t { kTasks, kPools, kContexts, kCode, kMethods, kThreads, kS
 
 constexpr Stream stream_of(Operand operand) {
   switch (operand) {
-    case Operand::task: case Operand::source: return kTasks;
-    case Operand::pool: return kPools;
-    case Operand::context: return kContexts;
-    case Operand::body: return kCode;
-    case Operand::method: return kMethods;
-    case Operand::thread: return kThreads;
-    case Operand::outcome: case Operand::reason: case Operand::mode: return kSmall;
-    case Operand::none: case Operand::count: case Operand::size: case Operand::delay_us: case Operand::queue_length: break;
+    case Operand::task:
+    case Operand::source:
+      return kTasks;
+    case Operand::pool:
+      return kPools;
+    case Operand::context:
+      return kContexts;
+    case Operand::body:
+      return kCode;
+    case Operand::method:
+      return kMethods;
+    case Operand::thread:
+      return kThreads;
+    case Operand::outcome:
+    case Operand::reason:
+    case Operand::mode:
+      return kSmall;
+    case Operand::none:
+    case Operand::count:
+    case Operand::size:
+    case Operand::delay_us:
+    case Operand::queue_length:
+      break;
   }
   return kNumbers;
 }
@@ -59,7 +74,9 @@ constexpr auto kOperandCounts = make_operand_counts();
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-bool is_kernel_kind(EventKind kind) { return kind == EventKind::cpu_out || kind == EventKind::cpu_in; }
+bool is_kernel_kind(EventKind kind) {
+  return kind == EventKind::cpu_out || kind == EventKind::cpu_in;
+}
 
 }  // namespace
 
@@ -135,7 +152,10 @@ void EventEncoder::encode(GroupWriter& groups, std::vector<uint8_t>& out) {
   encode_operands();
   using Bytes = std::span<const uint8_t>;
   const auto times = times_.sections();
-  std::vector<Bytes> structure{run_bytes_, {reinterpret_cast<const uint8_t*>(kinds_.data()), kinds_.size()}, times[0]};
+  const Bytes kinds(reinterpret_cast<const uint8_t*>(kinds_.data()), kinds_.size());
+  std::vector<uint8_t> run_length;
+  put_varint(run_length, run_bytes_.size());
+  std::vector<Bytes> structure{run_length, run_bytes_, kinds, times[0]};
   std::vector<Bytes> operands;
   for (const PackedInts& stream : streams_) {
     const auto sections = stream.sections();
@@ -153,25 +173,21 @@ EventDecoder::EventDecoder() : streams_(kStreams) {}
 const EventBlock* EventDecoder::decode(std::span<const uint8_t> payload, uint32_t count) {
   if (count > kEventsPerBlockMax) return nullptr;
   ByteReader in(payload);
-  std::array<std::span<const uint8_t>, 3 + kStreams> structure;
-  Sections times;
-  std::array<std::span<const uint8_t>, kPlanes * kStreams> planes;
-  if (!groups_.get(in, scratch_[0], structure) || !groups_.get(in, scratch_[1], std::span(&times[1], 1)) ||
-      !groups_.get(in, scratch_[2], std::span(&times[2], 3)) || !groups_.get(in, scratch_[3], planes) || !in.at_end()) {
-    return nullptr;
-  }
-  const auto kinds = structure[1];
-  if (kinds.size() != count || !std::ranges::all_of(kinds, [](uint8_t kind) { return kind < kEventKinds; })) return nullptr;
+  const auto structure = groups_.get(in, scratch_[0]);
+  const auto times_low = groups_.get(in, scratch_[1]);
+  const auto times_high = groups_.get(in, scratch_[2]);
+  const auto operands = groups_.get(in, scratch_[3]);
+  if (!structure || !times_low || !times_high || !operands || !in.at_end()) return nullptr;
+
+  ByteReader sections(*structure);
+  const auto runs = sections.bytes(sections.varint());
+  const auto kinds = sections.bytes(count);
+  const auto known = [](uint8_t kind) { return kind < kEventKinds; };
+  if (!sections.ok() || !std::ranges::all_of(kinds, known)) return nullptr;
   const auto* first_kind = reinterpret_cast<const EventKind*>(kinds.data());
   kinds_.assign(first_kind, first_kind + count);
-
-  times[0] = structure[2];
-  std::array<Sections, kStreams> streams;
-  for (size_t i = 0; i < kStreams; ++i) {
-    streams[i][0] = structure[3 + i];
-    std::copy_n(planes.begin() + static_cast<ptrdiff_t>(kPlanes * i), kPlanes, streams[i].begin() + 1);
-  }
-  if (!decode_runs(structure[0], count) || !sources_fit() || !decode_times(times) || !decode_operands(streams)) {
+  if (!decode_runs(runs, count) || !sources_fit() || !decode_times(sections, *times_low, *times_high) ||
+      !decode_operands(sections, *operands) || !sections.at_end()) {
     return nullptr;
   }
   block_ = {runs_, kinds_, times_ns_, a_, b_, extra_};
@@ -205,9 +221,13 @@ bool EventDecoder::sources_fit() const {
   });
 }
 
-bool EventDecoder::decode_times(const Sections& sections) {
+bool EventDecoder::decode_times(ByteReader& sections, std::span<const uint8_t> low, std::span<const uint8_t> high) {
   deltas_.resize(kinds_.size() - runs_.size());
-  if (!unpack(sections, std::span(deltas_))) return false;
+  const auto control = sections.bytes(control_bytes(deltas_.size()));
+  const auto sizes = plane_sizes(control, deltas_.size(), 5);
+  if (!sizes || low.size() != sizes->bytes[0] || low.size() + high.size() != sizes->total()) return false;
+  const uint8_t* third = high.data() + sizes->bytes[1];
+  unpack(control, {low.data(), high.data(), third, third + sizes->bytes[2]}, std::span(deltas_));
   times_ns_.resize(kinds_.size());
   const uint64_t* delta = deltas_.data();
   uint64_t now_ns = 0;
@@ -222,24 +242,33 @@ bool EventDecoder::decode_times(const Sections& sections) {
   return true;
 }
 
-bool EventDecoder::decode_operands(std::span<const Sections> streams) {
+bool EventDecoder::decode_operands(ByteReader& sections, std::span<const uint8_t> planes) {
   std::array<size_t, kEventKinds> kind_counts{};
   for (const EventKind kind : kinds_) ++kind_counts[static_cast<size_t>(kind)];
-  std::array<size_t, kStreams + 1> sizes{};
+  std::array<size_t, kStreams + 1> counts{};
   size_t extra_count = 0;
   for (size_t kind = 0; kind < kEventKinds; ++kind) {
-    for (const uint8_t stream : kStreamTable[kind]) sizes[stream] += kind_counts[kind];
+    for (const uint8_t stream : kStreamTable[kind]) counts[stream] += kind_counts[kind];
     if (kOperandCounts[kind] > 2) extra_count += kind_counts[kind] * (kOperandCounts[kind] - 2u);
   }
   std::array<const uint32_t*, kStreams + 1> cursor;
   for (size_t s = 0; s < kStreams; ++s) {
-    streams_[s].resize(sizes[s]);
-    if (!unpack(streams[s], std::span(streams_[s]))) return false;
+    const auto control = sections.bytes(control_bytes(counts[s]));
+    const auto sizes = plane_sizes(control, counts[s], 1);
+    if (!sizes || sizes->total() > planes.size()) return false;
+    Planes each;
+    for (size_t plane = 0; plane < kPlanes; ++plane) {
+      each[plane] = planes.data();
+      planes = planes.subspan(sizes->bytes[plane]);
+    }
+    streams_[s].resize(counts[s]);
+    unpack(control, each, std::span(streams_[s]));
     if (s != kTasks) {
       for (uint32_t& v : streams_[s]) --v;
     }
     cursor[s] = streams_[s].data();
   }
+  if (!planes.empty()) return false;
   uint32_t task_before = 0;
   for (uint32_t& v : streams_[kTasks]) {
     v = task_before + static_cast<uint32_t>(unzigzag(v));
@@ -249,9 +278,15 @@ bool EventDecoder::decode_operands(std::span<const Sections> streams) {
   // Absent operands read from a cursor that stays on one zero.
   static constexpr uint32_t kZero = 0;
   cursor[kStreams] = &kZero;
+  extra_.resize(extra_count);
+  scatter_operands(cursor);
+  return true;
+}
+
+// REQUIRES: each cursor has as many numbers as the kinds name.
+void EventDecoder::scatter_operands(std::span<const uint32_t*> cursor) {
   a_.resize(kinds_.size());
   b_.resize(kinds_.size());
-  extra_.resize(extra_count);
   uint32_t* extra = extra_.data();
   for (size_t i = 0; i < kinds_.size(); ++i) {
     const auto kind = static_cast<size_t>(kinds_[i]);
@@ -262,7 +297,6 @@ bool EventDecoder::decode_operands(std::span<const Sections> streams) {
     cursor[row[1]] += row[1] != kStreams;
     for (size_t operand = 2; operand < kOperandCounts[kind]; ++operand) *extra++ = *cursor[row[operand]]++;
   }
-  return true;
 }
 
 }  // namespace contrafact::format

@@ -1,8 +1,8 @@
 // EventEncoder packs events into the payload of one event block; EventBlock is the same events unpacked into columns.
 // docs/format.md draws the encoding; event_block.cc explains its choices.
 //
-// A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of one
-// thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
+// A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of
+// one thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
 // Runs from the kernel (cpu_out, cpu_in) are apart: their times overlap those of the thread's other runs.
 //
 // Thread safety: none; one thread at a time.
@@ -82,10 +82,10 @@ class EventDecoder {
   const EventBlock* decode(std::span<const uint8_t> payload, uint32_t count);
 
  private:
-  using Sections = std::array<std::span<const uint8_t>, 1 + kPlanes>;
   bool decode_runs(std::span<const uint8_t> bytes, uint32_t count);
-  bool decode_times(const Sections& sections);
-  bool decode_operands(std::span<const Sections> streams);
+  bool decode_times(ByteReader& sections, std::span<const uint8_t> low, std::span<const uint8_t> high);
+  bool decode_operands(ByteReader& sections, std::span<const uint8_t> planes);
+  void scatter_operands(std::span<const uint32_t*> cursor);
   bool sources_fit() const;
 
   GroupReader groups_;

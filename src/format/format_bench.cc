@@ -7,9 +7,9 @@
 namespace contrafact::format {
 namespace {
 
-std::vector<uint8_t> make_trace(uint32_t events_per_pass, bool with_methods, uint64_t& events) {
+std::vector<uint8_t> make_trace(uint32_t events_per_pass, bool with_methods, uint64_t& events, int level = 1) {
   std::vector<uint8_t> bytes;
-  auto writer = Writer::create(std::make_unique<MemorySink>(bytes));
+  auto writer = Writer::create(std::make_unique<MemorySink>(bytes), level);
   CHECK(writer.ok());
   EventEncoder encoder;
   SyntheticLoad load(20, with_methods);
@@ -27,10 +27,11 @@ struct Counting : Visitor {
   void on_events(const EventBlock& block) override { events += block.kind.size(); }
 };
 
-// Arguments: events in a block, with method events.
+// Arguments: events in a block, with method events, zstd level.
 void BM_Decode(benchmark::State& state) {
   uint64_t events = 0;
-  const auto bytes = make_trace(static_cast<uint32_t>(state.range(0)), state.range(1) != 0, events);
+  const auto bytes =
+      make_trace(static_cast<uint32_t>(state.range(0)), state.range(1) != 0, events, static_cast<int>(state.range(2)));
   state.counters["bytes_per_event"] = static_cast<double>(bytes.size()) / static_cast<double>(events);
   const auto reader = Reader::from_bytes(bytes, "bench");
   uint64_t total = 0;
@@ -41,7 +42,12 @@ void BM_Decode(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<int64_t>(total));
 }
-BENCHMARK(BM_Decode)->Args({300, 0})->Args({3000, 0})->Args({60'000, 0})->Args({3000, 1})->Args({60'000, 1});
+BENCHMARK(BM_Decode)
+    ->Args({300, 0, 1})
+    ->Args({3000, 0, 1})
+    ->Args({60000, 0, 1})
+    ->Args({60000, 0, 0})
+    ->Args({60000, 1, 1});
 
 void BM_Encode(benchmark::State& state) {
   EventEncoder encoder;

@@ -21,47 +21,57 @@ constexpr std::array<ControlCounts, 256> make_counts() {
 }
 constexpr auto kCounts = make_counts();
 
-bool sizes_fit(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, size_t count, size_t tail_bytes) {
-  const auto control = sections[0];
-  if (control.size() != (count + 3) / 4 || sections[1].size() != count) return false;
-  size_t two = 0, three = 0, all = 0;
-  for (const uint8_t byte : control) {
-    two += kCounts[byte].two;
-    three += kCounts[byte].three;
-    all += kCounts[byte].all;
-  }
-  // The unused codes of the last byte are 0, or the counts would not fit the numbers that are really read.
-  if (count % 4 != 0 && control.back() >> (count % 4 * 2) != 0) return false;
-  return sections[2].size() == two && sections[3].size() == three && sections[4].size() == all * tail_bytes;
-}
-
 template <typename Int>
-bool unpack_ints(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<Int> out) {
+void unpack_ints(const uint8_t* control, const Planes& planes, std::span<Int> out) {
   constexpr size_t tail_bytes = sizeof(Int) - 3;
   constexpr uint32_t kMask1[4] = {0, 0xff, 0xff, 0xff};
   constexpr uint32_t kMask2[4] = {0, 0, 0xff, 0xff};
-  if (!sizes_fit(sections, out.size(), tail_bytes)) return false;
-  const uint8_t* control = sections[0].data();
-  const uint8_t* low = sections[1].data();
-  const uint8_t* second = sections[2].data();
-  const uint8_t* third = sections[3].data();
-  const uint8_t* tail = sections[4].data();
-  uint32_t codes = 0;
-  for (size_t i = 0; i < out.size(); ++i) {
-    codes = i % 4 == 0 ? *control++ : codes >> 2;
-    const uint32_t code = codes & 3;
-    Int v = low[i] | (*second & kMask1[code]) << 8 | (*third & kMask2[code]) << 16;
+  const auto [first_low, first_second, first_third, first_tail] = planes;
+  const uint8_t* low = first_low;
+  const uint8_t* second = first_second;
+  const uint8_t* third = first_third;
+  const uint8_t* tail = first_tail;
+  const auto one = [&](uint32_t code) {
+    Int v = *low++ | (*second & kMask1[code]) << 8 | (*third & kMask2[code]) << 16;
     second += code >= 1;
     third += code >= 2;
     if (code == 3) [[unlikely]] {
       for (size_t byte = 0; byte < tail_bytes; ++byte) v |= Int{*tail++} << (24 + 8 * byte);
     }
-    out[i] = v;
+    return v;
+  };
+  size_t i = 0;
+  for (; i + 4 <= out.size(); i += 4) {
+    const uint32_t codes = *control++;
+    if (codes == 0) {  // most streams hold small numbers
+      for (size_t k = 0; k < 4; ++k) out[i + k] = low[k];
+      low += 4;
+      continue;
+    }
+    out[i] = one(codes & 3);
+    out[i + 1] = one(codes >> 2 & 3);
+    out[i + 2] = one(codes >> 4 & 3);
+    out[i + 3] = one(codes >> 6);
   }
-  return true;
+  for (size_t k = 0; i < out.size(); ++i, ++k) out[i] = one(*control >> (2 * k) & 3);
 }
 
 }  // namespace
+
+std::optional<PlaneSizes> plane_sizes(std::span<const uint8_t> control, size_t count, size_t tail_bytes) {
+  if (control.size() != control_bytes(count)) return std::nullopt;
+  // The unused codes of the last byte are 0, or the counts would not be those of the numbers that are read.
+  if (count % 4 != 0 && control.back() >> (count % 4 * 2) != 0) return std::nullopt;
+  PlaneSizes sizes;
+  sizes.bytes[0] = count;
+  for (const uint8_t byte : control) {
+    sizes.bytes[1] += kCounts[byte].two;
+    sizes.bytes[2] += kCounts[byte].three;
+    sizes.bytes[3] += kCounts[byte].all;
+  }
+  sizes.bytes[3] *= tail_bytes;
+  return sizes;
+}
 
 void PackedInts::put(uint64_t v) {
   const uint8_t code = v < 0x100 ? 0 : v < 0x10000 ? 1 : v < 0x1000000 ? 2 : 3;
@@ -86,11 +96,11 @@ std::array<std::span<const uint8_t>, 1 + kPlanes> PackedInts::sections() const {
   return {control_, plane_[0], plane_[1], plane_[2], plane_[3]};
 }
 
-bool unpack(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<uint32_t> out) {
-  return unpack_ints<uint32_t>(sections, out);
+void unpack(std::span<const uint8_t> control, const Planes& planes, std::span<uint32_t> out) {
+  unpack_ints<uint32_t>(control.data(), planes, out);
 }
-bool unpack(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<uint64_t> out) {
-  return unpack_ints<uint64_t>(sections, out);
+void unpack(std::span<const uint8_t> control, const Planes& planes, std::span<uint64_t> out) {
+  unpack_ints<uint64_t>(control.data(), planes, out);
 }
 
 }  // namespace contrafact::format

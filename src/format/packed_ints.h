@@ -6,11 +6,13 @@
 //   plane 2   the third byte of those with at least three
 //   plane 3   the rest of those that have all: 1 byte for 32-bit numbers, 5 for 64-bit ones
 //
-// Why planes: the lowest bytes of time differences are noise, the higher ones are not. Apart, each gets its own statistics.
+// Why planes: the lowest bytes of time differences are noise, the higher ones are not. Apart, each gets its own
+// statistics.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,9 +37,20 @@ class PackedInts {
   std::array<std::vector<uint8_t>, kPlanes> plane_;
 };
 
-// False, with `out` undefined, if the sections are not exactly those of out.size() numbers.
-// REQUIRES: each section may be read one byte beyond its end (the value does not matter).
-bool unpack(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<uint32_t> out);
-bool unpack(const std::array<std::span<const uint8_t>, 1 + kPlanes>& sections, std::span<uint64_t> out);
+// The bytes of each plane, as the control bytes tell. Nullopt if these are not exactly those of `count` numbers.
+struct PlaneSizes {
+  std::array<size_t, kPlanes> bytes{};
+  size_t total() const { return bytes[0] + bytes[1] + bytes[2] + bytes[3]; }
+};
+inline size_t control_bytes(size_t count) {
+  return (count + 3) / 4;
+}
+std::optional<PlaneSizes> plane_sizes(std::span<const uint8_t> control, size_t count, size_t tail_bytes);
+
+// REQUIRES: plane_sizes(control, out.size(), ...) is what the planes have; a plane may be read one byte beyond its end
+// (the value does not matter). The tail is of 1 byte for 32-bit numbers, 5 for 64-bit ones.
+using Planes = std::array<const uint8_t*, kPlanes>;
+void unpack(std::span<const uint8_t> control, const Planes& planes, std::span<uint32_t> out);
+void unpack(std::span<const uint8_t> control, const Planes& planes, std::span<uint64_t> out);
 
 }  // namespace contrafact::format

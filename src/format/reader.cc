@@ -82,9 +82,14 @@ class BlockScanner {
   }
 
   size_t find_marker(size_t from) const {
-    if (from >= bytes_.size()) return bytes_.size();
-    const void* found = memmem(&bytes_[from], bytes_.size() - from, kMarker, sizeof kMarker);
-    return found ? static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes_.data()) : bytes_.size();
+    while (from + sizeof kMarker <= bytes_.size()) {
+      const void* found = std::memchr(&bytes_[from], kMarker[0], bytes_.size() - from);
+      if (!found) break;
+      from = static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes_.data());
+      if (from + sizeof kMarker <= bytes_.size() && std::memcmp(found, kMarker, sizeof kMarker) == 0) return from;
+      ++from;
+    }
+    return bytes_.size();
   }
 
   std::span<const uint8_t> bytes_;
@@ -102,7 +107,8 @@ class BlockDecoder {
   bool visit(const FoundBlock& block) {
     const uint32_t first = block.header.first;
     switch (static_cast<BlockType>(block.header.type)) {
-      case BlockType::facts: return visit_fact(block);
+      case BlockType::facts:
+        return visit_fact(block);
       case BlockType::strings:
         return visit_rows<std::string_view>(block, [&](auto rows) { visitor_.on_strings(StringId(first), rows); });
       case BlockType::methods:
@@ -118,7 +124,8 @@ class BlockDecoder {
         if (events) visitor_.on_events(*events);
         return events != nullptr;
       }
-      case BlockType::trailer: return visit_trailer(block);
+      case BlockType::trailer:
+        return visit_trailer(block);
     }
     return false;
   }
@@ -126,9 +133,9 @@ class BlockDecoder {
  private:
   std::optional<ByteReader> open(const FoundBlock& block) {
     ByteReader in(block.payload);
-    std::span<const uint8_t> section;
-    if (!groups_.get(in, scratch_, std::span(&section, 1)) || !in.at_end()) return std::nullopt;
-    return ByteReader(section);
+    const auto rows = groups_.get(in, scratch_);
+    if (!rows || !in.at_end()) return std::nullopt;
+    return ByteReader(*rows);
   }
 
   template <typename Row, typename Show>
@@ -209,8 +216,9 @@ base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string 
   }
   if (magic_fits && header.checksum == header_checksum(header)) {
     if (header.version > kFormatVersion) {
-      return base::Error{fmt::format("{} was written by a newer Contrafact (format {}, this one reads up to {}); update this one",
-                                     name, header.version, kFormatVersion)};
+      return base::Error{
+          fmt::format("{} was written by a newer Contrafact (format {}, this one reads up to {}); update this one",
+                      name, header.version, kFormatVersion)};
     }
     reader.begin_ = header.header_bytes;
     reader.version_ = header.version;

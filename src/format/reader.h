@@ -2,7 +2,8 @@
 //
 // What a damaged file costs: a block whose checksum does not fit is skipped, the search goes on at the next marker, and
 // `Loss` counts it. Everything handed to the visitor comes from a block whose checksum fits and whose content keeps the
-// grammar; still, ids may name rows that were lost with a damaged block: the visitor must check them against what it got.
+// grammar; still, ids may name rows that were lost with a damaged block: the visitor must check them against what it
+// got.
 //
 // Thread safety: one thread at a time. Bounds: memory beyond the file's own bytes is at most a few times
 // kBlockRawBytesMax, whatever the file says.
@@ -23,8 +24,8 @@ namespace contrafact::format {
 
 // What could not be read. `model::Loss` adds what the recorder itself dropped (gap events, Trailer::events_dropped).
 struct ReadLoss {
-  uint64_t blocks_damaged = 0;     // unreadable blocks, as far as they could be told apart
-  uint64_t blocks_missing = 0;     // holes in the blocks' numbering, damaged ones included
+  uint64_t blocks_damaged = 0;  // unreadable blocks, as far as they could be told apart
+  uint64_t blocks_missing = 0;  // holes in the blocks' numbering, damaged ones included
   uint64_t bytes_skipped = 0;
   bool cut_off = false;            // no trailer: the program was killed, or the copy is incomplete
   std::vector<std::string> notes;  // one line each, for a person

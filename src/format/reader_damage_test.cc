@@ -76,7 +76,8 @@ TEST(ReaderDamage, CutAnywhereGivesTheBlocksBefore) {
   const Sample sample = make_sample(3);
   const auto offsets = block_offsets(sample.bytes);
   for (size_t size = sizeof(FileHeader); size < sample.bytes.size(); size += size % 7 + 1) {
-    const auto reader = Reader::from_bytes({sample.bytes.begin(), sample.bytes.begin() + static_cast<ptrdiff_t>(size)}, "x");
+    const auto reader =
+        Reader::from_bytes({sample.bytes.begin(), sample.bytes.begin() + static_cast<ptrdiff_t>(size)}, "x");
     ASSERT_TRUE(reader.ok());
     Collected got;
     const ReadLoss loss = reader->read(got);
@@ -85,7 +86,8 @@ TEST(ReaderDamage, CutAnywhereGivesTheBlocksBefore) {
     ASSERT_LE(got.events.size(), sample.events.size());
     EXPECT_TRUE(std::equal(got.events.begin(), got.events.end(), sample.events.begin()));
     // Whole blocks in front of the cut are all there.
-    const auto whole = static_cast<size_t>(std::upper_bound(offsets.begin(), offsets.end(), size) - offsets.begin()) - 1;
+    const auto whole =
+        static_cast<size_t>(std::upper_bound(offsets.begin(), offsets.end(), size) - offsets.begin()) - 1;
     if (whole > 3) {
       EXPECT_GT(got.events.size(), 0u);
     }

@@ -15,7 +15,9 @@ Id get_id(ByteReader& in) {
   return Id(in.varint32() - 1);
 }
 
-inline void put_row(std::vector<uint8_t>& out, std::string_view row) { put_text(out, row); }
+inline void put_row(std::vector<uint8_t>& out, std::string_view row) {
+  put_text(out, row);
+}
 inline void put_row(std::vector<uint8_t>& out, const MethodRow& row) {
   put_id(out, row.class_name);
   put_id(out, row.name);

@@ -1,5 +1,5 @@
-// Events as a server with a pool makes them, for this folder's tests and benchmarks: tasks created, spawned and waited for
-// by a few workers, with methods, contexts that repeat, and times whose gaps spread from 50 ns to milliseconds.
+// Events as a server with a pool makes them, for this folder's tests and benchmarks: tasks created, spawned and waited
+// for by a few workers, with methods, contexts that repeat, and times whose gaps spread from 50 ns to milliseconds.
 #pragma once
 
 #include <random>

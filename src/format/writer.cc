@@ -15,18 +15,25 @@ namespace {
 constexpr size_t kRowBytesTarget = 1 << 20;
 constexpr size_t kTextBytesMax = 1 << 20;
 
-std::string_view cut(std::string_view text) { return text.substr(0, kTextBytesMax); }
+std::string_view cut(std::string_view text) {
+  return text.substr(0, kTextBytesMax);
+}
 
-std::span<const uint8_t> bytes_of(const std::vector<uint8_t>& bytes) { return bytes; }
+std::span<const uint8_t> bytes_of(const std::vector<uint8_t>& bytes) {
+  return bytes;
+}
 
 }  // namespace
 
-uint64_t header_checksum(const FileHeader& header) { return XXH64(&header, offsetof(FileHeader, checksum), 0); }
+uint64_t header_checksum(const FileHeader& header) {
+  return XXH64(&header, offsetof(FileHeader, checksum), 0);
+}
 uint64_t block_checksum(const BlockHeader& header, std::span<const uint8_t> payload) {
   return XXH64(payload.data(), payload.size(), XXH64(&header, offsetof(BlockHeader, checksum), 0));
 }
 
-Writer::Writer(std::unique_ptr<Sink> sink, int compression_level) : sink_(std::move(sink)), groups_(compression_level) {}
+Writer::Writer(std::unique_ptr<Sink> sink, int compression_level)
+    : sink_(std::move(sink)), groups_(compression_level) {}
 
 base::Result<std::unique_ptr<Writer>> Writer::create(std::unique_ptr<Sink> sink, int compression_level) {
   std::unique_ptr<Writer> writer(new Writer(std::move(sink), compression_level));
@@ -49,13 +56,14 @@ base::Status Writer::write_block(BlockType type, uint32_t first, uint32_t count)
   header.stored_bytes = static_cast<uint32_t>(payload.size());
   header.count = count;
   header.first = first;
-  header.sequence = sequence_++;
+  header.sequence = sequence_;
   header.checksum = block_checksum(header, payload);
   std::memcpy(block_.data(), &header, sizeof header);
   if (base::Status written = sink_->write(block_); !written) {
     if (status_.ok()) status_ = written;
     return written;
   }
+  ++sequence_;
   bytes_written_ += block_.size();
   return {};
 }
@@ -83,13 +91,21 @@ base::Status Writer::add_rows(BlockType type, uint32_t& next_id, std::span<const
   return status_;
 }
 
-base::Status Writer::add_strings(std::span<const std::string_view> rows) { return add_rows(BlockType::strings, strings_, rows); }
-base::Status Writer::add_methods(std::span<const MethodRow> rows) { return add_rows(BlockType::methods, methods_, rows); }
+base::Status Writer::add_strings(std::span<const std::string_view> rows) {
+  return add_rows(BlockType::strings, strings_, rows);
+}
+base::Status Writer::add_methods(std::span<const MethodRow> rows) {
+  return add_rows(BlockType::methods, methods_, rows);
+}
 base::Status Writer::add_contexts(std::span<const ContextRow> rows) {
   return add_rows(BlockType::contexts, contexts_, rows);
 }
-base::Status Writer::add_pools(std::span<const PoolRow> rows) { return add_rows(BlockType::pools, pools_, rows); }
-base::Status Writer::add_threads(std::span<const ThreadRow> rows) { return add_rows(BlockType::threads, threads_, rows); }
+base::Status Writer::add_pools(std::span<const PoolRow> rows) {
+  return add_rows(BlockType::pools, pools_, rows);
+}
+base::Status Writer::add_threads(std::span<const ThreadRow> rows) {
+  return add_rows(BlockType::threads, threads_, rows);
+}
 
 base::Status Writer::add_fact(std::string_view key, std::string_view value) {
   if (!status_.ok()) return status_;

@@ -4,7 +4,8 @@
 // Invariants:
 //  1. The caller writes a table's row before the first event (or row) that names it.
 //  2. The rows of a table are written in the order of their ids, without holes.
-//  3. After an error nothing more is written except, at finish(), an attempt at the trailer; every call returns the error.
+//  3. After an error nothing more is written except, at finish(), an attempt at the trailer; every call returns the
+//  error.
 #pragma once
 
 #include <cstdint>

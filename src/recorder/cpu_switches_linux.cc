@@ -1,6 +1,6 @@
 // One dummy event per CPU and existing thread, inherited by the threads that those start, whose only output is
-// PERF_RECORD_SWITCH. Events of one CPU share one ring, which the kernel fills and the drainer empties: nothing happens in
-// the threads themselves. An inherited event can be mapped only if it is bound to a CPU, hence one for each.
+// PERF_RECORD_SWITCH. Events of one CPU share one ring, which the kernel fills and the drainer empties: nothing happens
+// in the threads themselves. An inherited event can be mapped only if it is bound to a CPU, hence one for each.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
@@ -21,8 +21,8 @@
 namespace contrafact::recorder {
 namespace {
 
-// 256 KiB: at 24 bytes a record 10,900 switches of one CPU between two passes of the drainer. With the ring's header page
-// this stays within the 516 KiB per CPU that an unprivileged user may lock by default.
+// 256 KiB: at 24 bytes a record 10,900 switches of one CPU between two passes of the drainer. With the ring's header
+// page this stays within the 516 KiB per CPU that an unprivileged user may lock by default.
 constexpr size_t kRingBytes = 256 << 10;
 constexpr size_t kDescriptorsMax = 1024;
 // A record is in its ring this long after its time at the latest: the kernel writes it with interrupts off.
@@ -43,7 +43,8 @@ struct LostRecord {
 class Ring {
  public:
   Ring(int fd, uint8_t* memory, size_t page_bytes) : fd_(fd), memory_(memory), page_bytes_(page_bytes) {}
-  Ring(Ring&& other) noexcept : fd_(other.fd_), memory_(std::exchange(other.memory_, nullptr)), page_bytes_(other.page_bytes_) {}
+  Ring(Ring&& other) noexcept
+      : fd_(other.fd_), memory_(std::exchange(other.memory_, nullptr)), page_bytes_(other.page_bytes_) {}
   Ring& operator=(Ring&&) = delete;
   ~Ring() {
     if (memory_) munmap(memory_, page_bytes_ + kRingBytes);
@@ -92,7 +93,8 @@ class PerfSwitches : public CpuSwitches {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
     const std::vector<pid_t> threads = own_threads();
     if (static_cast<size_t>(cpus) * threads.size() > kDescriptorsMax) {
-      return base::Error{fmt::format("{} threads on {} CPUs would need too many file descriptors", threads.size(), cpus)};
+      return base::Error{
+          fmt::format("{} threads on {} CPUs would need too many file descriptors", threads.size(), cpus)};
     }
     for (int cpu = 0; cpu < cpus; ++cpu) {
       if (base::Status opened = open_cpu(cpu, threads); !opened) return opened;
@@ -106,9 +108,10 @@ class PerfSwitches : public CpuSwitches {
     for (Ring& ring : rings_) {
       ring.read([this](const perf_event_header& header, const uint8_t* bytes) { keep(header, bytes); });
     }
-    // A thread may leave one CPU and come back on another whose ring was read before: hold back what is too fresh, so that
-    // the order of time is also the order of reading.
-    std::stable_sort(kept_.begin(), kept_.end(), [](const CpuSwitch& a, const CpuSwitch& b) { return a.time_ns < b.time_ns; });
+    // A thread may leave one CPU and come back on another whose ring was read before: hold back what is too fresh, so
+    // that the order of time is also the order of reading.
+    std::stable_sort(kept_.begin(), kept_.end(),
+                     [](const CpuSwitch& a, const CpuSwitch& b) { return a.time_ns < b.time_ns; });
     const auto end = std::partition_point(kept_.begin(), kept_.end(),
                                           [settled_ns](const CpuSwitch& s) { return s.time_ns <= settled_ns; });
     switches.insert(switches.end(), kept_.begin(), end);

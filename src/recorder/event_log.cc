@@ -67,7 +67,18 @@ void EventLog::append_calls(deferred::Batch& batch) {
 
 void EventLog::end_pass() {
   append_cpu_switches();
-  write_events();
+  if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
+  if (worth_writing()) write_events();
+}
+
+// Each block costs about 60 bytes beside its events, so a few events are kept back for a while: with the interval
+// between passes an event is still in the file after little more than 60 ms.
+bool EventLog::worth_writing() const {
+  constexpr uint32_t kEvents = 2'000;
+  constexpr int64_t kGatherNs = 35'000'000;
+  if (bytes_written_.load(std::memory_order_relaxed) == 0) return true;  // the facts come early
+  if (in_a_hurry_.load(std::memory_order_relaxed) > 0 || encoder_.event_count() >= kEvents) return true;
+  return gathering_since_ns_ != 0 && base::monotonic_ns() - gathering_since_ns_ >= kGatherNs;
 }
 
 void EventLog::append_cpu_switches() {
@@ -108,6 +119,7 @@ void EventLog::write_rows() {
 }
 
 void EventLog::write_events() {
+  gathering_since_ns_ = 0;
   write_rows();
   const uint32_t count = encoder_.event_count();
   const base::Status written = writer_->add_events(encoder_);
@@ -116,21 +128,31 @@ void EventLog::write_events() {
   bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
 }
 
-// The first error is told; after it events are only counted.
 void EventLog::check(const base::Status& written) {
-  if (written.ok() || failed_.exchange(true, std::memory_order_relaxed)) return;
-  if (diagnostics_) diagnostics_("recording stopped, the program goes on: " + written.error().message);
+  if (!written.ok()) fail(written.error().message);
 }
 
-void EventLog::finish(std::string_view reason) {
+// The first trouble is told; after it events are only counted.
+void EventLog::fail(std::string_view why) {
+  if (failed_.exchange(true, std::memory_order_relaxed)) return;
+  failure_ = "recording stopped, the program went on: ";
+  failure_ += why;
+  if (diagnostics_) diagnostics_(failure_);
+}
+
+void EventLog::failed(const char* what) {
+  fail(what);
+}
+
+void EventLog::end() {
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
   if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
-  write_rows();
-  std::string said(reason);
-  if (failed()) said = "recording stopped: " + writer_->status().error().message;
-  check(writer_->finish({.exit_reason = said, .events_dropped = events_dropped(), .end_ns = base::monotonic_ns()}));
+  write_events();
+  check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,
+                         .events_dropped = events_dropped(),
+                         .end_ns = base::monotonic_ns()}));
   bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
 }
 

@@ -1,9 +1,9 @@
 // EventLog: turns batches of deferred calls into blocks of events and writes them, the rows that they name first.
 //
-// Thread safety: take() and its like run on the drainer's thread; finish() after that thread has ended; name_thread() and
-// the statistics anywhere.
-// Why rows are always in front: a row is added before an event that names it is committed. So whatever events a pass has
-// taken, the rows added until afterwards include theirs. They are written between the taking and the writing of the events.
+// Thread safety: take() and its like run on the drainer's thread; finish() after that thread has ended; name_thread()
+// and the statistics anywhere. Why rows are always in front: a row is added before an event that names it is committed.
+// So whatever events a pass has taken, the rows added until afterwards include theirs. They are written between the
+// taking and the writing of the events.
 #pragma once
 
 #include <atomic>
@@ -33,30 +33,37 @@ class EventLog : public deferred::Consumer {
 
   void take(deferred::Batch& batch) override;
   void end_pass() override;
+  void end() override;  // writes what is left and the trailer
+  void failed(const char* what) override;
 
   // From here on the kernel's switches of `os_tid` are those of `thread`.
   void name_thread(uint32_t os_tid, format::ThreadId thread);
-  // Writes what is left and the trailer. REQUIRES: the drainer has stopped.
-  void finish(std::string_view reason);
+  // While somebody is in a hurry, every pass writes what it has, however little. Any thread.
+  void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
+  // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
+  void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
 
   uint64_t events_written() const { return events_written_.load(std::memory_order_relaxed); }
   uint64_t events_dropped() const { return events_dropped_.load(std::memory_order_relaxed); }
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  bool has_failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
+  bool worth_writing() const;
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
   void append_cpu_switches();
   void write_rows();
   void write_events();
   void check(const base::Status& written);
+  void fail(std::string_view why);
 
   std::unique_ptr<format::Writer> writer_;
   Tables& tables_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
+  int64_t gathering_since_ns_ = 0;  // when the first event of the encoder was taken; 0 if it is empty
   NewRows rows_;
   std::vector<CpuSwitch> switches_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
@@ -68,6 +75,9 @@ class EventLog : public deferred::Consumer {
   std::atomic<uint64_t> events_dropped_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<int> in_a_hurry_{0};
+  std::string failure_;
+  std::string exit_reason_ = "exit";
   uint64_t calls_unknown_ = 0;
 };
 

@@ -1,8 +1,9 @@
-// A recorded program that is killed loses at most what it appended in the last 100 ms, and what the file holds is valid.
+// A recorded program that is killed loses at most what it appended in the last 100 ms, and what the file holds is
+// valid.
 //
-// The program is a forked child whose threads append through the plain C layout, as injected Java code does, and publish
-// in shared memory what they have appended. The machine may be busy, and then nothing runs on time: a thread of the
-// child that only sleeps measures by how much, and that is added to the 100 ms.
+// The program is a forked child whose threads append through the plain C layout, as injected Java code does, and
+// publish in shared memory what they have appended. The machine may be busy, and then nothing runs on time: a thread of
+// the child that only sleeps measures by how much, and that is added to the 100 ms.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -31,6 +32,7 @@ struct Published {
   struct alignas(64) PerThread {
     std::atomic<uint32_t> thread;
     std::atomic<uint32_t> appended;
+    std::atomic<int64_t> first_ns;
     std::atomic<int64_t> last_ns;
   } threads[kThreads];
   std::atomic<int64_t> late_ns;  // how late a sleeper woke at worst
@@ -71,6 +73,7 @@ void produce(Recorder& recorder, uint32_t t, Published::PerThread& published) {
     for (const uint32_t burst = i + random() % 300; i < burst; ++i) {
       const int64_t now_ns = base::monotonic_ns();
       append_like_java(buffer, own, logical, static_cast<uint16_t>(EventKind::method_enter), now_ns, i);
+      if (i == 0) published.first_ns.store(now_ns, std::memory_order_relaxed);
       published.last_ns.store(now_ns, std::memory_order_relaxed);
       published.appended.store(i + 1, std::memory_order_release);
     }
@@ -97,7 +100,7 @@ void produce(Recorder& recorder, uint32_t t, Published::PerThread& published) {
 int64_t lost_ns(const Collected& got, const Published::PerThread& published) {
   const uint32_t appended = published.appended;
   uint32_t next = 0;
-  int64_t last_ns = 0;
+  int64_t last_ns = published.first_ns;
   for (const PlainEvent& event : got.events) {
     if (event.thread.value != published.thread || event.source != format::RunSource::program) continue;
     EXPECT_EQ(event.kind, EventKind::method_enter);
@@ -123,7 +126,8 @@ TEST(KilledProgram, LosesAtMostTheLastMomentsAndLeavesAValidFile) {
     auto& published = *new (memory) Published{};
     const pid_t pid = fork();
     if (pid == 0) child(path, published);
-    while (published.threads[0].appended < 10 || published.threads[1].appended < 10 || published.threads[2].appended < 10) {
+    while (published.threads[0].appended < 10 || published.threads[1].appended < 10 ||
+           published.threads[2].appended < 10) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 250'000));

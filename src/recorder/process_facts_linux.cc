@@ -47,7 +47,8 @@ std::vector<Fact> process_facts() {
       {"recorder.version", CONTRAFACT_VERSION},
   };
   utsname system;
-  if (uname(&system) == 0) facts.push_back({"system", std::string(system.sysname) + " " + system.release + " " + system.machine});
+  if (uname(&system) == 0)
+    facts.push_back({"system", std::string(system.sysname) + " " + system.release + " " + system.machine});
   return facts;
 }
 

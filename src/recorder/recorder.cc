@@ -31,8 +31,8 @@ class Recorder::Impl {
     std::lock_guard lock(stop_mutex_);
     if (stopped_) return;
     stopped_ = true;
+    log->set_exit_reason(reason);
     drainer->stop();
-    log->finish(reason);
   }
 
  private:
@@ -72,17 +72,18 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   layout.elements_per_call[kTimeColumn] = 1;
   layout.element_bytes[kOperandColumn] = sizeof(uint32_t);
   layout.elements_per_call[kOperandColumn] = format::kOperandsMax;
-  auto drainer = deferred::Drainer::start({.layout = layout,
-                                           .memory_bytes_max = options.memory_bytes_max,
-                                           .interval_ms = options.drain_interval_ms},
-                                          *impl->log);
+  auto drainer = deferred::Drainer::start(
+      {.layout = layout, .memory_bytes_max = options.memory_bytes_max, .interval_ms = options.drain_interval_ms},
+      *impl->log);
   if (!drainer) return drainer.error();
   impl->drainer = std::move(*drainer);
   return impl;
 }
 
 Recorder::Recorder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Recorder::~Recorder() { stop("exit"); }
+Recorder::~Recorder() {
+  stop("exit");
+}
 
 base::Result<std::unique_ptr<Recorder>> Recorder::start(Options options) {
   auto impl = Impl::start(std::move(options));
@@ -95,28 +96,46 @@ Client* Recorder::attach(const format::ThreadRow& row) {
   impl_->log->name_thread(static_cast<uint32_t>(row.os_tid), thread);
   return impl_->drainer->attach(thread.value);
 }
-void Recorder::detach(Client* client) { impl_->drainer->detach(client); }
-ThreadId Recorder::add_thread(const format::ThreadRow& row) { return impl_->tables.thread(row); }
+void Recorder::detach(Client* client) {
+  impl_->drainer->detach(client);
+}
+ThreadId Recorder::add_thread(const format::ThreadRow& row) {
+  return impl_->tables.thread(row);
+}
 
-StringId Recorder::intern(std::string_view text) { return impl_->tables.string(text); }
-MethodId Recorder::add_method(const format::MethodRow& row) { return impl_->tables.method(row); }
+StringId Recorder::intern(std::string_view text) {
+  return impl_->tables.string(text);
+}
+MethodId Recorder::add_method(const format::MethodRow& row) {
+  return impl_->tables.method(row);
+}
 ContextId Recorder::intern_context(ContextId parent, MethodId method, uint32_t line) {
   return impl_->tables.context({parent, method, line});
 }
 ContextId Recorder::intern_context(std::span<const Frame> innermost_first) {
   return impl_->tables.contexts(innermost_first);
 }
-PoolId Recorder::add_pool(const format::PoolRow& row) { return impl_->tables.pool(row); }
-void Recorder::add_fact(std::string_view key, std::string_view value) { impl_->tables.fact(key, value); }
+PoolId Recorder::add_pool(const format::PoolRow& row) {
+  return impl_->tables.pool(row);
+}
+void Recorder::add_fact(std::string_view key, std::string_view value) {
+  impl_->tables.fact(key, value);
+}
 
-void Recorder::stop(std::string_view reason) { impl_->stop(reason); }
+void Recorder::stop(std::string_view reason) {
+  impl_->stop(reason);
+}
 void Recorder::flush() {
-  if (!impl_->in_child()) impl_->drainer->flush();
+  if (impl_->in_child()) return;
+  impl_->log->hurry(+1);
+  impl_->drainer->flush();
+  impl_->log->hurry(-1);
 }
 
 Recorder::Statistics Recorder::statistics() const {
   const EventLog& log = *impl_->log;
-  return {log.events_written(), log.events_dropped(), log.bytes_written(), impl_->drainer->bytes_made(), log.failed()};
+  return {log.events_written(), log.events_dropped(), log.bytes_written(), impl_->drainer->bytes_made(),
+          log.has_failed()};
 }
 
 }  // namespace contrafact::recorder

@@ -1,14 +1,14 @@
 // Recorder: the event log of a running process. Agents attach threads, append events, and name rows of tables; one
 // background thread (the drainer) takes what was appended at least every `drain_interval_ms` and writes it to the sink.
 //
-// Thread safety: everything but start() and the destructor may be called from any thread; append() and swap() only by the
-// thread that the client was attached for (or under the caller's own exclusion).
-// Cost: append() and swap() take no lock, allocate nothing, do no I/O (swap() may wake the drainer: one futex call).
-// attach, detach, add_* and intern_* may lock and allocate for a short time: slow paths only.
-// Invariants:
+// Thread safety: everything but start() and the destructor may be called from any thread; append() and swap() only by
+// the thread that the client was attached for (or under the caller's own exclusion). Cost: append() and swap() take no
+// lock, allocate nothing, do no I/O (swap() may wake the drainer: one futex call). attach, detach, add_* and intern_*
+// may lock and allocate for a short time: slow paths only. Invariants:
 //  1. A row is in its table before any event that names it can be appended, and is written before that event.
 //  2. Nothing here fails the host: when memory or disk run out, events are dropped and counted.
-//  3. In a forked child nothing is ever written.
+//  3. In a forked child nothing is ever written. There, only append, swap, flush, stop and the destructor may be
+//  called.
 //  4. A recorder must outlive its producers: an agent that cannot know when the last one is gone never destroys it.
 #pragma once
 
@@ -44,7 +44,7 @@ struct Fact {
 
 struct Options {
   std::string output_path;
-  std::unique_ptr<format::Sink> sink;           // used instead of output_path where given
+  std::unique_ptr<format::Sink> sink;              // used instead of output_path where given
   uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
   uint32_t drain_interval_ms = 20;
   int compression_level = 1;
@@ -66,8 +66,9 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // A new row of the thread table with a client to append with; client->buffer() is the buffer to begin with (of capacity
-  // 0, so that the first append swaps). Never null. row.os_tid (gettid) is what the kernel's switches are matched by.
+  // A new row of the thread table with a client to append with; client->buffer() is the buffer to begin with (of
+  // capacity 0, so that the first append swaps). Never null. row.os_tid (gettid) is what the kernel's switches are
+  // matched by.
   Client* attach(const format::ThreadRow& row);
   // The thread ended; what it appended will be written. The client must not be used again.
   void detach(Client* client);
@@ -100,7 +101,8 @@ class Recorder {
   // The first call counts; later ones wait for it to be done.
   void stop(std::string_view reason);
 
-  // Everything that was committed before the call is in the sink when it returns. For tests and for agents' checkpoints.
+  // Everything that was committed before the call is in the sink when it returns. For tests and for agents'
+  // checkpoints.
   void flush();
 
   struct Statistics {

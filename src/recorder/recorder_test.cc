@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,7 +52,9 @@ class RecorderTest : public testing::Test {
   std::vector<PlainEvent> kernel_;
 };
 
-ThreadRow this_thread(StringId name) { return {.name = name, .os_tid = static_cast<uint64_t>(gettid())}; }
+ThreadRow this_thread(StringId name) {
+  return {.name = name, .os_tid = static_cast<uint64_t>(gettid())};
+}
 
 TEST_F(RecorderTest, WritesEventsRowsAndFacts) {
   auto recorder = start({.facts = {{"jvm.version", "17"}}});
@@ -79,13 +82,15 @@ TEST_F(RecorderTest, WritesEventsRowsAndFacts) {
 
   const Collected got = load();
   const ThreadId main(0);
-  EXPECT_THAT(got.events,
-              ElementsAre(PlainEvent{main, RunSource::program, EventKind::thread_begin, 100},
-                          PlainEvent{main, RunSource::program, EventKind::task_spawn, 110,
-                                     {5, context.value, pool.value, method.value}},
-                          PlainEvent{virtual_thread, RunSource::program, EventKind::task_start, 120, {5}},
-                          PlainEvent{virtual_thread, RunSource::program, EventKind::task_end, 130, {5, 1}},
-                          PlainEvent{main, RunSource::program, EventKind::thread_end, 140}));
+  EXPECT_THAT(
+      got.events,
+      ElementsAre(
+          PlainEvent{main, RunSource::program, EventKind::thread_begin, 100},
+          PlainEvent{
+              main, RunSource::program, EventKind::task_spawn, 110, {5, context.value, pool.value, method.value}},
+          PlainEvent{virtual_thread, RunSource::program, EventKind::task_start, 120, {5}},
+          PlainEvent{virtual_thread, RunSource::program, EventKind::task_end, 130, {5, 1}},
+          PlainEvent{main, RunSource::program, EventKind::thread_end, 140}));
   EXPECT_EQ(got.strings.at(got.threads.at(0).name.value), "main");
   EXPECT_EQ(got.threads.at(virtual_thread.value).java_tid, 30u);
   EXPECT_EQ(got.contexts.at(context.value).line, 9u);
@@ -208,11 +213,43 @@ TEST_F(RecorderTest, AFullDiskStopsTheRecordingAndNotTheProgram) {
   auto recorder = Recorder::start(std::move(options));
   ASSERT_TRUE(recorder.ok());
   Client* client = (*recorder)->attach(this_thread(StringId()));
-  for (uint32_t i = 0; i < 300'000; ++i) Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
+  for (uint32_t i = 0; i < 300'000; ++i)
+    Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
   (*recorder)->stop("exit");
   EXPECT_TRUE((*recorder)->statistics().failed);
   EXPECT_GT((*recorder)->statistics().events_dropped, 0u);
-  EXPECT_THAT(lines, ElementsAre("recording stopped, the program goes on: cannot write run.cft: No space left on device"));
+  EXPECT_THAT(lines,
+              ElementsAre("recording stopped, the program went on: cannot write run.cft: No space left on device"));
+}
+
+// A limit on the file's size fails like a full disk, in the middle of a block, and sends a signal that kills by
+// default.
+TEST_F(RecorderTest, AFileThatMayNotGrowEndsWithAWholeBlock) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{20'000, 20'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    auto recorder = Recorder::start({.output_path = path_, .drain_interval_ms = 1});
+    Client* client = (*recorder)->attach(this_thread(StringId()));
+    for (uint32_t i = 0; !(*recorder)->statistics().failed; ++i) {
+      Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
+      if (i % 1000 == 0) (*recorder)->flush();
+    }
+    (*recorder)->stop("exit");
+    _exit(42);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const Collected got = load();
+  EXPECT_EQ(loss_.blocks_damaged + loss_.blocks_missing + loss_.bytes_skipped, 0u);
+  EXPECT_GT(got.events.size(), 1000u);
+  // There is seldom no room for the few bytes of the trailer.
+  if (!got.trailers.empty()) {
+    EXPECT_THAT(got.trailers[0].exit_reason, HasSubstr("File too large"));
+    EXPECT_GT(got.trailers[0].events_dropped, 0u);
+  }
 }
 
 TEST_F(RecorderTest, SaysWhyItCannotStart) {

@@ -6,7 +6,9 @@
 // share a trace.
 //
 // Invariants
-//  1. Every task that was started in the recording is started once in the simulation, unless the result is `stuck`.
+//  1. Every task that was started in the recording is started once in the simulation, unless the result is `stuck`. The
+//     run is over when nothing but background is left: tasks that the recording cut off, delayed and periodic ones, and
+//     daemon threads that nobody joins.
 //  2. With the recorded assignment's resources unlimited, the duration is that of the longest chain of dependences.
 #pragma once
 
@@ -17,6 +19,7 @@
 
 #include "base/result.h"
 #include "model/trace.h"
+#include "whatif/improvement.h"
 
 namespace contrafact::whatif {
 
@@ -59,6 +62,10 @@ struct Simulation {
   std::vector<StuckTask> stuck;    // empty: the run came to its end
   std::vector<std::string> notes;  // assumptions that this trace forced, one line each
 };
+
+// What the improvements make of each task. Errors: two of them treat one task differently, or a task does not exist.
+base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
+                                                   std::span<const Improvement> improvements);
 
 // `treatments` is indexed by task; empty: all keep. Errors: a treatment that cannot be applied (says which task and
 // why).

@@ -1,12 +1,14 @@
 // Rewrites a folder of class files with every edit that src/classfile offers, and checks what can be checked without a
 // JVM.
 //
-//   rewrite_classes IN_DIR OUT_DIR [--probe java/lang/ContrafactProbe] [--reencode-only]
+//   rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--every N] [--reencode-only | --trace | --wrong-frames]
 //
 // For each class: parse and write is the identity; decoding and encoding every method yields an equivalent body; then
 // every method gets entry, exit and exception code with a saved local, and calls of chosen kinds are wrapped. The
 // result goes to OUT_DIR under the same path, for a JVM to verify. Exit status 1 if any check failed.
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -93,7 +95,52 @@ bool reencode_is_equivalent(Bytes original) {
   return true;
 }
 
-base::Status instrument_method(ClassFile& file, size_t index, const std::string& probe, Totals& totals) {
+enum class Mode { kReencode, kEdit, kTrace, kWrongFrames };
+
+base::Status finish(ClassFile& file, size_t index, Code& code, size_t wrapped, Totals& totals) {
+  auto bytes = code.encode(file.pool());
+  if (!bytes) return bytes.error();
+  totals.calls_wrapped += wrapped;
+  totals.attributes_dropped += code.notes.attributes_dropped;
+  totals.branches_widened += code.notes.branches_widened;
+  file.replace_code(index, std::move(*bytes));
+  return {};
+}
+
+// Entry, exit and exceptions of the method, and the same around each call of run() and apply().
+base::Status trace_method(ClassFile& file, size_t index, const std::string& probe, Totals& totals) {
+  auto code = Code::parse(file, file.methods()[index]);
+  if (!code) return code.error();
+  const std::string name(code->method_name);
+  const auto tell = [&](Sequence& sequence, const std::string& what) -> Sequence& {
+    return sequence.ldc_string(what).invokestatic(probe, "tell", "(Ljava/lang/String;)V");
+  };
+  Sequence enter(file.pool()), leave(file.pool()), failed(file.pool());
+  tell(enter, "enter " + name);
+  tell(leave, "leave " + name);
+  tell(failed, "throw " + name);
+  if (base::Status status = instrument_entry_exit(*code, file, {&enter, &leave, &failed, {}}); !status) return status;
+  CallWrap wrap;
+  wrap.selects = [](const CallSite& site) { return site.name == "run" || site.name == "apply"; };
+  wrap.copy_operands = true;
+  wrap.build = [&](const CallSite& site, const CallOperands& operands, Sequence& before, Sequence& after,
+                   Sequence& exception) {
+    const std::string callee(site.name);
+    tell(before, "before " + callee);
+    for (Sequence* sequence : {&before, &after, &exception}) {
+      if (operands.receiver != UINT32_MAX) {
+        sequence->aload(operands.receiver).invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+      }
+    }
+    tell(after, "after " + callee);
+    tell(exception, "thrown by " + callee);
+  };
+  auto wrapped = wrap_calls(*code, file, wrap);
+  if (!wrapped) return wrapped.error();
+  return finish(file, index, *code, *wrapped, totals);
+}
+
+base::Status instrument_method(ClassFile& file, size_t index, const std::string& probe, Mode mode, Totals& totals) {
   auto code = Code::parse(file, file.methods()[index]);
   if (!code) return code.error();
   ConstantPool& pool = file.pool();
@@ -123,7 +170,7 @@ base::Status instrument_method(ClassFile& file, size_t index, const std::string&
   Sequence enter(pool), leave(pool), failed(pool);
   const uint32_t saved = code->new_local("Ljava/lang/Object;");
   const uint32_t time = code->new_local("J");
-  edit.saved = {{saved, "Ljava/lang/Object;"}, {time, "J"}};
+  edit.saved = {{saved, mode == Mode::kWrongFrames ? "[I" : "Ljava/lang/Object;"}, {time, "J"}};
   if (has_this) {
     enter.aload(0).astore(saved);
   } else {
@@ -142,16 +189,10 @@ base::Status instrument_method(ClassFile& file, size_t index, const std::string&
   edit.exit = &leave;
   edit.exception = &failed;
   if (base::Status status = instrument_entry_exit(*code, file, edit); !status) return status;
-  auto bytes = code->encode(pool);
-  if (!bytes) return bytes.error();
-  totals.calls_wrapped += *wrapped;
-  totals.attributes_dropped += code->notes.attributes_dropped;
-  totals.branches_widened += code->notes.branches_widened;
-  file.replace_code(index, std::move(*bytes));
-  return {};
+  return finish(file, index, *code, *wrapped, totals);
 }
 
-void rewrite_class(const fs::path& in, const fs::path& out, const std::string& probe, bool instrument, Totals& totals) {
+void rewrite_class(const fs::path& in, const fs::path& out, const std::string& probe, Mode mode, Totals& totals) {
   const auto fail = [&](const std::string& what) {
     totals.failures++;
     std::fprintf(stderr, "%s: %s\n", in.c_str(), what.c_str());
@@ -167,14 +208,15 @@ void rewrite_class(const fs::path& in, const fs::path& out, const std::string& p
   if (file->write() != *input) fail("parse and write is not the identity");
   if (!reencode_is_equivalent(*input)) fail("decode and encode is not equivalent");
   const int64_t edit_start = base::monotonic_ns();
-  for (size_t i = 0; instrument && file->name() != probe && i < file->methods().size(); i++) {
+  for (size_t i = 0; mode != Mode::kReencode && file->name() != probe && i < file->methods().size(); i++) {
     if (!file->methods()[i].has_code()) continue;
     totals.methods++;
-    if (base::Status status = instrument_method(*file, i, probe, totals); status) {
+    const base::Status status =
+        mode == Mode::kTrace ? trace_method(*file, i, probe, totals) : instrument_method(*file, i, probe, mode, totals);
+    if (status) {
       totals.instrumented++;
     } else {
       totals.refusals[reason_of(status.error().message)]++;
-      if (getenv("SHOW")) std::printf("%s %s\n", in.c_str(), std::string(file->methods()[i].descriptor).c_str());
     }
   }
   const std::vector<uint8_t> output = file->write();
@@ -188,27 +230,37 @@ void rewrite_class(const fs::path& in, const fs::path& out, const std::string& p
 
 int main(int argc, char** argv) {
   std::string probe = "java/lang/ContrafactProbe";
-  bool instrument = true;
+  Mode mode = Mode::kEdit;
+  size_t every = 1;
   std::vector<std::string> folders;
   for (int i = 1; i < argc; i++) {
     const std::string argument = argv[i];
     if (argument == "--probe" && i + 1 < argc) {
       probe = argv[++i];
     } else if (argument == "--reencode-only") {
-      instrument = false;
+      mode = Mode::kReencode;
+    } else if (argument == "--every" && i + 1 < argc) {
+      every = std::max(1, std::atoi(argv[++i]));
+    } else if (argument == "--trace") {
+      mode = Mode::kTrace;
+    } else if (argument == "--wrong-frames") {
+      mode = Mode::kWrongFrames;
     } else {
       folders.push_back(argument);
     }
   }
   if (folders.size() != 2) {
-    std::fprintf(stderr, "usage: rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--reencode-only]\n");
+    std::fprintf(stderr,
+                 "usage: rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--every N] [--reencode-only | --trace | "
+                 "--wrong-frames]\n");
     return 2;
   }
   Totals totals;
+  size_t seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folders[0])) {
     if (!entry.is_regular_file() || entry.path().extension() != ".class") continue;
-    rewrite_class(entry.path(), fs::path(folders[1]) / fs::relative(entry.path(), folders[0]), probe, instrument,
-                  totals);
+    const Mode chosen = seen++ % every == 0 ? mode : Mode::kReencode;
+    rewrite_class(entry.path(), fs::path(folders[1]) / fs::relative(entry.path(), folders[0]), probe, chosen, totals);
   }
   std::printf(
       "%zu classes, %zu methods with code, %zu instrumented, %zu calls wrapped, %zu attributes dropped, "
