@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kJdkMin = 17;
 constexpr int kJdkMax = 25;
-constexpr int kModulePatchesMax = 20;
+constexpr std::string_view kInjectedJar = "contrafact-java.jar";
 // jvmtiCapabilities::can_support_virtual_threads, which headers before JDK 21 do not name: the bit behind
 // can_generate_sampled_object_alloc_events.
 constexpr int kVirtualThreadsBit = 44;
@@ -63,7 +63,7 @@ void set_live(JNIEnv* jni, bool live) {
 void enable(jvmtiEvent event) { g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  if (!register_natives(jni, *g_agent) || !g_agent->threads->resolve(jni)) {
+  if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni)) {
     say("the injected classes do not fit this JVM; the program runs unrecorded");
     if (g_agent->options.strict) std::_Exit(1);
     return;
@@ -118,6 +118,16 @@ void JNICALL on_gc_finish(jvmtiEnv*) {
   if (g_agent->live) recorder::Recorder::append(g_agent->pauses, format::EventKind::pause_end, base::monotonic_ns());
 }
 
+// The JVM keeps --patch-module to itself; so look where the option can be given.
+bool has_injected_jar() {
+  for (const char* name : {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}) {
+    const char* value = std::getenv(name);
+    if (value && std::string_view(value).find(kInjectedJar) != std::string_view::npos) return true;
+  }
+  auto command = base::read_text_file("/proc/self/cmdline");
+  return command && command->find(kInjectedJar) != std::string::npos;
+}
+
 base::Status check_jvm(Agent& agent) {
   const std::string name = property(agent.jvmti, "java.vm.name");
   const std::string version = property(agent.jvmti, "java.vm.specification.version");
@@ -127,10 +137,7 @@ base::Status check_jvm(Agent& agent) {
     return base::Error{"cannot record '" + name + "' " + version + ": supported are HotSpot and OpenJDK " +
                        std::to_string(kJdkMin) + " to " + std::to_string(kJdkMax)};
   }
-  for (int i = 0; i < kModulePatchesMax; ++i) {
-    const std::string patch = property(agent.jvmti, "jdk.module.patch." + std::to_string(i));
-    if (patch.find("contrafact-java.jar") != std::string::npos) return {};
-  }
+  if (has_injected_jar()) return {};
   return base::Error{"the option --patch-module java.base=.../contrafact-java.jar is missing; use 'contrafact record', which "
                      "gives it"};
 }

@@ -7,7 +7,7 @@ namespace contrafact::agent_jvm {
 
 struct Agent;
 
-// Binds them. False: the injected classes are not there, or not the ones that belong to this agent.
-bool register_natives(JNIEnv* jni, Agent& agent);
+// Before any of them is called. False: the injected classes are not there.
+bool bind_natives(JNIEnv* jni, Agent& agent);
 
 }  // namespace contrafact::agent_jvm
