@@ -76,7 +76,8 @@ void Repair::close(uint32_t position) {
       begin_late(position);
     } else {
       drop(position);
-      ++dropped_;
+      // A new worker that got its first task with it was never idle.
+      if (kind != EventKind::worker_busy) ++dropped_;
     }
     return;
   }

@@ -1,0 +1,194 @@
+#include "analysis/candidates.h"
+
+#include <gmock/gmock.h>
+
+#include "analysis/text_trace_for_test.h"
+#include "model/trace_builder.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using model::TaskId;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<const Candidate*> of_kind(const Candidates& all, CandidateKind kind) {
+  std::vector<const Candidate*> found;
+  for (const Candidate& candidate : all.candidates) {
+    if (candidate.kind == kind) found.push_back(&candidate);
+  }
+  return found;
+}
+
+std::vector<std::string> reasons(const Candidates& all) {
+  std::vector<std::string> texts;
+  for (const Ineligible& row : all.ineligible) texts.push_back(row.reason + ": " + std::to_string(row.tasks));
+  return texts;
+}
+
+// Four tasks of one place: t1 and t3 sleep, t2 and t4 do not.
+constexpr std::string_view kBranches = R"(
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 main task_spawn t3 c1 p m2
+0 main task_spawn t4 c1 p m2
+0 w1 task_start t1
+1 w1 block_begin sleep c2
+900 w1 block_end sleep
+901 w1 task_end t1
+902 w1 task_start t2
+903 w1 task_end t2
+904 w1 task_start t3
+904 w1 block_begin sleep c2
+1800 w1 block_end sleep
+1801 w1 task_end t3
+1802 w1 task_start t4
+1803 w1 task_end t4
+)";
+
+TEST(Candidates, OnePlaceAndItsBranches) {
+  const model::Trace trace = parsed_with_rows(kBranches);
+  const Candidates all = candidates(trace);
+  const auto inlines = of_kind(all, CandidateKind::convert_to_inline);
+  ASSERT_EQ(inlines.size(), 1u);
+  EXPECT_EQ(inlines[0]->tasks.size(), 4u);
+  EXPECT_EQ(trace.context_label(inlines[0]->context), "Main.main (Main.java:7)");
+  EXPECT_EQ(trace.method_label(inlines[0]->body), "Job.run (Job.java:1)");
+  const auto branches = of_kind(all, CandidateKind::hoist_branch);
+  ASSERT_EQ(branches.size(), 2u);
+  EXPECT_THAT(branches[0]->tasks, ElementsAre(TaskId(0), TaskId(2)));
+  EXPECT_EQ(branches[0]->path, "block at Job.run (Job.java:9)");
+  EXPECT_EQ(branches[0]->other_path, "nothing recorded");
+  EXPECT_THAT(branches[1]->tasks, ElementsAre(TaskId(1), TaskId(3)));
+  EXPECT_EQ(branches[1]->other_path, "block at Job.run (Job.java:9)");
+  EXPECT_EQ(branches[1]->set_size, 4u);
+  EXPECT_EQ(branches[0]->set, inlines[0]->set);
+  EXPECT_THAT(of_kind(all, CandidateKind::convert_to_combinator), IsEmpty());
+  EXPECT_THAT(all.ineligible, IsEmpty());
+}
+
+TEST(Candidates, EqualPathsAreNoBranch) {
+  std::string text(kBranches);
+  for (size_t at; (at = text.find(" block_")) != std::string::npos;) {
+    const size_t begin = text.rfind('\n', at) + 1;
+    text.erase(begin, text.find('\n', at) + 1 - begin);
+  }
+  const Candidates all = candidates(parsed_with_rows(text));
+  EXPECT_EQ(all.candidates.size(), 1u);
+}
+
+TEST(Candidates, CoordinatorsSpawnAndWait) {
+  const model::Trace trace = parsed_with_rows(R"(
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+0 w1 task_spawn t3 c2 p m3
+0 w1 wait_begin t3 c3
+0 w2 task_start t3
+9 w2 task_end t3
+9 w1 wait_end t3
+10 w1 task_end t1
+10 w1 task_start t2
+10 w1 wait_begin t3 c3
+10 w1 wait_end t3
+11 w1 task_end t2
+)");
+  const auto combinators = of_kind(candidates(trace), CandidateKind::convert_to_combinator);
+  const Candidates all = candidates(trace);
+  const auto found = of_kind(all, CandidateKind::convert_to_combinator);
+  ASSERT_EQ(found.size(), 1u);
+  // t2 waits for a task, but for none of its own.
+  EXPECT_THAT(found[0]->tasks, ElementsAre(TaskId(0)));
+  EXPECT_EQ(of_kind(all, CandidateKind::convert_to_inline).size(), 2u);
+}
+
+TEST(Candidates, ReasonsWhyNot) {
+  const Candidates all = candidates(parsed_with_rows(R"(
+thread other
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+5 w1 task_end t1
+0 main wait_begin t1 c1
+3 main wait_end - timeout
+3 main task_spawn t3 c2 p m2
+3 main task_spawn t4 c3 p m2
+3 main task_delay t4 1
+3 main task_spawn t5 c4
+3 other task_start t5
+9 other task_end t5
+1003 w1 task_start t4
+1004 w1 task_end t4
+)"));
+  EXPECT_THAT(all.candidates, IsEmpty());
+  EXPECT_THAT(reasons(all),
+              testing::UnorderedElementsAre("waited for with a time-out: 1", "never started: 1", "never started: 1",
+                                            "delayed or periodic: their time of execution matters: 1",
+                                            "runs of a thread, not tasks of a pool: 1"));
+}
+
+// Tasks that never ran do not stand in the way of those that did.
+TEST(Candidates, NeverStartedTasksAreLeftOut) {
+  const Candidates all = candidates(parsed_with_rows(R"(
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+5 w1 task_end t1
+)"));
+  ASSERT_EQ(all.candidates.size(), 1u);
+  EXPECT_THAT(all.candidates[0].tasks, ElementsAre(TaskId(0)));
+  EXPECT_THAT(reasons(all), ElementsAre("never started: 1"));
+}
+
+// An asynchronous stage is handed out by whoever completes its source; its place is where it was made.
+TEST(Candidates, DependentStagesBelongToWhereTheyWereMade) {
+  const model::Trace trace = parsed_with_rows(R"(
+0 main task_spawn t1 c1 p m2
+0 main task_create t2 c1 m3
+0 main task_depends t2 t1 all
+0 main task_create t3 c1 m3
+0 main task_depends t3 t1 all
+0 w1 task_start t1
+5 w1 task_complete t1
+5 w1 task_spawn t2 c2 p m3
+5 w1 task_spawn t3 c3 p m3
+6 w1 task_end t1
+6 w2 task_start t2
+8 w2 task_end t2
+8 w2 task_start t3
+9 w2 task_end t3
+)");
+  const Candidates all = candidates(trace);
+  ASSERT_EQ(all.candidates.size(), 2u);
+  EXPECT_THAT(all.candidates[1].tasks, ElementsAre(TaskId(1), TaskId(2)));
+  EXPECT_EQ(trace.context_label(all.candidates[1].context), "Main.main (Main.java:7)");
+}
+
+TEST(Candidates, ManyPathsKeepTheMostFrequent) {
+  model::TraceBuilder builder;
+  const model::MethodId body = builder.add_method("shop.Job", "run", "Job.java", 1);
+  const model::ContextId context = builder.add_context({}, body, 2);
+  const model::PoolId pool = builder.add_pool("p", format::PoolKind::thread_pool, 1, 1);
+  const model::ThreadId main = builder.add_thread("main"), worker = builder.add_thread("w");
+  std::vector<model::MethodId> methods;
+  for (uint32_t i = 0; i < 30; ++i) methods.push_back(builder.add_method("shop.Job", "step", "Job.java", 10 + i));
+  for (uint32_t i = 0; i < 31; ++i) {
+    const TaskId task = builder.add_task();
+    builder.spawn(main, i, task, context, pool, body);
+    builder.add(worker, model::EventKind::task_start, i, task);
+    const uint32_t method = methods[i == 30 ? 17 : i].value;
+    builder.add(worker, model::EventKind::method_enter, i, {method, 0, 0, 0});
+    builder.add(worker, model::EventKind::method_exit, i, {method, 0, 0, 0});
+    builder.add(worker, model::EventKind::task_end, i, task);
+  }
+  const base::Result<model::Trace> trace = builder.build();
+  ASSERT_TRUE(trace.ok());
+  const Candidates all = candidates(*trace, {.branches_max = 3});
+  const auto branches = of_kind(all, CandidateKind::hoist_branch);
+  ASSERT_EQ(branches.size(), 3u);
+  EXPECT_THAT(branches[0]->tasks, ElementsAre(TaskId(17), TaskId(30)));
+  EXPECT_THAT(reasons(all), ElementsAre("too many execution paths: only the most frequent are tried: 27"));
+}
+
+}  // namespace
+}  // namespace contrafact::analysis

@@ -1,0 +1,32 @@
+// Throughput head-room (Rehype, section 5): how many concurrent copies of this run a pool could carry. A pool of 20
+// whose run takes 13 workers at its peak fits one copy; at a peak of 5 it fits four.
+//
+// Pure function of the thread use.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/thread_usage.h"
+#include "model/trace.h"
+
+namespace contrafact::analysis {
+
+struct PoolHeadroom {
+  model::PoolId pool;
+  uint32_t size = 0;  // most workers it may have; 0: unbounded or unknown
+  uint32_t workers_seen = 0;
+  uint32_t peak_occupied = 0;
+  double mean_occupied = 0;
+  double utilisation = 0;                  // mean occupied / size; 0 where size is unknown
+  double active_utilisation = 0;           // mean active / size
+  int64_t saturated_ns = 0;                // time with every worker occupied
+  uint32_t queue_peak = 0;                 // most tasks spawned to it and not yet started
+  std::optional<uint32_t> copies_by_peak;  // floor(size / peak); none where size or use is unknown
+  std::optional<double> copies_by_mean;    // size / mean
+};
+
+// One row for each pool that was given tasks or has workers, in order of id.
+std::vector<PoolHeadroom> headroom(const model::Trace& trace, const ThreadUsage& usage);
+
+}  // namespace contrafact::analysis

@@ -1,0 +1,62 @@
+// Where tasks communicate by other means than their results, against the model that the estimates rest on (Rehype,
+// section 2): a task that blocks until another task feeds its queue, releases its lock or counts its latch down may
+// behave otherwise, or never end, when it runs inline. Waits for futures are the model, and no violation.
+//
+// Pure function; linear in the events.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::analysis {
+
+enum class ViolationKind : uint8_t {
+  fed_by_task,     // blocked until another task woke it: a queue, latch, condition
+  fed_by_thread,   // blocked until a thread outside any task woke it
+  lock_contended,  // blocked for a lock that another thread held, a synchronized region's or one of
+                   // java.util.concurrent
+  parked,          // blocked in park or Object.wait, and the trace does not say who woke it
+  sleeps,          // Thread.sleep: inlined, the caller sleeps
+  io,              // recorded input or output: inlined, the caller blocks for it
+};
+
+struct Violation {
+  ViolationKind kind = ViolationKind::fed_by_task;
+  model::ContextId context;      // where the task blocks
+  model::ContextId waker_spawn;  // where the task that woke it was spawned; none without one
+  model::MethodId waker_body;    // what that task runs
+  bool waker_in_set = false;     // the waker is itself one of the tasks asked about
+  bool serious = false;          // may deadlock or change the result when inlined; otherwise only timing differs
+  uint64_t count = 0;            // blocks
+  uint64_t tasks = 0;            // distinct tasks with such a block
+  int64_t blocked_ns = 0;
+  model::TaskId example;  // the task with the longest such block
+  std::string message;    // one line for a person, with file and line
+};
+
+// The trace's blocks with what ended each; built once, asked for every candidate. Holds a reference to the trace.
+class BlockIndex {
+ public:
+  struct Block {
+    model::TaskId task;  // blocked inside it
+    model::EventIndex begin;
+    int64_t duration_ns;
+    model::TaskId waker;           // task inside which the wake happened; none if not known or outside any task
+    model::ThreadId waker_thread;  // none if no wake is known
+  };
+  explicit BlockIndex(const model::Trace& trace);
+  std::span<const Block> blocks_of(model::TaskId task) const;
+  const model::Trace& trace() const { return trace_; }
+
+ private:
+  const model::Trace& trace_;
+  std::vector<Block> blocks_;  // sorted by task
+};
+
+// Grouped by kind, context and waker; serious ones first, then by blocked time. REQUIRES: `tasks` sorted.
+std::vector<Violation> model_violations(const BlockIndex& index, std::span<const model::TaskId> tasks);
+
+}  // namespace contrafact::analysis

@@ -1,0 +1,577 @@
+#include "graph/propagate.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace contrafact::graph {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+// Clocks of two cores and the order of two probes may differ by this much: a stage that began this long "before" its
+// source completed did not have to wait.
+constexpr int64_t kRaceNs = 10'000;
+
+}  // namespace
+
+Propagator::Propagator(const TraceDag& dag) : dag_(dag) {}
+
+Propagated Propagator::run(std::span<const Placement> placements, const PropagateOptions& options) {
+  reset(placements, options);
+  start_roots();
+  while (true) {
+    while (!ready_.empty()) {
+      current_ = ready_.back();
+      ready_.pop_back();
+      advance(current_);
+    }
+    if (!release_one()) break;
+  }
+  report_stuck();
+  return std::move(result_);
+}
+
+void Propagator::reset(std::span<const Placement> placements, const PropagateOptions& options) {
+  const size_t tasks = dag_.task_count();
+  CHECK(placements.empty() || placements.size() == tasks);
+  placements_ = placements;
+  options_ = options;
+  latencies_ = options.latencies ? options.latencies : &dag_.typical;
+  result_ = {};
+  if (options.steps) result_.steps.resize(dag_.roots.size());
+  available_.assign(tasks, kNever);
+  completed_.assign(tasks, kNever);
+  linked_.assign(dag_.link_count, kNever);
+  spawn_list_.assign(tasks, kNone);
+  completion_list_.assign(tasks, kNone);
+  link_list_.assign(dag_.link_count, kNone);
+  if (ran_early_.size() != tasks || any_early_) ran_early_.assign(tasks, 0);
+  any_early_ = false;
+  strand_count_ = 0;
+  parked_.clear();
+  ready_.clear();
+  any_continuation_ =
+      std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
+  if (any_continuation_) count_coordinator_waits();
+}
+
+void Propagator::count_coordinator_waits() {
+  expected_.assign(dag_.task_count(), 0);
+  parked_list_.assign(dag_.task_count(), kNone);
+  host_.assign(dag_.task_count(), kNone);
+  for (size_t task = 0; task < placements_.size(); ++task) {
+    if (placements_[task] != Placement::continuation) continue;
+    const Body& body = dag_.bodies[task];
+    for (uint32_t i = body.begin; i < body.end; ++i) {
+      if (dag_.vertices[i].vertex_kind() == VertexKind::wait) ++expected_[dag_.vertices[i].id];
+    }
+  }
+}
+
+uint32_t Propagator::new_strand(uint32_t thread, int64_t now_ns) {
+  if (strand_count_ == strands_.size()) strands_.emplace_back();
+  Strand& strand = strands_[strand_count_];
+  strand.frames.clear();
+  strand.now_ns = strand.since_ns = now_ns;
+  strand.use = Use::none;
+  strand.thread = thread;
+  strand.detached_vertex = kNone;
+  strand.wait = Wait::nothing;
+  strand.next = kNone;
+  strand.soft = strand.released = strand.finished = false;
+  return static_cast<uint32_t>(strand_count_++);
+}
+
+void Propagator::start_roots() {
+  const auto tasks = static_cast<uint32_t>(dag_.task_count());
+  for (uint32_t thread = 0; thread < dag_.roots.size(); ++thread) {
+    if (!dag_.bodies[tasks + thread].called) continue;
+    const uint32_t strand = new_strand(thread, dag_.roots[thread].begin_ns);
+    enter_body(strands_[strand], tasks + thread, dag_.roots[thread].begin_ns);
+    ready_.push_back(strand);
+  }
+  // The first threads of a trace start the others: they go first.
+  std::reverse(ready_.begin(), ready_.end());
+}
+
+void Propagator::advance(uint32_t index) {
+  Strand& strand = strands_[index];
+  if (strand.detached_vertex != kNone && !begin_detached(strand)) return;
+  while (!strand.frames.empty()) {
+    Frame& frame = strand.frames.back();
+    if (frame.at < frame.end) {
+      if (!step(strand, frame, dag_.vertices[frame.at])) return;
+    } else if (!end_body(strand)) {
+      return;
+    }
+  }
+  strand.finished = true;
+  set_use(strand, strand.now_ns, Use::none);
+  const bool of_thread = strand.thread < dag_.roots.size();
+  if (of_thread && dag_.roots[strand.thread].pins_the_end) result_.end_ns = std::max(result_.end_ns, strand.now_ns);
+}
+
+bool Propagator::step(Strand& strand, Frame& frame, const Vertex& vertex) {
+  switch (vertex.vertex_kind()) {
+    case VertexKind::spawn: return step_spawn(strand, frame, vertex);
+    case VertexKind::call: return step_call(strand, frame, vertex);
+    case VertexKind::complete: return step_complete(strand, frame, vertex);
+    case VertexKind::wait: return step_wait(strand, frame, vertex);
+    case VertexKind::block: return step_block(strand, frame, vertex);
+    case VertexKind::sleep: {
+      const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+      sleep_until(strand, frame, ready_ns, ready_ns + vertex.label_ns);
+      return true;
+    }
+    case VertexKind::wake: {
+      const int64_t now_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+      advance_to(strand, frame, now_ns, now_ns);
+      linked_[vertex.id] = now_ns;
+      wake_all(link_list_[vertex.id]);
+      return true;
+    }
+    case VertexKind::leave:
+    case VertexKind::enter: {
+      const int64_t now_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+      const Body& body = dag_.bodies[frame.body];
+      const bool counted = body.active_begin < frame.at && frame.at < body.active_end;
+      const Use use = vertex.vertex_kind() == VertexKind::leave ? Use::none : Use::active;
+      advance_to(strand, frame, now_ns, now_ns);
+      if (counted) set_use(strand, now_ns, use);
+      return true;
+    }
+  }
+  return true;
+}
+
+// Done with the vertex at `frame.at`: the thread goes on at `time_ns`.
+void Propagator::advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns) {
+  const Body& body = dag_.bodies[frame.body];
+  if (options_.steps) log(strand, Step::Kind::vertex, frame.at, ready_ns, time_ns);
+  if (body.state == BodyState::plain) {
+    if (frame.at == body.active_begin) set_use(strand, ready_ns, Use::active);
+    if (frame.at + 1 == body.active_end) set_use(strand, time_ns, Use::none);
+  }
+  strand.now_ns = time_ns;
+  frame.credit_ns = 0;
+  ++frame.at;
+}
+
+bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) {
+  const uint32_t task = vertex.id;
+  const int64_t now_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  advance_to(strand, frame, now_ns, now_ns);
+  available_[task] = now_ns + int64_t{dag_.trace->tasks[task].delay_us} * 1000;
+  wake_all(spawn_list_[task]);
+  if (!placements_.empty() && placements_[task] != Placement::own_thread) {
+    frame.credit_ns = dag_.spawn_cost_ns[task];
+    enter_body(strand, task, now_ns);
+  }
+  return true;
+}
+
+// The latest completion among what `task` depends on. *missing: one that is not computed yet, or none.
+int64_t Propagator::dependencies_ns(uint32_t task, uint32_t* missing) const {
+  int64_t latest_ns = kNever;
+  *missing = kNone;
+  for (uint32_t i = dag_.dependency_begin[task]; i < dag_.dependency_begin[task + 1]; ++i) {
+    const model::Dependency& dependency = dag_.trace->dependencies[i];
+    if (dependency.mode != format::DependsMode::all) return kNever;
+    const uint32_t source = dependency.source.value;
+    if (completed_[source] != kNever) latest_ns = std::max(latest_ns, completed_[source]);
+    else if (has(source, kHasBody) || has(source, kHasComplete)) *missing = source;
+  }
+  return latest_ns;
+}
+
+int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const {
+  size_t pool = latencies_->call_label_ns.size() - 1;
+  if ((vertex.assumed_label || vertex.assumed_post) && has(vertex.id, kHasPool)) {
+    pool = dag_.trace->tasks[vertex.id].pool.index();
+  }
+  if (cause_ns != kNever && cause_ns > ready_ns) {
+    return cause_ns + (vertex.assumed_label ? latencies_->call_label_ns[pool] : vertex.label_ns);
+  }
+  return ready_ns + (vertex.assumed_post ? latencies_->call_post_ns[pool] : vertex.post_ns);
+}
+
+bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
+  const uint32_t task = vertex.id;
+  const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  const bool moved = !placements_.empty() && placements_[task] != Placement::own_thread;
+  if (moved || (any_early_ && ran_early_[task])) {
+    if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
+    strand.now_ns = ready_ns;
+    frame.credit_ns = 0;
+    ++frame.at;
+    return true;
+  }
+  int64_t cause_ns = available_[task];
+  if (has(task, kHasSpawn)) {
+    if (cause_ns == kNever) return suspend(strand, Wait::spawn, task, false);
+  } else if (has(task, kHasDependencies)) {
+    uint32_t missing;
+    cause_ns = dependencies_ns(task, &missing);
+    const bool late = missing == kNone && cause_ns != kNever && cause_ns > ready_ns + kRaceNs && !vertex.label_ns;
+    if (missing != kNone && !strand.released) return suspend(strand, Wait::completion, missing, true);
+    if (missing != kNone || late) {
+      // Another thread completes the last source in this variant: the stage runs there.
+      strand.released = false;
+      detach(frame.at, strand.thread);
+      if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
+      strand.now_ns = ready_ns;
+      frame.credit_ns = 0;
+      ++frame.at;
+      return true;
+    }
+  }
+  const int64_t time_ns = call_time(vertex, ready_ns, cause_ns);
+  advance_to(strand, frame, ready_ns, time_ns);
+  enter_body(strand, task, time_ns);
+  return true;
+}
+
+bool Propagator::step_complete(Strand& strand, Frame& frame, const Vertex& vertex) {
+  const uint32_t task = vertex.id;
+  if (completed_[task] == kNever) {
+    const int64_t now_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+    int64_t time_ns = now_ns;
+    if (!has(task, kHasBody) && has(task, kHasDependencies)) {
+      uint32_t missing;
+      time_ns = std::max(now_ns, dependencies_ns(task, &missing));
+      if (missing != kNone && !strand.released) return suspend(strand, Wait::completion, missing, true);
+      if (missing != kNone) {
+        strand.released = false;
+        detach(frame.at, strand.thread);
+        advance_to(strand, frame, now_ns, now_ns);
+        return true;
+      }
+    }
+    if (options_.steps) log(strand, Step::Kind::vertex, frame.at, now_ns, now_ns);
+    strand.now_ns = now_ns;
+    frame.credit_ns = 0;
+    if (!complete(strand, task, time_ns)) return false;
+  } else if (any_continuation_ && expected_[task] > 0 && !strand.released) {
+    return suspend(strand, Wait::coordinator, task, true);
+  }
+  strand.released = false;
+  const Body& body = dag_.bodies[frame.body];
+  if (body.state == BodyState::plain) {
+    if (frame.at == body.active_begin) set_use(strand, strand.now_ns, Use::active);
+    if (frame.at + 1 == body.active_end) set_use(strand, strand.now_ns, Use::none);
+  }
+  ++frame.at;
+  if (any_continuation_) host_parked(strand, task);
+  return true;
+}
+
+// Makes the result of `task` available. False if the thread has to stand still until its coordinators have come to their
+// waits, which decides where their next parts run.
+bool Propagator::complete(Strand& strand, uint32_t task, int64_t time_ns) {
+  completed_[task] = time_ns;
+  wake_all(completion_list_[task]);
+  if (!any_continuation_ || expected_[task] == 0) return true;
+  host_[task] = current_;
+  return suspend(strand, Wait::coordinator, task, true);
+}
+
+bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
+  const uint32_t task = vertex.id;
+  const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  if (any_continuation_ && frame.body < placements_.size() && placements_[frame.body] == Placement::continuation) {
+    return step_coordinator_wait(strand, frame, vertex, ready_ns);
+  }
+  const int64_t cause_ns = completed_[task];
+  if (cause_ns == kNever) return suspend(strand, Wait::completion, task, false);
+  const int64_t time_ns =
+      cause_ns > ready_ns ? cause_ns + (vertex.assumed_label ? latencies_->wait_label_ns : vertex.label_ns)
+                          : ready_ns + (vertex.assumed_post ? latencies_->wait_post_ns : vertex.post_ns);
+  sleep_until(strand, frame, ready_ns, time_ns);
+  return true;
+}
+
+// Waits from `ready_ns` to `time_ns`.
+void Propagator::sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns) {
+  const Body& body = dag_.bodies[frame.body];
+  const bool first = body.state == BodyState::plain && frame.at == body.active_begin;
+  const bool last = body.state == BodyState::plain && frame.at + 1 == body.active_end;
+  const Use use = first ? Use::active : strand.use;
+  set_use(strand, ready_ns, Use::waiting);
+  set_use(strand, time_ns, last ? Use::none : use);
+  if (options_.steps) log(strand, Step::Kind::vertex, frame.at, ready_ns, time_ns);
+  strand.now_ns = time_ns;
+  frame.credit_ns = 0;
+  ++frame.at;
+}
+
+// A coordinator does not wait: what follows becomes a stage of the task that it asks for.
+bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns) {
+  const uint32_t task = vertex.id;
+  const bool hosted = host_[task] != kNone;  // the completing thread stands still, and looks at what is parked
+  const bool last = expected_[task] > 0 && --expected_[task] == 0 && hosted;
+  const int64_t cause_ns = completed_[task];
+  if (cause_ns != kNever && cause_ns <= ready_ns) {
+    advance_to(strand, frame, ready_ns, ready_ns);
+    if (last) wake_all(host_[task]);
+    return true;
+  }
+  Parked parked{frame, ready_ns, kNone};
+  parked.frame.credit_ns = 0;
+  if (options_.steps) log(strand, Step::Kind::segment_end, parked.frame.at++, ready_ns, ready_ns);
+  else ++parked.frame.at;
+  set_use(strand, ready_ns, frame.outer);
+  strand.now_ns = ready_ns;
+  strand.frames.pop_back();
+  if (cause_ns == kNever || hosted) {
+    parked.next = parked_list_[task];
+    parked_list_[task] = static_cast<uint32_t>(parked_.size());
+    parked_.push_back(parked);
+  } else {
+    detach_parked(parked, cause_ns);
+  }
+  if (last) wake_all(host_[task]);
+  return true;
+}
+
+// The parts that waited for `task` run on the thread that completed it.
+bool Propagator::host_parked(Strand& strand, uint32_t task) {
+  host_[task] = kNone;
+  bool any = false;
+  while (parked_list_[task] != kNone) {
+    const Parked parked = parked_[parked_list_[task]];
+    parked_list_[task] = parked.next;
+    if (parked.ready_ns > completed_[task]) {
+      detach_parked(parked, parked.ready_ns);
+      continue;
+    }
+    Frame frame = parked.frame;
+    frame.outer = strand.use;
+    set_use(strand, strand.now_ns, Use::active);
+    if (options_.steps) log(strand, Step::Kind::segment_begin, frame.at - 1, strand.now_ns, strand.now_ns);
+    strand.frames.push_back(frame);
+    any = true;
+  }
+  return any;
+}
+
+void Propagator::detach_parked(const Parked& parked, int64_t time_ns) {
+  ++result_.detached;
+  const auto thread = static_cast<uint32_t>(std::max(result_.steps.size(), dag_.roots.size()));
+  if (options_.steps) result_.steps.emplace_back();
+  const uint32_t index = new_strand(thread, time_ns);
+  Strand& strand = strands_[index];
+  Frame frame = parked.frame;
+  frame.outer = Use::none;
+  set_use(strand, time_ns, Use::active);
+  if (options_.steps) log(strand, Step::Kind::segment_begin, frame.at - 1, time_ns, time_ns);
+  strand.frames.push_back(frame);
+  ready_.push_back(index);
+}
+
+bool Propagator::step_block(Strand& strand, Frame& frame, const Vertex& vertex) {
+  const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  const int64_t cause_ns = linked_[vertex.id];
+  if (cause_ns == kNever) return suspend(strand, Wait::link, vertex.id, false);
+  const int64_t time_ns =
+      cause_ns > ready_ns ? cause_ns + (vertex.assumed_label ? latencies_->block_label_ns : vertex.label_ns)
+                          : ready_ns + (vertex.assumed_post ? latencies_->block_post_ns : vertex.post_ns);
+  advance_to(strand, frame, ready_ns, time_ns);
+  return true;
+}
+
+void Propagator::enter_body(Strand& strand, uint32_t index, int64_t time_ns) {
+  const Body& body = dag_.bodies[index];
+  const bool own_run = index >= dag_.task_count() || has(index, kIsThread);
+  strand.frames.push_back({index, body.begin, body.end, 0, strand.use, false});
+  strand.now_ns = time_ns;
+  if (!own_run || body.state == BodyState::active) set_use(strand, time_ns, Use::active);
+  if (options_.steps) log(strand, Step::Kind::body_begin, index, time_ns, time_ns);
+}
+
+bool Propagator::end_body(Strand& strand) {
+  Frame& frame = strand.frames.back();
+  const uint32_t index = frame.body;
+  const bool is_task = index < dag_.task_count();
+  if (!frame.ended) {
+    frame.ended = true;
+    strand.now_ns += dag_.bodies[index].end_delay_ns - frame.credit_ns;
+    frame.credit_ns = 0;
+    if (is_task && !has(index, kHasComplete) && !complete(strand, index, strand.now_ns)) return false;
+  }
+  if (is_task && any_continuation_ && !has(index, kHasComplete)) {
+    if (expected_[index] > 0 && !strand.released) return suspend(strand, Wait::coordinator, index, true);
+    strand.released = false;
+    if (host_parked(strand, index)) return true;  // they run first, then this body ends
+  }
+  if (options_.steps) log(strand, Step::Kind::body_end, index, strand.now_ns, strand.now_ns);
+  if (is_task && !has(index, kIsThread)) result_.end_ns = std::max(result_.end_ns, strand.now_ns);
+  const Use outer = frame.outer;
+  strand.frames.pop_back();
+  if (strand.use != outer) set_use(strand, strand.now_ns, outer);
+  return true;
+}
+
+// A call or completion that its recorded thread cannot do, because what it depends on comes later: does it on its own.
+void Propagator::detach(uint32_t vertex, uint32_t) {
+  ++result_.detached;
+  const auto thread = static_cast<uint32_t>(std::max(result_.steps.size(), dag_.roots.size()));
+  if (options_.steps) result_.steps.emplace_back();
+  const uint32_t index = new_strand(thread, 0);
+  strands_[index].detached_vertex = vertex;
+  ready_.push_back(index);
+}
+
+bool Propagator::begin_detached(Strand& strand) {
+  const Vertex& vertex = dag_.vertices[strand.detached_vertex];
+  uint32_t missing;
+  const int64_t time_ns = dependencies_ns(vertex.id, &missing);
+  if (missing != kNone) return suspend(strand, Wait::completion, missing, false);
+  strand.now_ns = strand.since_ns = time_ns;
+  if (options_.steps) log(strand, Step::Kind::vertex, strand.detached_vertex, time_ns, time_ns);
+  strand.detached_vertex = kNone;
+  if (vertex.vertex_kind() == VertexKind::call) {
+    enter_body(strand, vertex.id, time_ns);
+  } else if (completed_[vertex.id] == kNever) {
+    completed_[vertex.id] = time_ns;
+    wake_all(completion_list_[vertex.id]);
+    if (any_continuation_) {
+      // Coordinators that wait for a join are hosted here.
+      expected_[vertex.id] = 0;
+      host_parked(strand, vertex.id);
+    }
+  }
+  return true;
+}
+
+uint32_t& Propagator::list_of(Wait wait, uint32_t id) {
+  switch (wait) {
+    case Wait::spawn: return spawn_list_[id];
+    case Wait::link: return link_list_[id];
+    case Wait::coordinator: return host_[id];
+    default: return completion_list_[id];
+  }
+}
+
+bool Propagator::suspend(Strand& strand, Wait wait, uint32_t id, bool soft) {
+  strand.wait = wait;
+  strand.wait_id = id;
+  strand.soft = soft;
+  if (wait == Wait::coordinator) {
+    host_[id] = current_;
+    strand.next = kNone;
+    return false;
+  }
+  uint32_t& head = list_of(wait, id);
+  strand.next = head;
+  head = current_;
+  return false;
+}
+
+void Propagator::wake_all(uint32_t& head) {
+  uint32_t index = head;
+  head = kNone;
+  while (index != kNone) {
+    Strand& strand = strands_[index];
+    strand.wait = Wait::nothing;
+    ready_.push_back(index);
+    index = strand.next;
+  }
+}
+
+void Propagator::unlink(uint32_t index) {
+  Strand& strand = strands_[index];
+  if (strand.wait == Wait::coordinator) {
+    host_[strand.wait_id] = kNone;
+  } else {
+    uint32_t* at = &list_of(strand.wait, strand.wait_id);
+    while (*at != index) at = &strands_[*at].next;
+    *at = strand.next;
+  }
+  strand.wait = Wait::nothing;
+}
+
+// Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
+bool Propagator::release_one() { return release_soft() || run_early(); }
+
+bool Propagator::release_soft() {
+  uint32_t best = kNone;
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    const Strand& strand = strands_[i];
+    if (strand.wait == Wait::nothing || !strand.soft) continue;
+    if (best == kNone || strand.now_ns < strands_[best].now_ns) best = i;
+  }
+  if (best == kNone) return false;
+  unlink(best);
+  strands_[best].released = true;
+  strands_[best].soft = false;
+  ready_.push_back(best);
+  return true;
+}
+
+// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is.
+bool Propagator::run_early() {
+  uint32_t best = kNone, best_vertex = kNone;
+  int64_t best_ns = INT64_MAX;
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    const Strand& strand = strands_[i];
+    if (strand.wait != Wait::spawn) continue;
+    const Frame& frame = strand.frames.back();
+    for (uint32_t at = frame.at + 1; at < frame.end; ++at) {
+      const Vertex& vertex = dag_.vertices[at];
+      if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
+      if (available_[vertex.id] == kNever || ran_early_[vertex.id]) continue;
+      if (!placements_.empty() && placements_[vertex.id] != Placement::own_thread) continue;
+      if (available_[vertex.id] < best_ns) {
+        best_ns = available_[vertex.id];
+        best = i;
+        best_vertex = at;
+      }
+      break;  // the first one that is there: the queue's order
+    }
+  }
+  if (best == kNone) return false;
+  const Vertex& vertex = dag_.vertices[best_vertex];
+  unlink(best);
+  ran_early_[vertex.id] = 1;
+  any_early_ = true;
+  ++result_.reordered;
+  Strand& strand = strands_[best];
+  const int64_t ready_ns = strand.now_ns;
+  const int64_t time_ns = call_time(vertex, ready_ns, best_ns);
+  if (options_.steps) log(strand, Step::Kind::vertex, best_vertex, ready_ns, time_ns);
+  enter_body(strand, vertex.id, time_ns);
+  ready_.push_back(best);
+  return true;
+}
+
+void Propagator::report_stuck() {
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    const Strand& strand = strands_[i];
+    if (strand.finished || strand.frames.empty()) continue;
+    const uint32_t body = strand.frames.back().body;
+    const bool for_task = strand.wait != Wait::link && strand.wait != Wait::nothing;
+    result_.stuck.push_back({body < dag_.task_count() ? TaskId(body) : TaskId::none(),
+                             for_task ? TaskId(strand.wait_id) : TaskId::none()});
+  }
+  if (!any_continuation_) return;
+  for (uint32_t task = 0; task < parked_list_.size(); ++task) {
+    for (uint32_t at = parked_list_[task]; at != kNone; at = parked_[at].next) {
+      result_.stuck.push_back({TaskId(parked_[at].frame.body), TaskId(task)});
+    }
+  }
+}
+
+void Propagator::set_use(Strand& strand, int64_t time_ns, Use use) {
+  const int64_t spent_ns = time_ns - strand.since_ns;
+  if (strand.use == Use::active) result_.active_ns += spent_ns;
+  else if (strand.use == Use::waiting) result_.waiting_ns += spent_ns;
+  if (options_.changes && strand.use != use) result_.changes.push_back({time_ns, strand.use, use});
+  strand.since_ns = time_ns;
+  strand.use = use;
+}
+
+void Propagator::log(const Strand& strand, Step::Kind kind, uint32_t index, int64_t ready_ns, int64_t time_ns) {
+  result_.steps[strand.thread].push_back({kind, index, ready_ns, time_ns});
+}
+
+}  // namespace contrafact::graph

@@ -1,0 +1,169 @@
+// Propagation: computes the time of every vertex of a trace-DAG (equation 3), with each task's body placed where a variant
+// of the program would run it. One pass, in an order found on the way: every thread runs until it needs a time that is not
+// computed yet, and goes on when it is. Linear in the vertices.
+//
+// Fixed assignment, as in the paper: a task that stays on its worker keeps its worker, and workers keep the order of their
+// tasks; a worker sleeps until its next task is spawned, which is equation 4. Where a moved task makes the recorded order
+// impossible (the worker's next task is spawned only after one that stood behind it in the queue has run), the worker
+// takes the one that is there, as a queue would; `reordered` counts these.
+//
+// A Propagator is reusable and not thread-safe: make one for each thread of the caller. Deterministic.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "graph/trace_dag.h"
+
+namespace contrafact::graph {
+
+enum class Placement : uint8_t {
+  own_thread,    // as recorded
+  at_spawn,      // on the spawning thread, at the spawn (equations 1 and 2)
+  continuation,  // the same until its first wait; then each part runs where and when the task waited for completes
+};
+
+// What a thread is doing, for the counts.
+enum class Use : uint8_t { none, active, waiting };
+
+struct UseChange {
+  int64_t time_ns;
+  Use from, to;
+};
+
+// Why a body could not be run to its end.
+struct Stuck {
+  TaskId task;       // none: a thread outside tasks
+  TaskId waits_for;  // none: for a wake-up
+};
+
+// The order in which one thread runs vertices: what restore.h needs.
+struct Step {
+  enum class Kind : uint8_t {
+    vertex,         // at `time_ns`, asked for at `ready_ns`
+    skipped_call,   // the body runs elsewhere
+    body_begin,     // index: body
+    body_end,
+    segment_end,    // a continuation leaves this thread at the wait `index` ...
+    segment_begin,  // ... and goes on here
+  };
+  Kind kind;
+  uint32_t index;
+  int64_t ready_ns, time_ns;
+};
+
+struct PropagateOptions {
+  const Latencies* latencies = nullptr;  // null: the typical ones
+  bool changes = false;                  // fill `changes`
+  bool steps = false;                    // fill `steps`
+};
+
+struct Propagated {
+  int64_t end_ns = kNever;  // of the last task, or of the last thread that pins the end
+  int64_t active_ns = 0;    // summed over threads
+  int64_t waiting_ns = 0;
+  uint32_t reordered = 0;
+  uint32_t detached = 0;    // continuations and joins that no thread of the recording could host
+  std::vector<Stuck> stuck;
+  std::vector<UseChange> changes;           // unordered
+  std::vector<std::vector<Step>> steps;     // by thread; further rows for detached parts
+};
+
+class Propagator {
+ public:
+  explicit Propagator(const TraceDag& dag);
+
+  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved.
+  Propagated run(std::span<const Placement> placements, const PropagateOptions& options = {});
+
+  // Of the latest run; kNever if it did not happen.
+  int64_t available_ns(TaskId task) const { return available_[task.index()]; }
+  int64_t completed_ns(TaskId task) const { return completed_[task.index()]; }
+
+ private:
+  struct Frame {
+    uint32_t body;
+    uint32_t at, end;
+    int64_t credit_ns;  // taken off the next delay: the hand-out that an inlined task does not need
+    Use outer;          // the thread's use outside this body
+    bool ended = false;
+  };
+  enum class Wait : uint8_t { nothing, spawn, completion, link, coordinator };
+  struct Strand {
+    std::vector<Frame> frames;
+    int64_t now_ns = 0;
+    int64_t since_ns = 0;
+    Use use = Use::none;
+    uint32_t thread = 0;
+    uint32_t detached_vertex = UINT32_MAX;  // a call or completion to begin with
+    Wait wait = Wait::nothing;
+    uint32_t wait_id = 0;
+    uint32_t next = UINT32_MAX;  // in the list of those that wait for the same
+    bool soft = false;           // may be released when nothing else can go on
+    bool released = false;
+    bool finished = false;
+  };
+  struct Parked {
+    Frame frame;
+    int64_t ready_ns;
+    uint32_t next;
+  };
+
+  void reset(std::span<const Placement> placements, const PropagateOptions& options);
+  void count_coordinator_waits();
+  void start_roots();
+  uint32_t new_strand(uint32_t thread, int64_t now_ns);
+  void advance(uint32_t strand);
+  bool begin_detached(Strand& strand);
+  bool step(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_spawn(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_call(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_complete(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns);
+  void advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
+  void sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
+  void enter_body(Strand& strand, uint32_t body, int64_t time_ns);
+  bool end_body(Strand& strand);
+  bool complete(Strand& strand, uint32_t task, int64_t time_ns);
+  bool host_parked(Strand& strand, uint32_t task);
+  void detach(uint32_t vertex, uint32_t thread);
+  void detach_parked(const Parked& parked, int64_t time_ns);
+  int64_t dependencies_ns(uint32_t task, uint32_t* missing) const;
+  int64_t call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const;
+  bool suspend(Strand& strand, Wait wait, uint32_t id, bool soft);
+  void wake_all(uint32_t& head);
+  void unlink(uint32_t strand);
+  uint32_t& list_of(Wait wait, uint32_t id);
+  bool release_one();
+  bool release_soft();
+  bool run_early();
+  void report_stuck();
+  void set_use(Strand& strand, int64_t time_ns, Use use);
+  void log(const Strand& strand, Step::Kind kind, uint32_t index, int64_t ready_ns, int64_t time_ns);
+  bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
+
+  const TraceDag& dag_;
+  const Latencies* latencies_ = nullptr;
+  std::span<const Placement> placements_;
+  PropagateOptions options_;
+  Propagated result_;
+  std::deque<Strand> strands_;
+  size_t strand_count_ = 0;
+  uint32_t current_ = 0;  // the strand that `advance` runs
+  std::vector<uint32_t> ready_;
+  std::vector<int64_t> available_, completed_, linked_;
+  std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
+  std::vector<uint8_t> ran_early_;
+  bool any_early_ = false;
+  std::vector<uint32_t> expected_;     // by task: coordinators that will wait for it and have not come there yet
+  std::vector<uint32_t> parked_list_;  // by task: parts of coordinators that go on when it completes
+  std::vector<uint32_t> host_;         // by task: the strand that stands at its completion and waits for coordinators
+  std::vector<Parked> parked_;
+  bool any_continuation_ = false;
+};
+
+}  // namespace contrafact::graph

@@ -1,0 +1,127 @@
+#include "model/save.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <span>
+
+#include "format/writer.h"
+#include "model/text_names.h"
+
+namespace contrafact::model {
+namespace {
+
+class Saver {
+ public:
+  Saver(const Trace& trace, format::Writer& writer) : trace_(trace), writer_(writer) {}
+
+  base::Status run() {
+    for (const Fact& fact : trace_.facts) {
+      if (fact.key != "origin") ok(writer_.add_fact(fact.key, fact.value));
+    }
+    if (trace_.origin != Origin::measured) ok(writer_.add_fact("origin", kOriginNames[trace_.origin]));
+    for (size_t i = 0; i < trace_.loss.notes.size(); ++i) {
+      ok(writer_.add_fact(fmt::format("note.{}", i + 1), trace_.loss.notes[i]));
+    }
+    write_tables();
+    for (uint32_t thread = 0; thread < trace_.threads.size() && writer_.status(); ++thread) write_thread(thread);
+    ok(writer_.add_events(encoder_));
+    format::Trailer trailer;
+    trailer.exit_reason = "saved";
+    trailer.events_dropped = trace_.loss.events_dropped;
+    trailer.end_ns = trace_.end_ns();
+    ok(writer_.finish(trailer));
+    return writer_.status();
+  }
+
+ private:
+  // The writer remembers its first error; run() returns that.
+  static void ok(const base::Status&) {}
+
+  void write_tables() {
+    constexpr size_t kRows = 4096;
+    std::vector<std::string_view> strings(trace_.strings.begin(), trace_.strings.end());
+    in_parts(std::span<const std::string_view>(strings), kRows, [&](auto rows) { ok(writer_.add_strings(rows)); });
+    in_parts(std::span(trace_.methods), kRows, [&](auto rows) { ok(writer_.add_methods(rows)); });
+    in_parts(std::span(trace_.contexts), kRows, [&](auto rows) { ok(writer_.add_contexts(rows)); });
+    in_parts(std::span(trace_.pools), kRows, [&](auto rows) { ok(writer_.add_pools(rows)); });
+    in_parts(std::span(trace_.threads), kRows, [&](auto rows) { ok(writer_.add_threads(rows)); });
+  }
+
+  template <typename Row, typename Write>
+  static void in_parts(std::span<const Row> rows, size_t part, Write write) {
+    for (size_t at = 0; at < rows.size(); at += part) write(rows.subspan(at, std::min(part, rows.size() - at)));
+  }
+
+  void append(format::EventKind kind, int64_t time_ns, const uint32_t* operands, ThreadId thread, format::RunSource source) {
+    if (encoder_.full()) ok(writer_.add_events(encoder_));
+    encoder_.begin_run(thread, source);
+    encoder_.append(kind, time_ns, operands);
+  }
+
+  void write_thread(uint32_t index) {
+    const ThreadId thread(index);
+    const EventRange range = trace_.thread_events(thread);
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      uint32_t operands[format::kOperandsMax] = {trace_.a[i], trace_.b[i], UINT32_MAX, UINT32_MAX};
+      set_outer(trace_.kind[i], operands);
+      append(trace_.kind[i], trace_.time_ns[i], operands, thread, format::RunSource::program);
+    }
+    if (index == 0) {
+      for (const Pause& pause : trace_.pauses) {
+        append(EventKind::pause_begin, pause.begin_ns, nullptr, thread, format::RunSource::program);
+        append(EventKind::pause_end, pause.end_ns, nullptr, thread, format::RunSource::program);
+      }
+    }
+    for (const CpuGap& gap : trace_.cpu[index]) {
+      const auto reason = static_cast<uint32_t>(gap.preempted ? Outcome::preempted : Outcome::blocked);
+      append(EventKind::cpu_out, gap.out_ns, &reason, thread, format::RunSource::kernel);
+      append(EventKind::cpu_in, gap.in_ns, nullptr, thread, format::RunSource::kernel);
+    }
+  }
+
+  void set_outer(EventKind kind, uint32_t* operands) const {
+    if (operands[0] == UINT32_MAX) return;
+    if (kind != EventKind::task_create && kind != EventKind::task_spawn && kind != EventKind::task_depends) return;
+    const TaskRow& row = trace_.tasks[operands[0]];
+    if (kind == EventKind::task_create) operands[2] = row.body.value;
+    if (kind == EventKind::task_spawn) {
+      operands[2] = row.pool.value;
+      operands[3] = row.body.value;
+    }
+    if (kind != EventKind::task_depends) return;
+    operands[2] = 0;
+    auto at = std::lower_bound(trace_.dependencies.begin(), trace_.dependencies.end(), operands[0],
+                               [](const Dependency& dependency, uint32_t task) { return dependency.task.value < task; });
+    for (; at != trace_.dependencies.end() && at->task.value == operands[0]; ++at) {
+      if (at->source.value == operands[1]) operands[2] = static_cast<uint32_t>(at->mode);
+    }
+  }
+
+  const Trace& trace_;
+  format::Writer& writer_;
+  format::EventEncoder encoder_;
+};
+
+}  // namespace
+
+base::Status save(const Trace& trace, const std::string& path) {
+  const std::string partial = path + ".partial";
+  base::Result<std::unique_ptr<format::Sink>> sink = format::open_file_sink(partial);
+  if (!sink) return sink.error();
+  base::Result<std::unique_ptr<format::Writer>> writer = format::Writer::create(*std::move(sink));
+  if (!writer) return writer.error();
+  base::Status status = Saver(trace, **writer).run();
+  writer->reset();  // closes the file
+  std::error_code error;
+  if (status) {
+    std::filesystem::rename(partial, path, error);
+    if (!error) return {};
+    status = base::Error{fmt::format("cannot write {}: {}", path, error.message())};
+  }
+  std::filesystem::remove(partial, error);
+  return status;
+}
+
+}  // namespace contrafact::model

@@ -1,0 +1,132 @@
+#include "whatif/estimate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "graph/restore.h"
+#include "whatif/edits/combinator.h"
+#include "whatif/edits/hoist_branch.h"
+#include "whatif/edits/inline_task.h"
+
+namespace contrafact::whatif {
+
+base::Result<Estimator> Estimator::create(const model::Trace& trace) {
+  if (trace.event_count() == 0) return base::Error{"the trace has no events: there is nothing to estimate"};
+  base::Result<graph::TraceDag> dag = graph::build_dag(trace);
+  if (!dag) return dag.error();
+  if (base::Status status = graph::verify(*dag); !status) return status.error();
+  Estimator estimator;
+  estimator.dag_ = std::make_unique<graph::TraceDag>(*std::move(dag));
+  estimator.begin_ns_ = trace.begin_ns();
+  Scratch scratch(estimator);
+  graph::Propagated unchanged = scratch.propagator.run({}, {.changes = true});
+  if (!unchanged.stuck.empty()) return estimator.stuck_error(unchanged.stuck);
+  if (unchanged.end_ns == graph::kNever) unchanged.end_ns = trace.end_ns();
+  estimator.epilogue_ns_ = std::max<int64_t>(0, trace.end_ns() - unchanged.end_ns);
+  estimator.base_ = estimator.figures_of(unchanged, scratch);
+  return estimator;
+}
+
+base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const {
+  const model::Trace& trace = *dag_->trace;
+  auto label = [&](model::TaskId task) {
+    return task.valid() ? fmt::format("task {} ({})", task.value, trace.method_label(trace.tasks[task.index()].body))
+                        : std::string("a thread outside tasks");
+  };
+  // The shortest story: a task that waits for one that is itself among the stuck ones.
+  const graph::Stuck* told = &stuck.front();
+  for (const graph::Stuck& one : stuck) {
+    if (one.task.valid() && one.waits_for.valid()) {
+      told = &one;
+      break;
+    }
+  }
+  if (!told->waits_for.valid()) return {fmt::format("would deadlock: {} is never woken", label(told->task))};
+  return {fmt::format("would deadlock: {} waits for {}, which cannot run before it", label(told->task), label(told->waits_for))};
+}
+
+Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
+  Figures figures;
+  figures.duration_ns = propagated.end_ns + epilogue_ns_ - begin_ns_;
+  const double duration = std::max<double>(1.0, static_cast<double>(figures.duration_ns));
+  figures.mean_active = static_cast<double>(propagated.active_ns) / duration;
+  figures.mean_waiting = static_cast<double>(propagated.waiting_ns) / duration;
+  figures.mean_occupied = figures.mean_active + figures.mean_waiting;
+  const Peaks peaks = scratch.peaks.find(propagated.changes);
+  figures.peak_active = peaks.active;
+  figures.peak_waiting = peaks.waiting;
+  figures.peak_occupied = peaks.occupied;
+  return figures;
+}
+
+base::Result<Placements> Estimator::place_all(std::span<const Improvement> improvements, std::vector<EditReport>* reports,
+                                              const std::vector<Optimisation>& switched_off) const {
+  Placements placements(dag_->task_count(), graph::Placement::own_thread);
+  for (const Improvement& improvement : improvements) {
+    const int64_t begin_ns = base::monotonic_ns();
+    EditReport report{std::string(name_of(improvement.optimisation)), improvement.tasks.size()};
+    report.switched_off =
+        std::find(switched_off.begin(), switched_off.end(), improvement.optimisation) != switched_off.end();
+    base::Status status;
+    if (!report.switched_off) {
+      switch (improvement.optimisation) {
+        case Optimisation::convert_to_inline: status = inline_tasks(*dag_, improvement.tasks, placements); break;
+        case Optimisation::hoist_branch:
+          status = hoist_branch(*dag_, improvement.tasks, improvement.context_tasks, placements);
+          break;
+        case Optimisation::convert_to_combinator:
+          status = convert_to_combinator(*dag_, improvement.tasks, placements);
+          break;
+      }
+    }
+    if (!status) return base::Error{fmt::format("{}: {}", name_of(improvement.optimisation), status.error().message)};
+    report.spent_ns = base::monotonic_ns() - begin_ns;
+    if (reports) reports->push_back(std::move(report));
+  }
+  return placements;
+}
+
+base::Result<Figures> Estimator::figures(std::span<const graph::Placement> placements, Scratch& scratch,
+                                         const graph::Latencies* latencies) const {
+  graph::Propagated propagated = scratch.propagator.run(placements, {.latencies = latencies, .changes = true});
+  if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
+  return figures_of(propagated, scratch);
+}
+
+base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvements, const EstimateOptions& options) const {
+  Estimate estimate;
+  base::Result<Placements> placements = place_all(improvements, &estimate.edits, options.switched_off);
+  if (!placements) return placements.error();
+  Scratch scratch(*this);
+  graph::Propagated propagated = scratch.propagator.run(*placements, {.changes = true, .steps = options.trace});
+  if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
+  estimate.figures = figures_of(propagated, scratch);
+  estimate.reordered = propagated.reordered;
+  estimate.detached = propagated.detached;
+  estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
+  if (options.interval) {
+    for (const graph::Latencies* latencies : {&dag_->low, &dag_->high}) {
+      graph::Propagated bound = scratch.propagator.run(*placements, {.latencies = latencies});
+      if (!bound.stuck.empty()) continue;
+      const int64_t duration_ns = bound.end_ns + epilogue_ns_ - begin_ns_;
+      estimate.duration_low_ns = std::min(estimate.duration_low_ns, duration_ns);
+      estimate.duration_high_ns = std::max(estimate.duration_high_ns, duration_ns);
+    }
+  }
+  if (estimate.reordered > 0) {
+    estimate.notes.push_back(fmt::format("{} tasks run in another order on their worker than recorded", estimate.reordered));
+  }
+  if (estimate.detached > 0) {
+    estimate.notes.push_back(fmt::format("{} stages run on threads that the recording does not have", estimate.detached));
+  }
+  if (!options.trace) return estimate;
+  base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);
+  if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
+  if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
+  estimate.trace = *std::move(trace);
+  return estimate;
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,92 @@
+// Estimates under fixed assignment (Rehype, sections 4.2 and 4.3): what the recorded run would have been with a set of
+// improvements made. docs/estimates.md says how, and what is assumed.
+//
+// An Estimator is immutable and may be shared between threads; each caller's thread needs its own Scratch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/propagate.h"
+#include "whatif/edits/placement.h"
+#include "whatif/improvement.h"
+#include "whatif/use_peaks.h"
+
+namespace contrafact::whatif {
+
+// What a variant is judged by. Thread counts as model/thread_state.h defines them; means over the whole duration.
+struct Figures {
+  int64_t duration_ns = 0;
+  double mean_active = 0, mean_waiting = 0, mean_occupied = 0;
+  uint32_t peak_active = 0, peak_waiting = 0, peak_occupied = 0;
+};
+
+// One edit as it was done.
+struct EditReport {
+  std::string name;     // of the optimisation
+  size_t tasks = 0;
+  int64_t spent_ns = 0;  // by this tool
+  bool switched_off = false;
+};
+
+struct EstimateOptions {
+  bool trace = false;                            // restore the estimated trace as well
+  bool interval = true;                          // two more propagations
+  std::vector<Optimisation> switched_off;        // edits to leave out
+};
+
+struct Estimate {
+  Figures figures;
+  // The duration if all assumed hand-offs were as fast as the 5th, or as slow as the 95th percentile of the recorded ones.
+  int64_t duration_low_ns = 0, duration_high_ns = 0;
+  uint32_t reordered = 0;  // tasks that a worker took in another order than recorded
+  uint32_t detached = 0;   // parts that no recorded thread could run
+  std::vector<EditReport> edits;
+  std::vector<std::string> notes;
+  std::optional<model::Trace> trace;
+};
+
+class Estimator {
+ public:
+  struct Scratch {
+    explicit Scratch(const Estimator& estimator) : propagator(estimator.dag()) {}
+    graph::Propagator propagator;
+    UsePeaks peaks;
+  };
+
+  // `trace` must outlive the estimator. Errors: the trace is empty, too large, or its DAG cannot be propagated unchanged.
+  static base::Result<Estimator> create(const model::Trace& trace);
+
+  const graph::TraceDag& dag() const { return *dag_; }
+  const Figures& base() const { return base_; }
+  int64_t epilogue_ns() const { return epilogue_ns_; }
+
+  // The improvements' edits as one placement for each task. Errors say which task cannot be changed, and why.
+  base::Result<Placements> place_all(std::span<const Improvement> improvements, std::vector<EditReport>* reports = nullptr,
+                                     const std::vector<Optimisation>& switched_off = {}) const;
+
+  base::Result<Estimate> estimate(std::span<const Improvement> improvements, const EstimateOptions& options = {}) const;
+
+  // The figures alone. Errors: the variant would wait for itself.
+  base::Result<Figures> figures(std::span<const graph::Placement> placements, Scratch& scratch,
+                                const graph::Latencies* latencies = nullptr) const;
+
+ private:
+  Estimator() = default;
+  base::Error stuck_error(const std::vector<graph::Stuck>& stuck) const;
+  Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
+
+  std::unique_ptr<graph::TraceDag> dag_;
+  Figures base_;
+  int64_t epilogue_ns_ = 0;  // from the end of the unchanged DAG to the end of the trace
+  int64_t begin_ns_ = 0;
+};
+
+// Checks an estimated trace against the recorded one: no task lost or run twice, and what each task did itself took as long
+// as before.
+base::Status verify_estimate(const model::Trace& recorded, const model::Trace& estimated);
+
+}  // namespace contrafact::whatif

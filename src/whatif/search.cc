@@ -1,0 +1,286 @@
+#include "whatif/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+#include <unordered_map>
+
+namespace contrafact::whatif {
+namespace {
+
+using Set = std::vector<uint32_t>;  // sorted
+
+struct Scored {
+  std::optional<Combination> combination;  // nothing: would deadlock
+  bool passes = false;
+  double score() const { return combination && passes ? combination->score : std::numeric_limits<double>::infinity(); }
+};
+
+class Search {
+ public:
+  Search(const Estimator& estimator, const std::vector<Improvement>& improvements, const SearchOptions& options)
+      : estimator_(estimator), improvements_(improvements), options_(options) {
+    const unsigned threads = std::max(1u, options.threads);
+    for (unsigned i = 0; i < threads; ++i) workers_.push_back(std::make_unique<Worker>(estimator));
+  }
+
+  SearchResult run() {
+    place_singles();
+    find_exclusive();
+    estimate_singles();
+    for (uint32_t i = 0; i < improvements_.size(); ++i) {
+      if (result_.singles[i].estimate) usable_.push_back(i);
+    }
+    if (usable_.size() <= options_.exhaustive_max) exhaustive();
+    else climb();
+    collect_best();
+    return std::move(result_);
+  }
+
+ private:
+  struct Worker {
+    explicit Worker(const Estimator& estimator) : scratch(estimator) {}
+    Estimator::Scratch scratch;
+    Placements placements;
+  };
+
+  // Each improvement's placements by itself, once: combining them is then only copying.
+  void place_singles() {
+    result_.singles.resize(improvements_.size());
+    placement_.resize(improvements_.size());
+    for (uint32_t i = 0; i < improvements_.size(); ++i) {
+      base::Result<Placements> placements = estimator_.place_all(std::span(&improvements_[i], 1));
+      if (!placements) {
+        result_.singles[i].reason = placements.error().message;
+        continue;
+      }
+      placement_[i] = improvements_[i].optimisation == Optimisation::convert_to_combinator ? graph::Placement::continuation
+                                                                                           : graph::Placement::at_spawn;
+    }
+  }
+
+  void find_exclusive() {
+    std::unordered_map<uint32_t, std::vector<uint32_t>> by_task;
+    std::set<std::pair<uint32_t, uint32_t>> pairs;
+    for (uint32_t i = 0; i < improvements_.size(); ++i) {
+      for (model::TaskId task : improvements_[i].tasks) {
+        std::vector<uint32_t>& others = by_task[task.value];
+        for (uint32_t other : others) {
+          if (other != i) pairs.emplace(other, i);
+        }
+        others.push_back(i);
+      }
+    }
+    excludes_.resize(improvements_.size());
+    for (auto [x, y] : pairs) {
+      excludes_[x].push_back(y);
+      excludes_[y].push_back(x);
+    }
+    result_.exclusive.assign(pairs.begin(), pairs.end());
+  }
+
+  bool excluded(const Set& set, uint32_t improvement) const {
+    for (uint32_t other : excludes_[improvement]) {
+      if (std::binary_search(set.begin(), set.end(), other)) return true;
+    }
+    return false;
+  }
+
+  Scored estimate(const Set& set, Worker& worker) const {
+    worker.placements.assign(estimator_.dag().task_count(), graph::Placement::own_thread);
+    for (uint32_t i : set) {
+      for (model::TaskId task : improvements_[i].tasks) worker.placements[task.index()] = placement_[i];
+    }
+    base::Result<Figures> figures = estimator_.figures(worker.placements, worker.scratch);
+    Scored scored;
+    if (!figures) return scored;
+    scored.combination = Combination{set, *figures, score_of(*figures, estimator_.base(), options_.weights)};
+    scored.passes = !options_.filters || passes_filters(*figures, estimator_.base());
+    return scored;
+  }
+
+  // Estimates those of `sets` that are not known yet, all workers at a time.
+  void estimate_all(const std::vector<Set>& sets) {
+    std::vector<const Set*> fresh;
+    for (const Set& set : sets) {
+      if (known_.size() >= options_.estimates_max) {
+        result_.cut_short = true;
+        break;
+      }
+      auto [at, is_new] = known_.try_emplace(set);
+      if (is_new) fresh.push_back(&at->first);
+    }
+    if (fresh.empty()) return;
+    std::vector<Scored> scored(fresh.size());
+    std::atomic<size_t> next{0};
+    auto work = [&](Worker& worker) {
+      for (size_t i = next++; i < fresh.size(); i = next++) scored[i] = estimate(*fresh[i], worker);
+    };
+    std::vector<std::thread> threads;
+    const size_t helpers = std::min(workers_.size(), fresh.size());
+    for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work, std::ref(*workers_[i]));
+    work(*workers_[0]);
+    for (std::thread& thread : threads) thread.join();
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      if (!scored[i].combination) ++result_.deadlocked;
+      known_[*fresh[i]] = std::move(scored[i]);
+    }
+    result_.estimated += fresh.size();
+    if (options_.progress) options_.progress(result_.estimated);
+  }
+
+  void estimate_singles() {
+    std::vector<Set> sets;
+    for (uint32_t i = 0; i < improvements_.size(); ++i) {
+      if (result_.singles[i].reason.empty()) sets.push_back({i});
+    }
+    estimate_all(sets);
+    Worker& worker = *workers_[0];
+    for (const Set& set : sets) {
+      Single& single = result_.singles[set[0]];
+      auto known = known_.find(set);
+      if (known == known_.end()) {
+        single.reason = "was not estimated: the search was cut short";
+        continue;
+      }
+      single.estimate = known->second.combination;
+      single.filtered = single.estimate && !passes_filters(single.estimate->figures, estimator_.base());
+      if (single.estimate) continue;
+      base::Result<Placements> placements = estimator_.place_all(std::span(&improvements_[set[0]], 1));
+      single.reason = estimator_.figures(*placements, worker.scratch).error().message;
+    }
+  }
+
+  void exhaustive() {
+    result_.exhaustive = true;
+    std::vector<Set> sets;
+    const size_t all = size_t{1} << usable_.size();
+    for (size_t mask = 1; mask < all; ++mask) {
+      Set set;
+      bool possible = true;
+      for (size_t i = 0; i < usable_.size() && possible; ++i) {
+        if (!(mask >> i & 1)) continue;
+        possible = !excluded(set, usable_[i]);
+        set.push_back(usable_[i]);
+      }
+      if (possible) sets.push_back(std::move(set));
+    }
+    estimate_all(sets);
+    result_.exhaustive = !result_.cut_short;
+  }
+
+  std::vector<Set> neighbours(const Set& set) const {
+    std::vector<Set> result;
+    for (uint32_t i : usable_) {
+      Set next;
+      if (std::binary_search(set.begin(), set.end(), i)) {
+        std::copy_if(set.begin(), set.end(), std::back_inserter(next), [&](uint32_t other) { return other != i; });
+      } else {
+        const std::vector<uint32_t>& gone = excludes_[i];
+        std::copy_if(set.begin(), set.end(), std::back_inserter(next),
+                     [&](uint32_t other) { return std::find(gone.begin(), gone.end(), other) == gone.end(); });
+        next.insert(std::lower_bound(next.begin(), next.end(), i), i);
+      }
+      if (!next.empty()) result.push_back(std::move(next));
+    }
+    return result;
+  }
+
+  double score_of_set(const Set& set) const {
+    if (set.empty()) return 1;
+    auto known = known_.find(set);
+    return known == known_.end() ? std::numeric_limits<double>::infinity() : known->second.score();
+  }
+
+  void climb_from(Set set) {
+    if (!set.empty()) estimate_all({set});
+    while (!result_.cut_short) {
+      const std::vector<Set> next = neighbours(set);
+      estimate_all(next);
+      const Set* best = nullptr;
+      double best_score = score_of_set(set);
+      for (const Set& candidate : next) {
+        if (double score = score_of_set(candidate); score < best_score) {
+          best_score = score;
+          best = &candidate;
+        }
+      }
+      if (!best) return;
+      set = *best;
+    }
+  }
+
+  void climb() {
+    climb_from({});
+    // All that help by themselves, best first, where they do not exclude each other: often near the top already.
+    std::vector<uint32_t> order = usable_;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return score_of_set({x}) < score_of_set({y}); });
+    Set greedy;
+    for (uint32_t i : order) {
+      if (score_of_set({i}) >= 1 || excluded(greedy, i)) continue;
+      greedy.insert(std::lower_bound(greedy.begin(), greedy.end(), i), i);
+    }
+    climb_from(greedy);
+    std::mt19937_64 random(options_.seed);
+    for (size_t restart = 0; restart < options_.restarts && !result_.cut_short; ++restart) {
+      Set set;
+      for (uint32_t i : order) {
+        // Written out, because distributions differ between standard libraries.
+        if (random() % 2 == 0 || excluded(set, i)) continue;
+        set.insert(std::lower_bound(set.begin(), set.end(), i), i);
+      }
+      climb_from(set);
+    }
+  }
+
+  void collect_best() {
+    std::vector<const Combination*> all;
+    for (const auto& [set, scored] : known_) {
+      if (scored.combination && scored.passes && scored.combination->score < 1) all.push_back(&*scored.combination);
+    }
+    std::sort(all.begin(), all.end(), [](const Combination* x, const Combination* y) {
+      if (x->score != y->score) return x->score < y->score;
+      // As good with fewer changes is better.
+      return x->improvements.size() != y->improvements.size() ? x->improvements.size() < y->improvements.size()
+                                                              : x->improvements < y->improvements;
+    });
+    for (size_t i = 0; i < all.size() && i < options_.keep; ++i) result_.best.push_back(*all[i]);
+  }
+
+  const Estimator& estimator_;
+  const std::vector<Improvement>& improvements_;
+  const SearchOptions& options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<graph::Placement> placement_;           // by improvement
+  std::vector<std::vector<uint32_t>> excludes_;       // by improvement
+  std::vector<uint32_t> usable_;
+  std::map<Set, Scored> known_;
+  SearchResult result_;
+};
+
+}  // namespace
+
+double score_of(const Figures& figures, const Figures& base, const SearchWeights& weights) {
+  auto ratio = [](double value, double of) { return of > 0 ? value / of : 1.0; };
+  const double total = weights.duration + weights.peak + weights.mean;
+  if (total <= 0) return 1;
+  return (weights.duration * ratio(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns)) +
+          weights.peak * ratio(figures.peak_occupied, base.peak_occupied) +
+          weights.mean * ratio(figures.mean_occupied, base.mean_occupied)) /
+         total;
+}
+
+bool passes_filters(const Figures& figures, const Figures& base) {
+  constexpr double kRounding = 1.001;
+  return static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * kRounding &&
+         figures.peak_occupied <= base.peak_occupied && figures.mean_occupied <= base.mean_occupied * kRounding;
+}
+
+SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements, const SearchOptions& options) {
+  return Search(estimator, improvements, options).run();
+}
+
+}  // namespace contrafact::whatif

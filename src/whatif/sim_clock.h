@@ -1,0 +1,129 @@
+// Simulated time: a queue of timed events, and K cores shared equally by whoever wants one (processor sharing, which is
+// what the operating system's fair scheduler comes to over a few slices).
+//
+// Not thread-safe. Deterministic: ties are broken by id. A CPU stretch costs O(log n) however often the sharing
+// changes, because stretches are ordered by virtual time, which runs slower the more threads share the cores.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace contrafact::whatif {
+
+// What happens at a time.
+enum class TimedKind : uint32_t { resume, due, release };
+
+class SimClock {
+ public:
+  struct Event {
+    bool cpu;  // a CPU stretch of thread `id` is over; otherwise a timed event
+    TimedKind kind;
+    uint32_t id;
+  };
+
+  // `cores`: 0 for unlimited.
+  explicit SimClock(uint32_t cores) : cores_(cores) {}
+
+  int64_t now_ns() const { return now_ns_; }
+  int64_t cpu_ns() const { return cpu_ns_; }
+  void at(int64_t time_ns, TimedKind kind, uint32_t id) { push(timed_, {time_ns, static_cast<uint32_t>(kind), id}); }
+  // Thread `id` wants a core until it has had it for this long.
+  void use_core(int64_t duration_ns, uint32_t id) {
+    cpu_ns_ += duration_ns;
+    push(running_, {virtual_ + (duration_ns << kFraction), 0, id});
+  }
+
+  // Moves to the next event; false if there is none.
+  bool next(Event& event) {
+    if (timed_.empty() && running_.empty()) return false;
+    const int64_t cpu_at_ns = running_.empty() ? INT64_MAX : now_ns_ + real_until(running_.front().key);
+    if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
+      const Entry entry = pop(timed_);
+      advance(entry.key);
+      event = {false, static_cast<TimedKind>(entry.kind), entry.id};
+    } else {
+      advance(cpu_at_ns);
+      const Entry entry = pop(running_);
+      event = {true, TimedKind::resume, entry.id};
+    }
+    return true;
+  }
+
+ private:
+  struct Entry {
+    int64_t key;
+    uint32_t kind;
+    uint32_t id;
+    bool before(const Entry& other) const {
+      if (key != other.key) return key < other.key;
+      return kind != other.kind ? kind < other.kind : id < other.id;
+    }
+  };
+  // Virtual time counts in 1/1024 ns, so that shares of cores round to less than a millionth over any stretch that
+  // matters; 2^53 ns, 104 days, of it fit.
+  static constexpr int kFraction = 10;
+  __extension__ using Wide = __int128;
+
+  bool shared() const { return cores_ != 0 && running_.size() > cores_; }
+
+  int64_t real_until(int64_t key) const {
+    const int64_t left = key - virtual_;
+    if (left <= 0) return 0;
+    if (!shared()) return (left + (int64_t{1} << kFraction) - 1) >> kFraction;
+    const Wide per_ns = static_cast<Wide>(cores_) << kFraction;
+    return static_cast<int64_t>((static_cast<Wide>(left) * static_cast<Wide>(running_.size()) + per_ns - 1) / per_ns);
+  }
+
+  void advance(int64_t time_ns) {
+    const int64_t passed_ns = time_ns - now_ns_;
+    now_ns_ = time_ns;
+    if (passed_ns == 0) return;
+    if (!shared()) {
+      virtual_ += passed_ns << kFraction;
+    } else {
+      virtual_ += static_cast<int64_t>((static_cast<Wide>(passed_ns) * cores_ << kFraction) /
+                                       static_cast<Wide>(running_.size()));
+    }
+  }
+
+  // A binary heap, least first.
+  static void push(std::vector<Entry>& heap, Entry entry) {
+    size_t at = heap.size();
+    heap.push_back(entry);
+    while (at > 0) {
+      const size_t parent = (at - 1) / 2;
+      if (!entry.before(heap[parent])) break;
+      heap[at] = heap[parent];
+      at = parent;
+    }
+    heap[at] = entry;
+  }
+
+  static Entry pop(std::vector<Entry>& heap) {
+    const Entry top = heap.front();
+    const Entry last = heap.back();
+    heap.pop_back();
+    const size_t size = heap.size();
+    if (size == 0) return top;
+    size_t at = 0;
+    for (;;) {
+      size_t child = 2 * at + 1;
+      if (child >= size) break;
+      if (child + 1 < size && heap[child + 1].before(heap[child])) ++child;
+      if (!heap[child].before(last)) break;
+      heap[at] = heap[child];
+      at = child;
+    }
+    heap[at] = last;
+    return top;
+  }
+
+  const uint32_t cores_;
+  int64_t now_ns_ = 0;
+  int64_t virtual_ = 0;
+  int64_t cpu_ns_ = 0;
+  std::vector<Entry> timed_;
+  std::vector<Entry> running_;  // key: virtual time at which the stretch is over
+};
+
+}  // namespace contrafact::whatif

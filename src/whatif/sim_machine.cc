@@ -1,0 +1,544 @@
+#include "whatif/sim_machine.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace contrafact::whatif {
+
+using model::EventKind;
+using model::TaskKind;
+
+SimMachine::SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options,
+                       uint32_t cores)
+    : program_(program),
+      trace_(*program.trace),
+      treatments_(treatments),
+      options_(options),
+      cores_(cores),
+      clock_(cores),
+      out_(program, options.build_trace),
+      needs_(program.needs),
+      fired_(program.tokens),
+      token_waiter_(program.tokens, kNone) {
+  const uint32_t tasks = program.task_count();
+  latencies_.pools.resize(trace_.pools.size());
+  if (options.recorded_latencies) latencies_ = program.latencies;
+  states_.assign(tasks, TaskState::unknown);
+  run_by_.assign(tasks, kNone);
+  completed_.assign(tasks, false);
+  registered_.assign(tasks, false);
+  first_waiter_.assign(tasks, kNone);
+  last_waiter_.assign(tasks, kNone);
+  threads_.resize(trace_.threads.size());
+  for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
+  build_pools(options);
+}
+
+void SimMachine::build_pools(const SimulateOptions& options) {
+  std::vector<uint32_t> seen(trace_.pools.size());
+  for (const model::ThreadUse& use : program_.uses) {
+    if (use.role == model::ThreadRole::worker) ++seen[use.pool.index()];
+  }
+  pools_.resize(trace_.pools.size());
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    SimPool& pool = pools_[i];
+    pool.kind = trace_.pools[i].kind;
+    pool.capacity = model::pool_capacity(trace_.pools[i], seen[i]);
+    for (const PoolSize& size : options.pool_sizes) {
+      if (size.pool.value == i) pool.capacity = size.workers;
+    }
+    // Only bounded pools of threads create a worker for each task until they are full.
+    pool.core = pool.capacity;
+    if (options.unlimited_pools) pool.capacity = model::kUnboundedPool;
+    if (pool.core == model::kUnboundedPool) pool.core = 0;
+    pool.latency = latencies_.pools[i];
+  }
+}
+
+base::Result<Simulation> SimMachine::run() {
+  for (const Release& release : program_.releases) clock_.at(release.time_ns, TimedKind::release, release.thread);
+  SimClock::Event event;
+  do {
+    while (clock_.next(event)) handle(event);
+  } while (break_tokens());
+
+  Simulation result;
+  result.duration_ns = clock_.now_ns();
+  result.steps = steps_;
+  result.cpu_ns = clock_.cpu_ns();
+  result.cores = cores_;
+  if (cores_ > 0 && result.duration_ns > 0) {
+    result.core_utilisation = static_cast<double>(result.cpu_ns) / (static_cast<double>(result.duration_ns) * cores_);
+  }
+  result.unknown_waits = program_.unknown_waits;
+  result.notes = program_.notes;
+  if (result.unknown_waits > 0) {
+    result.notes.push_back(std::to_string(result.unknown_waits) +
+                           " waits have no known end and keep their recorded length");
+  }
+  if (tokens_broken_ > 0) {
+    result.notes.push_back(std::to_string(tokens_broken_) +
+                           " blocks were left although what woke them in the recording had not happened yet");
+  }
+  report_stuck(result);
+  if (!options_.build_trace) return result;
+  end_workers();
+  base::Result<model::Trace> trace = out_.finish(program_.begin_ns, cores_);
+  if (!trace) return trace.error();
+  result.trace = std::move(*trace);
+  return result;
+}
+
+void SimMachine::handle(const SimClock::Event& event) {
+  if (event.cpu) return run_thread(event.id);
+  switch (event.kind) {
+    case TimedKind::resume:
+      return resume(event.id);
+    case TimedKind::due:
+      return submit(event.id, kNone);
+    case TimedKind::release: {
+      threads_[event.id].mode = Mode::running;
+      push_frame(event.id, program_.thread_fiber(event.id));
+      return run_thread(event.id);
+    }
+  }
+}
+
+// ---- Threads
+// ----------------------------------------------------------------------------------------------------------
+
+void SimMachine::resume(uint32_t id) {
+  Thread& thread = threads_[id];
+  if (thread.mode == Mode::starting) {
+    uint32_t task = thread.reserved;
+    thread.reserved = kNone;
+    SimPool& pool = pools_[thread.pool];
+    if (task == kNone) {
+      --pool.waking;
+      task = pool.take(thread.worker, [&](uint32_t t) { return is_queued(t); });
+      if (task == kNone) return go_idle(id);
+    }
+    out_.write(thread.stream, clock_.now_ns(), EventKind::worker_busy, thread.pool, pool.queued);
+    thread.mode = Mode::running;
+    push_frame(id, task);
+  } else if (thread.mode == Mode::waiting && thread.pool != kNone) {
+    ++pools_[thread.pool].active;
+  }
+  thread.mode = Mode::running;
+  thread.blocked_on = kNone;
+  run_thread(id);
+}
+
+void SimMachine::run_thread(uint32_t id) {
+  Thread& thread = threads_[id];
+  for (;;) {
+    if (thread.stack.empty() && !next_work(id)) return;
+    if (!step(id)) return;
+  }
+}
+
+bool SimMachine::step(uint32_t id) {
+  Thread& thread = threads_[id];
+  Frame& frame = thread.stack.back();
+  const Op& op = program_.ops[frame.pc];
+  const auto value = static_cast<uint32_t>(op.value);
+  ++steps_;
+  switch (op.code) {
+    case OpCode::cpu:
+      ++frame.pc;
+      clock_.use_core(static_cast<int64_t>(op.value), id);
+      return false;
+    case OpCode::pause:
+      ++frame.pc;
+      clock_.at(clock_.now_ns() + static_cast<int64_t>(op.value), TimedKind::resume, id);
+      return false;
+    case OpCode::wait:
+      return step_wait(id, op);
+    case OpCode::token_wait:
+      return step_token(id, op);
+    case OpCode::end:
+      step_end(id, op);
+      return true;
+    case OpCode::ret:
+      step_ret(id);
+      return true;
+    default:
+      break;
+  }
+  ++frame.pc;
+  if (op.code != OpCode::spawn) out_.copy(thread.stream, clock_.now_ns(), op.event);
+  switch (op.code) {
+    case OpCode::spawn:
+      spawn(id, value, op.event);
+      break;
+    case OpCode::call:
+      push_frame(id, value);
+      break;
+    case OpCode::register_:
+      registered_[value] = true;
+      if (needs_[value] == 0) set_off(id, value);
+      notify_all(id);
+      break;
+    case OpCode::complete:
+      complete(id, value);
+      break;
+    case OpCode::token_fire: {
+      fired_[value] = true;
+      const uint32_t sleeper = std::exchange(token_waiter_[value], kNone);
+      if (sleeper != kNone) clock_.at(clock_.now_ns() + latencies_.token_ns, TimedKind::resume, sleeper);
+      break;
+    }
+    default:
+      break;
+  }
+  return true;
+}
+
+bool SimMachine::step_wait(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  Frame& frame = thread.stack.back();
+  const auto awaited = static_cast<uint32_t>(op.value);
+  if (!completed_[awaited] && frame.fiber < program_.task_count() && treatment(frame.fiber) == Treatment::combinator) {
+    detach(id, awaited);
+    return true;
+  }
+  if (!frame.in_wait) out_.copy(thread.stream, clock_.now_ns(), op.event);
+  frame.in_wait = true;
+  if (completed_[awaited]) {
+    frame.in_wait = false;
+    ++frame.pc;
+    return true;
+  }
+  if (help(id, awaited)) return true;
+  const auto node = static_cast<uint32_t>(waiters_.size());
+  waiters_.push_back({true, id, kNone});
+  (first_waiter_[awaited] == kNone ? first_waiter_[awaited] : waiters_[last_waiter_[awaited]].next) = node;
+  last_waiter_[awaited] = node;
+  block(id, Mode::waiting, awaited);
+  return false;
+}
+
+bool SimMachine::step_token(uint32_t id, const Op& op) {
+  const auto token = static_cast<uint32_t>(op.value);
+  if (fired_[token]) {
+    ++threads_[id].stack.back().pc;
+    return true;
+  }
+  token_waiter_[token] = id;
+  threads_[id].mode = Mode::token;
+  threads_[id].blocked_on = token;
+  return false;
+}
+
+// Completion may put stages on the stack, which run inside the task: the operation is executed again after them.
+void SimMachine::step_end(uint32_t id, const Op& op) {
+  const auto task = static_cast<uint32_t>(op.value);
+  if (!program_.completes_by_op[task] && !completed_[task]) return complete(id, task);
+  Thread& thread = threads_[id];
+  Frame& frame = thread.stack.back();
+  ++frame.pc;
+  const uint32_t outcome = op.event == UINT32_MAX ? 0 : trace_.b[op.event];
+  out_.write(thread.stream, clock_.now_ns(), EventKind::task_end, frame.written, outcome);
+}
+
+void SimMachine::step_ret(uint32_t id) {
+  Thread& thread = threads_[id];
+  const uint32_t fiber = thread.stack.back().fiber;
+  thread.stack.pop_back();
+  if (fiber >= program_.task_count()) return;
+  states_[fiber] = TaskState::ended;
+  if (thread.pool != kNone) pools_[thread.pool].last_end_ns = clock_.now_ns();
+}
+
+// A worker without frames looks for its next task. False: it has none, or needs time to get it.
+bool SimMachine::next_work(uint32_t id) {
+  Thread& thread = threads_[id];
+  if (thread.pool == kNone) {
+    thread.mode = Mode::finished;
+    return false;
+  }
+  SimPool& pool = pools_[thread.pool];
+  if (pool.thread_per_task()) {
+    thread.mode = Mode::finished;
+    --pool.active;
+    out_.write(thread.stream, clock_.now_ns(), EventKind::thread_end);
+    return false;
+  }
+  const uint32_t task = pool.take(thread.worker, [&](uint32_t t) { return is_queued(t); });
+  if (task == kNone) {
+    go_idle(id);
+    return false;
+  }
+  push_frame(id, task);
+  if (pool.latency.turnaround_ns == 0) return true;
+  clock_.use_core(pool.latency.turnaround_ns, id);
+  return false;
+}
+
+void SimMachine::push_frame(uint32_t id, uint32_t fiber) {
+  const Fiber& code = program_.fibers[fiber];
+  CHECK(code.runs());
+  threads_[id].stack.push_back({fiber, code.begin, fiber, false});
+  if (fiber >= program_.task_count()) return;
+  CHECK(states_[fiber] != TaskState::running && states_[fiber] != TaskState::ended);
+  states_[fiber] = TaskState::running;
+  run_by_[fiber] = id;
+}
+
+void SimMachine::block(uint32_t id, Mode mode, uint32_t on) {
+  Thread& thread = threads_[id];
+  thread.mode = mode;
+  thread.blocked_on = on;
+  if (thread.pool == kNone) return;
+  SimPool& pool = pools_[thread.pool];
+  --pool.active;
+  // A fork-join pool lets an idle worker take over, and creates a spare only to keep one going; other pools lose a
+  // worker.
+  if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool);
+}
+
+// ---- Tasks
+// ------------------------------------------------------------------------------------------------------------
+
+void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
+  Thread& thread = threads_[id];
+  const int64_t now_ns = clock_.now_ns();
+  if (treatment(task) != Treatment::keep) {
+    out_.write_create(thread.stream, now_ns, task);
+    return push_frame(id, task);
+  }
+  out_.copy(thread.stream, now_ns, event);
+  const model::TaskRow& spawned = row(task);
+  if (spawned.kind == TaskKind::thread) {
+    const uint32_t started = trace_.thread_of(spawned.start).value;
+    return clock_.at(now_ns + latencies_.thread_ns, TimedKind::release, started);
+  }
+  if (spawned.delay_us > 0) return clock_.at(now_ns + int64_t{spawned.delay_us} * 1000, TimedKind::due, task);
+  submit(task, id);
+}
+
+void SimMachine::complete(uint32_t id, uint32_t task) {
+  chain_.push_back(task);
+  notify_all(id);
+}
+
+// Completing one future may complete others: a list, not a recursion.
+void SimMachine::notify_all(uint32_t id) {
+  while (!chain_.empty()) {
+    const uint32_t task = chain_.back();
+    chain_.pop_back();
+    notify(id, task);
+  }
+}
+
+// Lets everything go on that the task's completion allows.
+void SimMachine::notify(uint32_t id, uint32_t task) {
+  if (completed_[task]) return;
+  completed_[task] = true;
+  for (uint32_t node = first_waiter_[task]; node != kNone; node = waiters_[node].next) {
+    const Waiter waiter = waiters_[node];
+    if (waiter.is_thread) {
+      clock_.at(clock_.now_ns() + latencies_.wait_ns, TimedKind::resume, waiter.id);
+      continue;
+    }
+    Frame rest = parked_[waiter.id];
+    rest.written = out_.add_continuation(threads_[id].stream, clock_.now_ns(), rest.fiber, task);
+    out_.write(threads_[id].stream, clock_.now_ns(), EventKind::task_start, rest.written);
+    threads_[id].stack.push_back(rest);
+  }
+  for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
+    const uint32_t dependent = program_.dependents[i];
+    if (needs_[dependent] == 0 || --needs_[dependent] > 0) continue;
+    if (registered_[dependent]) set_off(id, dependent);
+  }
+}
+
+// A task whose sources are complete: a stage runs here, a pooled one is handed out, a future without a body is
+// complete.
+void SimMachine::set_off(uint32_t id, uint32_t task) {
+  const model::TaskRow& ready = row(task);
+  if (ready.kind == TaskKind::stage) return push_frame(id, task);
+  if (ready.kind == TaskKind::pooled) {
+    if (ready.start.valid()) spawn(id, task, ready.spawn.value);
+    return;
+  }
+  if (ready.complete.valid()) out_.copy(threads_[id].stream, clock_.now_ns(), ready.complete.value);
+  chain_.push_back(task);
+}
+
+// The coordinator gives its thread back; what follows its wait runs when the awaited task completes.
+void SimMachine::detach(uint32_t id, uint32_t awaited) {
+  Thread& thread = threads_[id];
+  Frame rest = thread.stack.back();
+  thread.stack.pop_back();
+  rest.pc += 2;  // the wait and its end
+  out_.write(thread.stream, clock_.now_ns(), EventKind::task_end, rest.written);
+  const auto node = static_cast<uint32_t>(waiters_.size());
+  waiters_.push_back({false, static_cast<uint32_t>(parked_.size()), kNone});
+  parked_.push_back(rest);
+  (first_waiter_[awaited] == kNone ? first_waiter_[awaited] : waiters_[last_waiter_[awaited]].next) = node;
+  last_waiter_[awaited] = node;
+}
+
+// ---- Pools
+// ------------------------------------------------------------------------------------------------------------
+
+void SimMachine::submit(uint32_t task, uint32_t by) {
+  const uint32_t number = row(task).pool.value;
+  SimPool& pool = pools_[number];
+  states_[task] = TaskState::queued;
+  if (pool.fork_join()) {
+    const bool own = by != kNone && threads_[by].pool == number;
+    (own ? pool.workers[threads_[by].worker].tasks : pool.queue).push_back(task);
+    ++pool.queued;
+    return signal(number);
+  }
+  const auto workers = static_cast<uint32_t>(pool.workers.size());
+  if (pool.thread_per_task() || (workers < pool.core && workers < pool.capacity)) return create_worker(number, task);
+  if (!pool.idle.empty()) return wake_idle(number, task);
+  if (workers < pool.capacity) return create_worker(number, task);
+  pool.queue.push_back(task);
+  ++pool.queued;
+}
+
+// Fork-join: gets a worker to look for tasks if one may.
+void SimMachine::signal(uint32_t number) {
+  SimPool& pool = pools_[number];
+  if (pool.active >= pool.capacity || pool.waking >= pool.queued) return;
+  if (!pool.idle.empty()) return wake_idle(number, kNone);
+  create_worker(number, kNone);
+}
+
+void SimMachine::create_worker(uint32_t number, uint32_t task) {
+  SimPool& pool = pools_[number];
+  const auto id = static_cast<uint32_t>(threads_.size());
+  Thread& thread = threads_.emplace_back();
+  thread.stream = out_.worker_stream(number, clock_.now_ns());
+  thread.pool = number;
+  thread.worker = static_cast<uint32_t>(pool.workers.size());
+  thread.reserved = task;
+  out_.write(thread.stream, clock_.now_ns(), EventKind::worker_idle, number, pool.queued);
+  pool.workers.push_back({id, {}});
+  ++pool.active;
+  if (task == kNone) ++pool.waking;
+  clock_.at(clock_.now_ns() + pool.latency.fresh_ns, TimedKind::resume, id);
+}
+
+void SimMachine::wake_idle(uint32_t number, uint32_t task) {
+  SimPool& pool = pools_[number];
+  const uint32_t id = pool.workers[pool.idle.front()].thread;
+  pool.idle.pop_front();
+  threads_[id].mode = Mode::starting;
+  threads_[id].reserved = task;
+  ++pool.active;
+  if (task == kNone) ++pool.waking;
+  clock_.at(clock_.now_ns() + pool.latency.idle_ns, TimedKind::resume, id);
+}
+
+void SimMachine::go_idle(uint32_t id) {
+  Thread& thread = threads_[id];
+  SimPool& pool = pools_[thread.pool];
+  // A worker that woke for nothing is idle in the trace already.
+  if (thread.mode != Mode::starting) out_.write(thread.stream, clock_.now_ns(), EventKind::worker_idle, thread.pool, 0);
+  thread.mode = Mode::idle;
+  pool.idle.push_back(thread.worker);
+  --pool.active;
+}
+
+// A waiter in a fork-join pool runs the awaited task itself if nobody has it yet, or else a task of whoever runs it.
+bool SimMachine::help(uint32_t id, uint32_t task) {
+  const uint32_t number = row(task).pool.value;
+  if (number == kNone || !pools_[number].fork_join()) return false;
+  SimPool& pool = pools_[number];
+  if (threads_[id].pool != number && !program_.external_help[number]) return false;
+  if (is_queued(task)) {
+    --pool.queued;
+    push_frame(id, task);
+    return true;
+  }
+  if (states_[task] != TaskState::running) return false;
+  const Thread& runner = threads_[run_by_[task]];
+  if (runner.pool != number || run_by_[task] == id) return false;
+  const uint32_t other = pool.take_oldest(runner.worker, [&](uint32_t t) { return is_queued(t); });
+  if (other == kNone) return false;
+  push_frame(id, other);
+  return true;
+}
+
+// ---- The end
+// ----------------------------------------------------------------------------------------------------------
+
+// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over
+// in another order), let the first such thread go.
+bool SimMachine::break_tokens() {
+  for (uint32_t id = 0; id < threads_.size(); ++id) {
+    if (threads_[id].mode != Mode::token) continue;
+    fired_[threads_[id].blocked_on] = true;
+    token_waiter_[threads_[id].blocked_on] = kNone;
+    ++tokens_broken_;
+    clock_.at(clock_.now_ns(), TimedKind::resume, id);
+    return true;
+  }
+  return false;
+}
+
+// Pools that were shut down in the recording end their workers after their last task here too.
+void SimMachine::end_workers() {
+  for (uint32_t number = 0; number < pools_.size(); ++number) {
+    SimPool& pool = pools_[number];
+    if (!out_.workers_end(number) || pool.thread_per_task()) continue;
+    for (const SimPool::Worker& worker : pool.workers) {
+      const Thread& thread = threads_[worker.thread];
+      if (thread.mode != Mode::idle) continue;
+      out_.write(thread.stream, pool.last_end_ns, EventKind::worker_busy, number, 0);
+      out_.write(thread.stream, pool.last_end_ns, EventKind::thread_end);
+    }
+  }
+}
+
+std::string SimMachine::stuck_reason(const Thread& thread) const {
+  const model::TaskRow& awaited = row(thread.blocked_on);
+  std::string text = "waits for " + trace_.method_label(awaited.body);
+  if (awaited.spawn_context.valid()) text += " (spawned at " + trace_.context_label(awaited.spawn_context) + ")";
+  if (states_[thread.blocked_on] == TaskState::queued) {
+    text += ", which is queued: no worker of pool " +
+            std::string(trace_.string(trace_.pools[awaited.pool.index()].name)) + " is free";
+  } else if (states_[thread.blocked_on] == TaskState::running) {
+    text += ", which waits itself";
+  } else {
+    text += ", which nobody starts or completes";
+  }
+  return text;
+}
+
+void SimMachine::report_stuck(Simulation& result) const {
+  constexpr size_t kReportsMax = 100;
+  for (uint32_t task = 0; task < states_.size(); ++task) {
+    for (uint32_t node = completed_[task] ? kNone : first_waiter_[task]; node != kNone; node = waiters_[node].next) {
+      if (waiters_[node].is_thread || result.stuck.size() == kReportsMax) continue;
+      const model::TaskId coordinator(parked_[waiters_[node].id].fiber);
+      result.stuck.push_back({coordinator, model::TaskId(task), "a coordinator whose sub-task never completes"});
+    }
+  }
+  for (const Thread& thread : threads_) {
+    if (thread.mode != Mode::waiting || result.stuck.size() == kReportsMax) continue;
+    const uint32_t fiber = thread.stack.back().fiber;
+    const model::TaskId task = fiber < program_.task_count() ? model::TaskId(fiber) : model::TaskId();
+    result.stuck.push_back({task, model::TaskId(thread.blocked_on), stuck_reason(thread)});
+  }
+  for (uint32_t task = 0; task < states_.size(); ++task) {
+    if (states_[task] == TaskState::ended || !program_.fibers[task].runs() || result.stuck.size() == kReportsMax)
+      continue;
+    if (states_[task] == TaskState::running) continue;  // its thread has been reported
+    if (states_[task] == TaskState::queued) {
+      const std::string pool(trace_.string(trace_.pools[row(task).pool.index()].name));
+      result.stuck.push_back({model::TaskId(task), model::TaskId(), "queued: pool " + pool + " has no free worker"});
+    } else {
+      result.stuck.push_back({model::TaskId(task), model::TaskId(),
+                              "never set off: what spawns it, or its sources, did not get that far"});
+    }
+  }
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,116 @@
+// The machine that executes a SimProgram: simulated threads, pools and cores. One run, then it is used up. Not
+// thread-safe.
+//
+// A thread holds a stack of frames, one for each fiber that it is inside of: inlined tasks, stages run by whoever
+// completed their source, tasks that it helps with. The machine takes the next event from the clock and lets that
+// thread go on until it needs time or has to wait.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "whatif/sim_clock.h"
+#include "whatif/sim_pool.h"
+#include "whatif/sim_program.h"
+#include "whatif/sim_trace.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::whatif {
+
+class SimMachine {
+ public:
+  SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options,
+             uint32_t cores);
+
+  // Runs to the end, or until nothing can happen any more.
+  base::Result<Simulation> run();
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Frame {
+    uint32_t fiber;
+    uint32_t pc;
+    uint32_t written;  // the task as which the result's trace knows it
+    bool in_wait;      // its wait has begun
+  };
+  enum class Mode : uint8_t { idle, starting, running, waiting, token, finished };
+  struct Thread {
+    std::vector<Frame> stack;
+    uint32_t stream = 0;
+    uint32_t pool = kNone;
+    uint32_t worker = kNone;    // its position in the pool
+    uint32_t reserved = kNone;  // starting: the task that it will run
+    uint32_t blocked_on = kNone;
+    Mode mode = Mode::starting;
+  };
+  enum class TaskState : uint8_t { unknown, queued, running, ended };
+  // Who goes on when a task completes: a thread, or a coordinator's rest.
+  struct Waiter {
+    bool is_thread;
+    uint32_t id;  // of the thread, or in `parked_`
+    uint32_t next;
+  };
+
+  void build_pools(const SimulateOptions& options);
+  void handle(const SimClock::Event& event);
+  void resume(uint32_t id);
+  void run_thread(uint32_t id);
+  bool step(uint32_t id);  // false: the thread gives way
+  bool step_wait(uint32_t id, const Op& op);
+  bool step_token(uint32_t id, const Op& op);
+  void step_end(uint32_t id, const Op& op);
+  void step_ret(uint32_t id);
+  bool next_work(uint32_t id);
+
+  void push_frame(uint32_t id, uint32_t fiber);
+  void spawn(uint32_t id, uint32_t task, uint32_t event);
+  void complete(uint32_t id, uint32_t task);
+  void set_off(uint32_t id, uint32_t task);
+  void notify_all(uint32_t id);
+  void notify(uint32_t id, uint32_t task);
+  void detach(uint32_t id, uint32_t awaited);
+
+  void submit(uint32_t task, uint32_t by);
+  void signal(uint32_t pool);
+  void create_worker(uint32_t pool, uint32_t task);
+  void wake_idle(uint32_t pool, uint32_t task);
+  void go_idle(uint32_t id);
+  bool help(uint32_t id, uint32_t task);
+  void block(uint32_t id, Mode mode, uint32_t on);
+  bool break_tokens();
+
+  bool is_queued(uint32_t task) const { return states_[task] == TaskState::queued; }
+  Treatment treatment(uint32_t task) const { return treatments_.empty() ? Treatment::keep : treatments_[task]; }
+  const model::TaskRow& row(uint32_t task) const { return trace_.tasks[task]; }
+  void end_workers();
+  void report_stuck(Simulation& result) const;
+  std::string stuck_reason(const Thread& thread) const;
+
+  const SimProgram& program_;
+  const model::Trace& trace_;
+  const std::span<const Treatment> treatments_;
+  const SimulateOptions& options_;
+  const uint32_t cores_;
+  Latencies latencies_;
+  SimClock clock_;
+  SimTrace out_;
+  std::deque<Thread> threads_;  // the trace's threads, then workers
+  std::vector<SimPool> pools_;
+  std::vector<TaskState> states_;
+  std::vector<uint32_t> run_by_;  // by task: the thread that runs it
+  std::vector<bool> completed_;
+  std::vector<bool> registered_;
+  std::vector<uint32_t> needs_;
+  std::vector<uint32_t> first_waiter_, last_waiter_;  // by task, in `waiters_`
+  std::vector<Waiter> waiters_;
+  std::vector<Frame> parked_;
+  std::vector<bool> fired_;
+  std::vector<uint32_t> token_waiter_;
+  std::vector<uint32_t> chain_;  // tasks that `complete` still has to complete
+  uint64_t steps_ = 0;
+  uint64_t tokens_broken_ = 0;
+};
+
+}  // namespace contrafact::whatif

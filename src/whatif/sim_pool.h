@@ -1,0 +1,87 @@
+// The queues of one simulated pool. Workers are numbers of simulated threads; tasks are task numbers. Plain data with
+// the rules of who takes what next; waking, creating and timing workers is the machine's affair. Not thread-safe.
+//
+//  - thread pools: one queue, first in first out; idle workers wait in a queue of their own;
+//  - fork-join pools: a worker takes its own newest task, then the oldest of the next worker that has one, then the
+//  oldest
+//    that came from outside.
+// A task that somebody takes out of turn (a helper) stays in its queue and is skipped there: `is_queued` says so.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "model/pool_capacity.h"
+#include "whatif/sim_latency.h"
+
+namespace contrafact::whatif {
+
+struct SimPool {
+  format::PoolKind kind = format::PoolKind::other;
+  uint32_t capacity = model::kUnboundedPool;
+  uint32_t core = 0;  // a worker is created for every task until there are as many
+  PoolLatency latency;
+  bool fork_join() const { return kind == format::PoolKind::fork_join; }
+  bool thread_per_task() const { return kind == format::PoolKind::thread_per_task; }
+
+  struct Worker {
+    uint32_t thread;
+    std::deque<uint32_t> tasks;  // fork-join: its own, the newest at the back
+  };
+  std::vector<Worker> workers;
+  std::deque<uint32_t> idle;  // positions in `workers`, the longest idle first
+  std::deque<uint32_t> queue;
+  uint32_t queued = 0;      // tasks in all queues, the skipped ones not counted
+  uint32_t waking = 0;      // fork-join: workers on their way to look for tasks
+  uint32_t active = 0;      // workers neither idle nor blocked in a wait
+  int64_t last_end_ns = 0;  // when its latest task ended
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // The next task for a worker, kNone if there is none. `is_queued(task)`: still waiting for a worker.
+  template <typename IsQueued>
+  uint32_t take(uint32_t worker, IsQueued&& is_queued) {
+    if (queued == 0) return kNone;
+    if (fork_join()) {
+      if (const uint32_t own = take_back(workers[worker].tasks, is_queued); own != kNone) return own;
+      for (size_t i = 1; i < workers.size(); ++i) {
+        const uint32_t other = take_oldest(static_cast<uint32_t>((worker + i) % workers.size()), is_queued);
+        if (other != kNone) return other;
+      }
+    }
+    return take_front(queue, is_queued);
+  }
+
+  // The oldest task of a fork-join worker's own.
+  template <typename IsQueued>
+  uint32_t take_oldest(uint32_t worker, IsQueued&& is_queued) {
+    return take_front(workers[worker].tasks, is_queued);
+  }
+
+ private:
+  template <typename IsQueued>
+  uint32_t take_front(std::deque<uint32_t>& tasks, IsQueued& is_queued) {
+    while (!tasks.empty()) {
+      const uint32_t task = tasks.front();
+      tasks.pop_front();
+      if (!is_queued(task)) continue;
+      --queued;
+      return task;
+    }
+    return kNone;
+  }
+  template <typename IsQueued>
+  uint32_t take_back(std::deque<uint32_t>& tasks, IsQueued& is_queued) {
+    while (!tasks.empty()) {
+      const uint32_t task = tasks.back();
+      tasks.pop_back();
+      if (!is_queued(task)) continue;
+      --queued;
+      return task;
+    }
+    return kNone;
+  }
+};
+
+}  // namespace contrafact::whatif

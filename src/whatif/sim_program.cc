@@ -1,0 +1,542 @@
+#include "whatif/sim_program.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "model/task_walk.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::BlockReason;
+using model::EventIndex;
+using model::EventKind;
+using model::Frame;
+using model::FrameKind;
+using model::Outcome;
+using model::TaskId;
+using model::TaskKind;
+using model::TaskRow;
+using model::TaskWalk;
+using model::ThreadRole;
+using model::Trace;
+
+constexpr uint32_t kNoEvent = UINT32_MAX;
+// Events of a completion and of what it sets off are stamped one after the other, in either order.
+constexpr int64_t kStampSlackNs = 100'000;
+
+// ---- Which wake ended which block
+// -------------------------------------------------------------------------------------
+
+struct Wake {
+  uint32_t target;
+  int64_t time_ns;
+  uint32_t event;
+};
+
+// For both events of a matched pair, the pair's number; kNoEvent elsewhere. Indexed by event.
+struct Tokens {
+  std::vector<uint32_t> of_event;
+  uint32_t count = 0;
+  std::vector<int64_t> latency_ns;
+};
+
+Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
+  std::vector<Wake> wakes;
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+    if (uses[thread].role == ThreadRole::bystander) continue;  // not simulated: would never fire
+    const model::EventRange range = trace.thread_events(model::ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      if (trace.kind[i] == EventKind::wake && trace.a[i] != UINT32_MAX)
+        wakes.push_back({trace.a[i], trace.time_ns[i], i});
+    }
+  }
+  Tokens tokens;
+  if (wakes.empty()) return tokens;
+  tokens.of_event.assign(trace.event_count(), kNoEvent);
+  std::stable_sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
+    return x.target != y.target ? x.target < y.target : x.time_ns < y.time_ns;
+  });
+  size_t next = 0;
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+    while (next < wakes.size() && wakes[next].target < thread) ++next;
+    for (TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
+      if (!model::closes(walk.kind()) || !walk.has_closed()) continue;
+      const FrameKind kind = walk.closed().kind;
+      if (kind == FrameKind::task) continue;
+      const Wake* cause = nullptr;
+      for (; next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= walk.time_ns(); ++next)
+        cause = &wakes[next];
+      if (cause == nullptr || kind != FrameKind::block) continue;
+      const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
+      if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
+      tokens.of_event[cause->event] = tokens.count;
+      tokens.of_event[walk.closed().begin.index()] = tokens.count++;
+      tokens.latency_ns.push_back(walk.time_ns() - cause->time_ns);
+    }
+  }
+  return tokens;
+}
+
+// ---- Time on and off the core
+// -----------------------------------------------------------------------------------------
+
+// Stretches of one thread's time that are no CPU, in order: kernel gaps and stops of the virtual machine.
+class OffCore {
+ public:
+  OffCore(const Trace& trace, uint32_t thread, bool kernel_told) : kernel_told_(kernel_told) {
+    static const std::vector<model::CpuGap> none;
+    gaps_ = thread < trace.cpu.size() ? &trace.cpu[thread] : &none;
+    pauses_ = &trace.pauses;
+  }
+
+  // Splits [begin, end) into calls of cpu(ns) and pause(ns). Ranges only move forward.
+  template <typename Cpu, typename Paused>
+  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Paused&& paused) {
+    int64_t at_ns = begin_ns;
+    while (at_ns < end_ns) {
+      while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
+      while (pause_ < pauses_->size() && (*pauses_)[pause_].end_ns <= at_ns) ++pause_;
+      int64_t next_ns = end_ns;
+      // With the kernel's word, a stopped thread is off its core by that; without, the stop itself is what we know.
+      if (!kernel_told_ && pause_ < pauses_->size()) {
+        const model::Pause& pause = (*pauses_)[pause_];
+        if (pause.begin_ns <= at_ns) {
+          next_ns = std::min(end_ns, pause.end_ns);
+          paused(next_ns - at_ns);
+          at_ns = next_ns;
+          continue;
+        }
+        next_ns = std::min(next_ns, pause.begin_ns);
+      }
+      if (gap_ < gaps_->size()) {
+        const model::CpuGap& gap = (*gaps_)[gap_];
+        if (gap.out_ns <= at_ns) {
+          next_ns = std::min(end_ns, gap.in_ns);
+          if (!gap.preempted) paused(next_ns - at_ns);
+          at_ns = next_ns;
+          continue;
+        }
+        next_ns = std::min(next_ns, gap.out_ns);
+      }
+      cpu(next_ns - at_ns);
+      at_ns = next_ns;
+    }
+  }
+
+ private:
+  bool kernel_told_;
+  const std::vector<model::CpuGap>* gaps_;
+  const std::vector<model::Pause>* pauses_;
+  size_t gap_ = 0;
+  size_t pause_ = 0;
+};
+
+// ---- The compiler
+// -----------------------------------------------------------------------------------------------------
+
+class Compiler {
+ public:
+  Compiler(const Trace& trace, bool keep_emits) : trace_(trace), keep_emits_(keep_emits) {}
+
+  SimProgram run() {
+    program_.trace = &trace_;
+    program_.uses = model::thread_uses(trace_);
+    program_.begin_ns = trace_.begin_ns();
+    program_.end_ns = program_.begin_ns;
+    program_.latencies = measure_latencies(trace_, program_.uses);
+    program_.external_help.assign(trace_.pools.size(), false);
+    program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
+    tokens_ = match_wakes(trace_, program_.uses);
+    program_.tokens = tokens_.count;
+    program_.latencies.token_ns = token_latency();
+    kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
+    if (!kernel_told_)
+      program_.notes.push_back("the trace does not say when threads left their cores: running tasks count as CPU");
+    find_dynamic();
+    find_called();
+    program_.ops.reserve(trace_.event_count() * 2);
+    for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
+      if (program_.uses[i].role != ThreadRole::bystander) compile_thread(i);
+    }
+    return std::move(program_);
+  }
+
+ private:
+  // A fiber under construction.
+  struct Draft {
+    uint32_t fiber;
+    std::vector<Op> ops;
+  };
+
+  const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
+  int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
+
+  int64_t token_latency() {
+    if (tokens_.latency_ns.empty()) return 0;
+    const auto middle = tokens_.latency_ns.begin() + static_cast<int64_t>((tokens_.latency_ns.size() - 1) / 2);
+    std::nth_element(tokens_.latency_ns.begin(), middle, tokens_.latency_ns.end());
+    return *middle;
+  }
+
+  // ---- Dependences
+
+  // When the task's sources must have been complete for them to have set it off.
+  int64_t set_off_ns(const TaskRow& row, TaskId id) const {
+    if (row.spawn.valid()) return time(row.spawn);
+    if (row.start.valid()) return std::max(time(row.start), row.end.valid() ? time(row.end) : 0);
+    return completion_ns(trace_, id);
+  }
+
+  void find_dynamic() {
+    const size_t tasks = trace_.tasks.size();
+    program_.dynamic.assign(tasks, false);
+    program_.needs.assign(tasks, 0);
+    std::vector<bool> announced(tasks);
+    first_depends_.assign(tasks, kNoEvent);
+    for (uint32_t i = 0; i < trace_.event_count(); ++i) {
+      if (trace_.kind[i] == EventKind::task_depends && first_depends_[trace_.a[i]] == kNoEvent)
+        first_depends_[trace_.a[i]] = i;
+    }
+    const auto& all = trace_.dependencies;
+    for (size_t i = 0; i < all.size();) {
+      const TaskId id = all[i].task;
+      const TaskRow& row = task(id.index());
+      const int64_t limit_ns = set_off_ns(row, id);
+      size_t sources = 0, ready = 0;
+      bool any = false;
+      for (; i < all.size() && all[i].task == id; ++i, ++sources) {
+        any |= all[i].mode == format::DependsMode::any;
+        const int64_t done_ns = completion_ns(trace_, all[i].source);
+        ready += done_ns != INT64_MAX && limit_ns != INT64_MAX && done_ns <= limit_ns + kStampSlackNs;
+      }
+      const size_t needed = any ? 1 : sources;
+      const bool announced_somewhere = row.create.valid() || first_depends_[id.index()] != kNoEvent;
+      if (ready < needed || !announced_somewhere || row.kind == TaskKind::thread) continue;
+      program_.dynamic[id.index()] = true;
+      program_.needs[id.index()] = static_cast<uint32_t>(needed);
+    }
+    index_dependents();
+  }
+
+  void index_dependents() {
+    auto& begin = program_.dependents_begin;
+    begin.assign(trace_.tasks.size() + 1, 0);
+    for (const model::Dependency& d : trace_.dependencies) ++begin[d.source.index() + 1];
+    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+    program_.dependents.resize(trace_.dependencies.size());
+    std::vector<uint32_t> at(begin.begin(), begin.end() - 1);
+    for (const model::Dependency& d : trace_.dependencies) program_.dependents[at[d.source.index()]++] = d.task.value;
+  }
+
+  // ---- Who is called and who is handed out
+
+  void find_called() {
+    program_.called.assign(trace_.tasks.size(), false);
+    program_.completes_by_op.assign(trace_.tasks.size(), false);
+    std::vector<TaskId> spawned_in(trace_.tasks.size());  // innermost task at the spawn
+    for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
+      if (program_.uses[thread].role == ThreadRole::bystander) continue;
+      for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
+        if (walk.kind() == EventKind::task_complete && !program_.dynamic[walk.a()])
+          program_.completes_by_op[walk.a()] = true;
+        if (walk.kind() == EventKind::task_complete && task(walk.a()).start.valid())
+          program_.completes_by_op[walk.a()] = true;
+        if (walk.kind() == EventKind::task_start) note_start(walk, thread);
+      }
+    }
+  }
+
+  void note_start(const TaskWalk& walk, uint32_t thread) {
+    const uint32_t id = walk.a();
+    const TaskRow& row = task(id);
+    const auto& stack = walk.stack();
+    const bool in_wait = stack.size() >= 2 && stack[stack.size() - 2].kind == FrameKind::wait;
+    if (row.kind == TaskKind::stage) {
+      program_.called[id] = !program_.dynamic[id];
+    } else if (row.kind == TaskKind::thread) {
+      program_.called[id] = true;  // by its thread's own run
+    } else if (in_wait) {
+      if (program_.uses[thread].role != ThreadRole::worker && row.pool.valid())
+        program_.external_help[row.pool.index()] = true;
+    } else if (row.spawn.valid() && trace_.thread_of(row.spawn) == model::ThreadId(thread)) {
+      // Spawned and run by the same thread inside the same run: the pool's caller ran what the pool rejected.
+      const bool nested = stack.size() >= 2;
+      const Frame around = nested ? stack[stack.size() - 2] : Frame{};
+      const bool in_task =
+          nested && around.kind == FrameKind::task && task(around.task.index()).kind != TaskKind::thread;
+      const bool worker = program_.uses[thread].role == ThreadRole::worker;
+      program_.called[id] = in_task ? row.spawn.value > around.begin.value : !worker;
+    }
+  }
+
+  // ---- One thread
+
+  void compile_thread(uint32_t thread) {
+    const model::ThreadUse& use = program_.uses[thread];
+    worker_ = use.role == ThreadRole::worker;
+    joined_ = use.role == ThreadRole::joined;
+    drafts_.clear();
+    drafts_.push_back({program_.thread_fiber(thread), {}});
+    finished_ = {};
+    OffCore off_core(trace_, thread, kernel_told_);
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    if (range.size() == 0) return;
+    int64_t since_ns = trace_.time_ns[range.begin];
+    bool runs = true;  // neither in a wait nor in a block nor idle
+    wait_net_ns_.clear();
+    for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
+      const int64_t now_ns = walk.time_ns();
+      if (runs) {
+        add_time(off_core, since_ns, now_ns);
+      } else if (!wait_net_ns_.empty()) {
+        wait_net_ns_.back() += now_ns - since_ns;
+      }
+      since_ns = now_ns;
+      translate(walk);
+      runs = walk.stack().empty() || walk.in(FrameKind::task);
+    }
+    program_.end_ns = std::max(program_.end_ns, worker_ ? last_task_end(range) : since_ns);
+    flush_finished();
+    Draft& own = drafts_.front();
+    if (!worker_ || has_effect(own.ops)) {
+      add_release(thread, range);
+      own.ops.push_back({0, kNoEvent, OpCode::ret});
+      store(own);
+    }
+  }
+
+  int64_t last_task_end(model::EventRange range) const {
+    for (uint32_t i = range.end; i > range.begin; --i) {
+      const bool ends = trace_.kind[i - 1] == EventKind::task_end;
+      if (ends && task(trace_.a[i - 1]).kind != TaskKind::thread) return trace_.time_ns[i - 1];
+    }
+    return trace_.time_ns[range.begin];
+  }
+
+  static bool has_effect(const std::vector<Op>& ops) {
+    return std::any_of(ops.begin(), ops.end(),
+                       [](const Op& op) { return op.code >= OpCode::spawn && op.code != OpCode::end; });
+  }
+
+  // A thread whose start is simulated needs no release.
+  void add_release(uint32_t thread, model::EventRange range) {
+    for (uint32_t i = range.begin; i < range.end && !worker_; ++i) {
+      if (trace_.kind[i] != EventKind::task_start) continue;
+      const TaskRow& run = task(trace_.a[i]);
+      if (run.kind != TaskKind::thread) break;
+      const bool simulated =
+          run.spawn.valid() && program_.uses[trace_.thread_of(run.spawn).index()].role != ThreadRole::bystander;
+      if (simulated) return;
+      break;
+    }
+    program_.releases.push_back({thread, trace_.time_ns[range.begin] - program_.begin_ns});
+  }
+
+  void add_time(OffCore& off_core, int64_t begin_ns, int64_t end_ns) {
+    if (end_ns <= begin_ns) return;
+    Draft& draft = drafts_.back();
+    const bool own_run = drafts_.size() == 1 || is_thread_run(draft.fiber);
+    if (own_run && worker_) return;
+    if (own_run && !joined_ && !kernel_told_)
+      return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
+    off_core.split(
+        begin_ns, end_ns, [&](int64_t ns) { add(draft, OpCode::cpu, static_cast<uint64_t>(ns)); },
+        [&](int64_t ns) { add(draft, OpCode::pause, static_cast<uint64_t>(ns)); });
+  }
+
+  bool is_thread_run(uint32_t fiber) const {
+    return fiber < trace_.tasks.size() && task(fiber).kind == TaskKind::thread;
+  }
+
+  static void add(Draft& draft, OpCode code, uint64_t value, uint32_t event = kNoEvent) {
+    const bool timed = code == OpCode::cpu || code == OpCode::pause;
+    if (timed && value == 0) return;
+    if (timed && !draft.ops.empty() && draft.ops.back().code == code) {
+      draft.ops.back().value += value;
+      return;
+    }
+    draft.ops.push_back({value, event, code});
+  }
+
+  void emit(uint32_t event) {
+    if (keep_emits_) add(current(), OpCode::emit, 0, event);
+  }
+
+  // Where an operation at this point belongs. What a worker does between two tasks is the tail of the first: the
+  // library finishing what the task began.
+  Draft& current() {
+    const bool between = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
+    if (!between) return drafts_.back();
+    return finished_.has_value ? finished_.draft : drafts_.front();
+  }
+
+  void translate(const TaskWalk& walk) {
+    const uint32_t event = walk.event().value;
+    const uint32_t a = walk.a();
+    switch (walk.kind()) {
+      case EventKind::task_start:
+        return open_task(a, event);
+      case EventKind::task_end:
+        return close_task(a, event);
+      case EventKind::task_create:
+        return announce(a, event, true);
+      case EventKind::task_depends:
+        return announce(a, event, event == first_depends_[a] && !task(a).create.valid());
+      case EventKind::task_spawn:
+        return spawn(a, event);
+      case EventKind::task_complete:
+        if (program_.dynamic[a] && !task(a).start.valid()) return;
+        return add(current(), OpCode::complete, a, event);
+      case EventKind::wait_begin:
+        wait_net_ns_.push_back(0);
+        return;
+      case EventKind::wait_end:
+        return wait(walk, event);
+      case EventKind::block_begin:
+        wait_net_ns_.push_back(0);
+        return;
+      case EventKind::block_end:
+        return block(walk, event);
+      case EventKind::wake:
+        return wake(event);
+      case EventKind::worker_idle:
+      case EventKind::worker_busy:
+      case EventKind::pool_size:
+        return;
+      case EventKind::thread_begin:
+      case EventKind::thread_end:
+        if (!worker_) emit(event);
+        return;
+      default:
+        return emit(event);
+    }
+  }
+
+  void open_task(uint32_t id, uint32_t event) {
+    if (worker_ && task(id).kind == TaskKind::thread) {
+      // Kept as a level of nesting only; pools make their workers by themselves.
+      drafts_.push_back({id, {}});
+      return;
+    }
+    if (program_.called[id]) add(current(), OpCode::call, id);
+    const bool outermost = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
+    if (outermost) flush_finished();
+    drafts_.push_back({id, {}});
+    add(drafts_.back(), OpCode::emit, 0, event);
+  }
+
+  void close_task(uint32_t id, uint32_t event) {
+    CHECK(drafts_.back().fiber == id);
+    Draft draft = std::move(drafts_.back());
+    drafts_.pop_back();
+    if (worker_ && task(id).kind == TaskKind::thread) return;
+    add(draft, OpCode::end, id, event);
+    const bool outermost = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
+    if (outermost) {
+      flush_finished();
+      finished_ = {true, std::move(draft)};
+    } else {
+      draft.ops.push_back({0, kNoEvent, OpCode::ret});
+      store(draft);
+    }
+  }
+
+  void flush_finished() {
+    if (!finished_.has_value) return;
+    finished_.draft.ops.push_back({0, kNoEvent, OpCode::ret});
+    store(finished_.draft);
+    finished_ = {};
+  }
+
+  void store(Draft& draft) {
+    Fiber& fiber = program_.fibers[draft.fiber];
+    fiber.begin = static_cast<uint32_t>(program_.ops.size());
+    program_.ops.insert(program_.ops.end(), draft.ops.begin(), draft.ops.end());
+    fiber.end = static_cast<uint32_t>(program_.ops.size());
+  }
+
+  void announce(uint32_t id, uint32_t event, bool first) {
+    if (first && program_.dynamic[id]) return add(current(), OpCode::register_, id, event);
+    emit(event);
+  }
+
+  void spawn(uint32_t id, uint32_t event) {
+    if (program_.dynamic[id]) return;
+    const TaskRow& row = task(id);
+    const bool runs =
+        row.start.valid() && program_.uses[trace_.thread_of(row.start).index()].role != ThreadRole::bystander;
+    const bool workers_run = row.kind == TaskKind::thread && runs &&
+                             program_.uses[trace_.thread_of(row.start).index()].role == ThreadRole::worker;
+    const bool caller_runs = program_.called[id] && row.kind != TaskKind::thread;
+    if (!runs || workers_run || caller_runs) return emit(event);
+    add(current(), OpCode::spawn, id, event);
+  }
+
+  void wait(const TaskWalk& walk, uint32_t event) {
+    const int64_t net_ns = wait_net_ns_.empty() ? 0 : wait_net_ns_.back();
+    if (!wait_net_ns_.empty()) wait_net_ns_.pop_back();
+    if (!walk.has_closed()) return;
+    const Frame& wait = walk.closed();
+    const TaskId awaited = wait.task.valid() ? wait.task : TaskId(walk.a());
+    const auto outcome = static_cast<Outcome>(walk.b());
+    const bool got = outcome == Outcome::normal || outcome == Outcome::exception;
+    if (got && awaited.valid() && completion_ns(trace_, awaited) != INT64_MAX) {
+      add(current(), OpCode::wait, awaited.value, wait.begin.value);
+      add(current(), OpCode::wait_done, awaited.value, event);
+      return;
+    }
+    if (net_ns > 0) ++program_.unknown_waits;
+    emit(wait.begin.value);
+    add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
+    emit(event);
+  }
+
+  void block(const TaskWalk& walk, uint32_t event) {
+    const int64_t net_ns = wait_net_ns_.empty() ? 0 : wait_net_ns_.back();
+    if (!wait_net_ns_.empty()) wait_net_ns_.pop_back();
+    if (!walk.has_closed()) return;
+    const uint32_t begin = walk.closed().begin.value;
+    const uint32_t token = tokens_.of_event.empty() ? kNoEvent : tokens_.of_event[begin];
+    // Between a worker's tasks it sleeps in its queue: the pool's business.
+    if (worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber))) return;
+    emit(begin);
+    if (token != kNoEvent) {
+      add(current(), OpCode::token_wait, token);
+    } else {
+      add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
+    }
+    emit(event);
+  }
+
+  void wake(uint32_t event) {
+    const uint32_t token = tokens_.of_event.empty() ? kNoEvent : tokens_.of_event[event];
+    if (token == kNoEvent) return emit(event);
+    add(current(), OpCode::token_fire, token, event);
+  }
+
+  struct Finished {
+    bool has_value = false;
+    Draft draft{};
+  };
+
+  const Trace& trace_;
+  const bool keep_emits_;
+  SimProgram program_;
+  Tokens tokens_;
+  std::vector<uint32_t> first_depends_;  // by task: its first task_depends event
+  bool kernel_told_ = false;
+  bool worker_ = false;
+  bool joined_ = false;
+  std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
+  Finished finished_;                 // a worker's latest outermost task, its tail still open
+  std::vector<int64_t> wait_net_ns_;  // open waits and blocks: time inside them but outside nested tasks
+};
+
+}  // namespace
+
+SimProgram compile_program(const Trace& trace, bool keep_emits) {
+  return Compiler(trace, keep_emits).run();
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,88 @@
+// What the simulation executes: each task's own events, and each plain thread's, as a list of operations that no longer
+// says who runs it or when. Compiled once per trace and read-only afterwards; any number of simulations may share it.
+//
+// Time between two events of one task becomes `cpu` (needs a core) or `pause` (a fixed delay off the core):
+//  - where the kernel told, exactly: preempted gaps vanish (the simulation decides anew who is preempted), blocked gaps
+//    are pauses, the rest is CPU;
+//  - where it did not, all of it is CPU in tasks, and a pause in a plain thread's own code, which mostly waits for the
+//    outside world (an acceptor in a system call looks as if it ran);
+//  - stops of the virtual machine are pauses.
+//
+// Invariants
+//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is
+//  the
+//     own run of thread j. A fiber with begin == end never runs.
+//  2. A task that is `dynamic` starts or completes when its sources have completed: no operation does it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/thread_state.h"
+#include "model/trace.h"
+#include "whatif/sim_latency.h"
+
+namespace contrafact::whatif {
+
+enum class OpCode : uint8_t {
+  cpu,        // value: ns
+  pause,      // value: ns
+  emit,       // nothing but its event
+  spawn,      // value: task
+  call,       // value: task, which runs here and now on this thread
+  register_,  // value: task; from here on its sources may set it off
+  complete,   // value: task
+  wait,       // value: task
+  wait_done,
+  token_wait,  // value: number of the wake that ended the recorded block
+  token_fire,  // value: the same
+  end,         // of the fiber's task
+  ret,         // value: unused; the fiber is over
+};
+
+struct Op {
+  uint64_t value;
+  uint32_t event;  // the recorded event that it stands for; UINT32_MAX for none
+  OpCode code;
+};
+
+struct Fiber {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  bool runs() const { return begin != end; }
+};
+
+// A thread that no simulated operation starts.
+struct Release {
+  uint32_t thread;
+  int64_t time_ns;  // after the run's beginning
+};
+
+struct SimProgram {
+  const model::Trace* trace = nullptr;
+  std::vector<model::ThreadUse> uses;
+  std::vector<Op> ops;
+  std::vector<Fiber> fibers;
+  std::vector<bool> dynamic;          // by task
+  std::vector<bool> called;           // by task: started by a `call`
+  std::vector<bool> completes_by_op;  // by task: some operation completes it; otherwise its end does
+  std::vector<uint32_t> needs;        // by task: sources that must complete; 0 where none
+  std::vector<uint32_t> dependents;   // of task s: [dependents_begin[s], dependents_begin[s + 1])
+  std::vector<uint32_t> dependents_begin;
+  std::vector<Release> releases;
+  std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
+  uint32_t tokens = 0;
+  Latencies latencies;
+  int64_t begin_ns = 0;  // the recorded run's beginning ...
+  int64_t end_ns = 0;    // ... and the last event of those that are simulated
+  uint64_t unknown_waits = 0;
+  std::vector<std::string> notes;
+
+  uint32_t task_count() const { return static_cast<uint32_t>(dynamic.size()); }
+  uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
+};
+
+// `keep_emits`: false leaves out operations that only write events, for simulations without a trace.
+SimProgram compile_program(const model::Trace& trace, bool keep_emits);
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,74 @@
+#include "whatif/simulate.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "whatif/sim_machine.h"
+#include "whatif/sim_program.h"
+
+namespace contrafact::whatif {
+namespace {
+
+// 0: unlimited.
+uint32_t core_count(const model::Trace& trace, const SimulateOptions& options, std::vector<std::string>& notes) {
+  if (options.unlimited_cores) return 0;
+  if (options.cores > 0) return options.cores;
+  const std::string_view text = trace.fact("cores");
+  uint32_t cores = 0;
+  std::from_chars(text.data(), text.data() + text.size(), cores);
+  if (cores == 0) notes.push_back("the trace does not say how many cores the machine had: unlimited cores assumed");
+  return cores;
+}
+
+base::Status check_treatments(const model::Trace& trace, std::span<const Treatment> treatments) {
+  if (treatments.empty()) return {};
+  if (treatments.size() != trace.tasks.size()) {
+    return base::Error{"the treatments are for " + std::to_string(treatments.size()) + " tasks, the trace has " +
+                       std::to_string(trace.tasks.size())};
+  }
+  for (size_t i = 0; i < treatments.size(); ++i) {
+    if (treatments[i] == Treatment::keep) continue;
+    const model::TaskRow& task = trace.tasks[i];
+    if (task.kind == model::TaskKind::pooled && task.start.valid()) continue;
+    const char* why = task.kind == model::TaskKind::thread   ? "is the run of a thread"
+                      : task.kind == model::TaskKind::future ? "has no body"
+                      : task.kind == model::TaskKind::stage  ? "runs already where its source completes"
+                                                             : "never started";
+    return base::Error{"task " + std::to_string(i) + " (" + trace.method_label(task.body) +
+                       ") cannot be restructured: it " + why};
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
+                                  const SimulateOptions& options) {
+  if (base::Status status = check_treatments(trace, treatments); !status) return status.error();
+  SimProgram program = compile_program(trace, options.build_trace);
+  const uint32_t cores = core_count(trace, options, program.notes);
+  return SimMachine(program, treatments, options, cores).run();
+}
+
+base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
+  SimProgram program = compile_program(trace, false);
+  const uint32_t cores = core_count(trace, options, program.notes);
+  SimulateOptions quiet = options;
+  quiet.build_trace = false;
+  base::Result<Simulation> run = SimMachine(program, {}, quiet, cores).run();
+  if (!run) return run.error();
+  BaselineCheck check;
+  check.recorded_ns = program.end_ns - program.begin_ns;
+  check.simulated_ns = run->duration_ns;
+  if (check.recorded_ns > 0) {
+    check.error = static_cast<double>(check.simulated_ns - check.recorded_ns) / static_cast<double>(check.recorded_ns);
+  }
+  constexpr double kTrustedError = 0.05;
+  check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError;
+  check.notes = std::move(run->notes);
+  if (!run->stuck.empty())
+    check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);
+  return check;
+}
+
+}  // namespace contrafact::whatif

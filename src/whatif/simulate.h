@@ -1,0 +1,78 @@
+// The re-dispatch model: a discrete-event simulation of the recorded run in which pools of their real size hand out
+// queued tasks to whichever worker is free, on a given number of cores. Recorded are the tasks' programs (segments of
+// CPU, blocks, spawns, waits, completions); who runs them when is decided anew.
+//
+// Pure and deterministic: no wall clock, equal inputs give equal bytes. One simulation runs on one thread; several may
+// share a trace.
+//
+// Invariants
+//  1. Every task that was started in the recording is started once in the simulation, unless the result is `stuck`.
+//  2. With the recorded assignment's resources unlimited, the duration is that of the longest chain of dependences.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+// What becomes of each task.
+enum class Treatment : uint8_t {
+  keep,
+  inline_at_spawn,  // its body runs on its spawner's thread, at its spawn (convert-to-inline, hoist-branch)
+  combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
+};
+
+struct PoolSize {
+  model::PoolId pool;
+  uint32_t workers = 0;
+};
+
+struct SimulateOptions {
+  uint32_t cores = 0;  // 0: as many as the trace's fact "cores" says; without one, unlimited
+  bool unlimited_cores = false;
+  bool unlimited_pools = false;
+  std::vector<PoolSize> pool_sizes;  // overrides
+  bool recorded_latencies = true;    // hand-off and wake-up latencies as recorded; false: none
+  bool build_trace = true;           // false: metrics only, about twice as fast
+};
+
+// A thread that could not go on when nothing could happen any more.
+struct StuckTask {
+  model::TaskId task;       // none: a plain thread outside any task
+  model::TaskId waits_for;  // none: not known
+  std::string reason;       // "queued: pool shop-pool has no free worker", "waits for Feed.load (Feed.java:41)"
+};
+
+struct Simulation {
+  model::Trace trace;  // Origin::simulated; empty without build_trace
+  int64_t duration_ns = 0;
+  uint64_t steps = 0;  // simulated events
+  int64_t cpu_ns = 0;  // core time used
+  double core_utilisation = 0;
+  uint32_t cores = 0;              // 0: unlimited
+  uint64_t unknown_waits = 0;      // waits whose cause the trace does not hold: kept at their recorded length
+  std::vector<StuckTask> stuck;    // empty: the run came to its end
+  std::vector<std::string> notes;  // assumptions that this trace forced, one line each
+};
+
+// `treatments` is indexed by task; empty: all keep. Errors: a treatment that cannot be applied (says which task and
+// why).
+base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
+                                  const SimulateOptions& options = {});
+
+// The self-check: the unchanged run simulated, and how far its duration is from the recorded one.
+struct BaselineCheck {
+  int64_t recorded_ns = 0;
+  int64_t simulated_ns = 0;
+  double error = 0;      // (simulated - recorded) / recorded
+  bool trusted = false;  // within 5 % and not stuck
+  std::vector<std::string> notes;
+};
+base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options = {});
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,243 @@
+// How each kind of event is simulated: kernel gaps, wakes, stages, delays, threads, cut-off runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/text_trace.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::EventKind;
+using model::Trace;
+
+constexpr std::string_view kRows =
+    "fact cores 2\n"
+    "method m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\nmethod m3 shop.Other.run Other.java:1\n"
+    "context c1 - m1:7\ncontext c2 - m2:9\n"
+    "pool p thread_pool 2 2\npool f fork_join 2 2\npool s scheduled_thread_pool 1 max\n"
+    "thread main\nthread w1\nthread w2\n";
+
+Trace parsed(std::string_view text) {
+  base::Result<Trace> trace = model::parse_text(std::string(kRows) + std::string(text));
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? std::move(*trace) : Trace();
+}
+
+Simulation simulated(const Trace& trace, const SimulateOptions& options = {}, std::vector<Treatment> treatments = {}) {
+  base::Result<Simulation> result = simulate(trace, treatments, options);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+  return result.ok() ? std::move(*result) : Simulation();
+}
+
+int64_t start_of(const Trace& trace, uint32_t task) {
+  return trace.time_ns[trace.tasks[task].start.index()];
+}
+int64_t end_of(const Trace& trace, uint32_t task) {
+  return trace.time_ns[trace.tasks[task].end.index()];
+}
+
+// Two tasks of 1000 ns each on one worker each, as the kernel saw them: t1 was preempted for 300 and blocked for 200.
+constexpr std::string_view kGaps = R"(
+cpu w1 100 400 preempted
+cpu w1 500 700 blocked
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+1000 w1 task_end t1
+0 w2 task_start t2
+1000 w2 task_end t2
+0 main wait_begin t1 c1
+1000 main wait_end t1
+1000 main wait_begin t2 c1
+1000 main wait_end t2
+)";
+
+TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
+  const Trace trace = parsed(kGaps);
+  const Simulation two = simulated(trace, {.cores = 2});
+  EXPECT_EQ(two.cpu_ns, 500 + 1000);
+  // The preemption is gone, the blocking is kept.
+  EXPECT_EQ(end_of(two.trace, 0), 700);
+  EXPECT_EQ(end_of(two.trace, 1), 1000);
+  // On one core they share: t1's first 200 take 400; t2 is alone during t1's pause of 200 and has then 600 left; t1's
+  // last 300 take 600, t2's last 300 run alone.
+  const Simulation one = simulated(trace, {.cores = 1});
+  EXPECT_EQ(end_of(one.trace, 0), 1200);
+  EXPECT_EQ(end_of(one.trace, 1), 1500);
+}
+
+// t2 takes from a queue that t1 fills at 600.
+constexpr std::string_view kQueue = R"(
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m3
+0 w1 task_start t1
+600 w1 wake w2
+1000 w1 task_end t1
+0 w2 task_start t2
+100 w2 block_begin park c2
+600 w2 block_end park
+900 w2 task_end t2
+)";
+
+TEST(SimulateEvents, BlockWithAKnownWakerEndsWithItsWake) {
+  const Trace trace = parsed(kQueue);
+  EXPECT_EQ(end_of(simulated(trace).trace, 1), 900);
+  // One core: t1 has shared with t2 until 200 and runs alone until its wake at 700; then they share again.
+  const Simulation one = simulated(trace, {.cores = 1});
+  EXPECT_EQ(one.cpu_ns, 1000 + 400);
+  EXPECT_EQ(one.duration_ns, 1400);
+  EXPECT_EQ(end_of(one.trace, 1), 700 + 600);
+}
+
+// With a single worker t2 cannot be woken before it starts; it starts after t1, finds the queue filled, and goes on at
+// once.
+TEST(SimulateEvents, WakeBeforeTheBlockIsKept) {
+  const Simulation result = simulated(parsed(kQueue), {.pool_sizes = {{model::PoolId(0), 1}}});
+  EXPECT_THAT(result.stuck, testing::IsEmpty());
+  EXPECT_EQ(result.duration_ns, 1000 + 400);
+}
+
+// Inlined, t2 would wait for a wake that only its own thread can bring about later: noted, not a hang.
+TEST(SimulateEvents, WakeThatCannotHappenIsNoted) {
+  const Trace trace = parsed(R"(
+0 main task_spawn t1 c1 p m2
+0 w1 task_start t1
+500 w1 block_begin park c2
+600 main wake w1
+600 w1 block_end park
+700 w1 task_end t1
+)");
+  const Simulation result = simulated(trace, {}, {Treatment::inline_at_spawn});
+  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("what woke them in the recording had not happened")));
+  EXPECT_THAT(result.stuck, testing::IsEmpty());
+}
+
+// A stage t2 of t1, run by whoever completes t1, and an allOf future t3 over both that main waits for.
+constexpr std::string_view kStages = R"(
+0 main task_spawn t1 c1 p m2
+0 main task_create t2 c1 m3
+0 main task_depends t2 t1 all
+0 main task_create t3 c1
+0 main task_depends t3 t1 all
+0 main task_depends t3 t2 all
+0 main wait_begin t3 c1
+0 w1 task_start t1
+400 w1 task_complete t1
+400 w1 task_start t2
+700 w1 task_complete t2
+700 w1 task_complete t3
+700 w1 task_end t2
+800 w1 task_end t1
+700 main wait_end t3
+)";
+
+TEST(SimulateEvents, StagesRunWhereTheirSourceCompletes) {
+  const Trace trace = parsed(kStages);
+  const Simulation result = simulated(trace);
+  EXPECT_THAT(result.stuck, testing::IsEmpty());
+  EXPECT_EQ(start_of(result.trace, 1), 400);
+  EXPECT_EQ(end_of(result.trace, 0), 800);
+  EXPECT_EQ(result.trace.time_ns[result.trace.tasks[2].complete.index()], 700);
+  EXPECT_EQ(result.duration_ns, 800);
+  // With the source inlined at its spawn, it is complete before the stage is made: the stage runs on its maker.
+  const Simulation inlined = simulated(trace, {}, {Treatment::inline_at_spawn, Treatment::keep, Treatment::keep});
+  EXPECT_THAT(inlined.stuck, testing::IsEmpty());
+  EXPECT_EQ(inlined.trace.thread_of(inlined.trace.tasks[1].start), model::ThreadId(0));
+  EXPECT_EQ(inlined.duration_ns, 800);
+}
+
+TEST(SimulateEvents, DelayedTasksStartWhenTheyAreDue) {
+  const Trace trace = parsed(R"(
+0 main task_spawn t1 c1 s m2
+0 main task_delay t1 5
+5000 w1 task_start t1
+6000 w1 task_end t1
+0 main wait_begin t1 c1
+6000 main wait_end t1
+)");
+  const Simulation result = simulated(trace);
+  EXPECT_EQ(start_of(result.trace, 0), 5000);
+  EXPECT_EQ(result.duration_ns, 6000);
+}
+
+TEST(SimulateEvents, ThreadsStartAndAreJoined) {
+  const Trace trace = parsed(R"(
+thread other
+0 main task_spawn t1 c1
+50 other thread_begin
+50 other task_start t1
+1050 other task_end t1
+1050 other thread_end
+100 main wait_begin t1 c1
+1050 main wait_end t1
+)");
+  const Simulation result = simulated(trace, {.cores = 1});
+  EXPECT_EQ(result.duration_ns, 1050);
+  EXPECT_EQ(result.cpu_ns, 1000);
+  const base::Result<Simulation> refused = simulate(trace, std::vector<Treatment>{Treatment::inline_at_spawn}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("is the run of a thread"));
+}
+
+// The pool's queue was full: main ran t1 itself.
+TEST(SimulateEvents, TasksThatTheirCallerRan) {
+  const Trace trace = parsed(R"(
+0 main task_spawn t1 c1 p m2
+0 main task_start t1
+500 main task_end t1
+)");
+  const Simulation result = simulated(trace);
+  EXPECT_EQ(result.trace.thread_of(result.trace.tasks[0].start), model::ThreadId(0));
+  EXPECT_EQ(result.duration_ns, 500);
+}
+
+TEST(SimulateEvents, UnknownWaitsKeepTheirLengthAndAreCounted) {
+  const Trace trace = parsed(R"(
+0 main task_spawn t1 c1 p m2
+0 main wait_begin t1 c1
+300 main wait_end t1 timeout
+300 main wait_begin - c1
+500 main wait_end -
+)");
+  const Simulation result = simulated(trace);
+  EXPECT_EQ(result.duration_ns, 500);
+  EXPECT_EQ(result.unknown_waits, 2u);
+  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("2 waits have no known end")));
+}
+
+TEST(SimulateEvents, HandOverTimesAreTheRecordedMedians) {
+  const Trace trace = parsed(R"(
+0 main task_spawn t1 c1 p m2
+70 w1 task_start t1
+1070 w1 task_end t1
+0 main wait_begin t1 c1
+1090 main wait_end t1
+)");
+  EXPECT_EQ(simulated(trace).duration_ns, 1090);
+  EXPECT_EQ(simulated(trace, {.recorded_latencies = false}).duration_ns, 1000);
+}
+
+TEST(SimulateEvents, BaselineCheckTellsHowFarOffTheModelIs) {
+  const base::Result<BaselineCheck> good = check_baseline(parsed(kStages));
+  ASSERT_TRUE(good.ok());
+  EXPECT_EQ(good->recorded_ns, 800);
+  EXPECT_EQ(good->simulated_ns, 800);
+  EXPECT_TRUE(good->trusted);
+  // Recorded at the same time on a machine that is said to have one core: that cannot be.
+  const base::Result<BaselineCheck> bad = check_baseline(parsed(kGaps), {.cores = 1});
+  ASSERT_TRUE(bad.ok());
+  EXPECT_DOUBLE_EQ(bad->error, 0.5);
+  EXPECT_FALSE(bad->trusted);
+}
+
+TEST(SimulateEvents, EmptyTrace) {
+  const base::Result<Simulation> result = simulate(Trace(), {}, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->duration_ns, 0);
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
