@@ -40,7 +40,33 @@ base::Status check_treatments(const model::Trace& trace, std::span<const Treatme
   return {};
 }
 
+Treatment treatment_of(Optimisation optimisation) {
+  return optimisation == Optimisation::convert_to_combinator ? Treatment::combinator : Treatment::inline_at_spawn;
+}
+
 }  // namespace
+
+base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
+                                                   std::span<const Improvement> improvements) {
+  std::vector<Treatment> treatments(trace.tasks.size(), Treatment::keep);
+  for (const Improvement& improvement : improvements) {
+    const Treatment wanted = treatment_of(improvement.optimisation);
+    for (const model::TaskId task : improvement.tasks) {
+      if (task.index() >= treatments.size()) {
+        return base::Error{"improvement " + std::string(name_of(improvement.optimisation)) +
+                           ": the trace has no task " + std::to_string(task.value)};
+      }
+      Treatment& treatment = treatments[task.index()];
+      if (treatment != Treatment::keep && treatment != wanted) {
+        return base::Error{"task " + std::to_string(task.value) + " (" +
+                           trace.method_label(trace.tasks[task.index()].body) +
+                           ") is to be inlined and to become a combinator: the improvements exclude each other"};
+      }
+      treatment = wanted;
+    }
+  }
+  return treatments;
+}
 
 base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
                                   const SimulateOptions& options) {

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "model/trace.h"
+#include "whatif/improvement.h"
 
 namespace contrafact::whatif {
 
@@ -59,6 +60,10 @@ struct Simulation {
   std::vector<StuckTask> stuck;    // empty: the run came to its end
   std::vector<std::string> notes;  // assumptions that this trace forced, one line each
 };
+
+// What the improvements make of each task. Errors: two of them treat one task differently, or a task does not exist.
+base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
+                                                   std::span<const Improvement> improvements);
 
 // `treatments` is indexed by task; empty: all keep. Errors: a treatment that cannot be applied (says which task and
 // why).

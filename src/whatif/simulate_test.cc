@@ -152,6 +152,30 @@ TEST(Simulate, InliningOrCombinatorsEndTheStarvation) {
   EXPECT_EQ(waits, 2u);
 }
 
+TEST(Simulate, ImprovementsBecomeTreatments) {
+  const Trace trace = parsed(nested(2, 4));
+  const auto improvement = [](Optimisation optimisation, std::vector<model::TaskId> tasks) {
+    Improvement result;
+    result.optimisation = optimisation;
+    result.tasks = std::move(tasks);
+    return result;
+  };
+  const Improvement combine = improvement(Optimisation::convert_to_combinator, {model::TaskId(0)});
+  const Improvement hoist = improvement(Optimisation::hoist_branch, {model::TaskId(1), model::TaskId(3)});
+  const auto both = treatments_of(trace, std::vector{combine, hoist});
+  ASSERT_TRUE(both.ok());
+  EXPECT_THAT(*both, testing::ElementsAre(Treatment::combinator, Treatment::inline_at_spawn, Treatment::keep,
+                                          Treatment::inline_at_spawn));
+  const auto clash =
+      treatments_of(trace, std::vector{combine, improvement(Optimisation::convert_to_inline, {model::TaskId(0)})});
+  ASSERT_FALSE(clash.ok());
+  EXPECT_THAT(clash.error().message, testing::HasSubstr("exclude each other"));
+  const auto missing =
+      treatments_of(trace, std::vector{improvement(Optimisation::convert_to_inline, {model::TaskId(99)})});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(missing.error().message, testing::HasSubstr("no task 99"));
+}
+
 TEST(Simulate, SameInputSameBytes) {
   const Trace trace = parsed(nested(8, 40));
   const SimulateOptions options{.cores = 2, .pool_sizes = {{model::PoolId(0), 11}}};
