@@ -1,0 +1,201 @@
+#include "cli/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "analysis/execution_path.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+using whatif::Figures;
+using whatif::Improvement;
+using whatif::Optimisation;
+
+// As in whatif::passes_filters: less than this is rounding.
+constexpr double kTolerance = 1e-3;
+
+Optimisation optimisation_of(analysis::CandidateKind kind) {
+  switch (kind) {
+    case analysis::CandidateKind::convert_to_inline: return Optimisation::convert_to_inline;
+    case analysis::CandidateKind::hoist_branch: return Optimisation::hoist_branch;
+    case analysis::CandidateKind::convert_to_combinator: return Optimisation::convert_to_combinator;
+  }
+  return Optimisation::convert_to_inline;
+}
+
+Improvement improvement_of(const analysis::Candidate& candidate) {
+  Improvement improvement;
+  improvement.optimisation = optimisation_of(candidate.kind);
+  improvement.spawn_context = candidate.context;
+  improvement.body = candidate.body;
+  improvement.tasks = candidate.tasks;
+  improvement.context_tasks = candidate.set_size;
+  return improvement;
+}
+
+// What the subset's path has and the other's has not, and the other way round: how a person tells the branch.
+std::vector<whatif::PathCondition> path_conditions(const model::Trace& trace, model::TaskId member, model::TaskId other) {
+  std::vector<analysis::PathToken> ours = analysis::path_of(trace, member), theirs = analysis::path_of(trace, other);
+  std::vector<whatif::PathCondition> conditions;
+  auto add_missing = [&](const std::vector<analysis::PathToken>& from, const std::vector<analysis::PathToken>& in, bool holds) {
+    for (analysis::PathToken token : from) {
+      if (std::find(in.begin(), in.end(), token) != in.end()) continue;
+      whatif::PathCondition condition{.holds = holds};
+      uint32_t subject = analysis::subject_of(token);
+      switch (analysis::kind_of(token)) {
+        case model::EventKind::method_enter: condition.method = model::MethodId(subject); break;
+        case model::EventKind::task_spawn:
+        case model::EventKind::task_create:
+          condition.kind = whatif::PathCondition::Kind::spawns_at;
+          condition.context = model::ContextId(subject);
+          break;
+        case model::EventKind::wait_begin:
+        case model::EventKind::block_begin:
+          condition.kind = whatif::PathCondition::Kind::waits_at;
+          condition.context = model::ContextId(subject);
+          break;
+        default: continue;
+      }
+      conditions.push_back(condition);
+    }
+  };
+  add_missing(ours, theirs, true);
+  add_missing(theirs, ours, false);
+  return conditions;
+}
+
+// A task of the candidate's set that is not one of its own; none if it has them all.
+model::TaskId outsider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all) {
+  for (const analysis::Candidate& whole : all) {
+    if (whole.set != candidate.set || whole.kind == analysis::CandidateKind::hoist_branch) continue;
+    for (model::TaskId task : whole.tasks) {
+      if (!std::binary_search(candidate.tasks.begin(), candidate.tasks.end(), task)) return task;
+    }
+  }
+  return model::TaskId::none();
+}
+
+std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
+  auto above = [](double value, double limit) { return value > limit * (1 + kTolerance); };
+  if (options.filter_time && above(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns))) {
+    return fmt::format("slower: {} -> {}", table::duration_text(static_cast<double>(base.duration_ns)),
+                       table::duration_text(static_cast<double>(figures.duration_ns)));
+  }
+  if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {
+    return fmt::format("higher peak: {} -> {} threads", base.peak_occupied, figures.peak_occupied);
+  }
+  if (options.filter_mean && above(figures.mean_occupied, base.mean_occupied)) {
+    return fmt::format("higher mean: {} -> {} threads", table::number_text(base.mean_occupied),
+                       table::number_text(figures.mean_occupied));
+  }
+  return "";
+}
+
+// Estimates one candidate and says whether it is to be ranked.
+Advice consider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all,
+                const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const AdviceOptions& options) {
+  Advice advice{.improvement = improvement_of(candidate), .path = candidate.path, .other_path = candidate.other_path};
+  if (candidate.kind == analysis::CandidateKind::hoist_branch) {
+    if (model::TaskId other = outsider(candidate, all); other.valid()) {
+      advice.improvement.path = path_conditions(blocks.trace(), candidate.tasks.front(), other);
+    }
+  }
+  advice.violations = analysis::model_violations(blocks, candidate.tasks);
+  for (const analysis::Violation& violation : advice.violations) {
+    advice.improvement.warnings.push_back(violation.message);
+  }
+  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1));
+  if (!estimate) {
+    advice.failed = estimate.error().message;
+    return advice;
+  }
+  advice.estimate = *std::move(estimate);
+  advice.score = whatif::score_of(advice.estimate.figures, estimator.base(), options.weights);
+  advice.filtered = filter_reason(advice.estimate.figures, estimator.base(), options);
+  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kTolerance) advice.filtered = "no gain";
+  return advice;
+}
+
+}  // namespace
+
+double gain(double base, double value) { return base == 0 ? 0 : (base - value) / base; }
+
+base::Result<Weights> parse_weights(const std::string& text) {
+  Weights weights{0, 0, 0};
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    size_t equals = item.find('=');
+    std::string_view name = item.substr(0, equals);
+    double* target = name == "time"      ? &weights.duration
+                     : name == "peak"    ? &weights.peak
+                     : name == "mean"    ? &weights.mean
+                                         : nullptr;
+    if (target == nullptr || equals == std::string_view::npos) {
+      return base::Error{fmt::format("weights: '{}' is none of time=, peak=, mean= with a number", item)};
+    }
+    std::string_view number = item.substr(equals + 1);
+    auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), *target);
+    if (failed != std::errc() || end != number.data() + number.size() || !(*target >= 0) || !std::isfinite(*target)) {
+      return base::Error{fmt::format("weights: '{}' is no number of at least 0", item)};
+    }
+  }
+  if (weights.duration + weights.peak + weights.mean <= 0) {
+    return base::Error{"weights: at least one of time, peak and mean must be above 0"};
+  }
+  return weights;
+}
+
+std::vector<whatif::Treatment> treatments_of(const model::Trace& trace, std::span<const Improvement> improvements) {
+  std::vector<whatif::Treatment> treatments(trace.tasks.size(), whatif::Treatment::keep);
+  for (const Improvement& improvement : improvements) {
+    bool combinator = improvement.optimisation == Optimisation::convert_to_combinator;
+    for (model::TaskId task : improvement.tasks) {
+      treatments[task.index()] = combinator ? whatif::Treatment::combinator : whatif::Treatment::inline_at_spawn;
+    }
+  }
+  return treatments;
+}
+
+base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const Improvement> improvements,
+                                              uint32_t cores) {
+  whatif::SimulateOptions options{.cores = cores, .build_trace = false};
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, treatments_of(trace, improvements), options);
+  if (!simulation) return simulation.error();
+  SimulatedEffect effect{.duration_ns = simulation->duration_ns, .stuck = !simulation->stuck.empty()};
+  if (effect.stuck) effect.stuck_why = simulation->stuck.front().reason;
+  return effect;
+}
+
+base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator, const AdviceOptions& options) {
+  analysis::Candidates found = analysis::candidates(trace);
+  analysis::BlockIndex blocks(trace);
+  Advices advices{.base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
+  for (size_t i = 0; i < found.candidates.size(); ++i) {
+    Advice advice = consider(found.candidates[i], found.candidates, estimator, blocks, options);
+    bool kept = advice.failed.empty() && advice.filtered.empty();
+    (kept ? advices.ranked : advices.left_out).push_back(std::move(advice));
+    if (options.progress) options.progress(i + 1, found.candidates.size());
+  }
+  std::stable_sort(advices.ranked.begin(), advices.ranked.end(),
+                   [](const Advice& a, const Advice& b) { return a.score < b.score; });
+  if (options.models == Models::fixed) return advices;
+  base::Result<whatif::BaselineCheck> baseline = whatif::check_baseline(trace, {.cores = options.cores});
+  if (!baseline) return baseline.error();
+  advices.baseline = *std::move(baseline);
+  for (size_t i = 0; i < std::min(advices.ranked.size(), options.simulated_max); ++i) {
+    Advice& advice = advices.ranked[i];
+    base::Result<SimulatedEffect> effect = simulate_effect(trace, std::span(&advice.improvement, 1), options.cores);
+    if (effect) advice.simulated = *std::move(effect);
+    if (options.progress) options.progress(i + 1, std::min(advices.ranked.size(), options.simulated_max));
+  }
+  return advices;
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,76 @@
+// The main job in one place: from a trace to ranked improvements and the best combination of them. Candidates come from
+// `analysis`, their effects from `whatif`; this file only joins the two, and neither knows the other.
+//
+// Figures are estimated (fixed assignment) unless a name says simulated (re-dispatch). One call at a time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/candidates.h"
+#include "analysis/model_violations.h"
+#include "base/result.h"
+#include "whatif/estimate.h"
+#include "whatif/search.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::cli {
+
+using Weights = whatif::SearchWeights;
+
+// "time=1,peak=2": those left out are 0; only their ratios matter. The error says what is wrong.
+base::Result<Weights> parse_weights(const std::string& text);
+
+enum class Models : uint8_t { fixed, both };
+
+struct AdviceOptions {
+  Weights weights;
+  uint32_t cores = 0;  // 0: as recorded
+  bool filter_time = true;
+  bool filter_peak = true;
+  bool filter_mean = true;
+  bool filter_gain = true;  // leave out what does not improve the score
+  Models models = Models::both;
+  size_t simulated_max = 20;  // improvements, the best first, that are simulated as well
+  std::function<void(size_t done, size_t total)> progress;  // may be empty
+};
+
+struct SimulatedEffect {
+  int64_t duration_ns = 0;
+  bool stuck = false;     // the simulated program does not come to its end
+  std::string stuck_why;
+};
+
+struct Advice {
+  whatif::Improvement improvement;
+  whatif::Estimate estimate;
+  double score = 1;
+  std::string filtered;  // why it is left out of the ranking; empty if it is in
+  std::string failed;    // why it cannot be estimated; empty if it can
+  std::optional<SimulatedEffect> simulated;
+  std::vector<analysis::Violation> violations;
+  std::string path, other_path;  // of a hoisted branch, in words
+};
+
+struct Advices {
+  whatif::Figures base;
+  std::optional<whatif::BaselineCheck> baseline;  // of the simulation
+  std::vector<Advice> ranked;    // best first
+  std::vector<Advice> left_out;  // filtered or failed
+  std::vector<analysis::Ineligible> ineligible;
+  size_t candidates = 0;
+};
+
+base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator, const AdviceOptions& options);
+
+// What becomes of each task if the improvements are made, for the simulation.
+std::vector<whatif::Treatment> treatments_of(const model::Trace& trace, std::span<const whatif::Improvement> improvements);
+base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const whatif::Improvement> improvements,
+                                              uint32_t cores);
+
+// (base - value) / base; 0 where base is 0.
+double gain(double base, double value);
+
+}  // namespace contrafact::cli

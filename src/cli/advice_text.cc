@@ -1,0 +1,179 @@
+#include "cli/advice_text.h"
+
+#include <fmt/format.h>
+
+#include "analysis/headroom.h"
+#include "cli/advice_tables.h"
+#include "cli/json_document.h"
+#include "cli/metric_tables.h"
+#include "cli/trace_input.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Warnings and conditions that a row of the table has no room for.
+std::string details_text(const AdviceDocument& document, bool unicode) {
+  std::string out;
+  const Advices& advices = document.advices;
+  auto line = [&](size_t index, std::string_view kind, const std::string& text) {
+    out += fmt::format("#{} {}: {}\n", index + 1, kind, table::printable(text, unicode));
+  };
+  for (size_t i = 0; i < std::min(document.shown, advices.ranked.size()); ++i) {
+    const Advice& advice = advices.ranked[i];
+    if (!advice.path.empty()) line(i, "branch to hoist", advice.path + "; the other tasks: " + advice.other_path);
+    for (const analysis::Violation& violation : advice.violations) {
+      line(i, violation.serious ? "warning" : "note", violation.message);
+    }
+    if (advice.simulated && advice.simulated->stuck) line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
+    for (const std::string& note : advice.estimate.notes) line(i, "note", note);
+  }
+  return out.empty() ? out : "\n" + out;
+}
+
+std::string baseline_text(const Advices& advices) {
+  if (!advices.baseline) return "";
+  const whatif::BaselineCheck& check = *advices.baseline;
+  return fmt::format("\nSelf-check of the simulation: the unchanged run takes {} simulated, {} measured: {} off{}\n",
+                     table::duration_text(static_cast<double>(check.simulated_ns)),
+                     table::duration_text(static_cast<double>(check.recorded_ns)), table::percent_text(check.error),
+                     check.trusted ? "" : "; do not rely on simulated figures");
+}
+
+Effect effect_of(const AdviceDocument& document) {
+  const Combination& best = document.best;
+  Effect effect{.base = document.advices.base,
+                .after = best.estimate.figures,
+                .duration_low_ns = best.estimate.duration_low_ns,
+                .duration_high_ns = best.estimate.duration_high_ns};
+  if (document.advices.baseline) effect.baseline = &*document.advices.baseline;
+  if (best.simulated) effect.simulated = &*best.simulated;
+  return effect;
+}
+
+// "shop: 1 -> 2 copies of this run fit its 20 workers"
+std::string headroom_text(const AdviceDocument& document, bool unicode) {
+  if (!document.best.estimate.trace) return "";
+  const model::Trace &before = *document.trace, &after = *document.best.estimate.trace;
+  std::vector<analysis::PoolHeadroom> old_rooms = analysis::headroom(before, analysis::thread_usage(before));
+  std::vector<analysis::PoolHeadroom> new_rooms = analysis::headroom(after, analysis::thread_usage(after));
+  std::string out;
+  for (const analysis::PoolHeadroom& room : old_rooms) {
+    for (const analysis::PoolHeadroom& changed : new_rooms) {
+      if (changed.pool != room.pool || !room.copies_by_peak || !changed.copies_by_peak) continue;
+      out += fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
+                         table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,
+                         *changed.copies_by_peak, room.size);
+    }
+  }
+  return out;
+}
+
+std::string best_text(const AdviceDocument& document, const table::TextStyle& style) {
+  const Combination& best = document.best;
+  if (best.members.empty()) return "";
+  std::string members;
+  for (size_t i = 0; i < best.members.size(); ++i) {
+    members += fmt::format("{}#{}", i == 0 ? "" : i + 1 == best.members.size() ? " and " : ", ", best.members[i] + 1);
+  }
+  std::string out = fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
+                                best.members.size() > 1 ? " together" : " alone",
+                                table::count_text(static_cast<int64_t>(best.estimated)),
+                                best.exhaustive ? ", all there are" : "");
+  out += table::render_text(effect_table(effect_of(document)), style);
+  for (const std::string& note : best.estimate.notes) out += "note: " + table::printable(note, style.unicode) + "\n";
+  if (best.simulated && best.simulated->stuck) {
+    out += fmt::format("warning: the simulated program hangs: {}\n", table::printable(best.simulated->stuck_why, style.unicode));
+  }
+  return out + headroom_text(document, style.unicode);
+}
+
+Json figures_json(const whatif::Figures& figures) {
+  return {{"duration_ns", figures.duration_ns},   {"mean_active", figures.mean_active},
+          {"mean_waiting", figures.mean_waiting}, {"mean_occupied", figures.mean_occupied},
+          {"peak_active", figures.peak_active},   {"peak_waiting", figures.peak_waiting},
+          {"peak_occupied", figures.peak_occupied}};
+}
+
+Json simulated_json(const std::optional<SimulatedEffect>& effect) {
+  if (!effect) return nullptr;
+  Json out{{"duration_ns", effect->duration_ns}, {"stuck", effect->stuck}};
+  if (effect->stuck) out["stuck_why"] = effect->stuck_why;
+  return out;
+}
+
+Json estimate_json(const whatif::Estimate& estimate) {
+  Json out = figures_json(estimate.figures);
+  out["duration_low_ns"] = estimate.duration_low_ns;
+  out["duration_high_ns"] = estimate.duration_high_ns;
+  out["notes"] = estimate.notes;
+  return out;
+}
+
+Json improvement_json(const AdviceDocument& document, size_t index, const Json& row) {
+  const Advice& advice = document.advices.ranked[index];
+  Json out = row;
+  out["estimated"] = estimate_json(advice.estimate);
+  out["simulated"] = simulated_json(advice.simulated);
+  out["warnings"] = Json::array();
+  for (const analysis::Violation& violation : advice.violations) {
+    out["warnings"].push_back({{"serious", violation.serious}, {"message", violation.message}, {"count", violation.count}});
+  }
+  if (!advice.path.empty()) out["branch"] = {{"path", advice.path}, {"other_path", advice.other_path}};
+  return out;
+}
+
+}  // namespace
+
+std::string advice_text(const AdviceDocument& document, const table::TextStyle& style) {
+  const Advices& advices = document.advices;
+  table::Table improvements = improvements_table(*document.trace, advices);
+  if (size_t all = improvements.rows().size(); all > document.shown) {
+    improvements.truncate(document.shown);
+    improvements.add_note(fmt::format("({} of {} improvements; --top shows more)", document.shown, all));
+  }
+  std::string out = table::render_text(improvements, style);
+  out += details_text(document, style.unicode);
+  out += best_text(document, style);
+  if (!advices.ranked.empty()) out += baseline_text(advices);
+  if (document.left_out) out += "\n" + table::render_text(left_out_table(*document.trace, advices), style);
+  return out;
+}
+
+std::string advice_json(const AdviceDocument& document) {
+  const Advices& advices = document.advices;
+  Json out = json_document("advise");
+  out["trace"] = trace_json_header(document.path, *document.trace);
+  out["weights"] = {{"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
+  out["base"] = figures_json(advices.base);
+  table::Table table = improvements_table(*document.trace, advices);
+  Json rows = table::rows_json(table);
+  out["improvements"] = Json::array();
+  for (size_t i = 0; i < advices.ranked.size(); ++i) out["improvements"].push_back(improvement_json(document, i, rows[i]));
+  if (table.empty()) out["empty_reason"] = table.empty_reason();
+  out["left_out"] = table::rows_json(left_out_table(*document.trace, advices));
+  if (document.best.members.empty()) {
+    out["best"] = nullptr;
+  } else {
+    Json ranks = Json::array();
+    for (size_t member : document.best.members) ranks.push_back(member + 1);
+    out["best"] = {{"ranks", ranks},
+                   {"score", document.best.score},
+                   {"combinations_estimated", document.best.estimated},
+                   {"exhaustive", document.best.exhaustive},
+                   {"estimated", estimate_json(document.best.estimate)},
+                   {"simulated", simulated_json(document.best.simulated)}};
+  }
+  if (advices.baseline) {
+    out["simulation_baseline"] = {{"recorded_ns", advices.baseline->recorded_ns},
+                                  {"simulated_ns", advices.baseline->simulated_ns},
+                                  {"error", advices.baseline->error},
+                                  {"trusted", advices.baseline->trusted},
+                                  {"notes", advices.baseline->notes}};
+  }
+  return table::json_text(out);
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,30 @@
+// Advice as a person reads it, as JSON, and as spec files.
+#pragma once
+
+#include <string>
+
+#include "cli/advice.h"
+#include "cli/combination.h"
+#include "table/render.h"
+
+namespace contrafact::cli {
+
+// All that `advise` found out. `trace` outlives it.
+struct AdviceDocument {
+  std::string path;
+  const model::Trace* trace = nullptr;
+  Weights weights;
+  Advices advices;
+  Combination best;
+  size_t shown = 20;
+  bool left_out = false;
+};
+
+std::string advice_text(const AdviceDocument& document, const table::TextStyle& style);
+std::string advice_json(const AdviceDocument& document);
+
+// NN-OPTIMISATION.json for each ranked improvement and best.json for the combination, into `folder`, which is made if it
+// is not there. Older specs in it are replaced only where the names are the same.
+base::Status write_specs(const std::string& folder, const AdviceDocument& document);
+
+}  // namespace contrafact::cli

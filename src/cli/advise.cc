@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/advice.h"
+#include "cli/advice_text.h"
+#include "cli/advice_tables.h"
+#include "cli/combination.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/profile_input.h"
+#include "cli/progress.h"
+#include "cli/trace_input.h"
+
+namespace contrafact::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string weights = "time=1,peak=1,mean=1";
+  std::string model = "both";
+  std::string specs;
+  std::string plot;
+  std::vector<std::string> no_filter;
+  uint32_t cores = 0;
+  size_t top = 20;
+  bool left_out = false;
+  bool json = false;
+};
+
+AdviceOptions advice_options(const Options& options, const Weights& weights, Progress& progress) {
+  auto filters = [&](std::string_view name) {
+    auto named = [&](std::string_view what) {
+      return std::find(options.no_filter.begin(), options.no_filter.end(), what) != options.no_filter.end();
+    };
+    return !named(name) && !named("all");
+  };
+  return {.weights = weights,
+          .cores = options.cores,
+          .filter_time = filters("time"),
+          .filter_peak = filters("peak"),
+          .filter_mean = filters("mean"),
+          .filter_gain = filters("gain"),
+          .models = options.model == "fixed" ? Models::fixed : Models::both,
+          .simulated_max = options.top,
+          .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
+}
+
+// The recorded profile against that of the best combination, with the table of improvements.
+base::Status write_plot(const std::string& path, const std::string& trace_path, const model::Trace& trace,
+                        const Combination& best, const table::Table& improvements) {
+  report::ProfilePage page{.title = "Concurrency profile: recorded and improved"};
+  std::string command(trace.fact("command"));
+  page.subtitle = command.empty() ? trace_path : command;
+  page.runs.push_back(run_profile("base", trace_path, trace, analysis::thread_usage(trace)));
+  if (best.estimate.trace) {
+    page.runs.push_back(run_profile("best combination", "", *best.estimate.trace,
+                                    analysis::thread_usage(*best.estimate.trace)));
+  }
+  page.tables.push_back({"Improvements", &improvements});
+  return write_output(path, report::profile_page(page));
+}
+
+int run(const Options& options, const Session& session) {
+  base::Result<Weights> weights = parse_weights(options.weights);
+  if (!weights) return fail(kExitUsage, weights.error().message);
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights, .shown = options.top,
+                          .left_out = options.left_out};
+  if (!trace->tasks.empty()) {
+    Progress progress(session, "estimating improvements");
+    base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
+    if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
+    base::Result<Advices> advices = advise(*trace, *estimator, advice_options(options, *weights, progress));
+    if (!advices) return fail(kExitImpossible, advices.error().message);
+    document.advices = *std::move(advices);
+    base::Result<Combination> best = best_combination(*trace, *estimator, document.advices,
+                                                      advice_options(options, *weights, progress));
+    if (!best) return fail(kExitImpossible, best.error().message);
+    document.best = *std::move(best);
+  }
+  if (!options.specs.empty()) {
+    base::Status written = write_specs(options.specs, document);
+    if (!written) return fail(kExitOutput, written.error().message);
+  }
+  table::Table improvements = improvements_table(*trace, document.advices);
+  if (!options.plot.empty()) {
+    base::Status written = write_plot(options.plot, options.path, *trace, document.best, improvements);
+    if (!written) return fail(kExitOutput, written.error().message);
+  }
+  base::Status printed = print(options.json ? advice_json(document) : advice_text(document, session.out));
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded run")->required();
+  app.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
+      ->capture_default_str();
+  app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
+      ->check(CLI::IsMember({"fixed", "both"}))
+      ->capture_default_str();
+  app.add_option("--top", options->top, "improvements to print and to simulate")->capture_default_str();
+  app.add_option("--no-filter", options->no_filter,
+                 "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
+      ->expected(1)
+      ->take_all()
+      ->check(CLI::IsMember({"time", "peak", "mean", "gain", "all"}));
+  app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
+  app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
+  app.add_flag("--json", options->json, "as JSON; every improvement");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kAdviseCommand{"advise", "rank what to inline, hoist or turn into combinators, and what that would gain",
+                             "contrafact advise run.cft\n"
+                             "contrafact advise run.cft --specs specs --plot profile.html\n"
+                             "contrafact advise run.cft --weights time=1,mean=2 --cores 8 --json",
+                             declare};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,25 @@
+// The best set of improvements to make together.
+#pragma once
+
+#include <vector>
+
+#include "cli/advice.h"
+
+namespace contrafact::cli {
+
+struct Combination {
+  std::vector<size_t> members;  // indexes into Advices::ranked, in ascending order; empty: nothing is worth doing
+  whatif::Estimate estimate;    // with its trace
+  double score = 1;
+  std::optional<SimulatedEffect> simulated;
+  uint64_t estimated = 0;       // combinations that were estimated
+  bool exhaustive = false;      // all that do not exclude each other
+};
+
+base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
+                                           const Advices& advices, const AdviceOptions& options);
+
+// The improvements of a combination, in the order of their ranks.
+std::vector<whatif::Improvement> improvements_of(const Advices& advices, const Combination& combination);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,45 @@
+// A subcommand: one file each, all named in the one list in commands.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "table/render.h"
+
+namespace contrafact::cli {
+
+// What a command may know of its surroundings.
+struct Session {
+  std::string self;                  // absolute path of the running executable
+  std::vector<std::string> program;  // what follows `--` on the command line
+  table::TextStyle out;              // what standard output can show
+  table::TextStyle err;              // and standard error
+  bool quiet = false;
+  bool progress = false;             // standard error is a terminal, and --quiet was not given
+};
+
+using Run = std::function<int(Session&)>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;   // one line
+  std::string_view examples;  // three lines, each a full command
+  // Adds the command's options to `app` and returns what to do once they are parsed.
+  Run (*declare)(CLI::App& app);
+};
+
+const std::vector<Command>& commands();
+
+// The whole tool: parses, runs, returns the exit status.
+int run_tool(int argc, const char* const* argv);
+
+// One line on standard error, "contrafact: MESSAGE", and the status to return.
+int fail(int status, std::string_view message);
+
+// "contrafact: note: MESSAGE" on standard error.
+void warn(std::string_view message);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,20 @@
+// The explicit list's members: each is defined in the file of its name.
+#pragma once
+
+#include "cli/command.h"
+
+namespace contrafact::cli {
+
+extern const Command kRecordCommand;
+extern const Command kInfoCommand;
+extern const Command kAdviseCommand;
+extern const Command kEstimateCommand;
+extern const Command kCompareCommand;
+extern const Command kMetricsCommand;
+extern const Command kTasksCommand;
+extern const Command kExportCommand;
+extern const Command kDoctorCommand;
+extern const Command kHelpCommand;
+extern const Command kVersionCommand;
+
+}  // namespace contrafact::cli

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/metric_tables.h"
+#include "cli/output.h"
+#include "cli/profile_input.h"
+#include "cli/schemas.h"
+#include "cli/trace_input.h"
+#include "cli/window_option.h"
+
+namespace contrafact::cli {
+namespace {
+
+using table::Cell;
+using table::Type;
+using table::Unit;
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string window = "run";
+  std::string plot;
+  std::string svg;
+  std::vector<std::string> metrics;
+  bool json = false;
+};
+
+struct Compared {
+  std::string path;
+  model::Trace trace;
+  analysis::ThreadUsage usage;
+  std::vector<analysis::Metric> metrics;
+};
+
+// What a person reads first; --metrics names others, --json holds all.
+const std::vector<std::string> kShown{"duration",        "peak_occupied",  "mean_occupied", "peak_active",
+                                      "mean_active",     "peak_waiting",   "mean_waiting",  "mean_unoccupied",
+                                      "waiting_share",   "copies_by_peak", "copies_by_mean", "utilisation",
+                                      "queue_peak",      "tasks_run",      "waits"};
+
+Cell relative(double value, double base) {
+  if (base == 0) return value == 0 ? Cell(0.0) : Cell();
+  return (value - base) / std::fabs(base);
+}
+
+table::Table side_by_side(const std::vector<Compared>& runs, const std::vector<std::string>& shown) {
+  bool three = runs.size() == 3;
+  table::Table table(three ? kCompareThreeSchema : kCompareTwoSchema);
+  for (size_t m = 0; m < runs[0].metrics.size(); ++m) {
+    std::string name(runs[0].metrics[m].spec->name);
+    if (!shown.empty() && std::find(shown.begin(), shown.end(), name) == shown.end()) continue;
+    double a = runs[0].metrics[m].value, b = runs[1].metrics[m].value;
+    std::vector<Cell> row{name, std::string(runs[0].metrics[m].spec->unit), a, b, relative(b, a)};
+    if (three) {
+      double c = runs[2].metrics[m].value;
+      row.insert(row.end(), {c, relative(c, a), relative(b, c)});
+    }
+    table.add_row(std::move(row));
+  }
+  table.set_empty_reason("no metric has the names given by --metrics; contrafact metrics lists them");
+  return table;
+}
+
+std::string name_of_run(size_t index, const model::Trace& trace) {
+  if (index == 0) return "base";
+  if (trace.origin == model::Origin::estimated) return "estimate";
+  if (trace.origin == model::Origin::simulated) return "simulation";
+  return index == 2 ? "actual" : "changed";
+}
+
+report::ProfilePage page_of(const std::vector<Compared>& runs, const table::Table& metrics) {
+  report::ProfilePage page{.title = "Concurrency profile"};
+  std::string command(runs[0].trace.fact("command"));
+  page.subtitle = command.empty() ? runs[0].path : command;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    page.runs.push_back(run_profile(name_of_run(i, runs[i].trace), runs[i].path, runs[i].trace, runs[i].usage));
+  }
+  page.tables.push_back({"Metrics side by side", &metrics});
+  return page;
+}
+
+std::string legend(const std::vector<Compared>& runs) {
+  std::string out;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    out += fmt::format("{}: {} ({})\n", static_cast<char>('A' + i), runs[i].path, name_of(runs[i].trace.origin));
+  }
+  return out;
+}
+
+nlohmann::ordered_json document_of(const std::vector<Compared>& runs, const Options& options) {
+  nlohmann::ordered_json document = json_document("compare");
+  document["window"] = options.window;
+  document["runs"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < runs.size(); ++i) {
+    nlohmann::ordered_json run = trace_json_header(runs[i].path, runs[i].trace);
+    run["name"] = name_of_run(i, runs[i].trace);
+    run["duration_ns"] = runs[i].usage.window.duration_ns();
+    document["runs"].push_back(std::move(run));
+  }
+  document["metrics"] = table::rows_json(side_by_side(runs, {}));
+  return document;
+}
+
+int write_pictures(const std::vector<Compared>& runs, const table::Table& metrics, const Options& options) {
+  report::ProfilePage page = page_of(runs, metrics);
+  if (!options.plot.empty()) {
+    base::Status written = write_output(options.plot, report::profile_page(page));
+    if (!written) return fail(kExitOutput, written.error().message);
+  }
+  if (!options.svg.empty()) {
+    base::Status written = write_output(options.svg, report::profile_svg(page.title + ": " + page.subtitle, page.runs));
+    if (!written) return fail(kExitOutput, written.error().message);
+  }
+  return kExitOk;
+}
+
+int run(const Options& options, const Session& session) {
+  std::vector<Compared> runs;
+  for (const std::string& path : options.paths) {
+    std::optional<model::Trace> trace = load_trace(path, session);
+    if (!trace) return kExitInput;
+    Compared run{.path = path, .trace = *std::move(trace)};
+    run.usage = analysis::thread_usage(run.trace, {window_of(options.window)});
+    run.metrics = analysis::run_metrics(run.trace, run.usage);
+    runs.push_back(std::move(run));
+  }
+  table::Table table = side_by_side(runs, options.metrics.empty() ? kShown : options.metrics);
+  std::string text = options.json ? table::json_text(document_of(runs, options))
+                                  : legend(runs) + "\n" + table::render_text(table, session.out);
+  if (int failed = write_pictures(runs, table, options); failed != kExitOk) return failed;
+  base::Status printed = print(text);
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("traces", options->paths, "two or three runs: base, estimated, actual")->required()->expected(2, 3);
+  app.add_option("--plot", options->plot, "write the concurrency profiles as a page for a browser");
+  app.add_option("--svg", options->svg, "write them as a still picture");
+  app.add_option("--metrics", options->metrics, "the metrics to print; repeatable")->expected(1)->take_all();
+  add_window_option(app, options->window);
+  app.add_flag("--json", options->json, "as JSON; every metric");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+std::vector<table::Column> columns(bool three) {
+  std::vector<table::Column> list{
+      {"metric", "metric", Type::text, Unit::none, "The metric; contrafact metrics says what each is."},
+      {"unit", "unit", Type::text, Unit::none, "s, threads, tasks, copies, or nothing for a share."},
+      {"a", "A", Type::number, Unit::none, "Of the first run, the base."},
+      {"b", "B", Type::number, Unit::none, "Of the second run, e.g. the estimate."},
+      {"b_to_a", "B to A", Type::ratio, Unit::ratio, "How much B is above (or, negative, below) A."}};
+  if (three) {
+    list.push_back({"c", "C", Type::number, Unit::none, "Of the third run, e.g. the program really changed."});
+    list.push_back({"c_to_a", "C to A", Type::ratio, Unit::ratio, "How much C is above A."});
+    list.push_back({"b_to_c", "B to C", Type::ratio, Unit::ratio, "How much B is above C: the estimate's error."});
+  }
+  return list;
+}
+
+}  // namespace
+
+const table::Schema kCompareTwoSchema{"compare", "Two runs' metrics side by side.", columns(false)};
+const table::Schema kCompareThreeSchema{"compare-three", "Three runs' metrics side by side.", columns(true)};
+
+const Command kCompareCommand{"compare", "put two or three runs side by side: base, estimated, actual",
+                              "contrafact compare run.cft estimated.cft\n"
+                              "contrafact compare run.cft estimated.cft changed.cft --plot profile.html\n"
+                              "contrafact compare before.cft after.cft --window tasks --json",
+                              declare};
+
+}  // namespace contrafact::cli

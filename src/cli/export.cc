@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/metric_tables.h"
+#include "cli/output.h"
+#include "cli/trace_input.h"
+#include "cli/window_option.h"
+#include "export/perfetto.h"
+#include "export/trace_csv.h"
+
+namespace contrafact::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string format;
+  std::string what = "thread-use";
+  std::string output = "-";
+  std::string window = "run";
+};
+
+std::string as_csv(const model::Trace& trace, const Options& options) {
+  if (options.what == "events") return exporters::events_csv(trace);
+  if (options.what == "tasks") return table::render_csv(exporters::task_list(trace));
+  if (options.what == "task-classes") return table::render_csv(task_classes_table(trace, analysis::task_classes(trace)));
+  analysis::ThreadUsage usage = analysis::thread_usage(trace, {window_of(options.window)});
+  if (options.what == "thread-use") return table::render_csv(usage_series_table(usage));
+  if (options.what == "headroom") return table::render_csv(headroom_table(trace, analysis::headroom(trace, usage)));
+  return table::render_csv(metrics_table(analysis::run_metrics(trace, usage)));
+}
+
+std::vector<exporters::CounterTrack> counters(const analysis::ThreadUsage& usage) {
+  std::vector<exporters::CounterTrack> tracks{{"threads active", "threads", {}},
+                                              {"threads waiting", "threads", {}},
+                                              {"threads unoccupied", "threads", {}}};
+  for (const analysis::UsageStep& step : usage.steps) {
+    tracks[0].samples.push_back({step.time_ns, step.active});
+    tracks[1].samples.push_back({step.time_ns, step.waiting});
+    tracks[2].samples.push_back({step.time_ns, step.unoccupied});
+  }
+  return tracks;
+}
+
+int run(const Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  std::string content;
+  if (options.format == "csv") {
+    content = as_csv(*trace, options);
+  } else if (options.format == "perfetto") {
+    content = exporters::perfetto_trace(*trace, counters(analysis::thread_usage(*trace)));
+  } else {
+    nlohmann::ordered_json document = json_document("export");
+    document["trace"] = trace_json_header(options.path, *trace);
+    content = exporters::trace_json(*trace, std::move(document));
+  }
+  base::Status written = write_output(options.output, content);
+  return written.ok() ? kExitOk : fail(kExitOutput, written.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
+  app.add_option("--format", options->format, "csv, json (the whole trace), or perfetto (for ui.perfetto.dev)")
+      ->required()
+      ->check(CLI::IsMember({"csv", "json", "perfetto"}));
+  app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
+      ->check(CLI::IsMember({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
+  add_window_option(app, options->window);
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kExportCommand{"export", "write a trace or its metrics for other tools",
+                             "contrafact export run.cft --format csv -o thread-use.csv\n"
+                             "contrafact export run.cft --format csv --what tasks -o tasks.csv\n"
+                             "contrafact export run.cft --format perfetto -o run.pftrace",
+                             declare};
+
+}  // namespace contrafact::cli

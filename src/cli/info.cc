@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/output.h"
+#include "cli/schemas.h"
+#include "cli/metric_tables.h"
+#include "cli/trace_input.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+using table::Cell;
+using table::Type;
+using table::Unit;
+
+constexpr size_t kThreadsShown = 20;
+constexpr const char* kPoolKinds[] = {"thread pool", "scheduled pool", "fork-join pool", "thread per task", "other"};
+
+struct Options {
+  std::string path;
+  bool json = false;
+  bool all = false;
+};
+
+struct Facts {
+  const model::Trace& trace;
+  uint64_t file_bytes;
+};
+
+table::Table run_table(const Facts& facts) {
+  const model::Trace& trace = facts.trace;
+  table::Table table(kInfoRunSchema);
+  auto add = [&](std::string name, std::string value) { table.add_row({std::move(name), std::move(value)}); };
+  add("origin", std::string(name_of(trace.origin)));
+  add("duration", table::duration_text(static_cast<double>(trace.end_ns() - trace.begin_ns())));
+  add("events", table::count_text(static_cast<int64_t>(trace.event_count())));
+  add("tasks", table::count_text(static_cast<int64_t>(trace.tasks.size())));
+  add("threads", table::count_text(static_cast<int64_t>(trace.threads.size())));
+  add("pools", table::count_text(static_cast<int64_t>(trace.pools.size())));
+  add("contexts", table::count_text(static_cast<int64_t>(trace.contexts.size())));
+  add("file size", table::bytes_text(static_cast<double>(facts.file_bytes)));
+  if (trace.event_count() > 0) {
+    add("bytes per event",
+        table::number_text(static_cast<double>(facts.file_bytes) / static_cast<double>(trace.event_count())));
+  }
+  for (const model::Fact& fact : trace.facts) add(fact.key, fact.value);
+  return table;
+}
+
+table::Table events_table(const model::Trace& trace) {
+  std::array<int64_t, format::kEventKinds> counts{};
+  for (model::EventKind kind : trace.kind) ++counts[static_cast<size_t>(kind)];
+  table::Table table(kInfoEventsSchema);
+  for (const format::EventSchema& schema : format::kEventSchemas) {
+    int64_t count = counts[static_cast<size_t>(schema.kind)];
+    if (count == 0) continue;
+    table.add_row({std::string(schema.name), count,
+                   static_cast<double>(count) / static_cast<double>(std::max<size_t>(1, trace.event_count()))});
+  }
+  table.set_empty_reason("the trace holds no events");
+  return table;
+}
+
+table::Table pools_table(const model::Trace& trace) {
+  std::vector<int64_t> tasks(trace.pools.size());
+  for (const model::TaskRow& row : trace.tasks) {
+    if (row.pool.valid()) ++tasks[row.pool.index()];
+  }
+  table::Table table(kInfoPoolsSchema);
+  for (size_t p = 0; p < trace.pools.size(); ++p) {
+    const format::PoolRow& pool = trace.pools[p];
+    Cell most;
+    if (pool.max_size != UINT32_MAX && pool.max_size != 0) most = int64_t{pool.max_size};
+    table.add_row({std::string(trace.string(pool.name)), std::string(kPoolKinds[static_cast<size_t>(pool.kind)]),
+                   int64_t{pool.core_size}, most, tasks[p]});
+  }
+  table.set_empty_reason("the program used no pool");
+  return table;
+}
+
+table::Table threads_table(const model::Trace& trace, size_t shown) {
+  table::Table table(kInfoThreadsSchema);
+  for (size_t t = 0; t < trace.threads.size(); ++t) {
+    const format::ThreadRow& row = trace.threads[t];
+    model::EventRange range = trace.thread_ranges[t];
+    int64_t span_ns = range.size() == 0 ? 0 : trace.time_ns[range.end - 1] - trace.time_ns[range.begin];
+    std::string kind = row.kind == format::ThreadKind::virtual_thread ? "virtual" : row.daemon ? "daemon" : "platform";
+    table.add_row({static_cast<int64_t>(t), std::string(trace.string(row.name)), kind, int64_t{range.size()}, span_ns});
+  }
+  table.set_empty_reason("the trace holds no threads");
+  if (table.rows().size() > shown) {
+    table.add_note(fmt::format("({} of {} threads; --all shows the rest)", shown, table.rows().size()));
+    table.truncate(shown);
+  }
+  return table;
+}
+
+int run(const Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  std::error_code ignored;
+  Facts facts{*trace, std::filesystem::file_size(options.path, ignored)};
+  if (ignored) facts.file_bytes = 0;
+  std::vector<table::Table> tables{run_table(facts), events_table(*trace), pools_table(*trace),
+                                   threads_table(*trace, options.all || options.json ? SIZE_MAX : kThreadsShown)};
+  std::string text;
+  if (options.json) {
+    nlohmann::ordered_json document = json_document("info");
+    document["trace"] = trace_json_header(options.path, *trace);
+    document["duration_ns"] = trace->end_ns() - trace->begin_ns();
+    document["event_count"] = trace->event_count();
+    document["task_count"] = trace->tasks.size();
+    document["file_bytes"] = facts.file_bytes;
+    document["facts"] = nlohmann::ordered_json::object();
+    for (const model::Fact& fact : trace->facts) document["facts"][fact.key] = fact.value;
+    document["events"] = table::rows_json(tables[1]);
+    document["pools"] = table::rows_json(tables[2]);
+    document["threads"] = table::rows_json(tables[3]);
+    text = table::json_text(document);
+  } else {
+    for (const table::Table& table : tables) text += (text.empty() ? "" : "\n") + table::render_text(table, session.out);
+    for (const std::string& line : loss_lines(*trace)) text += "missing: " + table::printable(line, session.out.unicode) + "\n";
+  }
+  base::Status printed = print(text);
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
+  app.add_flag("--json", options->json, "as JSON");
+  app.add_flag("--all", options->all, "list every thread");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const table::Schema kInfoRunSchema{"run",
+                                   "The run as a whole; then the facts that were recorded with it.",
+                                   {{"fact", "fact", Type::text, Unit::none, "What is said."},
+                                    {"value", "value", Type::text, Unit::none, "Its value."}}};
+const table::Schema kInfoEventsSchema{
+    "events",
+    "Events by kind.",
+    {{"event", "event", Type::text, Unit::none, "The kind, as docs/format.md lists them."},
+     {"count", "count", Type::integer, Unit::events, "How many the trace holds."},
+     {"share", "share", Type::ratio, Unit::ratio, "Of all events."}}};
+const table::Schema kInfoPoolsSchema{
+    "pools",
+    "The executors of the program.",
+    {{"pool", "pool", Type::text, Unit::none, "Class and thread name prefix."},
+     {"kind", "kind", Type::text, Unit::none, "thread pool, scheduled pool, fork-join pool, thread per task, other."},
+     {"core_size", "core size", Type::integer, Unit::threads, "Workers that it keeps; 0 if unknown."},
+     {"max_size", "most", Type::integer, Unit::threads, "Most workers; empty if unbounded or unknown."},
+     {"tasks", "tasks", Type::integer, Unit::tasks, "Tasks that were given to it."}}};
+const table::Schema kInfoThreadsSchema{
+    "threads",
+    "The threads of the program that had events.",
+    {{"thread", "thread", Type::integer, Unit::none, "Number of the thread in the trace."},
+     {"name", "name", Type::text, Unit::none, "Its name in the program."},
+     {"kind", "kind", Type::text, Unit::none, "platform, daemon (a platform thread that ends with the program) or virtual."},
+     {"events", "events", Type::integer, Unit::events, "Events that it recorded."},
+     {"span_ns", "span", Type::duration, Unit::ns, "From its first event to its last."}}};
+
+const Command kInfoCommand{"info", "say what a trace holds and what is missing from it",
+                           "contrafact info run.cft\ncontrafact info run.cft --all\ncontrafact info run.cft --json", declare};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,22 @@
+// Where the parts of an installed or freshly built tool are: the agent and the jar of injected classes lie beside the
+// executable, in ../lib/contrafact (installed) or ../lib (build folder).
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace contrafact::cli {
+
+struct Installation {
+  std::string agent_library;  // libcontrafact_jvm.so
+  std::string java_archive;   // contrafact-java.jar
+};
+
+// The running executable, from /proc/self/exe.
+std::string self_path();
+
+// The error names what is missing and where it was looked for.
+base::Result<Installation> find_installation(const std::string& self);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,45 @@
+// How a program is started so that its JVM loads the agent: through its arguments where the program is a Java launcher,
+// through JAVA_TOOL_OPTIONS where it is a script or anything else that may start one. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/installation.h"
+
+namespace contrafact::cli {
+
+struct AgentOptions {
+  std::string output;               // absolute path of the file that the agent writes
+  uint64_t memory_bytes = 0;        // 0: the agent's default
+  std::string config;               // absolute path of a trace configuration; empty for none
+  std::vector<std::string> include;  // patterns
+  std::vector<std::string> exclude;
+};
+
+// What changes in the start of the program.
+struct LaunchPlan {
+  std::vector<std::string> arguments;  // the whole new argv
+  std::string java_tool_options;       // value of that variable; empty: left as it is
+};
+
+// "output=...,memory=...": percent-encoded, so that neither the agent's parser nor a shell-like splitter stumbles.
+std::string agent_option_string(const AgentOptions& options);
+
+// Everything but letters, digits and -_.~/:*$+ as %XX.
+std::string percent_encode(std::string_view text);
+
+// Inserts the agent right after the launcher's name. A --patch-module for java.base among the launcher's own options is
+// merged, for a module may be patched only once.
+LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
+                     const AgentOptions& options);
+
+// Leaves the arguments, and puts the agent behind what the variable already held. The error names a path that the variable
+// cannot carry.
+base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, const Installation& installation,
+                                    const AgentOptions& options, std::string_view java_tool_options);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,146 @@
+#include "cli/metric_tables.h"
+
+#include <fmt/format.h>
+
+namespace contrafact::cli {
+namespace {
+
+using table::Cell;
+using table::Type;
+using table::Unit;
+
+// Without its packages, as a person would say it; the file tells the rest.
+std::string short_class(std::string_view name) {
+  size_t dot = name.rfind('.');
+  return std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
+}
+
+table::Location location(const model::Trace& trace, model::MethodId id, uint32_t line) {
+  const format::MethodRow& method = trace.methods[id.index()];
+  return {fmt::format("{}.{}", short_class(trace.string(method.class_name)), trace.string(method.name)),
+          std::string(trace.string(method.file)), line};
+}
+
+template <typename Value>
+Cell optional_cell(const std::optional<Value>& value) {
+  if (!value) return std::monostate{};
+  if constexpr (std::is_floating_point_v<Value>) {
+    return static_cast<double>(*value);
+  } else {
+    return static_cast<int64_t>(*value);
+  }
+}
+
+}  // namespace
+
+const table::Schema kMetricsSchema{
+    "metrics",
+    "Aggregate metrics of a run.",
+    {{"metric", "metric", Type::text, Unit::none, "The name to use in --derive and in weights."},
+     {"value", "value", Type::number, Unit::none, "The value, in the unit beside it."},
+     {"unit", "unit", Type::text, Unit::none, "s, threads, tasks, copies, or nothing for a share."},
+     {"description", "what it is", Type::text, Unit::none, "A sentence that defines the metric.", 1}}};
+
+const table::Schema kHeadroomSchema{
+    "headroom",
+    "How many concurrent copies of this run each pool could carry.",
+    {{"pool", "pool", Type::text, Unit::none, "Class and thread name prefix of the executor."},
+     {"size", "size", Type::integer, Unit::threads, "Most workers that it may have; empty if unbounded or unknown."},
+     {"workers_seen", "workers", Type::integer, Unit::threads, "Workers that the run shows.", 4},
+     {"peak_occupied", "peak", Type::integer, Unit::threads, "Most workers occupied (active or waiting) at once."},
+     {"mean_occupied", "mean", Type::number, Unit::threads, "Mean number of workers occupied."},
+     {"utilisation", "used", Type::ratio, Unit::ratio, "Mean occupied workers as a share of the size.", 2},
+     {"active_utilisation", "used active", Type::ratio, Unit::ratio, "Mean active workers as a share of the size.", 3},
+     {"saturated_ns", "saturated", Type::duration, Unit::ns, "Time with every worker occupied."},
+     {"queue_peak", "queue", Type::integer, Unit::tasks, "Most tasks waiting for a worker at once.", 1},
+     {"copies_by_peak", "copies at peak", Type::integer, Unit::none,
+      "Concurrent copies of this run that fit the pool if their peaks coincide."},
+     {"copies_by_mean", "copies at mean", Type::number, Unit::none, "The same if their use averages out.", 5}}};
+
+const table::Schema kTaskClassesSchema{
+    "task-classes",
+    "Tasks grouped by what they run and where they are spawned.",
+    {{"body", "runs", Type::location, Unit::none, "The method that the tasks run."},
+     {"spawn", "spawned at", Type::location, Unit::none, "The innermost frame of the spawn's context."},
+     {"pool", "pool", Type::text, Unit::none, "The executor that they are given to.", 6},
+     {"count", "tasks", Type::integer, Unit::tasks, "How many there are."},
+     {"exceptions", "failed", Type::integer, Unit::tasks, "How many ended by an exception.", 8},
+     {"total_ns", "total", Type::duration, Unit::ns, "Their durations (start to end) summed."},
+     {"mean_ns", "mean", Type::duration, Unit::ns, "Mean duration."},
+     {"p99_ns", "p99", Type::duration, Unit::ns, "Duration that 99 % of them do not exceed.", 4},
+     {"wait_share", "waiting", Type::ratio, Unit::ratio, "Share of their own time asleep for other tasks' results."},
+     {"block_share", "blocked", Type::ratio, Unit::ratio, "Share of their own time in locks, queues and sleeps.", 3},
+     {"cpu_share", "on a core", Type::ratio, Unit::ratio, "Share of their own time on a core; empty if the kernel did not tell.", 7},
+     {"queue_mean_ns", "queued", Type::duration, Unit::ns, "Mean time from spawn to start.", 2}}};
+
+const table::Schema kUsageSeriesSchema{
+    "thread-use",
+    "How many threads are in each state over time; a row holds until the next row's time.",
+    {{"time_ns", "time", Type::duration, Unit::ns, "Since the window's begin."},
+     {"active", "active", Type::integer, Unit::threads, "Threads executing a task, those in `blocked` included."},
+     {"blocked", "blocked", Type::integer, Unit::threads, "Of these, threads inside a lock, queue, sleep or input."},
+     {"waiting", "waiting", Type::integer, Unit::threads, "Threads asleep for another task's result."},
+     {"unoccupied", "unoccupied", Type::integer, Unit::threads, "Pool workers without a task."},
+     {"occupied", "occupied", Type::integer, Unit::threads, "Active and waiting."}}};
+
+table::Cell location_of(const model::Trace& trace, model::ContextId context) {
+  if (!context.valid()) return std::monostate{};
+  const format::ContextRow& row = trace.contexts[context.index()];
+  if (!row.method.valid()) return std::monostate{};
+  return location(trace, row.method, row.line);
+}
+
+table::Cell location_of(const model::Trace& trace, model::MethodId method) {
+  if (!method.valid()) return std::monostate{};
+  return location(trace, method, trace.methods[method.index()].line);
+}
+
+std::string pool_name(const model::Trace& trace, model::PoolId pool) {
+  return pool.valid() ? std::string(trace.string(trace.pools[pool.index()].name)) : std::string("-");
+}
+
+table::Table metrics_table(const std::vector<analysis::Metric>& metrics) {
+  table::Table table(kMetricsSchema);
+  for (const analysis::Metric& metric : metrics) {
+    table.add_row({std::string(metric.spec->name), metric.value, std::string(metric.spec->unit),
+                   std::string(metric.spec->description)});
+  }
+  return table;
+}
+
+table::Table headroom_table(const model::Trace& trace, const std::vector<analysis::PoolHeadroom>& pools) {
+  table::Table table(kHeadroomSchema);
+  for (const analysis::PoolHeadroom& pool : pools) {
+    bool bounded = pool.size != 0 && pool.size != UINT32_MAX;
+    table.add_row({pool_name(trace, pool.pool), bounded ? Cell(int64_t{pool.size}) : Cell(), int64_t{pool.workers_seen},
+                   int64_t{pool.peak_occupied}, pool.mean_occupied, bounded ? Cell(pool.utilisation) : Cell(),
+                   bounded ? Cell(pool.active_utilisation) : Cell(), pool.saturated_ns, int64_t{pool.queue_peak},
+                   optional_cell(pool.copies_by_peak), optional_cell(pool.copies_by_mean)});
+  }
+  table.set_empty_reason("no task was given to a pool");
+  return table;
+}
+
+table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes) {
+  table::Table table(kTaskClassesSchema);
+  for (const analysis::TaskClass& c : classes) {
+    table.add_row({location_of(trace, c.body), location_of(trace, c.context), pool_name(trace, c.pool),
+                   static_cast<int64_t>(c.count), static_cast<int64_t>(c.exceptions), c.duration.total_ns,
+                   static_cast<int64_t>(c.duration.mean_ns()), c.duration.p99_ns, c.wait_share, c.block_share,
+                   optional_cell(c.cpu_share), static_cast<int64_t>(c.queueing.mean_ns())});
+  }
+  return table;
+}
+
+table::Table usage_series_table(const analysis::ThreadUsage& usage) {
+  table::Table table(kUsageSeriesSchema);
+  for (const analysis::UsageStep& step : usage.steps) {
+    table.add_row({step.time_ns - usage.window.begin_ns, int64_t{step.active}, int64_t{step.blocked},
+                   int64_t{step.waiting}, int64_t{step.unoccupied}, int64_t{step.occupied()}});
+  }
+  // The last row says where the window ends.
+  if (!usage.steps.empty()) table.add_row({usage.window.duration_ns(), int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}});
+  return table;
+}
+
+}  // namespace contrafact::cli

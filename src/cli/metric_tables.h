@@ -1,0 +1,32 @@
+// The analyses' results as tables; the one place where their columns are declared.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/headroom.h"
+#include "analysis/metric_set.h"
+#include "analysis/task_classes.h"
+#include "analysis/thread_usage.h"
+#include "model/trace.h"
+#include "table/table.h"
+
+namespace contrafact::cli {
+
+extern const table::Schema kMetricsSchema;
+extern const table::Schema kHeadroomSchema;
+extern const table::Schema kTaskClassesSchema;
+extern const table::Schema kUsageSeriesSchema;
+
+table::Table metrics_table(const std::vector<analysis::Metric>& metrics);
+table::Table headroom_table(const model::Trace& trace, const std::vector<analysis::PoolHeadroom>& pools);
+table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes);
+table::Table usage_series_table(const analysis::ThreadUsage& usage);
+
+// The position in the source that a context ends at: the line being executed in its innermost frame.
+table::Cell location_of(const model::Trace& trace, model::ContextId context);
+table::Cell location_of(const model::Trace& trace, model::MethodId method);
+std::string pool_name(const model::Trace& trace, model::PoolId pool);
+
+}  // namespace contrafact::cli

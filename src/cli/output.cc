@@ -1,0 +1,70 @@
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/file.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+base::Status write_all(int fd, std::string_view content, std::string_view name) {
+  while (!content.empty()) {
+    ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) return {};
+    if (written < 0) return base::Error{fmt::format("cannot write {}: {}", name, std::strerror(errno))};
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status print(std::string_view content) { return write_all(STDOUT_FILENO, content, "standard output"); }
+
+base::Status write_output(const std::string& path, std::string_view content) {
+  if (path == "-") return print(content);
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return base::write_file(path, content);
+  if (S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write '{}': it is a folder", path)};
+  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return base::Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
+  base::Status status = write_all(fd, content, fmt::format("'{}'", path));
+  ::close(fd);
+  return status;
+}
+
+base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    return base::Error{fmt::format("cannot write '{}': it is no regular file", path)};
+  }
+  std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? std::string(".") : parent.string();
+  if (::stat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
+    return base::Error{fmt::format("cannot write '{}': there is no folder '{}'", path, folder)};
+  }
+  std::string probe = fmt::format("{}.probe-XXXXXX", path);
+  int fd = ::mkstemp(probe.data());
+  if (fd < 0) return base::Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
+  ::close(fd);
+  ::unlink(probe.c_str());
+  struct statvfs space {};
+  if (::statvfs(folder.c_str(), &space) != 0) return {};
+  uint64_t free_bytes = uint64_t{space.f_bavail} * space.f_frsize;
+  if (free_bytes >= bytes_free_min) return {};
+  return base::Error{fmt::format("not enough space in '{}': {} free, a recording needs at least {}", folder,
+                                 table::bytes_text(static_cast<double>(free_bytes)),
+                                 table::bytes_text(static_cast<double>(bytes_free_min)))};
+}
+
+}  // namespace contrafact::cli

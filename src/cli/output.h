@@ -1,0 +1,20 @@
+// Where results go: standard output, or a file that appears only when it is complete. Devices and pipes are written to, never
+// replaced.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace contrafact::cli {
+
+// "-" is standard output. A closed pipe on standard output is no error: whoever read it had enough.
+base::Status write_output(const std::string& path, std::string_view content);
+base::Status print(std::string_view content);
+
+// Whether a file can be created or replaced at `path`, found out by creating one beside it; its folder has at least
+// `bytes_free_min` bytes free. The error says what is wrong and what to do.
+base::Status check_writable(const std::string& path, uint64_t bytes_free_min);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "cli/child_process.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/jdk.h"
+#include "cli/launch_plan.h"
+#include "cli/output.h"
+#include "cli/record_checks.h"
+#include "cli/record_summary.h"
+
+namespace contrafact::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string output = "run.cft";
+  uint64_t memory_bytes = 0;
+  std::string config;
+  std::vector<std::string> include;
+  std::vector<std::string> exclude;
+  bool force = false;
+};
+
+// All that is known before the program starts.
+struct Preparation {
+  std::string file;  // what to execute
+  std::optional<Jdk> jdk;  // none: not a Java launcher
+  LaunchPlan plan;
+  std::string recording;  // where the agent writes
+};
+
+int status_of_own_failure(const base::Error& error, int status = kExitRecordFailed) { return fail(status, error.message); }
+
+base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const std::optional<Jdk>& jdk,
+                                  const std::string& recording) {
+  base::Result<Installation> installation = find_installation(session.self);
+  if (!installation) return installation.error();
+  AgentOptions agent{recording, options.memory_bytes,
+                     options.config.empty() ? "" : fs::absolute(options.config).string(), options.include, options.exclude};
+  if (jdk) return plan_java(session.program, *installation, agent);
+  const char* before = std::getenv("JAVA_TOOL_OPTIONS");
+  return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
+}
+
+// 0 and a filled `preparation`, or the status to end with after one line has been printed.
+int prepare(const Options& options, const Session& session, Preparation& preparation) {
+  const std::string& name = session.program.front();
+  std::optional<std::string> file = find_on_path(name);
+  if (!file) {
+    bool exists = fs::exists(name) && name.find('/') != std::string::npos;
+    return exists ? fail(kExitNotExecutable, fmt::format("cannot run '{}': it is no executable file", name))
+                  : fail(kExitNotFound, fmt::format("there is no program '{}'{}", name,
+                                                    name.find('/') == std::string::npos ? " on the PATH" : ""));
+  }
+  preparation.file = *file;
+  preparation.jdk = jdk_of_launcher(*file);
+  if (preparation.jdk && !options.force) {
+    if (base::Status supported = check_supported(*preparation.jdk); !supported) {
+      return status_of_own_failure(supported.error());
+    }
+  }
+  if (base::Status good = check_trace_config(options.config, options.include, options.exclude); !good) {
+    return status_of_own_failure(good.error(), kExitInput);
+  }
+  if (base::Status writable = check_writable(options.output, kRecordingBytesMin); !writable) {
+    return status_of_own_failure(writable.error(), kExitOutput);
+  }
+  preparation.recording = fs::absolute(options.output).string() + ".recording";
+  if (base::Status free = clear_leftover(preparation.recording); !free) return status_of_own_failure(free.error());
+  base::Result<LaunchPlan> plan = plan_for(options, session, preparation.jdk, preparation.recording);
+  if (!plan) return status_of_own_failure(plan.error());
+  preparation.plan = *std::move(plan);
+  return 0;
+}
+
+// Gives the recording its name and says what is in it. The status is the program's, unless only we failed.
+int conclude(const Options& options, const Session& session, const Preparation& preparation, const ChildEnd& end) {
+  std::string how = end.signal != 0 ? fmt::format("was ended by signal {} ({})", end.signal, strsignal(end.signal))
+                                    : fmt::format("ended with status {}", end.exit_status);
+  int own_failure = end.exit_status == 0 ? static_cast<int>(kExitRecordFailed) : end.exit_status;
+  std::error_code failed;
+  if (!fs::exists(preparation.recording, failed)) {
+    std::string why = preparation.jdk ? "the JVM did not load the agent, or refused it; see what it printed"
+                                      : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
+    return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
+  }
+  fs::rename(preparation.recording, options.output, failed);
+  if (failed) {
+    return fail(own_failure, fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
+                                         preparation.recording, options.output, failed.message()));
+  }
+  base::Result<std::string> summary = summarise_recording(options.output);
+  if (!summary) return fail(own_failure, fmt::format("the recording cannot be read: {}", summary.error().message));
+  if (!session.quiet) {
+    if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
+    std::fprintf(stderr, "%s", summary->c_str());
+  }
+  return end.exit_status;
+}
+
+int run(const Options& options, const Session& session) {
+  if (session.program.empty()) {
+    return fail(kExitUsage, "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
+  }
+  Preparation preparation;
+  if (int failed = prepare(options, session, preparation); failed != 0) return failed;
+  std::vector<std::string> environment;
+  if (!preparation.jdk) {
+    environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
+    if (!session.quiet) {
+      warn(fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to load the "
+                       "agent, and prints one line that says so",
+                       session.program.front()));
+    }
+  }
+  StartFailure failure{};
+  base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
+  if (!end) {
+    return status_of_own_failure(end.error(), failure.error_number == ENOENT ? kExitNotFound : kExitNotExecutable);
+  }
+  return conclude(options, session, preparation, *end);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
+  app.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--config", options->config, "trace configuration: which methods to record (docs/trace-config.md)");
+  app.add_option("--include", options->include, "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+      ->expected(1)->take_all();
+  app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
+  app.add_flag("--force", options->force, "try it on a Java release that is not supported");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kRecordCommand{"record", "run a JVM program and record its tasks; write the program behind --",
+                             "contrafact record -o run.cft -- java -jar service.jar\n"
+                             "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
+                             "contrafact record -o build.cft --memory 256M -- mvn -o test",
+                             declare};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,17 @@
+#include "cli/schemas.h"
+
+#include "cli/metric_tables.h"
+#include "export/trace_csv.h"
+
+namespace contrafact::cli {
+
+const std::vector<const table::Schema*>& all_schemas() {
+  static const std::vector<const table::Schema*> list{
+      &kCompareTwoSchema,   &kCompareThreeSchema, &kMetricsSchema,     &kHeadroomSchema,
+      &kTaskClassesSchema,  &kUsageSeriesSchema,  &kInfoRunSchema,     &kInfoEventsSchema,
+      &kInfoPoolsSchema,    &kInfoThreadsSchema,  &kDoctorSchema,      &exporters::kTaskListSchema,
+      &exporters::kEventsSchema};
+  return list;
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/metric_tables.h"
+#include "cli/output.h"
+#include "cli/trace_input.h"
+
+namespace contrafact::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string by = "both";
+  size_t top = 20;
+  bool json = false;
+};
+
+int run(const Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  analysis::ClassKey key = options.by == "body"      ? analysis::ClassKey::body
+                           : options.by == "context" ? analysis::ClassKey::context
+                                                     : analysis::ClassKey::body_and_context;
+  table::Table table = task_classes_table(*trace, analysis::task_classes(*trace, key));
+  table.set_empty_reason(no_tasks_reason(*trace));
+  std::string text;
+  if (options.json) {
+    nlohmann::ordered_json document = json_document("tasks");
+    document["trace"] = trace_json_header(options.path, *trace);
+    document["by"] = options.by;
+    document["classes"] = table::rows_json(table);
+    if (table.empty()) document["empty_reason"] = table.empty_reason();
+    text = table::json_text(document);
+  } else {
+    if (size_t all = table.rows().size(); all > options.top) {
+      table.truncate(options.top);
+      table.add_note(fmt::format("({} of {} classes; --top shows more)", options.top, all));
+    }
+    text = table::render_text(table, session.out);
+  }
+  base::Status printed = print(text);
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
+  app.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
+      ->check(CLI::IsMember({"body", "context", "both"}))
+      ->capture_default_str();
+  app.add_option("--top", options->top, "classes to print, the longest total first")->capture_default_str();
+  app.add_flag("--json", options->json, "as JSON; every class");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kTasksCommand{"tasks", "print the classes of tasks: how many, how long, how much of it waiting",
+                            "contrafact tasks run.cft\ncontrafact tasks run.cft --by body --top 50\n"
+                            "contrafact tasks run.cft --json",
+                            declare};
+
+}  // namespace contrafact::cli

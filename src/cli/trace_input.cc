@@ -1,0 +1,69 @@
+#include "cli/trace_input.h"
+
+#include <fmt/format.h>
+
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "model/load.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session) {
+  Progress progress(session, "loading " + path);
+  base::Result<model::Trace> trace = model::load_any(path);
+  progress.done();
+  if (!trace) {
+    fail(kExitInput, trace.error().message);
+    return std::nullopt;
+  }
+  for (const std::string& line : loss_lines(*trace)) warn(path + ": " + line);
+  return *std::move(trace);
+}
+
+std::string_view name_of(model::Origin origin) {
+  switch (origin) {
+    case model::Origin::measured: return "measured";
+    case model::Origin::estimated: return "estimated";
+    case model::Origin::simulated: return "simulated";
+  }
+  return "?";
+}
+
+std::vector<std::string> loss_lines(const model::Trace& trace) {
+  const model::Loss& loss = trace.loss;
+  std::vector<std::string> lines;
+  if (loss.events_dropped != 0) {
+    lines.push_back(fmt::format("{} of {} events were dropped, the recorder could not keep up; record with more --memory",
+                                table::count_text(static_cast<int64_t>(loss.events_dropped)),
+                                table::count_text(static_cast<int64_t>(loss.events_dropped + trace.event_count()))));
+  }
+  if (loss.blocks_damaged != 0) {
+    lines.push_back(fmt::format("{} damaged blocks ({}) were left out", loss.blocks_damaged,
+                                table::bytes_text(static_cast<double>(loss.bytes_skipped))));
+  }
+  if (loss.cut_off) {
+    lines.push_back("the file ends early: the program was killed, or the copy is incomplete; what was written is used");
+  }
+  lines.insert(lines.end(), loss.notes.begin(), loss.notes.end());
+  return lines;
+}
+
+nlohmann::ordered_json loss_json(const model::Trace& trace) {
+  return {{"events_dropped", trace.loss.events_dropped},
+          {"blocks_damaged", trace.loss.blocks_damaged},
+          {"bytes_skipped", trace.loss.bytes_skipped},
+          {"cut_off", trace.loss.cut_off},
+          {"notes", trace.loss.notes}};
+}
+
+nlohmann::ordered_json trace_json_header(const std::string& path, const model::Trace& trace) {
+  return {{"path", path}, {"origin", std::string(name_of(trace.origin))}, {"loss", loss_json(trace)}};
+}
+
+std::string no_tasks_reason(const model::Trace& trace) {
+  if (trace.event_count() == 0) return "the trace holds no events: the program ended before the agent saw any thread";
+  return "no tasks were recorded: the program gave nothing to an executor, a fork-join pool or a future";
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,29 @@
+// Loading a trace for a command: one line on standard error where it cannot be read, notes where something is missing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "model/trace.h"
+
+namespace contrafact::cli {
+
+// None after the error has been printed; the command then ends with kExitInput. Losses are printed as notes.
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session);
+
+// "measured", "estimated", "simulated".
+std::string_view name_of(model::Origin origin);
+
+// One line for each thing that is missing from the trace; empty if it is whole.
+std::vector<std::string> loss_lines(const model::Trace& trace);
+nlohmann::ordered_json loss_json(const model::Trace& trace);
+
+// {"path":, "origin":, "loss":} of a trace that a document speaks of.
+nlohmann::ordered_json trace_json_header(const std::string& path, const model::Trace& trace);
+
+// Why a trace has no tasks to speak of: nothing recorded, or all of it damaged.
+std::string no_tasks_reason(const model::Trace& trace);
+
+}  // namespace contrafact::cli

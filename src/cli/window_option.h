@@ -1,0 +1,21 @@
+// --window run|tasks, shared by the commands that print thread use.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "analysis/thread_usage.h"
+
+namespace contrafact::cli {
+
+inline void add_window_option(CLI::App& app, std::string& window) {
+  app.add_option("--window", window, "run: first event to last; tasks: first spawn to last end, without start-up")
+      ->check(CLI::IsMember({"run", "tasks"}))
+      ->capture_default_str();
+}
+
+inline analysis::ThreadUsageOptions::Window window_of(const std::string& window) {
+  return window == "tasks" ? analysis::ThreadUsageOptions::Window::tasks : analysis::ThreadUsageOptions::Window::run;
+}
+
+}  // namespace contrafact::cli

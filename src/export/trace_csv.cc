@@ -1,0 +1,150 @@
+#include "export/trace_csv.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "table/render.h"
+
+namespace contrafact::exporters {
+namespace {
+
+using model::EventIndex;
+using table::Cell;
+using table::Type;
+using table::Unit;
+
+constexpr const char* kTaskKinds[] = {"pooled", "stage", "future", "thread"};
+
+Cell time_cell(const model::Trace& trace, EventIndex event, int64_t begin_ns) {
+  if (!event.valid()) return std::monostate{};
+  return trace.time_ns[event.index()] - begin_ns;
+}
+
+Cell location_cell(const model::Trace& trace, model::ContextId context) {
+  if (!context.valid()) return std::monostate{};
+  const format::ContextRow& row = trace.contexts[context.index()];
+  if (!row.method.valid()) return std::monostate{};
+  const format::MethodRow& method = trace.methods[row.method.index()];
+  return table::Location{fmt::format("{}.{}", trace.string(method.class_name), trace.string(method.name)),
+                         std::string(trace.string(method.file)), row.line};
+}
+
+Cell thread_cell(const model::Trace& trace, EventIndex event) {
+  if (!event.valid()) return std::monostate{};
+  return std::string(trace.string(trace.threads[trace.thread_of(event).index()].name));
+}
+
+}  // namespace
+
+const table::Schema kTaskListSchema{
+    "tasks",
+    "Every task of the run.",
+    {{"task", "task", Type::integer, Unit::none, "Number of the task in the trace."},
+     {"kind", "kind", Type::text, Unit::none, "pooled, stage (of a future), future (without a body) or thread."},
+     {"body", "body", Type::text, Unit::none, "The method that it ran, with file and line."},
+     {"spawn", "spawned at", Type::location, Unit::none, "Where it was handed out, or created."},
+     {"pool", "pool", Type::text, Unit::none, "The executor that it was given to."},
+     {"spawn_ns", "spawned", Type::duration, Unit::ns, "When it was handed out, since the run's first event."},
+     {"start_ns", "started", Type::duration, Unit::ns, "When its body began."},
+     {"complete_ns", "completed", Type::duration, Unit::ns, "When its result was there."},
+     {"end_ns", "ended", Type::duration, Unit::ns, "When its body ended."},
+     {"thread", "thread", Type::text, Unit::none, "The thread that ran it."}}};
+
+const table::Schema kEventsSchema{
+    "events",
+    "Every event of the run, thread by thread.",
+    {{"time_ns", "time", Type::duration, Unit::ns, "Since the run's first event."},
+     {"thread", "thread", Type::integer, Unit::none, "Number of the thread in the trace."},
+     {"thread_name", "name", Type::text, Unit::none, "Its name."},
+     {"event", "event", Type::text, Unit::none, "The kind of event, as docs/format.md lists them."},
+     {"a", "a", Type::integer, Unit::none, "The first operand; empty if the kind has none, or it is none."},
+     {"b", "b", Type::integer, Unit::none, "The second operand, likewise."}}};
+
+table::Table task_list(const model::Trace& trace) {
+  table::Table table(kTaskListSchema);
+  int64_t begin_ns = trace.begin_ns();
+  for (size_t t = 0; t < trace.tasks.size(); ++t) {
+    const model::TaskRow& row = trace.tasks[t];
+    Cell body = row.body.valid() ? Cell(trace.method_label(row.body)) : Cell();
+    Cell pool = row.pool.valid() ? Cell(std::string(trace.string(trace.pools[row.pool.index()].name))) : Cell();
+    table.add_row({static_cast<int64_t>(t), std::string(kTaskKinds[static_cast<size_t>(row.kind)]), std::move(body),
+                   location_cell(trace, row.spawn_context), std::move(pool), time_cell(trace, row.spawn, begin_ns),
+                   time_cell(trace, row.start, begin_ns), time_cell(trace, row.complete, begin_ns),
+                   time_cell(trace, row.end, begin_ns), thread_cell(trace, row.start)});
+  }
+  if (trace.tasks.empty()) table.set_empty_reason("the trace holds no tasks");
+  return table;
+}
+
+std::string events_csv(const model::Trace& trace) {
+  std::string out;
+  for (const table::Column& column : kEventsSchema.columns) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  out += '\n';
+  int64_t begin_ns = trace.begin_ns();
+  auto to = std::back_inserter(out);
+  for (size_t t = 0; t < trace.threads.size(); ++t) {
+    std::string name = table::csv_field(trace.string(trace.threads[t].name));
+    model::EventRange range = trace.thread_ranges[t];
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const format::EventSchema& schema = format::schema_of(trace.kind[i]);
+      fmt::format_to(to, "{},{},{},{},", trace.time_ns[i] - begin_ns, t, name, schema.name);
+      if (schema.operand_count() > 0 && trace.a[i] != UINT32_MAX) fmt::format_to(to, "{}", trace.a[i]);
+      out += ',';
+      if (schema.operand_count() > 1 && trace.b[i] != UINT32_MAX) fmt::format_to(to, "{}", trace.b[i]);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+std::string trace_json(const model::Trace& trace, nlohmann::ordered_json document) {
+  using Json = nlohmann::ordered_json;
+  Json facts = Json::object();
+  for (const model::Fact& fact : trace.facts) facts[fact.key] = fact.value;
+  document["facts"] = std::move(facts);
+  document["loss"] = {{"events_dropped", trace.loss.events_dropped}, {"blocks_damaged", trace.loss.blocks_damaged},
+                      {"bytes_skipped", trace.loss.bytes_skipped},   {"cut_off", trace.loss.cut_off},
+                      {"notes", trace.loss.notes}};
+  Json threads = Json::array();
+  for (size_t t = 0; t < trace.threads.size(); ++t) {
+    const format::ThreadRow& row = trace.threads[t];
+    threads.push_back({{"thread", t},
+                       {"name", std::string(trace.string(row.name))},
+                       {"virtual", row.kind == format::ThreadKind::virtual_thread},
+                       {"daemon", row.daemon},
+                       {"os_tid", row.os_tid},
+                       {"java_tid", row.java_tid},
+                       {"events", trace.thread_ranges[t].size()}});
+  }
+  document["threads"] = std::move(threads);
+  Json pools = Json::array();
+  for (const format::PoolRow& pool : trace.pools) {
+    pools.push_back({{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
+  }
+  document["pools"] = std::move(pools);
+  document["tasks"] = table::rows_json(task_list(trace));
+  // Events as arrays, one to a line: a tree of millions of objects would need gigabytes.
+  std::string text = table::json_text(document);
+  text.erase(text.find_last_of('}'));
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  text += ",\n  \"event_columns\": [\"time_ns\", \"thread\", \"event\", \"a\", \"b\"],\n  \"events\": [";
+  int64_t begin_ns = trace.begin_ns();
+  auto to = std::back_inserter(text);
+  const char* separator = "\n";
+  auto operand = [](uint32_t value, bool present) {
+    return present && value != UINT32_MAX ? fmt::format("{}", value) : std::string("null");
+  };
+  for (size_t t = 0; t < trace.threads.size(); ++t) {
+    model::EventRange range = trace.thread_ranges[t];
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const format::EventSchema& schema = format::schema_of(trace.kind[i]);
+      fmt::format_to(to, "{}    [{}, {}, \"{}\", {}, {}]", separator, trace.time_ns[i] - begin_ns, t, schema.name,
+                     operand(trace.a[i], schema.operand_count() > 0), operand(trace.b[i], schema.operand_count() > 1));
+      separator = ",\n";
+    }
+  }
+  return text + "\n  ]\n}\n";
+}
+
+}  // namespace contrafact::exporters

@@ -1,0 +1,37 @@
+// A table as text for a terminal or a pipe, as JSON and as CSV. Pure functions.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "table/table.h"
+
+namespace contrafact::table {
+
+struct TextStyle {
+  size_t width = 0;      // columns of the terminal; 0: as wide as the content (a pipe)
+  bool colour = false;   // ANSI sequences
+  bool unicode = false;  // arrows and ellipses; otherwise ASCII only
+};
+
+// Aligned columns with a heading; numbers to the right; text elided in its middle, then columns hidden, until it fits.
+// Ends with the notes. An empty table is its reason, in one line.
+std::string render_text(const Table& table, const TextStyle& style);
+
+// {"columns": [...]} is not repeated in each result: rows are objects keyed by column name. An interval is
+// {"low":, "high":}, a change {"before":, "after":}, a location {"method":, "file":, "line":}, nothing is null.
+nlohmann::ordered_json rows_json(const Table& table);
+// {"name":, "rows": [...], "empty_reason":?, "notes": [...]?}
+nlohmann::ordered_json render_json(const Table& table);
+// Text of any JSON value of ours: broken UTF-8 replaced, never an exception; ends with a line break.
+std::string json_text(const nlohmann::ordered_json& value);
+
+// RFC 4180, with one heading line; raw numbers in the column's unit. Intervals, changes and locations take two or three
+// columns (name_low, name_high; name_before, name_after; name_method, name_file, name_line).
+std::string render_csv(const Table& table);
+std::string csv_field(std::string_view text);
+
+// "name: sentence" for each column, for help texts and documents.
+std::string describe(const Schema& schema);
+
+}  // namespace contrafact::table

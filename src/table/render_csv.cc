@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include "table/render.h"
+
+namespace contrafact::table {
+namespace {
+
+void append_field(std::string& line, std::string_view field) {
+  if (!line.empty()) line += ',';
+  line += field;
+}
+
+void append_heading(std::string& line, const Column& column) {
+  auto add = [&](std::string_view suffix) { append_field(line, fmt::format("{}{}", column.name, suffix)); };
+  switch (column.type) {
+    case Type::interval:
+      add("_low"), add("_high");
+      break;
+    case Type::change:
+      add("_before"), add("_after");
+      break;
+    case Type::location:
+      add("_method"), add("_file"), add("_line");
+      break;
+    default:
+      add("");
+  }
+}
+
+size_t fields_of(Type type) {
+  return type == Type::location ? 3 : type == Type::interval || type == Type::change ? 2 : 1;
+}
+
+std::vector<std::string> fields(const Cell& cell, Type type) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return {csv_field(*text)};
+  if (const auto* whole = std::get_if<int64_t>(&cell)) return {fmt::format("{}", *whole)};
+  if (const auto* number = std::get_if<double>(&cell)) return {fmt::format("{}", *number)};
+  if (const auto* range = std::get_if<Interval>(&cell)) {
+    return {fmt::format("{}", range->low), fmt::format("{}", range->high)};
+  }
+  if (const auto* change = std::get_if<Change>(&cell)) {
+    return {fmt::format("{}", change->before), fmt::format("{}", change->after)};
+  }
+  if (const auto* at = std::get_if<Location>(&cell)) {
+    return {csv_field(at->method), csv_field(at->file), at->line == 0 ? "" : fmt::format("{}", at->line)};
+  }
+  return std::vector<std::string>(fields_of(type));
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of("\",\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string render_csv(const Table& table) {
+  std::string out;
+  for (const Column& column : table.schema().columns) append_heading(out, column);
+  out += '\n';
+  for (const auto& row : table.rows()) {
+    bool first = true;
+    for (size_t c = 0; c < row.size(); ++c) {
+      for (const std::string& field : fields(row[c], table.schema().columns[c].type)) {
+        if (!first) out += ',';
+        out += field;
+        first = false;
+      }
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace contrafact::table

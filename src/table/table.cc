@@ -1,0 +1,81 @@
+#include "table/table.h"
+
+#include "base/check.h"
+
+namespace contrafact::table {
+namespace {
+
+bool fits(const Cell& cell, Type type) {
+  if (std::holds_alternative<std::monostate>(cell)) return true;
+  switch (type) {
+    case Type::text:
+      return std::holds_alternative<std::string>(cell);
+    case Type::integer:
+    case Type::duration:
+      return std::holds_alternative<int64_t>(cell);
+    case Type::number:
+    case Type::ratio:
+      return std::holds_alternative<double>(cell);
+    case Type::interval:
+      return std::holds_alternative<Interval>(cell);
+    case Type::change:
+      return std::holds_alternative<Change>(cell);
+    case Type::location:
+      return std::holds_alternative<Location>(cell);
+  }
+  return false;
+}
+
+}  // namespace
+
+void Table::add_row(std::vector<Cell> cells) {
+  CHECK(cells.size() == schema_->columns.size());
+  for (size_t i = 0; i < cells.size(); ++i) CHECK(fits(cells[i], schema_->columns[i].type));
+  rows_.push_back(std::move(cells));
+}
+
+std::string_view name_of(Type type) {
+  switch (type) {
+    case Type::text:
+      return "text";
+    case Type::integer:
+      return "integer";
+    case Type::number:
+      return "number";
+    case Type::duration:
+      return "duration";
+    case Type::ratio:
+      return "ratio";
+    case Type::interval:
+      return "interval";
+    case Type::change:
+      return "change";
+    case Type::location:
+      return "location";
+  }
+  return "?";
+}
+
+std::string_view name_of(Unit unit) {
+  switch (unit) {
+    case Unit::none:
+      return "";
+    case Unit::ns:
+      return "ns";
+    case Unit::ratio:
+      return "ratio";
+    case Unit::threads:
+      return "threads";
+    case Unit::tasks:
+      return "tasks";
+    case Unit::events:
+      return "events";
+    case Unit::bytes:
+      return "bytes";
+    case Unit::requests:
+      return "requests";
+  }
+  return "?";
+}
+
+}  // namespace contrafact::table

@@ -1,0 +1,138 @@
+#include "table/table.h"
+
+#include <gtest/gtest.h>
+
+#include "table/render.h"
+#include "table/value_text.h"
+
+namespace contrafact::table {
+namespace {
+
+const Schema kSchema{"improvements",
+                     "What to change.",
+                     {{"what", "what", Type::text, Unit::none, "The optimisation."},
+                      {"where", "where", Type::location, Unit::none, "The spawn."},
+                      {"count", "count", Type::integer, Unit::tasks, "How often.", 1},
+                      {"time_ns", "time", Type::change, Unit::ns, "Duration."},
+                      {"gain", "gain", Type::ratio, Unit::ratio, "Share saved."},
+                      {"gain_range", "range", Type::interval, Unit::ratio, "Interval of the gain.", 2}}};
+
+Table sample() {
+  Table table(kSchema);
+  table.add_row({"inline", Location{"Feed.load", "Feed.java", 41}, int64_t{12345}, Change{12.5e6, 8e6}, 0.36,
+                 Interval{0.3, 0.4}});
+  table.add_row({"combinator, \"b\"", Location{"Very.long.package.name.Handler.respond", "Handler.java", 7}, int64_t{3},
+                 Change{12.5e6, 12.5e6}, std::monostate{}, std::monostate{}});
+  return table;
+}
+
+TEST(ValueText, DurationsChooseTheirUnit) {
+  EXPECT_EQ(duration_text(0), "0 ns");
+  EXPECT_EQ(duration_text(999), "999 ns");
+  EXPECT_EQ(duration_text(999'999), "1 ms");
+  EXPECT_EQ(duration_text(1'234'567), "1.23 ms");
+  EXPECT_EQ(duration_text(-1'234'567), "-1.23 ms");
+  EXPECT_EQ(duration_text(90e9), "90 s");
+  EXPECT_EQ(duration_text(180e9), "3 min");
+  EXPECT_EQ(duration_text(10800e9), "3 h");
+}
+
+TEST(ValueText, NumbersKeepThreeDigits) {
+  EXPECT_EQ(number_text(0), "0");
+  EXPECT_EQ(number_text(-0.0), "0");
+  EXPECT_EQ(number_text(3.14159), "3.14");
+  EXPECT_EQ(number_text(0.0092), "0.0092");
+  EXPECT_EQ(number_text(-0.00012345), "-0.000123");
+  EXPECT_EQ(number_text(1e-15), "0");
+  EXPECT_EQ(number_text(100), "100");
+  EXPECT_EQ(number_text(20), "20");
+  EXPECT_EQ(count_text(1234), "1234");
+  EXPECT_EQ(count_text(-1234567), "-1 234 567");
+  EXPECT_EQ(percent_text(0.1234), "12.3 %");
+  EXPECT_EQ(bytes_text(65'536), "65.5 kB");
+}
+
+TEST(ValueText, NamesFromTheProgramCannotUpsetATerminal) {
+  EXPECT_EQ(printable("a\x1b[31mb\nc", true), "a?[31mb?c");
+  EXPECT_EQ(printable("gr\xc3\xbcn\xff", true), "gr\xc3\xbcn?");
+  EXPECT_EQ(printable("gr\xc3\xbcn", false), "gr?n");
+  EXPECT_EQ(printable("abc\xe2\x80\xaegnp.exe", true), "abc?gnp.exe");
+}
+
+TEST(ValueText, ElidesInTheMiddle) {
+  EXPECT_EQ(elide_middle("short", 10, false), "short");
+  EXPECT_EQ(elide_middle("org.example.shop.Handler", 12, false), "org.e..ndler");
+  EXPECT_EQ(elide_middle("org.example.shop.Handler", 12, true), "org.e…andler");
+  EXPECT_EQ(display_width(elide_middle("漢字漢字漢字", 6, true)), 5u);
+  EXPECT_EQ(elide_middle("abcdef", 2, false), "ab");
+}
+
+TEST(RenderText, AlignsNumbersToTheRight) {
+  EXPECT_EQ(render_text(sample(), {}),
+            "what             where                                                     count                time  gain"
+            "         range\n"
+            "inline           Feed.load (Feed.java:41)                                 12 345     12.5 ms -> 8 ms  36 %"
+            "  30 % .. 40 %\n"
+            "combinator, \"b\"  Very.long.package.name.Handler.respond (Handler.java:7)       3  12.5 ms -> 12.5 ms"
+            "     -             -\n");
+}
+
+TEST(RenderText, FitsTheTerminal) {
+  for (size_t width : {120u, 100u, 80u}) {
+    std::string text = render_text(sample(), {.width = width, .unicode = true});
+    size_t begin = 0;
+    for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      EXPECT_LE(display_width(text.substr(begin, end - begin)), width) << text;
+    }
+  }
+}
+
+TEST(RenderText, HidesColumnsInTheirOrderAndSaysSo) {
+  std::string text = render_text(sample(), {.width = 70});
+  EXPECT_NE(text.find("(hidden, the terminal is too narrow: range)"), std::string::npos) << text;
+  text = render_text(sample(), {.width = 58});
+  EXPECT_NE(text.find("(hidden, the terminal is too narrow: count, range)"), std::string::npos) << text;
+}
+
+TEST(RenderText, AnEmptyTableSaysWhyAndNotesFollow) {
+  Table table(kSchema);
+  table.set_empty_reason("no task was recorded");
+  table.add_note("12 events were dropped");
+  EXPECT_EQ(render_text(table, {}), "improvements: nothing to show: no task was recorded\n12 events were dropped\n");
+}
+
+TEST(RenderText, ColourOnlyWhereAsked) {
+  EXPECT_EQ(render_text(sample(), {}).find('\x1b'), std::string::npos);
+  EXPECT_NE(render_text(sample(), {.colour = true}).find("\x1b[1m"), std::string::npos);
+}
+
+TEST(RenderJson, KeepsRawValues) {
+  nlohmann::ordered_json json = render_json(sample());
+  EXPECT_EQ(json["rows"][0]["time_ns"]["after"], 8e6);
+  EXPECT_EQ(json["rows"][0]["where"]["line"], 41);
+  EXPECT_EQ(json["rows"][0]["count"], 12345);
+  EXPECT_TRUE(json["rows"][1]["gain"].is_null());
+  EXPECT_FALSE(json.contains("empty_reason"));
+  EXPECT_EQ(json_text({{"x", "a\xff"}}), "{\n  \"x\": \"a\xef\xbf\xbd\"\n}\n");
+}
+
+TEST(RenderCsv, QuotesAndSplits) {
+  EXPECT_EQ(
+      render_csv(sample()),
+      "what,where_method,where_file,where_line,count,time_ns_before,time_ns_after,gain,gain_range_low,gain_range_high"
+      "\n"
+      "inline,Feed.load,Feed.java,41,12345,12500000,8000000,0.36,0.3,0.4\n"
+      "\"combinator, \"\"b\"\"\",Very.long.package.name.Handler.respond,Handler.java,7,3,12500000,12500000,,,\n");
+}
+
+TEST(TableDeathTest, ARowMustFitItsSchema) {
+  Table table(kSchema);
+  EXPECT_DEATH(table.add_row({"inline"}), "internal error");
+}
+
+TEST(Describe, OneSentenceForEachColumn) {
+  EXPECT_NE(describe(kSchema).find("  time_ns     Duration.\n"), std::string::npos) << describe(kSchema);
+}
+
+}  // namespace
+}  // namespace contrafact::table

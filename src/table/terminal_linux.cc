@@ -1,0 +1,52 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "table/terminal.h"
+
+namespace contrafact::table {
+namespace {
+
+constexpr size_t kWidthUnknown = 80;
+constexpr size_t kWidthMinimum = 40;
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string_view value = variable(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string_view::npos || value.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+size_t terminal_width(int fd) {
+  if (int columns = std::atoi(std::string(variable("COLUMNS")).c_str()); columns > 0) {
+    return std::max<size_t>(static_cast<size_t>(columns), kWidthMinimum);
+  }
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWidthUnknown;
+  return std::max<size_t>(size.ws_col, kWidthMinimum);
+}
+
+}  // namespace
+
+TextStyle style_for(int fd, Colour colour) {
+  TextStyle style;
+  style.colour = colour == Colour::always;
+  if (::isatty(fd) == 0) return style;
+  style.width = terminal_width(fd);
+  style.unicode = locale_is_utf8();
+  if (colour == Colour::automatic) style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  return style;
+}
+
+}  // namespace contrafact::table

@@ -1,0 +1,207 @@
+#include "table/value_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace contrafact::table {
+namespace {
+
+// Bytes of the UTF-8 character at the front of `text`, 0 if it is none.
+size_t utf8_length(std::string_view text) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  size_t length = byte(0) < 0x80                      ? 1
+                  : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
+                  : byte(0) >= 0xe0                   ? 3
+                  : byte(0) >= 0xc2                   ? 2
+                                                      : 0;
+  if (byte(0) >= 0xf5 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+char32_t decode(std::string_view character) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0);
+  char32_t value = byte(0) & (0xff >> (character.size() + 1));
+  for (size_t i = 1; i < character.size(); ++i) value = (value << 6) | (byte(i) & 0x3f);
+  return value;
+}
+
+// Enough for names: the East Asian blocks are two columns wide, combining accents none.
+size_t columns_of(char32_t c) {
+  if (c >= 0x300 && c < 0x370) return 0;
+  bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2e80 && c < 0xa4d0) || (c >= 0xac00 && c < 0xd7a4) ||
+              (c >= 0xf900 && c < 0xfb00) || (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) ||
+              (c >= 0x1f300 && c < 0x1faff) || (c >= 0x20000 && c < 0x3fffe);
+  return wide ? 2 : 1;
+}
+
+// C1 controls, and the direction overrides and invisible marks that could disguise a name.
+bool is_harmful(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c < 0x2010) || (c >= 0x2028 && c < 0x202f) ||
+         (c >= 0x2066 && c < 0x2070) || c == 0xfeff || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff;
+}
+
+std::string significant(double value) {
+  double magnitude = std::fabs(value);
+  int decimals = magnitude >= 100 || magnitude == 0 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3;
+  while (magnitude > 0 && magnitude < 0.1 && decimals < 9) ++decimals, magnitude *= 10;
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.find('.') != std::string::npos) {
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+  }
+  return text == "-0" ? "0" : text;
+}
+
+std::string scaled(double value, const std::pair<double, const char*>* scale, size_t steps) {
+  double magnitude = std::fabs(value);
+  size_t step = 0;
+  // 999.5 rounds to 1000, which reads better as 1 of the next unit.
+  while (step + 1 < steps && magnitude >= scale[step + 1].first * 0.9995) ++step;
+  return significant(value / scale[step].first) + " " + scale[step].second;
+}
+
+std::string in_unit(double value, Unit unit) {
+  switch (unit) {
+    case Unit::ns:
+      return duration_text(value);
+    case Unit::ratio:
+      return percent_text(value);
+    case Unit::bytes:
+      return bytes_text(value);
+    default:
+      return number_text(value);
+  }
+}
+
+std::string location_text(const Location& at) {
+  if (at.file.empty()) return at.method.empty() ? "?" : at.method;
+  std::string position = at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line);
+  return at.method.empty() ? position : fmt::format("{} ({})", at.method, position);
+}
+
+}  // namespace
+
+std::string duration_text(double ns) {
+  static constexpr std::array<std::pair<double, const char*>, 4> kScale{
+      {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
+  if (!std::isfinite(ns)) return "-";
+  double magnitude = std::fabs(ns);
+  if (magnitude >= 7200e9) return significant(ns / 3600e9) + " h";
+  if (magnitude >= 120e9) return significant(ns / 60e9) + " min";
+  return scaled(ns, kScale.data(), kScale.size());
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr std::array<std::pair<double, const char*>, 5> kScale{
+      {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
+  return std::isfinite(bytes) ? scaled(bytes, kScale.data(), kScale.size()) : "-";
+}
+
+std::string number_text(double number) {
+  if (!std::isfinite(number)) return "-";
+  return std::fabs(number) >= 1e15 ? fmt::format("{:.3g}", number) : significant(number);
+}
+
+std::string count_text(int64_t count) {
+  std::string digits = fmt::format("{}", count);
+  size_t first = digits[0] == '-' ? 1 : 0;
+  if (digits.size() - first <= 4) return digits;
+  for (size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, " ");
+  }
+  return digits;
+}
+
+std::string percent_text(double ratio) {
+  return std::isfinite(ratio) ? significant(ratio * 100) + " %" : "-";
+}
+
+std::string cell_text(const Cell& cell, const Column& column, bool unicode) {
+  const char* arrow = unicode ? " → " : " -> ";
+  if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text, unicode);
+  if (const auto* whole = std::get_if<int64_t>(&cell)) {
+    if (column.type == Type::duration) return duration_text(static_cast<double>(*whole));
+    return column.unit == Unit::bytes ? bytes_text(static_cast<double>(*whole)) : count_text(*whole);
+  }
+  if (const auto* number = std::get_if<double>(&cell)) {
+    return column.type == Type::ratio ? percent_text(*number) : in_unit(*number, column.unit);
+  }
+  if (const auto* range = std::get_if<Interval>(&cell)) {
+    return in_unit(range->low, column.unit) + " .. " + in_unit(range->high, column.unit);
+  }
+  if (const auto* change = std::get_if<Change>(&cell)) {
+    return in_unit(change->before, column.unit) + arrow + in_unit(change->after, column.unit);
+  }
+  if (const auto* at = std::get_if<Location>(&cell)) return printable(location_text(*at), unicode);
+  return "-";
+}
+
+std::string printable(std::string_view text, bool unicode) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    size_t length = utf8_length(text);
+    bool keep = length != 0 && !is_harmful(decode(text.substr(0, length))) && (unicode || length == 1);
+    if (length == 0) length = 1;
+    if (keep) {
+      out.append(text.substr(0, length));
+    } else {
+      out.push_back('?');
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  while (!text.empty()) {
+    size_t length = std::max<size_t>(utf8_length(text), 1);
+    width += columns_of(decode(text.substr(0, length)));
+    text.remove_prefix(length);
+  }
+  return width;
+}
+
+std::string elide_middle(std::string_view text, size_t width, bool unicode) {
+  if (display_width(text) <= width) return std::string(text);
+  std::string_view mark = unicode ? "…" : "..";
+  size_t mark_width = unicode ? 1 : 2;
+  std::vector<std::string_view> characters;
+  for (std::string_view rest = text; !rest.empty();) {
+    size_t length = std::max<size_t>(utf8_length(rest), 1);
+    characters.push_back(rest.substr(0, length));
+    rest.remove_prefix(length);
+  }
+  if (width < mark_width + 2) mark = "", mark_width = 0;
+  size_t room = width - mark_width;
+  // The end of a name or path says more than its beginning.
+  size_t tail_room = mark.empty() ? 0 : (room + 1) / 2;
+  std::string head, tail;
+  size_t used = 0;
+  for (size_t i = 0; i < characters.size(); ++i) {
+    size_t w = columns_of(decode(characters[i]));
+    if (used + w > room - tail_room) break;
+    used += w;
+    head += characters[i];
+  }
+  used = 0;
+  for (size_t i = characters.size(); i-- > 0 && tail_room > 0;) {
+    size_t w = columns_of(decode(characters[i]));
+    if (used + w > tail_room) break;
+    used += w;
+    tail.insert(0, characters[i]);
+  }
+  return head + std::string(mark) + tail;
+}
+
+}  // namespace contrafact::table
