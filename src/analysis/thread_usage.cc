@@ -140,10 +140,33 @@ UsageWindow tasks_window(const Trace& trace, UsageWindow run) {
   return window.begin_ns < window.end_ns ? window : run;
 }
 
+// Sorts by time what consists of sorted runs, one for each thread, which begin at `runs`: neighbours are merged until
+// one is left, so the cost is that of log2(threads) copies.
+void merge_runs(std::vector<Change>& changes, std::vector<size_t> runs) {
+  const auto earlier = [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; };
+  std::vector<Change> merged(changes.size());
+  runs.push_back(changes.size());
+  while (runs.size() > 2) {
+    std::vector<size_t> next;
+    for (size_t i = 0; i + 1 < runs.size(); i += 2) {
+      const auto at = [&](size_t run) {
+        return changes.begin() + static_cast<int64_t>(runs[std::min(run, runs.size() - 1)]);
+      };
+      next.push_back(runs[i]);
+      std::merge(at(i), at(i + 1), at(i + 1), at(i + 2), merged.begin() + static_cast<int64_t>(runs[i]), earlier);
+    }
+    next.push_back(changes.size());
+    changes.swap(merged);
+    runs = std::move(next);
+  }
+}
+
 // Every change of every counted thread inside the window, in order of time.
 std::vector<Change> changes_of(const Trace& trace, const std::vector<ThreadUse>& uses, UsageWindow window) {
   std::vector<Change> changes;
+  std::vector<size_t> runs;
   for (size_t i = 0; i < uses.size(); ++i) {
+    runs.push_back(changes.size());
     ThreadState last = ThreadState::outside;
     const uint32_t pool = uses[i].role == model::ThreadRole::worker ? uses[i].pool.value : PoolId::kNone;
     const auto emit = [&](int64_t begin_ns, int64_t end_ns, ThreadState state) {
@@ -157,7 +180,7 @@ std::vector<Change> changes_of(const Trace& trace, const std::vector<ThreadUse>&
       changes.push_back({uses[i].end_ns, pool, last, ThreadState::outside});
     }
   }
-  std::sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
+  merge_runs(changes, std::move(runs));
   return changes;
 }
 

@@ -33,6 +33,13 @@ SimMachine::SimMachine(const SimProgram& program, std::span<const Treatment> tre
   threads_.resize(trace_.threads.size());
   for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
   build_pools(options);
+  for (uint32_t i = 0; i < program.fibers.size(); ++i)
+    foreground_ += program.fibers[i].runs() && !program.background[i];
+  if (program.counted.empty()) return;
+  below_.assign(tasks, 1);
+  for (uint32_t i = 0; i < tasks; ++i) {
+    if (program.parents[i] != UINT32_MAX && program.fibers[i].runs()) ++below_[program.parents[i]];
+  }
 }
 
 void SimMachine::build_pools(const SimulateOptions& options) {
@@ -58,10 +65,12 @@ void SimMachine::build_pools(const SimulateOptions& options) {
 
 base::Result<Simulation> SimMachine::run() {
   for (const Release& release : program_.releases) clock_.at(release.time_ns, TimedKind::release, release.thread);
+  // Where everything is background, all of it is the run.
+  const bool to_the_end = foreground_ == 0;
   SimClock::Event event;
   do {
-    while (clock_.next(event)) handle(event);
-  } while (break_tokens());
+    while ((to_the_end || foreground_ > 0) && clock_.next(event)) handle(event);
+  } while ((to_the_end || foreground_ > 0) && break_tokens());
 
   Simulation result;
   result.duration_ns = clock_.now_ns();
@@ -81,7 +90,7 @@ base::Result<Simulation> SimMachine::run() {
     result.notes.push_back(std::to_string(tokens_broken_) +
                            " blocks were left although what woke them in the recording had not happened yet");
   }
-  report_stuck(result);
+  if (to_the_end || foreground_ > 0) report_stuck(result);
   if (!options_.build_trace) return result;
   end_workers();
   base::Result<model::Trace> trace = out_.finish(program_.begin_ns, cores_);
@@ -246,9 +255,22 @@ void SimMachine::step_ret(uint32_t id) {
   Thread& thread = threads_[id];
   const uint32_t fiber = thread.stack.back().fiber;
   thread.stack.pop_back();
+  if (!program_.background[fiber]) --foreground_;
   if (fiber >= program_.task_count()) return;
   states_[fiber] = TaskState::ended;
   if (thread.pool != kNone) pools_[thread.pool].last_end_ns = clock_.now_ns();
+  if (!below_.empty()) count_down(id, fiber);
+}
+
+// A fork-join task is over with all that was spawned below it: the last one to end completes the counted ones above it.
+void SimMachine::count_down(uint32_t id, uint32_t task) {
+  while (task != UINT32_MAX && --below_[task] == 0) {
+    if (program_.counted[task]) {
+      out_.copy(threads_[id].stream, clock_.now_ns(), row(task).complete.value);
+      complete(id, task);
+    }
+    task = program_.parents[task];
+  }
 }
 
 // A worker without frames looks for its next task. False: it has none, or needs time to get it.
@@ -528,8 +550,8 @@ void SimMachine::report_stuck(Simulation& result) const {
     result.stuck.push_back({task, model::TaskId(thread.blocked_on), stuck_reason(thread)});
   }
   for (uint32_t task = 0; task < states_.size(); ++task) {
-    if (states_[task] == TaskState::ended || !program_.fibers[task].runs() || result.stuck.size() == kReportsMax)
-      continue;
+    const bool owed = program_.fibers[task].runs() && !program_.background[task];
+    if (states_[task] == TaskState::ended || !owed || result.stuck.size() == kReportsMax) continue;
     if (states_[task] == TaskState::running) continue;  // its thread has been reported
     if (states_[task] == TaskState::queued) {
       const std::string pool(trace_.string(trace_.pools[row(task).pool.index()].name));

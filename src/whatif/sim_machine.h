@@ -71,6 +71,7 @@ class SimMachine {
   void notify_all(uint32_t id);
   void notify(uint32_t id, uint32_t task);
   void detach(uint32_t id, uint32_t awaited);
+  void count_down(uint32_t id, uint32_t task);
 
   void submit(uint32_t task, uint32_t by);
   void signal(uint32_t pool);
@@ -108,6 +109,8 @@ class SimMachine {
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
   std::vector<uint32_t> token_waiter_;
+  std::vector<uint32_t> below_;  // by task: itself and its fork-join sub-tasks, those not over yet
+  uint64_t foreground_ = 0;      // fibers to come that are not background
   std::vector<uint32_t> chain_;  // tasks that `complete` still has to complete
   uint64_t steps_ = 0;
   uint64_t tokens_broken_ = 0;

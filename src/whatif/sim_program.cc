@@ -4,11 +4,12 @@
 
 #include "base/check.h"
 #include "model/task_walk.h"
+#include "whatif/sim_off_core.h"
+#include "whatif/sim_wakes.h"
 
 namespace contrafact::whatif {
 namespace {
 
-using model::BlockReason;
 using model::EventIndex;
 using model::EventKind;
 using model::Frame;
@@ -24,113 +25,6 @@ using model::Trace;
 constexpr uint32_t kNoEvent = UINT32_MAX;
 // Events of a completion and of what it sets off are stamped one after the other, in either order.
 constexpr int64_t kStampSlackNs = 100'000;
-
-// ---- Which wake ended which block
-// -------------------------------------------------------------------------------------
-
-struct Wake {
-  uint32_t target;
-  int64_t time_ns;
-  uint32_t event;
-};
-
-// For both events of a matched pair, the pair's number; kNoEvent elsewhere. Indexed by event.
-struct Tokens {
-  std::vector<uint32_t> of_event;
-  uint32_t count = 0;
-  std::vector<int64_t> latency_ns;
-};
-
-Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
-  std::vector<Wake> wakes;
-  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-    if (uses[thread].role == ThreadRole::bystander) continue;  // not simulated: would never fire
-    const model::EventRange range = trace.thread_events(model::ThreadId(thread));
-    for (uint32_t i = range.begin; i < range.end; ++i) {
-      if (trace.kind[i] == EventKind::wake && trace.a[i] != UINT32_MAX)
-        wakes.push_back({trace.a[i], trace.time_ns[i], i});
-    }
-  }
-  Tokens tokens;
-  if (wakes.empty()) return tokens;
-  tokens.of_event.assign(trace.event_count(), kNoEvent);
-  std::stable_sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
-    return x.target != y.target ? x.target < y.target : x.time_ns < y.time_ns;
-  });
-  size_t next = 0;
-  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-    while (next < wakes.size() && wakes[next].target < thread) ++next;
-    for (TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
-      if (!model::closes(walk.kind()) || !walk.has_closed()) continue;
-      const FrameKind kind = walk.closed().kind;
-      if (kind == FrameKind::task) continue;
-      const Wake* cause = nullptr;
-      for (; next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= walk.time_ns(); ++next)
-        cause = &wakes[next];
-      if (cause == nullptr || kind != FrameKind::block) continue;
-      const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
-      if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
-      tokens.of_event[cause->event] = tokens.count;
-      tokens.of_event[walk.closed().begin.index()] = tokens.count++;
-      tokens.latency_ns.push_back(walk.time_ns() - cause->time_ns);
-    }
-  }
-  return tokens;
-}
-
-// ---- Time on and off the core
-// -----------------------------------------------------------------------------------------
-
-// Stretches of one thread's time that are no CPU, in order: kernel gaps and stops of the virtual machine.
-class OffCore {
- public:
-  OffCore(const Trace& trace, uint32_t thread, bool kernel_told) : kernel_told_(kernel_told) {
-    static const std::vector<model::CpuGap> none;
-    gaps_ = thread < trace.cpu.size() ? &trace.cpu[thread] : &none;
-    pauses_ = &trace.pauses;
-  }
-
-  // Splits [begin, end) into calls of cpu(ns) and pause(ns). Ranges only move forward.
-  template <typename Cpu, typename Paused>
-  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Paused&& paused) {
-    int64_t at_ns = begin_ns;
-    while (at_ns < end_ns) {
-      while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
-      while (pause_ < pauses_->size() && (*pauses_)[pause_].end_ns <= at_ns) ++pause_;
-      int64_t next_ns = end_ns;
-      // With the kernel's word, a stopped thread is off its core by that; without, the stop itself is what we know.
-      if (!kernel_told_ && pause_ < pauses_->size()) {
-        const model::Pause& pause = (*pauses_)[pause_];
-        if (pause.begin_ns <= at_ns) {
-          next_ns = std::min(end_ns, pause.end_ns);
-          paused(next_ns - at_ns);
-          at_ns = next_ns;
-          continue;
-        }
-        next_ns = std::min(next_ns, pause.begin_ns);
-      }
-      if (gap_ < gaps_->size()) {
-        const model::CpuGap& gap = (*gaps_)[gap_];
-        if (gap.out_ns <= at_ns) {
-          next_ns = std::min(end_ns, gap.in_ns);
-          if (!gap.preempted) paused(next_ns - at_ns);
-          at_ns = next_ns;
-          continue;
-        }
-        next_ns = std::min(next_ns, gap.out_ns);
-      }
-      cpu(next_ns - at_ns);
-      at_ns = next_ns;
-    }
-  }
-
- private:
-  bool kernel_told_;
-  const std::vector<model::CpuGap>* gaps_;
-  const std::vector<model::Pause>* pauses_;
-  size_t gap_ = 0;
-  size_t pause_ = 0;
-};
 
 // ---- The compiler
 // -----------------------------------------------------------------------------------------------------
@@ -149,12 +43,14 @@ class Compiler {
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, program_.uses);
     program_.tokens = tokens_.count;
-    program_.latencies.token_ns = token_latency();
+    program_.latencies.token_ns = tokens_.latency_ns;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!kernel_told_)
       program_.notes.push_back("the trace does not say when threads left their cores: running tasks count as CPU");
     find_dynamic();
     find_called();
+    find_counted();
+    find_background();
     program_.ops.reserve(trace_.event_count() * 2);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       if (program_.uses[i].role != ThreadRole::bystander) compile_thread(i);
@@ -171,13 +67,6 @@ class Compiler {
 
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
   int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
-
-  int64_t token_latency() {
-    if (tokens_.latency_ns.empty()) return 0;
-    const auto middle = tokens_.latency_ns.begin() + static_cast<int64_t>((tokens_.latency_ns.size() - 1) / 2);
-    std::nth_element(tokens_.latency_ns.begin(), middle, tokens_.latency_ns.end());
-    return *middle;
-  }
 
   // ---- Dependences
 
@@ -234,16 +123,81 @@ class Compiler {
   void find_called() {
     program_.called.assign(trace_.tasks.size(), false);
     program_.completes_by_op.assign(trace_.tasks.size(), false);
-    std::vector<TaskId> spawned_in(trace_.tasks.size());  // innermost task at the spawn
+    spawners_.assign(trace_.tasks.size(), TaskId());
+    completers_.assign(trace_.tasks.size(), TaskId());
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
       if (program_.uses[thread].role == ThreadRole::bystander) continue;
       for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
-        if (walk.kind() == EventKind::task_complete && !program_.dynamic[walk.a()])
-          program_.completes_by_op[walk.a()] = true;
-        if (walk.kind() == EventKind::task_complete && task(walk.a()).start.valid())
-          program_.completes_by_op[walk.a()] = true;
+        if (walk.kind() == EventKind::task_spawn) spawners_[walk.a()] = walk.task();
+        if (walk.kind() == EventKind::task_complete) note_complete(walk);
         if (walk.kind() == EventKind::task_start) note_start(walk, thread);
       }
+    }
+  }
+
+  void note_complete(const TaskWalk& walk) {
+    const bool has_body = task(walk.a()).start.valid();
+    if (has_body || !program_.dynamic[walk.a()]) program_.completes_by_op[walk.a()] = true;
+    completers_[walk.a()] = walk.task();
+  }
+
+  // A task with fork-join sub-tasks, completed after its own end by one of those below it.
+  bool is_counted(uint32_t id, const std::vector<bool>& has_children) const {
+    const TaskRow& row = task(id);
+    if (!has_children[id] || !row.start.valid() || !row.complete.valid() || program_.dynamic[id]) return false;
+    const bool within = row.complete.value > row.start.value && row.complete.value < row.end.value;
+    if (within) return false;
+    for (TaskId at = completers_[id]; at.valid(); at = spawners_[at.index()]) {
+      if (at.value == id) return true;
+    }
+    return false;
+  }
+
+  void find_counted() {
+    const auto tasks = static_cast<uint32_t>(trace_.tasks.size());
+    std::vector<bool> has_children(tasks);
+    std::vector<uint32_t> parents(tasks, UINT32_MAX);
+    for (uint32_t id = 0; id < tasks; ++id) {
+      const TaskRow& row = task(id);
+      const bool forked = row.pool.valid() && trace_.pools[row.pool.index()].kind == format::PoolKind::fork_join;
+      if (!forked || !row.start.valid() || !spawners_[id].valid()) continue;
+      parents[id] = spawners_[id].value;
+      has_children[parents[id]] = true;
+    }
+    std::vector<bool> counted(tasks);
+    bool any = false;
+    for (uint32_t id = 0; id < tasks; ++id) any |= counted[id] = is_counted(id, has_children);
+    if (!any) return;
+    program_.counted = std::move(counted);
+    program_.parents = std::move(parents);
+  }
+
+  // True for a thread whose last event was added because the recording ended while it blocked or ran.
+  bool was_cut_off(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    if (range.size() == 0) return true;
+    const uint32_t last = range.end - 1;
+    switch (trace_.kind[last]) {
+      case EventKind::block_end:
+        return trace_.time_ns[last] == trace_end_ns_;
+      case EventKind::wait_end:
+        return trace_.time_ns[last] == trace_end_ns_ && static_cast<Outcome>(trace_.b[last]) == Outcome::interrupted;
+      case EventKind::task_end:
+        return task(trace_.a[last]).truncated;
+      default:
+        return false;
+    }
+  }
+
+  void find_background() {
+    trace_end_ns_ = trace_.end_ns();
+    const size_t tasks = trace_.tasks.size();
+    program_.background.assign(tasks + trace_.threads.size(), false);
+    for (size_t id = 0; id < tasks; ++id) program_.background[id] = task(id).truncated || task(id).delay_us > 0;
+    for (size_t i = 0; i < trace_.threads.size(); ++i) {
+      const ThreadRole role = program_.uses[i].role;
+      const bool daemon = role == ThreadRole::plain && trace_.threads[i].daemon;
+      program_.background[tasks + i] = role == ThreadRole::worker || daemon || was_cut_off(static_cast<uint32_t>(i));
     }
   }
 
@@ -296,7 +250,7 @@ class Compiler {
       translate(walk);
       runs = walk.stack().empty() || walk.in(FrameKind::task);
     }
-    program_.end_ns = std::max(program_.end_ns, worker_ ? last_task_end(range) : since_ns);
+    note_end(program_.thread_fiber(thread), since_ns);
     flush_finished();
     Draft& own = drafts_.front();
     if (!worker_ || has_effect(own.ops)) {
@@ -306,12 +260,8 @@ class Compiler {
     }
   }
 
-  int64_t last_task_end(model::EventRange range) const {
-    for (uint32_t i = range.end; i > range.begin; --i) {
-      const bool ends = trace_.kind[i - 1] == EventKind::task_end;
-      if (ends && task(trace_.a[i - 1]).kind != TaskKind::thread) return trace_.time_ns[i - 1];
-    }
-    return trace_.time_ns[range.begin];
+  void note_end(uint32_t fiber, int64_t end_ns) {
+    if (!program_.background[fiber]) program_.end_ns = std::max(program_.end_ns, end_ns);
   }
 
   static bool has_effect(const std::vector<Op>& ops) {
@@ -387,6 +337,7 @@ class Compiler {
         return spawn(a, event);
       case EventKind::task_complete:
         if (program_.dynamic[a] && !task(a).start.valid()) return;
+        if (!program_.counted.empty() && program_.counted[a]) return;
         return add(current(), OpCode::complete, a, event);
       case EventKind::wait_begin:
         wait_net_ns_.push_back(0);
@@ -423,6 +374,10 @@ class Compiler {
     const bool outermost = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
     if (outermost) flush_finished();
     drafts_.push_back({id, {}});
+    if (!spare_.empty()) {
+      drafts_.back().ops.swap(spare_.back());
+      spare_.pop_back();
+    }
     add(drafts_.back(), OpCode::emit, 0, event);
   }
 
@@ -431,6 +386,7 @@ class Compiler {
     Draft draft = std::move(drafts_.back());
     drafts_.pop_back();
     if (worker_ && task(id).kind == TaskKind::thread) return;
+    note_end(id, trace_.time_ns[event]);
     add(draft, OpCode::end, id, event);
     const bool outermost = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
     if (outermost) {
@@ -454,6 +410,8 @@ class Compiler {
     fiber.begin = static_cast<uint32_t>(program_.ops.size());
     program_.ops.insert(program_.ops.end(), draft.ops.begin(), draft.ops.end());
     fiber.end = static_cast<uint32_t>(program_.ops.size());
+    draft.ops.clear();
+    spare_.push_back(std::move(draft.ops));
   }
 
   void announce(uint32_t id, uint32_t event, bool first) {
@@ -525,6 +483,10 @@ class Compiler {
   SimProgram program_;
   Tokens tokens_;
   std::vector<uint32_t> first_depends_;  // by task: its first task_depends event
+  std::vector<TaskId> spawners_;         // by task: the task inside which it was spawned
+  std::vector<TaskId> completers_;       // by task: the task inside which it was completed
+  std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
+  int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool worker_ = false;
   bool joined_ = false;

@@ -66,15 +66,22 @@ struct SimProgram {
   std::vector<bool> dynamic;          // by task
   std::vector<bool> called;           // by task: started by a `call`
   std::vector<bool> completes_by_op;  // by task: some operation completes it; otherwise its end does
-  std::vector<uint32_t> needs;        // by task: sources that must complete; 0 where none
-  std::vector<uint32_t> dependents;   // of task s: [dependents_begin[s], dependents_begin[s + 1])
+  // Fork-join tasks that are complete when all the tasks spawned below them have ended, whoever comes last (counted
+  // completers, which parallel streams are made of). Both empty where the trace has none.
+  std::vector<bool> counted;      // by task
+  std::vector<uint32_t> parents;  // by task: the task that spawned it; UINT32_MAX for none
+  // By fiber: the run is over without it. Tasks that the recording cut off, delayed and periodic ones, and daemon
+  // threads that nobody joins would otherwise hold every variant at the recorded length.
+  std::vector<bool> background;
+  std::vector<uint32_t> needs;       // by task: sources that must complete; 0 where none
+  std::vector<uint32_t> dependents;  // of task s: [dependents_begin[s], dependents_begin[s + 1])
   std::vector<uint32_t> dependents_begin;
   std::vector<Release> releases;
   std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
   uint32_t tokens = 0;
   Latencies latencies;
   int64_t begin_ns = 0;  // the recorded run's beginning ...
-  int64_t end_ns = 0;    // ... and the last event of those that are simulated
+  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 

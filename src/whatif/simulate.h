@@ -6,7 +6,9 @@
 // share a trace.
 //
 // Invariants
-//  1. Every task that was started in the recording is started once in the simulation, unless the result is `stuck`.
+//  1. Every task that was started in the recording is started once in the simulation, unless the result is `stuck`. The
+//     run is over when nothing but background is left: tasks that the recording cut off, delayed and periodic ones, and
+//     daemon threads that nobody joins.
 //  2. With the recorded assignment's resources unlimited, the duration is that of the longest chain of dependences.
 #pragma once
 

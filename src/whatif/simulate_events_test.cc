@@ -233,6 +233,102 @@ TEST(SimulateEvents, BaselineCheckTellsHowFarOffTheModelIs) {
   EXPECT_FALSE(bad->trusted);
 }
 
+// t2 was still taking from its queue when the recording ended, an acceptor in a daemon thread still slept, and a tick
+// was still to come: none of them keeps a shorter variant at the recorded length.
+TEST(SimulateEvents, BackgroundDoesNotHoldTheRun) {
+  const Trace trace = parsed(R"(
+thread acceptor daemon
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m3
+0 main task_spawn t3 c1 s m3
+0 main task_delay t3 5
+0 acceptor task_spawn t4 c2 p m2
+4000 acceptor wait_begin t4 c2
+4000 acceptor wait_end t4
+0 w1 task_start t1
+100 w1 task_spawn t5 c2 p m3
+100 w1 wait_begin t5 c2
+1100 w1 wait_end t5
+1200 w1 task_end t1
+0 w2 task_start t2
+50 w2 block_begin park c2
+0 main wait_begin t1 c1
+1200 main wait_end t1
+1200 main thread_end
+thread w3
+thread w4
+thread w5
+600 w3 task_start t5
+1100 w3 task_end t5
+5000 w4 task_start t3
+6000 w4 task_end t3
+0 w5 task_start t4
+10 w5 task_end t4
+)");
+  const SimulateOptions options{
+      .unlimited_cores = true, .pool_sizes = {{model::PoolId(0), 9}}, .recorded_latencies = false};
+  const Simulation base = simulated(trace, options);
+  EXPECT_EQ(base.duration_ns, 700);
+  EXPECT_THAT(base.stuck, testing::IsEmpty());
+  EXPECT_TRUE(model::verify(base.trace).ok());
+  const base::Result<BaselineCheck> check = check_baseline(trace, {.unlimited_cores = true});
+  ASSERT_TRUE(check.ok());
+  EXPECT_EQ(check->recorded_ns, 1200);
+}
+
+// One worker that spawns three tasks runs the newest of its own first; an idle one takes the oldest of them.
+TEST(SimulateEvents, ForkJoinWorkersTakeTheirNewestAndOthersOldest) {
+  const Trace trace = parsed(R"(
+0 main task_spawn t1 c1 f m2
+0 w1 task_start t1
+0 w1 task_spawn t2 c2 f m3
+0 w1 task_spawn t3 c2 f m3
+0 w1 task_spawn t4 c2 f m3
+1000 w1 task_end t1
+1000 w1 task_start t4
+2000 w1 task_end t4
+2000 w1 task_start t3
+3000 w1 task_end t3
+3000 w1 task_start t2
+4000 w1 task_end t2
+)");
+  const Simulation one = simulated(trace, {.pool_sizes = {{model::PoolId(1), 1}}});
+  EXPECT_EQ(start_of(one.trace, 3), 1000);
+  EXPECT_EQ(start_of(one.trace, 2), 2000);
+  EXPECT_EQ(start_of(one.trace, 1), 3000);
+  const Simulation two = simulated(trace, {.pool_sizes = {{model::PoolId(1), 2}}});
+  EXPECT_EQ(start_of(two.trace, 1), 0);     // stolen: the oldest
+  EXPECT_EQ(start_of(two.trace, 3), 1000);  // its own newest
+  EXPECT_EQ(two.duration_ns, 2000);
+}
+
+// A parallel stream: t1 forks t2 and does its own half; whoever ends last completes t1, for which main waits. Recorded,
+// that was t2; with t2 inlined it is t1 itself.
+constexpr std::string_view kStream = R"(
+0 main task_spawn t1 c1 f m2
+0 w1 task_start t1
+0 w1 task_spawn t2 c2 f m3
+400 w1 task_end t1
+0 w2 task_start t2
+900 w2 task_complete t1
+900 w2 task_end t2
+0 main wait_begin t1 c1
+900 main wait_end t1
+)";
+
+TEST(SimulateEvents, CountedCompletersCompleteWithTheLastBelowThem) {
+  const Trace trace = parsed(kStream);
+  EXPECT_EQ(simulated(trace).duration_ns, 900);
+  const Simulation alone = simulated(trace, {.pool_sizes = {{model::PoolId(1), 1}}});
+  EXPECT_THAT(alone.stuck, testing::IsEmpty());
+  EXPECT_EQ(alone.duration_ns, 1300);
+  const Simulation inlined = simulated(trace, {}, {Treatment::keep, Treatment::inline_at_spawn});
+  EXPECT_THAT(inlined.stuck, testing::IsEmpty());
+  EXPECT_EQ(inlined.duration_ns, 1300);
+  const uint32_t completion = inlined.trace.tasks[0].complete.value;
+  EXPECT_EQ(inlined.trace.time_ns[completion], 1300);
+}
+
 TEST(SimulateEvents, EmptyTrace) {
   const base::Result<Simulation> result = simulate(Trace(), {}, {});
   ASSERT_TRUE(result.ok());

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Loading and estimating, on a generated trace of a million tasks: engine.py BUILD load, engine.py BUILD estimate."""
+
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import figures
+
+LOAD_NOTE = """
+A generated trace of {tasks:,} tasks and {events:,} events, {bytes_each:.2f} bytes each, loaded {rounds} times, the file
+in the page cache. The aim is 50 million events a second on one core. Memory is the growth of the process's peak over
+its loads.
+"""
+
+ESTIMATE_NOTE = """
+Combinations of the {candidates} improvements that a generated trace of {tasks:,} tasks and {events:,} events offers,
+chosen at random, at most one for each set of tasks; every one estimated under fixed assignment (duration, means and
+peaks) on {threads} threads, for at most {limit_s} s. The aim is 10,000 combinations in less than 30 s.
+"""
+
+
+def generated_trace(programs, tasks):
+    folder = figures.ROOT / "build" / "bench-traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    trace = folder / f"generated-{tasks}.cft"
+    made = subprocess.run([programs / "make_trace", trace, str(tasks)], capture_output=True, text=True)
+    if made.returncode != 0:
+        figures.fail(made.stderr.strip())
+    facts = dict(re.findall(r"(\w+) (\d+)", made.stdout))
+    return trace, {name: int(value) for name, value in facts.items()}
+
+
+def lines_of(command):
+    run = figures.run([str(part) for part in command])
+    if run.status != 0:
+        figures.fail(f"{command[0]}: exit status {run.status}: {run.errors.strip()[-600:]}")
+    return [line.split() for line in run.output.decode().splitlines()]
+
+
+def load(programs, tasks, rounds):
+    trace, facts = generated_trace(programs, tasks)
+    loads = [[int(word) for word in line] for line in lines_of([programs / "load_bench", trace, str(rounds)])]
+    if any(events != facts["events"] for events, *_ in loads):
+        figures.fail(f"of {facts['events']} events {loads[0][0]} were loaded")
+    wall = [events / (wall_ns / 1e9) / 1e6 for events, wall_ns, _, _ in loads]
+    cpu = [events / (cpu_ns / 1e9) / 1e6 for events, _, cpu_ns, _ in loads]
+    bytes_each = loads[-1][3] / facts["events"]
+    text = figures.paragraph(LOAD_NOTE.format(bytes_each=facts["bytes"] / facts["events"], rounds=rounds, **facts))
+    text += figures.markdown(["", "median (min to max)"], [
+        ["million events loaded per second", figures.spread(wall, 1)],
+        ["million events loaded per second of CPU time", figures.spread(cpu, 1)],
+        ["bytes of memory for each event", f"{bytes_each:.1f}"]])
+    figures.write_section("load", "Loading a trace", figures.door("load", sys.argv[3:]), text,
+                          {"wall": wall, "cpu": cpu, "bytes_each": bytes_each, **facts})
+
+
+def estimate(programs, tasks, combinations, limit_s):
+    trace, _ = generated_trace(programs, tasks)
+    threads = os.cpu_count()
+    [words] = lines_of([programs / "estimate_bench", trace, str(combinations), str(threads), str(limit_s)])
+    values = {name: int(value) for name, value in zip(words[::2], words[1::2])}
+    spent_s = values["spent_ns"] / 1e9
+    rate = values["estimated"] / spent_s
+    whole = values["estimated"] + values["refused"] == combinations
+    took = f"{spent_s:.1f} s" if whole else f"{combinations / rate:,.0f} s at this rate"
+    text = figures.paragraph(ESTIMATE_NOTE.format(threads=threads, limit_s=limit_s, **values))
+    text += figures.markdown(["", "value"], [
+        ["combinations estimated", f"{values['estimated']:,} of {combinations:,}"],
+        ["combinations refused, for the program would wait for itself", f"{values['refused']:,}"],
+        ["estimates per second", f"{rate:.1f}"],
+        [f"{combinations:,} combinations", took],
+        ["the DAG, once", f"{values['create_ns'] / 1e9:.2f} s"],
+        ["finding the improvements, once", f"{values['candidates_ns'] / 1e9:.2f} s"],
+        ["peak memory", f"{values['peak_kib'] / 1024:,.0f} MiB"]])
+    figures.write_section("estimate", "Estimating", figures.door("estimate", sys.argv[3:]), text, values)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", help="build folder, with bin/make_trace and its like")
+    parser.add_argument("what", choices=["load", "estimate"])
+    parser.add_argument("--tasks", type=int, default=1_000_000, help="tasks in the trace (default a million)")
+    parser.add_argument("--rounds", type=int, default=7, help="repetitions (default 7)")
+    parser.add_argument("--combinations", type=int, default=10_000, help="to estimate (default 10,000)")
+    parser.add_argument("--limit", type=int, default=60, help="seconds after which estimating stops (default 60)")
+    options = parser.parse_args()
+    programs = pathlib.Path(options.build).resolve() / "bin"
+    if options.what == "load":
+        load(programs, options.tasks, options.rounds)
+    else:
+        estimate(programs, options.tasks, options.combinations, options.limit)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# run.sh BUILD_DIR [NAME [OPTIONS]]: runs one benchmark, or all, and writes their figures into docs/benchmarks.md.
+# The figures are medians of runs that took turns; none of them is asserted, for machines differ.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+build=$1
+name=${2:-all}
+shift $(($# < 2 ? $# : 2))
+
+# Name, and what it measures; in the order in which they run.
+benchmarks() {
+  cat <<'TXT'
+events    nanoseconds for each kind of event, against an empty loop and the clock read
+overhead  recording six programs that others wrote: same output, time, events, bytes; then advise on each trace
+load      events loaded per second, and memory for each event
+estimate  estimates per second on a trace of a million tasks, and 10,000 combinations
+server    requests per second of the example server before and after the advice
+TXT
+}
+
+run_one() {
+  printf '== %s\n' "$1" >&2
+  case "$1" in
+    events | overhead | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
+    load | estimate) python3 bench/engine.py "$build" "$@" ;;
+  esac
+}
+
+case "$name" in
+  list | --list) benchmarks ;;
+  all)
+    failed=()
+    while read -r each _; do
+      run_one "$each" </dev/null || failed+=("$each")
+    done < <(benchmarks)
+    [ ${#failed[@]} -eq 0 ] || { printf 'bench: missed or failed: %s\n' "${failed[*]}" >&2; exit 1; }
+    ;;
+  *)
+    if ! benchmarks | grep -q "^$name "; then
+      printf "bench: no benchmark '%s'; there are:\n%s\n" "$name" "$(benchmarks)" >&2
+      exit 1
+    fi
+    run_one "$name" "$@"
+    ;;
+esac

@@ -1,0 +1,62 @@
+// Splits one thread's time into CPU and pauses. Belongs to one pass over one thread.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+// Stretches of one thread's time that are no CPU, in order: kernel gaps and stops of the virtual machine.
+class OffCore {
+ public:
+  OffCore(const model::Trace& trace, uint32_t thread, bool kernel_told) : kernel_told_(kernel_told) {
+    static const std::vector<model::CpuGap> none;
+    gaps_ = thread < trace.cpu.size() ? &trace.cpu[thread] : &none;
+    pauses_ = &trace.pauses;
+  }
+
+  // Splits [begin, end) into calls of cpu(ns) and pause(ns). Ranges only move forward.
+  template <typename Cpu, typename Paused>
+  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Paused&& paused) {
+    int64_t at_ns = begin_ns;
+    while (at_ns < end_ns) {
+      while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
+      while (pause_ < pauses_->size() && (*pauses_)[pause_].end_ns <= at_ns) ++pause_;
+      int64_t next_ns = end_ns;
+      // With the kernel's word, a stopped thread is off its core by that; without, the stop itself is what we know.
+      if (!kernel_told_ && pause_ < pauses_->size()) {
+        const model::Pause& pause = (*pauses_)[pause_];
+        if (pause.begin_ns <= at_ns) {
+          next_ns = std::min(end_ns, pause.end_ns);
+          paused(next_ns - at_ns);
+          at_ns = next_ns;
+          continue;
+        }
+        next_ns = std::min(next_ns, pause.begin_ns);
+      }
+      if (gap_ < gaps_->size()) {
+        const model::CpuGap& gap = (*gaps_)[gap_];
+        if (gap.out_ns <= at_ns) {
+          next_ns = std::min(end_ns, gap.in_ns);
+          if (!gap.preempted) paused(next_ns - at_ns);
+          at_ns = next_ns;
+          continue;
+        }
+        next_ns = std::min(next_ns, gap.out_ns);
+      }
+      cpu(next_ns - at_ns);
+      at_ns = next_ns;
+    }
+  }
+
+ private:
+  bool kernel_told_;
+  const std::vector<model::CpuGap>* gaps_;
+  const std::vector<model::Pause>* pauses_;
+  size_t gap_ = 0;
+  size_t pause_ = 0;
+};
+
+}  // namespace contrafact::whatif

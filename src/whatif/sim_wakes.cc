@@ -1,0 +1,69 @@
+#include "whatif/sim_wakes.h"
+
+#include <algorithm>
+
+#include "model/task_walk.h"
+
+namespace contrafact::whatif {
+
+using model::BlockReason;
+using model::EventKind;
+using model::FrameKind;
+using model::TaskWalk;
+using model::ThreadRole;
+using model::Trace;
+
+namespace {
+
+struct Wake {
+  uint32_t target;
+  int64_t time_ns;
+  uint32_t event;
+};
+
+}  // namespace
+
+Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
+  std::vector<Wake> wakes;
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+    if (uses[thread].role == ThreadRole::bystander) continue;  // not simulated: would never fire
+    const model::EventRange range = trace.thread_events(model::ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      if (trace.kind[i] == EventKind::wake && trace.a[i] != UINT32_MAX)
+        wakes.push_back({trace.a[i], trace.time_ns[i], i});
+    }
+  }
+  Tokens tokens;
+  if (wakes.empty()) return tokens;
+  tokens.of_event.assign(trace.event_count(), UINT32_MAX);
+  std::stable_sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
+    return x.target != y.target ? x.target < y.target : x.time_ns < y.time_ns;
+  });
+  std::vector<int64_t> latencies_ns;
+  size_t next = 0;
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+    while (next < wakes.size() && wakes[next].target < thread) ++next;
+    for (TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
+      if (!model::closes(walk.kind()) || !walk.has_closed()) continue;
+      const FrameKind kind = walk.closed().kind;
+      if (kind == FrameKind::task) continue;
+      const Wake* cause = nullptr;
+      for (; next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= walk.time_ns(); ++next)
+        cause = &wakes[next];
+      if (cause == nullptr || kind != FrameKind::block) continue;
+      const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
+      if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
+      tokens.of_event[cause->event] = tokens.count;
+      tokens.of_event[walk.closed().begin.index()] = tokens.count++;
+      latencies_ns.push_back(walk.time_ns() - cause->time_ns);
+    }
+  }
+  if (!latencies_ns.empty()) {
+    const auto middle = latencies_ns.begin() + static_cast<int64_t>((latencies_ns.size() - 1) / 2);
+    std::nth_element(latencies_ns.begin(), middle, latencies_ns.end());
+    tokens.latency_ns = *middle;
+  }
+  return tokens;
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,22 @@
+// Which recorded wake ended which recorded block: the causes that the simulation keeps. Pure; O(n log n) in the wakes.
+#pragma once
+
+#include <vector>
+
+#include "model/thread_state.h"
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+struct Tokens {
+  // For both events of a matched pair, the pair's number; UINT32_MAX elsewhere. Indexed by event; empty without wakes.
+  std::vector<uint32_t> of_event;
+  uint32_t count = 0;
+  int64_t latency_ns = 0;  // median from wake to the block's end
+};
+
+// Only blocks that a wake can end (not sleeps, not input or output), and wakes by threads that are simulated. A block's
+// cause is the latest wake since the block, wait or idle time before it ended.
+Tokens match_wakes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
+
+}  // namespace contrafact::whatif
