@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
-#include "analysis/execution_path.h"
 #include "table/value_text.h"
+#include "whatif/spec.h"
 
 namespace contrafact::cli {
 namespace {
@@ -38,46 +39,15 @@ Improvement improvement_of(const analysis::Candidate& candidate) {
   return improvement;
 }
 
-// What the subset's path has and the other's has not, and the other way round: how a person tells the branch.
-std::vector<whatif::PathCondition> path_conditions(const model::Trace& trace, model::TaskId member, model::TaskId other) {
-  std::vector<analysis::PathToken> ours = analysis::path_of(trace, member), theirs = analysis::path_of(trace, other);
-  std::vector<whatif::PathCondition> conditions;
-  auto add_missing = [&](const std::vector<analysis::PathToken>& from, const std::vector<analysis::PathToken>& in, bool holds) {
-    for (analysis::PathToken token : from) {
-      if (std::find(in.begin(), in.end(), token) != in.end()) continue;
-      whatif::PathCondition condition{.holds = holds};
-      uint32_t subject = analysis::subject_of(token);
-      switch (analysis::kind_of(token)) {
-        case model::EventKind::method_enter: condition.method = model::MethodId(subject); break;
-        case model::EventKind::task_spawn:
-        case model::EventKind::task_create:
-          condition.kind = whatif::PathCondition::Kind::spawns_at;
-          condition.context = model::ContextId(subject);
-          break;
-        case model::EventKind::wait_begin:
-        case model::EventKind::block_begin:
-          condition.kind = whatif::PathCondition::Kind::waits_at;
-          condition.context = model::ContextId(subject);
-          break;
-        default: continue;
-      }
-      conditions.push_back(condition);
-    }
-  };
-  add_missing(ours, theirs, true);
-  add_missing(theirs, ours, false);
-  return conditions;
-}
-
-// A task of the candidate's set that is not one of its own; none if it has them all.
-model::TaskId outsider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all) {
+// The tasks of the candidate's set that are not its own.
+std::vector<model::TaskId> others(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all) {
+  std::vector<model::TaskId> rest;
   for (const analysis::Candidate& whole : all) {
-    if (whole.set != candidate.set || whole.kind == analysis::CandidateKind::hoist_branch) continue;
-    for (model::TaskId task : whole.tasks) {
-      if (!std::binary_search(candidate.tasks.begin(), candidate.tasks.end(), task)) return task;
-    }
+    if (whole.set != candidate.set || whole.kind != analysis::CandidateKind::convert_to_inline) continue;
+    std::set_difference(whole.tasks.begin(), whole.tasks.end(), candidate.tasks.begin(), candidate.tasks.end(),
+                        std::back_inserter(rest));
   }
-  return model::TaskId::none();
+  return rest;
 }
 
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
@@ -101,9 +71,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
                 const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const AdviceOptions& options) {
   Advice advice{.improvement = improvement_of(candidate), .path = candidate.path, .other_path = candidate.other_path};
   if (candidate.kind == analysis::CandidateKind::hoist_branch) {
-    if (model::TaskId other = outsider(candidate, all); other.valid()) {
-      advice.improvement.path = path_conditions(blocks.trace(), candidate.tasks.front(), other);
-    }
+    advice.improvement.path = whatif::branch_conditions(estimator.dag(), candidate.tasks, others(candidate, all));
   }
   advice.violations = analysis::model_violations(blocks, candidate.tasks);
   for (const analysis::Violation& violation : advice.violations) {

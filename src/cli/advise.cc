@@ -80,10 +80,10 @@ int run(const Options& options, const Session& session) {
                                                       advice_options(options, *weights, progress));
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
-  }
-  if (!options.specs.empty()) {
-    base::Status written = write_specs(options.specs, document);
-    if (!written) return fail(kExitOutput, written.error().message);
+    if (!options.specs.empty()) {
+      base::Status written = write_specs(options.specs, estimator->dag(), document);
+      if (!written) return fail(kExitOutput, written.error().message);
+    }
   }
   table::Table improvements = improvements_table(*trace, document.advices);
   if (!options.plot.empty()) {

@@ -11,6 +11,8 @@
 #include "cli/window_option.h"
 #include "export/perfetto.h"
 #include "export/trace_csv.h"
+#include "model/save.h"
+#include "model/text_trace.h"
 
 namespace contrafact::cli {
 namespace {
@@ -46,6 +48,9 @@ std::vector<exporters::CounterTrack> counters(const analysis::ThreadUsage& usage
 }
 
 int run(const Options& options, const Session& session) {
+  if (options.format == "cft" && options.output == "-") {
+    return fail(kExitUsage, "a cft file cannot be written to standard output; give a name with -o");
+  }
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
   std::string content;
@@ -53,6 +58,11 @@ int run(const Options& options, const Session& session) {
     content = as_csv(*trace, options);
   } else if (options.format == "perfetto") {
     content = exporters::perfetto_trace(*trace, counters(analysis::thread_usage(*trace)));
+  } else if (options.format == "text") {
+    content = model::print_text(*trace);
+  } else if (options.format == "cft") {
+    base::Status saved = model::save(*trace, options.output);
+    return saved.ok() ? kExitOk : fail(kExitOutput, saved.error().message);
   } else {
     nlohmann::ordered_json document = json_document("export");
     document["trace"] = trace_json_header(options.path, *trace);
@@ -65,9 +75,9 @@ int run(const Options& options, const Session& session) {
 Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
-  app.add_option("--format", options->format, "csv, json (the whole trace), or perfetto (for ui.perfetto.dev)")
+  app.add_option("--format", options->format, "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       ->required()
-      ->check(CLI::IsMember({"csv", "json", "perfetto"}));
+      ->check(CLI::IsMember({"csv", "json", "text", "cft", "perfetto"}));
   app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
       ->check(CLI::IsMember({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
       ->capture_default_str();

@@ -38,6 +38,11 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
                                 table::count_text(static_cast<int64_t>(loss.events_dropped)),
                                 table::count_text(static_cast<int64_t>(loss.events_dropped + trace.event_count()))));
   }
+  // Whoever loaded the trace noted what it found damaged or missing.
+  if (!loss.notes.empty()) {
+    lines.insert(lines.end(), loss.notes.begin(), loss.notes.end());
+    return lines;
+  }
   if (loss.blocks_damaged != 0) {
     lines.push_back(fmt::format("{} damaged blocks ({}) were left out", loss.blocks_damaged,
                                 table::bytes_text(static_cast<double>(loss.bytes_skipped))));
@@ -45,7 +50,6 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
   if (loss.cut_off) {
     lines.push_back("the file ends early: the program was killed, or the copy is incomplete; what was written is used");
   }
-  lines.insert(lines.end(), loss.notes.begin(), loss.notes.end());
   return lines;
 }
 

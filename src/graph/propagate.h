@@ -130,7 +130,7 @@ class Propagator {
   bool end_body(Strand& strand);
   bool complete(Strand& strand, uint32_t task, int64_t time_ns);
   bool host_parked(Strand& strand, uint32_t task);
-  void detach(uint32_t vertex, uint32_t thread);
+  void detach(uint32_t vertex);
   void detach_parked(const Parked& parked, int64_t time_ns);
   int64_t dependencies_ns(uint32_t task, uint32_t* missing) const;
   int64_t call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const;
@@ -141,6 +141,7 @@ class Propagator {
   bool release_one();
   bool release_soft();
   bool run_early();
+  bool run_elsewhere();
   void report_stuck();
   void set_use(Strand& strand, int64_t time_ns, Use use);
   void log(const Strand& strand, Step::Kind kind, uint32_t index, int64_t ready_ns, int64_t time_ns);
@@ -157,8 +158,8 @@ class Propagator {
   std::vector<uint32_t> ready_;
   std::vector<int64_t> available_, completed_, linked_;
   std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
-  std::vector<uint8_t> ran_early_;
-  bool any_early_ = false;
+  std::vector<uint8_t> ran_;            // by task: its body has begun
+  std::vector<uint32_t> call_vertex_;   // by task; made when first needed
   std::vector<uint32_t> expected_;     // by task: coordinators that will wait for it and have not come there yet
   std::vector<uint32_t> parked_list_;  // by task: parts of coordinators that go on when it completes
   std::vector<uint32_t> host_;         // by task: the strand that stands at its completion and waits for coordinators
