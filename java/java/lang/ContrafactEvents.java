@@ -1,0 +1,195 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Writes events into the current thread's off-heap buffer (include/contrafact/deferred_buffer.h) and keeps the fields
+ * that the agent adds to Thread and to the task classes. Initialised only after the virtual machine is: it uses Unsafe.
+ */
+final class ContrafactEvents {
+  static final Unsafe U = Unsafe.getUnsafe();
+
+  // Format: src/format/event.h. The order is the contract.
+  static final int THREAD_BEGIN = 0;
+  static final int THREAD_END = 1;
+  static final int TASK_CREATE = 2;
+  static final int TASK_DEPENDS = 3;
+  static final int TASK_SPAWN = 4;
+  static final int TASK_DELAY = 5;
+  static final int TASK_DROP = 6;
+  static final int TASK_START = 7;
+  static final int TASK_END = 8;
+  static final int TASK_COMPLETE = 9;
+  static final int WAIT_BEGIN = 10;
+  static final int WAIT_END = 11;
+  static final int WORKER_IDLE = 12;
+  static final int WORKER_BUSY = 13;
+  static final int POOL_SIZE = 14;
+  static final int BLOCK_BEGIN = 15;
+  static final int BLOCK_END = 16;
+  static final int WAKE = 17;
+  static final int METHOD_ENTER = 18;
+  static final int METHOD_EXIT = 19;
+  static final int SWITCH_THREAD = 0x100;
+
+  static final int NONE = -1;
+
+  // Fields that the agent adds. Ids are stored plus one, so that 0 means "not known yet" (and a stored -1: none).
+  static final long BUFFER = U.objectFieldOffset(Thread.class, "contrafactBuffer");  // address; -1 after the end
+  static final long THREAD = U.objectFieldOffset(Thread.class, "contrafactThread");  // logical ThreadId + 1
+  static final long QUIET = U.objectFieldOffset(Thread.class, "contrafactQuiet");    // open waits and idles
+  static final long NEXT_ID = U.objectFieldOffset(Thread.class, "contrafactNextId");
+  static final long LIMIT_ID = U.objectFieldOffset(Thread.class, "contrafactLimitId");
+  static final long FLAGS = U.objectFieldOffset(Thread.class, "contrafactFlags");
+  static final long THREAD_TASK = U.objectFieldOffset(Thread.class, "contrafactTask");
+  static final long THREAD_POOL_ID = U.objectFieldOffset(Thread.class, "contrafactPool");
+
+  static final int FLAG_UNCAUGHT = 1;     // an exception ended the thread
+  static final int FLAG_RESUBMITTING = 2;  // the next execute() is of a task that has its spawn already
+
+  private static final long IDS_AT_A_TIME = 256;
+  private static final long NEXT_RANGE = U.allocateMemory(8);
+
+  static {
+    U.putLong(NEXT_RANGE, 1);
+  }
+
+  private ContrafactEvents() {}
+
+  // Bound by the agent.
+  static native long attach(Thread carrier);
+  static native long swap(long owner);
+  static native int context();
+  static native int addVirtualThread(Thread thread);
+  static native int addPool(int kind, String name, int core, int max);
+  static native int body(Class<?> type, String method, String descriptor);
+
+  /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
+  static Thread carrier() {
+    return Thread.currentThread();
+  }
+
+  /** A fresh task id, from the carrier's range. */
+  static int newTask() {
+    Thread carrier = carrier();
+    int id = U.getInt(carrier, NEXT_ID);
+    if (id == U.getInt(carrier, LIMIT_ID)) {
+      id = (int) U.getAndAddLong(null, NEXT_RANGE, IDS_AT_A_TIME);
+      U.putInt(carrier, LIMIT_ID, id + (int) IDS_AT_A_TIME);
+    }
+    U.putInt(carrier, NEXT_ID, id + 1);
+    return id;
+  }
+
+  /** The logical id of a thread that runs or ran; 0 for one that is not known. */
+  static int threadId(Thread thread) {
+    return U.getInt(thread, THREAD) - 1;
+  }
+
+  /** The buffer to write one event of `logical` to, with room for it and in its logical thread; 0 if it is dropped. */
+  private static long bufferFor(Thread logical) {
+    Thread carrier = carrier();
+    long buffer = U.getLong(carrier, BUFFER);
+    if (buffer <= 0) {
+      buffer = buffer == 0 ? attach(carrier) : 0;
+      if (buffer == 0) {
+        return 0;
+      }
+    }
+    if (U.getInt(buffer) >= U.getInt(buffer + 4)) {
+      buffer = swap(U.getLong(buffer + 88));
+      if (buffer == 0) {
+        return 0;
+      }
+      U.putLong(carrier, BUFFER, buffer);
+    }
+    int id = U.getInt(logical, THREAD) - 1;
+    if (id != U.getInt(buffer + 96)) {
+      switchThread(buffer, logical, id);
+    }
+    return buffer;
+  }
+
+  private static void switchThread(long buffer, Thread logical, int id) {
+    if (id < 0) {
+      id = addVirtualThread(logical);
+      U.putInt(logical, THREAD, id + 1);
+    }
+    int n = U.getInt(buffer);
+    int words = U.getInt(buffer + 12);
+    U.putShort(U.getLong(buffer + 32) + 2L * n, (short) SWITCH_THREAD);
+    U.putInt(U.getLong(buffer + 48) + 4L * words, id);
+    U.putInt(buffer + 12, words + 1);
+    U.putInt(buffer + 96, id);
+    U.putIntRelease(null, buffer, n + 1);
+  }
+
+  /** Writes the id and the time; the operands follow, then `commit`. */
+  private static long begin(long buffer, int kind, long time) {
+    int n = U.getInt(buffer);
+    U.putShort(U.getLong(buffer + 32) + 2L * n, (short) kind);
+    int times = U.getInt(buffer + 8);
+    U.putLong(U.getLong(buffer + 40) + 8L * times, time);
+    U.putInt(buffer + 8, times + 1);
+    return U.getLong(buffer + 48) + 4L * U.getInt(buffer + 12);
+  }
+
+  private static void commit(long buffer, int operands) {
+    U.putInt(buffer + 12, U.getInt(buffer + 12) + operands);
+    U.putIntRelease(null, buffer, U.getInt(buffer) + 1);
+  }
+
+  static void emit(Thread logical, int kind) {
+    long time = System.nanoTime();
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      begin(buffer, kind, time);
+      commit(buffer, 0);
+    }
+  }
+
+  static void emit(Thread logical, int kind, int a) {
+    long time = System.nanoTime();
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      U.putInt(begin(buffer, kind, time), a);
+      commit(buffer, 1);
+    }
+  }
+
+  static void emit(Thread logical, int kind, int a, int b) {
+    long time = System.nanoTime();
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      long words = begin(buffer, kind, time);
+      U.putInt(words, a);
+      U.putInt(words + 4, b);
+      commit(buffer, 2);
+    }
+  }
+
+  static void emit(Thread logical, int kind, int a, int b, int c) {
+    long time = System.nanoTime();
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      long words = begin(buffer, kind, time);
+      U.putInt(words, a);
+      U.putInt(words + 4, b);
+      U.putInt(words + 8, c);
+      commit(buffer, 3);
+    }
+  }
+
+  static void emit(Thread logical, int kind, int a, int b, int c, int d) {
+    long time = System.nanoTime();
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      long words = begin(buffer, kind, time);
+      U.putInt(words, a);
+      U.putInt(words + 4, b);
+      U.putInt(words + 8, c);
+      U.putInt(words + 12, d);
+      commit(buffer, 4);
+    }
+  }
+}

@@ -1,0 +1,470 @@
+package java.lang;
+
+import static java.lang.ContrafactEvents.*;
+import static java.lang.ContrafactTasks.*;
+
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture.AsynchronousCompletionTask;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * What the injected code calls (src/agent_jvm/probes_*.cc). All is inert until the agent sets `live`; the class has no
+ * initialiser, since its callers run in the earliest part of the start-up.
+ *
+ * A bracket (task, wait, idle, block) returns a token that its end takes; 0: nothing was begun. Events inside a wait or an
+ * idle worker that are not of a task started there are left out: the thread's count `quiet` of open ones says so. A task
+ * that starts inside keeps the count in its token.
+ */
+public final class ContrafactProbes {
+  public static boolean live;
+
+  // format::Outcome
+  static final int NORMAL = 0;
+  static final int EXCEPTION = 1;
+  static final int TIMEOUT = 2;
+  static final int INTERRUPTED = 3;
+  static final int CANCELLED = 4;
+  // format::BlockReason
+  private static final int PARK = 0;
+  private static final int SLEEP = 1;
+
+  private static final int UNKNOWN = -1;
+
+  private ContrafactProbes() {}
+
+  // ---- brackets
+
+  static long startTask(Thread thread, int id) {
+    int quiet = U.getInt(thread, QUIET);
+    U.putInt(thread, QUIET, 0);
+    emit(thread, TASK_START, id);
+    return (long) id << 32 | (long) quiet << 1 | 1;
+  }
+
+  static void endTask(Thread thread, long token, int outcome) {
+    emit(thread, TASK_END, (int) (token >>> 32), outcome);
+    U.putInt(thread, QUIET, (int) token >>> 1);
+  }
+
+  private static int outcomeOf(Throwable failure) {
+    if (failure == null) {
+      return NORMAL;
+    }
+    if (failure instanceof TimeoutException) {
+      return TIMEOUT;
+    }
+    if (failure instanceof InterruptedException) {
+      return INTERRUPTED;
+    }
+    return failure instanceof CancellationException ? CANCELLED : EXCEPTION;
+  }
+
+  /** The program asks for the result of `task` (null: of whichever comes first). */
+  public static long waitBegin(Object task) {
+    if (!live) {
+      return 0;
+    }
+    Thread thread = Thread.currentThread();
+    int quiet = U.getInt(thread, QUIET);
+    U.putInt(thread, QUIET, quiet + 1);
+    if (quiet > 0) {
+      return 2;
+    }
+    int word = task == null ? NONE : idToWaitFor(task);
+    emit(thread, WAIT_BEGIN, word, context());
+    return 1;
+  }
+
+  private static int idToWaitFor(Object task) {
+    long field = fieldOf(task);
+    int word = field < 0 ? SILENT : wordOf(task, field);
+    return (word & ID) == 0 ? NONE : word & ID;
+  }
+
+  public static void waitEnd(Throwable failure, long token, Object task) {
+    if (token == 0) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    if (token == 1) {
+      int outcome = failure == null && task instanceof Thread && ((Thread) task).isAlive() ? TIMEOUT : outcomeOf(failure);
+      boolean got = task != null && outcome != TIMEOUT && outcome != INTERRUPTED;
+      emit(thread, WAIT_END, got ? idToWaitFor(task) : NONE, outcome);
+    }
+    U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
+  }
+
+  /** As waitEnd, of a wait for whichever comes first: `result` is the future that came, or null. */
+  public static void takeEnd(Throwable failure, long token, Object result) {
+    if (token == 1 && failure == null && result == null) {
+      emit(Thread.currentThread(), WAIT_END, NONE, TIMEOUT);
+      token = 2;
+    }
+    waitEnd(failure, token, result);
+  }
+
+  static long idleBegin(int pool, int queued) {
+    Thread thread = Thread.currentThread();
+    int quiet = U.getInt(thread, QUIET);
+    U.putInt(thread, QUIET, quiet + 1);
+    if (quiet > 0 || pool < 0) {
+      return 2;
+    }
+    emit(thread, WORKER_IDLE, pool, queued);
+    return (long) pool << 32 | 1;
+  }
+
+  static void idleEnd(long token, int queued) {
+    Thread thread = Thread.currentThread();
+    if ((token & 1) != 0) {
+      emit(thread, WORKER_BUSY, (int) (token >>> 32), queued);
+    }
+    U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
+  }
+
+  private static long blockBegin(int reason) {
+    if (!live) {
+      return 0;
+    }
+    Thread thread = Thread.currentThread();
+    int quiet = U.getInt(thread, QUIET);
+    if (quiet > 0 || thread.getClass() == CARRIER) {
+      return 0;
+    }
+    U.putInt(thread, QUIET, 1);
+    emit(thread, BLOCK_BEGIN, reason, context());
+    return 1 | (long) reason << 1;
+  }
+
+  public static long parkBegin() {
+    return blockBegin(PARK);
+  }
+
+  public static long sleepBegin() {
+    return blockBegin(SLEEP);
+  }
+
+  public static void blockEnd(Throwable failure, long token) {
+    if (token != 0) {
+      Thread thread = Thread.currentThread();
+      emit(thread, BLOCK_END, (int) (token >> 1));
+      U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
+    }
+  }
+
+  public static void unparking(Thread target) {
+    if (live && target != null) {
+      int id = threadId(target);
+      Thread thread = Thread.currentThread();
+      if (id >= 0 && thread.getClass() != CARRIER) {
+        emit(thread, WAKE, id);
+      }
+    }
+  }
+
+  // ---- ThreadPoolExecutor
+
+  public static void executing(ThreadPoolExecutor pool, Runnable command) {
+    if (!live || command == null || U.getInt(pool, THREAD_POOL) == UNKNOWN) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    int flags = U.getInt(thread, FLAGS);
+    if ((flags & FLAG_RESUBMITTING) != 0) {
+      U.putInt(thread, FLAGS, flags & ~FLAG_RESUBMITTING);
+      return;
+    }
+    spawn(thread, command, poolOf(pool));
+  }
+
+  /** Hands `command` to a pool. What has no field of its own is remembered in ContrafactQueued until it starts. */
+  static void spawn(Thread thread, Object command, int pool) {
+    Object task = command;
+    if (command.getClass() == QUEUEING_FUTURE) {
+      U.putInt(command, FUTURE, SILENT);
+      task = U.getReference(command, QUEUEING_TASK);
+    }
+    long field = fieldOf(task);
+    if (field < 0) {
+      int id = newTask();
+      emit(thread, TASK_SPAWN, id, context(), pool, bodyOf(task));
+      ContrafactQueued.put(task, id);
+      return;
+    }
+    int word = task instanceof AsynchronousCompletionTask ? U.getInt(task, field) : idToSpawn(task, field);
+    if (word != 0 && word != SILENT) {
+      emit(thread, TASK_SPAWN, word & ID, context(), pool, bodyOf(task));
+    }
+  }
+
+  /** A task that ran before (a periodic one, one that was reset) is a new task each time it is handed out. */
+  static int idToSpawn(Object task, long field) {
+    int word = wordOf(task, field);
+    if (word == SILENT) {
+      return word;
+    }
+    if ((word & (STARTED | COMPLETED)) != 0) {
+      word = newTask();
+    } else if ((word & SPAWNED) != 0) {
+      return 0;
+    }
+    U.putInt(task, field, word | SPAWNED);
+    return word;
+  }
+
+  public static void rejected(Throwable failure, Object rejecting, Object command) {
+    if (!live || command == null) {
+      return;
+    }
+    ThreadPoolExecutor pool = (ThreadPoolExecutor) rejecting;
+    RejectedExecutionHandler handler = pool.getRejectedExecutionHandler();
+    if (failure != null || handler instanceof ThreadPoolExecutor.DiscardPolicy
+        || pool.isShutdown() && (handler instanceof ThreadPoolExecutor.CallerRunsPolicy
+            || handler instanceof ThreadPoolExecutor.DiscardOldestPolicy)) {
+      dropped(command);
+    }
+  }
+
+  /** `command` left a pool's queue and will not run. */
+  public static void dropped(Object command) {
+    if (!live || command == null) {
+      return;
+    }
+    if (command.getClass() == QUEUEING_FUTURE) {
+      command = U.getReference(command, QUEUEING_TASK);
+    }
+    long field = fieldOf(command);
+    int id;
+    if (field < 0) {
+      id = ContrafactQueued.take(command);
+    } else {
+      int word = U.getInt(command, field);
+      boolean pending = (word & (STARTED | DROPPED | SPAWNED)) == SPAWNED
+          || command instanceof AsynchronousCompletionTask && (word & DROPPED) == 0;
+      id = pending && mark(command, field, DROPPED) ? word & ID : 0;
+    }
+    if (id != 0) {
+      emit(Thread.currentThread(), TASK_DROP, id);
+    }
+  }
+
+  public static void removed(boolean removed, Object command) {
+    if (removed) {
+      dropped(command);
+    }
+  }
+
+  public static void drained(List<?> commands) {
+    if (live) {
+      for (int i = 0; i < commands.size(); i++) {
+        dropped(commands.get(i));
+      }
+    }
+  }
+
+  /** The next execute() on this thread is of a task that was spawned before. */
+  public static void resubmitting() {
+    Thread thread = Thread.currentThread();
+    U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_RESUBMITTING);
+  }
+
+  /** A worker calls a Runnable from its queue. Those with a field tell of themselves. */
+  public static long bareStart(Object command) {
+    if (!live || fieldOf(command) >= 0) {
+      return 0;
+    }
+    int id = ContrafactQueued.take(command);
+    return id == 0 ? 0 : startTask(Thread.currentThread(), id);
+  }
+
+  public static void bareEnd(Throwable failure, long token) {
+    if (token != 0) {
+      endTask(Thread.currentThread(), token, failure == null ? NORMAL : EXCEPTION);
+    }
+  }
+
+  public static long taking(ThreadPoolExecutor pool, Object queue) {
+    if (!live) {
+      return 0;
+    }
+    return idleBegin(U.getInt(pool, THREAD_POOL) == UNKNOWN ? NONE : poolOf(pool), queued(queue));
+  }
+
+  public static void took(long token, Object queue) {
+    if (token != 0) {
+      idleEnd(token, queued(queue));
+    }
+  }
+
+  /** Only of queues that know it without a lock. */
+  private static int queued(Object queue) {
+    return queue instanceof java.util.concurrent.LinkedBlockingQueue
+        ? ((java.util.concurrent.LinkedBlockingQueue<?>) queue).size() : UNKNOWN;
+  }
+
+  public static void sized(ThreadPoolExecutor pool, int control) {
+    if (live && U.getInt(pool, THREAD_POOL) != UNKNOWN) {
+      emit(Thread.currentThread(), POOL_SIZE, poolOf(pool), control & (1 << 29) - 1);
+    }
+  }
+
+  /** Of a ScheduledThreadPoolExecutor: spawned, but not to start before its time. */
+  public static void delayed(ThreadPoolExecutor pool, java.util.concurrent.Delayed task) {
+    if (!live || U.getInt(pool, THREAD_POOL) == UNKNOWN) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    spawn(thread, task, poolOf(pool));
+    long field = fieldOf(task);
+    if (field >= 0 && task.getClass().getClassLoader() == null) {  // never the program's own getDelay
+      emit(thread, TASK_DELAY, U.getInt(task, field) & ID, microseconds(task.getDelay(TimeUnit.MICROSECONDS)));
+    }
+  }
+
+  static int microseconds(long value) {
+    return value < 0 ? 0 : value > 0xfffffffeL ? UNKNOWN - 1 : (int) value;
+  }
+
+  // ---- FutureTask
+
+  public static long futureStart(FutureTask<?> task) {
+    if (!live) {
+      return 0;
+    }
+    int word = wordOf(task, FUTURE);
+    if (word == SILENT) {
+      return 0;
+    }
+    mark(task, FUTURE, STARTED);
+    return startTask(Thread.currentThread(), word & ID);
+  }
+
+  public static void futureEnd(long token, int outcome) {
+    if (token != 0) {
+      endTask(Thread.currentThread(), token, outcome);
+    }
+  }
+
+  public static void futureDone(FutureTask<?> task, int outcome) {
+    if (!live || U.getIntVolatile(task, FUTURE_STATE) != 0) {
+      return;
+    }
+    int word = wordOf(task, FUTURE);
+    if (mark(task, FUTURE, COMPLETED) && (word & COMPLETED) == 0) {
+      Thread thread = Thread.currentThread();
+      emit(thread, TASK_COMPLETE, word & ID, outcome);
+      if (outcome == CANCELLED) {
+        dropped(task);
+      }
+    }
+  }
+
+  // ---- threads
+
+  public static void starting(Thread started) {
+    if (!live || started.getClass() == CARRIER) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    int word = wordOf(started, THREAD_TASK);
+    if (mark(started, THREAD_TASK, SPAWNED)) {
+      int pool = U.getInt(started, THREAD_POOL_ID) - 1;
+      emit(thread, TASK_SPAWN, word & ID, context(), pool, bodyOfThread(started));
+    }
+  }
+
+  public static void notStarted(Thread thread) {
+    if (live && mark(thread, THREAD_TASK, DROPPED)) {
+      emit(Thread.currentThread(), TASK_DROP, U.getInt(thread, THREAD_TASK) & ID);
+    }
+  }
+
+  public static void uncaught(Thread thread) {
+    if (!live) {
+      return;
+    }
+    U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_UNCAUGHT);
+  }
+
+  public static long virtualBegin(Thread thread) {
+    if (!live) {
+      return 0;
+    }
+    emit(thread, THREAD_BEGIN);
+    int word = wordOf(thread, THREAD_TASK);
+    mark(thread, THREAD_TASK, STARTED);
+    return startTask(thread, word & ID);
+  }
+
+  public static void virtualEnd(Throwable failure, long token, Object ended) {
+    if (token != 0) {
+      Thread thread = (Thread) ended;
+      int outcome = failure == null ? NORMAL : EXCEPTION;
+      if (mark(thread, THREAD_TASK, COMPLETED)) {
+        emit(thread, TASK_COMPLETE, (int) (token >>> 32), outcome);
+      }
+      endTask(thread, token, outcome);
+      emit(thread, THREAD_END);
+    }
+  }
+
+  /** `thread` will run what was handed to an executor that makes a thread for each task. */
+  public static void startingFor(java.util.concurrent.ExecutorService perTask, Thread thread) {
+    if (live) {
+      U.putInt(thread, THREAD_POOL_ID, poolOfThreads(perTask) + 1);
+    }
+  }
+
+  /** As above, where the thread runs a future of its own. */
+  public static void submittedFor(java.util.concurrent.ExecutorService perTask, Object future) {
+    if (live && future != null) {
+      spawn(Thread.currentThread(), future, poolOfThreads(perTask));
+    }
+  }
+
+  /** CompletableFuture's own thread per task. */
+  public static void executingAsync(Runnable command) {
+    if (live && command != null) {
+      spawn(Thread.currentThread(), command, poolOfAsyncThreads());
+    }
+  }
+
+  /** Pools that carry virtual threads: their tasks are no tasks of the program. */
+  public static void silence(Object pools) {
+    if (pools instanceof Object[]) {
+      for (Object pool : (Object[]) pools) {
+        silence(pool);
+      }
+    } else if (pools instanceof ThreadPoolExecutor) {
+      U.putInt(pools, THREAD_POOL, UNKNOWN);
+    } else if (pools instanceof java.util.concurrent.ForkJoinPool) {
+      U.putInt(pools, FORK_JOIN_POOL, UNKNOWN);
+    }
+  }
+
+  /** The lambda metafactory made a class. Needs nothing but the class's own field, so it works from the very start. */
+  public static void lambda(Class<?> proxy, Class<?> host, String method, String descriptor) {
+    if (live) {
+      ContrafactTasks.lambda(proxy, host, method, descriptor);
+    }
+  }
+
+  // ---- function events
+
+  public static void enter(int method) {
+    if (live) {
+      emit(Thread.currentThread(), METHOD_ENTER, method);
+    }
+  }
+
+  public static void exit(int method, int outcome) {
+    if (live) {
+      emit(Thread.currentThread(), METHOD_EXIT, method, outcome);
+    }
+  }
+}

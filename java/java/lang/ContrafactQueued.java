@@ -1,0 +1,95 @@
+package java.lang;
+
+import java.lang.ref.WeakReference;
+
+import static java.lang.ContrafactEvents.U;
+
+/**
+ * The ids of bare Runnables that were given to an executor and have not begun: keyed by identity, oldest first for a
+ * Runnable that was given several times. Never calls the program's code, keeps nothing alive, takes no lock.
+ *
+ * Each bucket is a stack of nodes; nodes are added at its head and only ever skipped elsewhere, so a race may bring a dead
+ * node back into the chain but never loses a live one.
+ */
+final class ContrafactQueued {
+  private static final int BUCKETS = 1 << 14;
+  private static final int WALK_MAX = 512;  // of one chain: bounds the cost where one Runnable waits thousands of times
+  private static final Node[] HEADS = new Node[BUCKETS];
+  private static final long BASE = U.arrayBaseOffset(Node[].class);
+  private static final long SCALE = U.arrayIndexScale(Node[].class);
+  private static final long TASK = U.objectFieldOffset(Node.class, "task");
+
+  private ContrafactQueued() {}
+
+  private static final class Node extends WeakReference<Object> {
+    volatile int task;  // 0 once it was taken
+    Node next;
+
+    Node(Object runnable, int task) {
+      super(runnable);
+      this.task = task;
+    }
+  }
+
+  private static long bucket(Object runnable) {
+    int hash = System.identityHashCode(runnable);
+    return BASE + SCALE * ((hash ^ hash >>> 16) & (BUCKETS - 1));
+  }
+
+  static void put(Object runnable, int task) {
+    long bucket = bucket(runnable);
+    Node node = new Node(runnable, task);
+    Node head;
+    do {
+      head = (Node) U.getReferenceAcquire(HEADS, bucket);
+      while (head != null && dead(head)) {
+        head = head.next;
+      }
+      node.next = head;
+    } while (!publish(bucket, head, node));
+  }
+
+  /** Puts `node` in front; dead nodes before `live` are cut off on the way. */
+  private static boolean publish(long bucket, Node live, Node node) {
+    Node head = (Node) U.getReferenceAcquire(HEADS, bucket);
+    for (Node n = head; n != live; n = n.next) {
+      if (n == null || !dead(n)) {
+        return false;
+      }
+    }
+    return U.compareAndSetReference(HEADS, bucket, head, node);
+  }
+
+  private static boolean dead(Node node) {
+    return node.task == 0 || node.refersTo(null);
+  }
+
+  /** The oldest id of a Runnable, or 0 if there is none. It is forgotten. */
+  static int take(Object runnable) {
+    long bucket = bucket(runnable);
+    for (;;) {
+      Node found = null;
+      Node before = null;
+      int steps = 0;
+      for (Node n = (Node) U.getReferenceAcquire(HEADS, bucket); n != null && steps < WALK_MAX; n = n.next, steps++) {
+        if (dead(n)) {
+          if (before != null) {
+            before.next = n.next;
+          }
+          continue;
+        }
+        if (n.refersTo(runnable)) {
+          found = n;
+        }
+        before = n;
+      }
+      if (found == null) {
+        return 0;
+      }
+      int task = found.task;
+      if (task != 0 && U.compareAndSetInt(found, TASK, task, 0)) {
+        return task;
+      }
+    }
+  }
+}

@@ -1,0 +1,236 @@
+package java.lang;
+
+import static java.lang.ContrafactEvents.U;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadPoolExecutor;
+
+/**
+ * Identities: the id of a task, of the code that it will run, of a pool. They live in fields that the agent adds to the
+ * task classes, to the pools and to Class.
+ */
+final class ContrafactTasks {
+  // A task's field holds its id and what has been told of it.
+  static final int ID = (1 << 28) - 1;
+  static final int SPAWNED = 1 << 28;
+  static final int DROPPED = 1 << 29;
+  static final int STARTED = 1 << 30;
+  static final int COMPLETED = 1 << 31;
+  /** No events about this one: an inner node of allOf, a wrapper of another task, what carries virtual threads. */
+  static final int SILENT = COMPLETED | STARTED | DROPPED | SPAWNED;
+
+  static final long FUTURE = U.objectFieldOffset(FutureTask.class, "contrafactTask");
+  static final long FORK_JOIN = U.objectFieldOffset(ForkJoinTask.class, "contrafactTask");
+  static final long COMPLETABLE = U.objectFieldOffset(CompletableFuture.class, "contrafactTask");
+  static final long THREAD_POOL = U.objectFieldOffset(ThreadPoolExecutor.class, "contrafactPool");
+  static final long FORK_JOIN_POOL = U.objectFieldOffset(ForkJoinPool.class, "contrafactPool");
+
+  private static final long BODY = U.objectFieldOffset(Class.class, "contrafactBody");      // MethodId + 1
+  private static final long INNER = U.objectFieldOffset(Class.class, "contrafactInner");    // offset of what it wraps
+  private static final long LAMBDA = U.objectFieldOffset(Class.class, "contrafactLambda");  // Object[]{class, name, type}
+  private static final String[] INNER_NAMES = {"callable", "runnable", "fn", "task"};
+  private static final int UNWRAP_MAX = 8;
+
+  private static final long THREAD_HOLDER = offset(Thread.class, "holder");
+  private static final long THREAD_TARGET = THREAD_HOLDER >= 0
+      ? offset(type("java.lang.Thread$FieldHolder"), "task") : offset(Thread.class, "target");
+
+  static final Class<?> QUEUEING_FUTURE = type("java.util.concurrent.ExecutorCompletionService$QueueingFuture");
+  static final long QUEUEING_TASK = offset(QUEUEING_FUTURE, "task");
+  static final Class<?> CARRIER = type("jdk.internal.misc.CarrierThread");
+  static final long FUTURE_STATE = offset(FutureTask.class, "state");
+  static final Class<?> ALT_RESULT = type("java.util.concurrent.CompletableFuture$AltResult");
+  static final long ALT_RESULT_CAUSE = offset(ALT_RESULT, "ex");
+  static final Class<?> UNI_RELAY = type("java.util.concurrent.CompletableFuture$UniRelay");
+  static final Class<?> BI_RELAY = type("java.util.concurrent.CompletableFuture$BiRelay");
+  private static final Class<?> PER_TASK = type("java.util.concurrent.ThreadPerTaskExecutor");
+  private static final long PER_TASK_POOL = offset(PER_TASK, "contrafactPool");
+  private static int asyncThreads;  // the pool that stands for the thread per task of CompletableFuture
+
+  // format::PoolKind
+  private static final int KIND_THREAD_POOL = 0;
+  private static final int KIND_SCHEDULED = 1;
+  private static final int KIND_FORK_JOIN = 2;
+  private static final int KIND_PER_TASK = 3;
+
+  private static final int NONE_MAX = -1;
+
+  private ContrafactTasks() {}
+
+  private static Class<?> type(String name) {
+    try {
+      return Class.forName(name, false, null);
+    } catch (ClassNotFoundException e) {
+      return null;
+    }
+  }
+
+  private static long offset(Class<?> owner, String field) {
+    try {
+      return owner == null ? -1 : U.objectFieldOffset(owner, field);
+    } catch (InternalError e) {
+      return -1;
+    }
+  }
+
+  /** Where an object keeps its task, or -1 if it is of no class that has one. */
+  static long fieldOf(Object task) {
+    if (task instanceof FutureTask) {
+      return FUTURE;
+    }
+    if (task instanceof CompletableFuture) {
+      return COMPLETABLE;
+    }
+    if (task instanceof ForkJoinTask) {
+      return FORK_JOIN;
+    }
+    return task instanceof Thread ? ContrafactEvents.THREAD_TASK : -1;
+  }
+
+  /** The word of a task; a fresh id if it has none. Threads that race for it agree on one. */
+  static int wordOf(Object task, long field) {
+    int word = U.getIntAcquire(task, field);
+    if (word == 0) {
+      int id = ContrafactEvents.newTask();
+      word = U.compareAndSetInt(task, field, 0, id) ? id : U.getIntAcquire(task, field);
+    }
+    return word;
+  }
+
+  /** Sets bits of a task's word; false if they were all set before (so the event has been told, or must not be). */
+  static boolean mark(Object task, long field, int bits) {
+    for (;;) {
+      int word = U.getIntAcquire(task, field);
+      if ((word & bits) == bits) {
+        return false;
+      }
+      if (U.compareAndSetInt(task, field, word, word | bits)) {
+        return true;
+      }
+    }
+  }
+
+  static int poolOf(ThreadPoolExecutor pool) {
+    int id = U.getInt(pool, THREAD_POOL);
+    if (id == 0) {
+      boolean scheduled = pool instanceof java.util.concurrent.ScheduledThreadPoolExecutor;
+      int core = pool.getCorePoolSize();
+      id = register(pool, THREAD_POOL, scheduled ? KIND_SCHEDULED : KIND_THREAD_POOL, name(pool, pool.getThreadFactory()),
+          core, scheduled ? core : pool.getMaximumPoolSize());
+    }
+    return id - 1;
+  }
+
+  static int poolOf(ForkJoinPool pool) {
+    int id = U.getInt(pool, FORK_JOIN_POOL);
+    if (id == 0) {
+      int size = pool.getParallelism();
+      id = register(pool, FORK_JOIN_POOL, KIND_FORK_JOIN,
+          pool == ForkJoinPool.commonPool() ? "ForkJoinPool.commonPool" : name(pool, pool), size, size);
+    }
+    return id - 1;
+  }
+
+  static int poolOfThreads(ExecutorService perTask) {
+    int id = U.getInt(perTask, PER_TASK_POOL);
+    if (id == 0) {
+      id = register(perTask, PER_TASK_POOL, KIND_PER_TASK, perTask.getClass().getName(), 0, NONE_MAX);
+    }
+    return id - 1;
+  }
+
+  static int poolOfAsyncThreads() {
+    if (asyncThreads == 0) {
+      asyncThreads = 1 + ContrafactEvents.addPool(
+          KIND_PER_TASK, "java.util.concurrent.CompletableFuture$ThreadPerTaskExecutor", 0, NONE_MAX);
+    }
+    return asyncThreads - 1;
+  }
+
+  /** Two threads that meet here may register a pool twice; one of the rows is then never named. */
+  private static int register(Object pool, long field, int kind, String name, int core, int max) {
+    int id = 1 + ContrafactEvents.addPool(kind, name, core, max == Integer.MAX_VALUE ? NONE_MAX : max);
+    return U.compareAndSetInt(pool, field, 0, id) ? id : U.getIntAcquire(pool, field);
+  }
+
+  /** The class's name and, where the JDK gives one, the prefix of its threads' names. */
+  private static String name(Object pool, Object namer) {
+    String field = namer == pool ? "workerNamePrefix" : "namePrefix";
+    long prefix = offset(namer == pool ? ForkJoinPool.class : namer.getClass(), field);
+    Object text = prefix < 0 || !namer.getClass().getName().startsWith("java.util.concurrent.")
+        ? null : U.getReference(namer, prefix);
+    return text instanceof String ? pool.getClass().getName() + " " + text : pool.getClass().getName();
+  }
+
+  /** What a task will run: the method behind a lambda, or the named method of the innermost thing that is wrapped. */
+  static int bodyOf(Object code) {
+    for (int i = 0; i < UNWRAP_MAX && code != null; i++) {
+      Object inner = inner(code);
+      if (inner == code || inner == null) {
+        break;
+      }
+      code = inner;
+    }
+    if (code == null) {
+      return ContrafactEvents.NONE;
+    }
+    Class<?> type = code.getClass();
+    int body = U.getInt(type, BODY);
+    if (body == 0) {
+      Object[] lambda = (Object[]) U.getReferenceAcquire(type, LAMBDA);
+      body = 1 + (lambda == null ? ContrafactEvents.body(type, entryPoint(code), null)
+          : ContrafactEvents.body((Class<?>) lambda[0], (String) lambda[1], (String) lambda[2]));
+      U.putInt(type, BODY, body == 0 ? NONE_MAX : body);
+    }
+    return body < 0 ? ContrafactEvents.NONE : body - 1;
+  }
+
+  static int bodyOfThread(Thread thread) {
+    Object holder = THREAD_HOLDER >= 0 ? U.getReference(thread, THREAD_HOLDER) : thread;
+    Object target = holder == null || THREAD_TARGET < 0 ? null : U.getReference(holder, THREAD_TARGET);
+    return bodyOf(target != null ? target : thread);
+  }
+
+  private static Object inner(Object code) {
+    Class<?> type = code.getClass();
+    long offset = U.getLong(type, INNER);
+    if (offset == 0) {
+      offset = -1;
+      for (Class<?> c = type; c != null && offset < 0; c = c.getSuperclass()) {
+        if (c.getName().startsWith("java.util.concurrent.")) {
+          for (int i = 0; i < INNER_NAMES.length && offset < 0; i++) {
+            offset = offset(c, INNER_NAMES[i]);
+          }
+        }
+      }
+      U.putLong(type, INNER, offset);
+    }
+    return offset < 0 ? code : U.getReference(code, offset);
+  }
+
+  private static String entryPoint(Object code) {
+    if (code instanceof ForkJoinTask) {
+      return "compute";
+    }
+    if (code instanceof java.util.concurrent.Callable) {
+      return "call";
+    }
+    if (code instanceof Runnable) {
+      return "run";
+    }
+    if (code instanceof java.util.function.Supplier) {
+      return "get";
+    }
+    return code instanceof java.util.function.Consumer || code instanceof java.util.function.BiConsumer
+        ? "accept" : "apply";
+  }
+
+  /** The lambda metafactory made the class `proxy` for a method. */
+  static void lambda(Class<?> proxy, Class<?> host, String method, String descriptor) {
+    U.putReferenceRelease(proxy, LAMBDA, new Object[] {host, method, descriptor});
+  }
+}

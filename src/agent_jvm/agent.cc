@@ -1,0 +1,255 @@
+// The agent's entry and its JVMTI callbacks.
+//
+// What happens when: Agent_OnLoad checks the JVM, starts the recorder and hooks class loading, so that every class from
+// Object on gets its probes; VMInit binds the injected classes and switches them on; VMDeath switches them off and drains.
+#include <jvmti.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "agent_jvm/agent_state.h"
+#include "agent_jvm/contexts.h"
+#include "agent_jvm/method_table.h"
+#include "agent_jvm/natives.h"
+#include "agent_jvm/probes.h"
+#include "agent_jvm/threads.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+namespace contrafact::agent_jvm {
+
+void say(std::string_view line) { std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data()); }
+
+namespace {
+
+constexpr int kJdkMin = 17;
+constexpr int kJdkMax = 25;
+constexpr std::string_view kInjectedJar = "contrafact-java.jar";
+// jvmtiCapabilities::can_support_virtual_threads, which headers before JDK 21 do not name: the bit behind
+// can_generate_sampled_object_alloc_events.
+constexpr int kVirtualThreadsBit = 44;
+
+Agent* g_agent = nullptr;  // JVMTI callbacks have no other way to it; never destroyed
+
+std::string property(jvmtiEnv* jvmti, const std::string& name) {
+  char* value = nullptr;
+  if (jvmti->GetSystemProperty(name.c_str(), &value) != JVMTI_ERROR_NONE || !value) return {};
+  JvmtiMemory release(jvmti, value);
+  return value;
+}
+
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint length,
+                           const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
+  if (!name || redefined) return;
+  auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
+  if (!edited) return;
+  unsigned char* memory = nullptr;
+  if (jvmti->Allocate(static_cast<jlong>(edited->size()), &memory) != JVMTI_ERROR_NONE) return;
+  std::memcpy(memory, edited->data(), edited->size());
+  *new_bytes = memory;
+  *new_length = static_cast<jint>(edited->size());
+}
+
+void set_live(JNIEnv* jni, bool live) {
+  g_agent->live = live;
+  jclass type = jni->FindClass(kProbesClass);
+  jfieldID field = type ? jni->GetStaticFieldID(type, "live", "Z") : nullptr;
+  if (field) jni->SetStaticBooleanField(type, field, live ? JNI_TRUE : JNI_FALSE);
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+}
+
+void enable(jvmtiEvent event) { g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
+
+void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni)) {
+    say("the injected classes do not fit this JVM; the program runs unrecorded");
+    if (g_agent->options.strict) std::_Exit(1);
+    return;
+  }
+  g_agent->threads->attach(jni, thread);
+  set_live(jni, true);
+  for (jvmtiEvent event : {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+                           JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
+                           JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}) {
+    enable(event);
+  }
+}
+
+void add_reuse_fact(JNIEnv* jni) {
+  jclass type = jni->FindClass("java/lang/ContrafactContexts");
+  jfieldID field = type ? jni->GetStaticFieldID(type, "reused", "J") : nullptr;
+  if (field) g_agent->recorder->add_fact("context.reused", std::to_string(jni->GetStaticLongField(type, field)));
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+}
+
+void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
+  if (!g_agent->live) return;
+  set_live(jni, false);
+  add_reuse_fact(jni);
+  g_agent->probes->report();
+  g_agent->recorder->stop("exit");
+}
+
+void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  if (g_agent->live) g_agent->threads->started(jni, thread);
+}
+void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  if (g_agent->live) g_agent->threads->ended(jni, thread);
+}
+void JNICALL on_monitor_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject) {
+  if (g_agent->live) g_agent->threads->block_begin(jni, thread, format::BlockReason::monitor);
+}
+void JNICALL on_monitor_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject) {
+  if (g_agent->live) g_agent->threads->block_end(jni, thread, format::BlockReason::monitor);
+}
+void JNICALL on_monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject, jlong) {
+  if (g_agent->live) g_agent->threads->block_begin(jni, thread, format::BlockReason::object_wait);
+}
+void JNICALL on_monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject, jboolean) {
+  if (g_agent->live) g_agent->threads->block_end(jni, thread, format::BlockReason::object_wait);
+}
+// At a safepoint, one at a time: one client will do.
+void JNICALL on_gc_start(jvmtiEnv*) {
+  if (g_agent->live) recorder::Recorder::append(g_agent->pauses, format::EventKind::pause_begin, base::monotonic_ns());
+}
+void JNICALL on_gc_finish(jvmtiEnv*) {
+  if (g_agent->live) recorder::Recorder::append(g_agent->pauses, format::EventKind::pause_end, base::monotonic_ns());
+}
+
+// The JVM keeps --patch-module to itself; so look where the option can be given.
+bool has_injected_jar() {
+  for (const char* name : {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}) {
+    const char* value = std::getenv(name);
+    if (value && std::string_view(value).find(kInjectedJar) != std::string_view::npos) return true;
+  }
+  auto command = base::read_text_file("/proc/self/cmdline");
+  return command && command->find(kInjectedJar) != std::string::npos;
+}
+
+base::Status check_jvm(Agent& agent) {
+  const std::string name = property(agent.jvmti, "java.vm.name");
+  const std::string version = property(agent.jvmti, "java.vm.specification.version");
+  agent.jdk = std::atoi(version.c_str());
+  const bool hotspot = name.find("HotSpot") != std::string::npos || name.find("OpenJDK") != std::string::npos;
+  if (!hotspot || agent.jdk < kJdkMin || agent.jdk > kJdkMax) {
+    return base::Error{"cannot record '" + name + "' " + version + ": supported are HotSpot and OpenJDK " +
+                       std::to_string(kJdkMin) + " to " + std::to_string(kJdkMax)};
+  }
+  if (has_injected_jar()) return {};
+  return base::Error{"the option --patch-module java.base=.../contrafact-java.jar is missing; use 'contrafact record', which "
+                     "gives it"};
+}
+
+base::Status read_config(Agent& agent) {
+  if (!agent.options.config.empty()) {
+    auto text = base::read_file(agent.options.config);
+    if (!text) return text.error();
+    const std::string_view lines(reinterpret_cast<const char*>(text->data()), text->size());
+    if (base::Status status = agent.config.add_lines(lines); !status) {
+      return base::Error{agent.options.config + ": " + status.error().message};
+    }
+  }
+  for (const std::string& pattern : agent.options.include) agent.config.add_include(pattern);
+  for (const std::string& pattern : agent.options.exclude) agent.config.add_exclude(pattern);
+  return {};
+}
+
+base::Status add_capabilities(Agent& agent) {
+  jvmtiCapabilities wanted{};
+  wanted.can_generate_all_class_hook_events = 1;
+  wanted.can_generate_early_class_hook_events = 1;
+  wanted.can_generate_monitor_events = 1;
+  wanted.can_generate_garbage_collection_events = 1;
+  wanted.can_get_line_numbers = 1;
+  wanted.can_get_source_file_name = 1;
+  if (agent.jdk >= kJdkVirtualThreads) {
+    reinterpret_cast<unsigned char*>(&wanted)[kVirtualThreadsBit / 8] |= 1u << (kVirtualThreadsBit % 8);
+  }
+  if (agent.jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
+    return base::Error{"the JVM does not let an agent watch classes from the start; is another agent loaded?"};
+  }
+  return {};
+}
+
+base::Status start_recorder(Agent& agent) {
+  recorder::Options options;
+  options.output_path = agent.options.output;
+  options.memory_bytes_max = agent.options.memory_bytes_max;
+  options.cpu_switches = agent.options.cpu_switches;
+  options.diagnostics = [](std::string_view line) { say(line); };
+  options.facts = {{"jvm.name", property(agent.jvmti, "java.vm.name")},
+                   {"jvm.version", property(agent.jvmti, "java.vm.version")},
+                   {"jvm.jdk", std::to_string(agent.jdk)},
+                   {"context.depth_max", std::to_string(agent.options.context_depth_max)}};
+  auto started = recorder::Recorder::start(std::move(options));
+  if (!started) return started.error();
+  agent.recorder = std::move(*started);
+  format::ThreadRow row;
+  row.name = agent.recorder->intern("garbage collector");
+  agent.pauses = agent.recorder->attach(row);
+  return {};
+}
+
+base::Status hook(Agent& agent) {
+  jvmtiEventCallbacks callbacks{};
+  callbacks.ClassFileLoadHook = on_class_file;
+  callbacks.VMInit = on_vm_init;
+  callbacks.VMDeath = on_vm_death;
+  callbacks.ThreadStart = on_thread_start;
+  callbacks.ThreadEnd = on_thread_end;
+  callbacks.MonitorContendedEnter = on_monitor_enter;
+  callbacks.MonitorContendedEntered = on_monitor_entered;
+  callbacks.MonitorWait = on_monitor_wait;
+  callbacks.MonitorWaited = on_monitor_waited;
+  callbacks.GarbageCollectionStart = on_gc_start;
+  callbacks.GarbageCollectionFinish = on_gc_finish;
+  agent.jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
+  enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+  enable(JVMTI_EVENT_VM_INIT);
+  enable(JVMTI_EVENT_VM_DEATH);
+  return {};
+}
+
+base::Status load(Agent& agent) {
+  using Step = base::Status (*)(Agent&);
+  for (Step step : {Step(check_jvm), Step(read_config), Step(add_capabilities), Step(start_recorder)}) {
+    if (base::Status status = step(agent); !status) return status;
+  }
+  agent.methods = std::make_unique<MethodTable>(agent.jvmti, *agent.recorder);
+  agent.contexts =
+      std::make_unique<ContextTable>(agent.jvmti, *agent.methods, *agent.recorder, agent.options.context_depth_max);
+  agent.threads = std::make_unique<Threads>(agent);
+  agent.probes = std::make_unique<Probes>(agent);
+  return hook(agent);
+}
+
+}  // namespace
+}  // namespace contrafact::agent_jvm
+
+// With strict=1 a program that cannot be recorded is not started either; otherwise it runs unrecorded.
+extern "C" __attribute__((visibility("default"))) jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
+  using namespace contrafact;
+  using namespace contrafact::agent_jvm;
+  auto options = parse_options(text ? text : "");
+  if (!options) {
+    say(options.error().message);
+    return JNI_ERR;
+  }
+  auto* agent = new Agent;  // never deleted: threads may use it until the process is gone
+  agent->vm = vm;
+  agent->options = *options;
+  g_agent = agent;
+  if (vm->GetEnv(reinterpret_cast<void**>(&agent->jvmti), JVMTI_VERSION_11) != JNI_OK) {
+    say("this JVM has no tool interface of version 11");
+    return agent->options.strict ? JNI_ERR : JNI_OK;
+  }
+  if (base::Status status = load(*agent); !status) {
+    say(status.error().message);
+    return agent->options.strict ? JNI_ERR : JNI_OK;
+  }
+  return JNI_OK;
+}
+
+extern "C" __attribute__((visibility("default"))) void JNICALL Agent_OnUnload(JavaVM*) {}

@@ -1,0 +1,62 @@
+// What all parts of the agent share, made once in Agent_OnLoad and never destroyed: the process may use it until its very
+// end. Threads: `live` is atomic, the rest is set before the first callback that reads it.
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <memory>
+
+#include "agent_jvm/options.h"
+#include "agent_jvm/trace_config.h"
+#include "recorder/recorder.h"
+
+namespace contrafact::agent_jvm {
+
+class MethodTable;
+class ContextTable;
+class Threads;
+class Probes;
+
+struct Agent {
+  JavaVM* vm = nullptr;
+  jvmtiEnv* jvmti = nullptr;
+  int jdk = 0;  // feature release: 17, 21, ...
+  Options options;
+  TraceConfig config;
+  std::unique_ptr<recorder::Recorder> recorder;
+  std::unique_ptr<MethodTable> methods;
+  std::unique_ptr<ContextTable> contexts;
+  std::unique_ptr<Threads> threads;
+  std::unique_ptr<Probes> probes;
+  recorder::Client* pauses = nullptr;  // stream of the garbage collections
+  std::atomic<bool> live{false};       // between VMInit and VMDeath
+};
+
+// Feature release of the first JDK with virtual threads in its final form.
+constexpr int kJdkVirtualThreads = 21;
+
+// The injected classes.
+constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
+constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
+constexpr char kStagesClass[] = "java/lang/ContrafactStages";
+
+// One line on standard error.
+void say(std::string_view line);
+
+// jvmti->Deallocate at the end of a scope.
+class JvmtiMemory {
+ public:
+  JvmtiMemory(jvmtiEnv* jvmti, void* memory) : jvmti_(jvmti), memory_(memory) {}
+  ~JvmtiMemory() {
+    if (memory_) jvmti_->Deallocate(static_cast<unsigned char*>(memory_));
+  }
+  JvmtiMemory(const JvmtiMemory&) = delete;
+  JvmtiMemory& operator=(const JvmtiMemory&) = delete;
+
+ private:
+  jvmtiEnv* jvmti_;
+  void* memory_;
+};
+
+}  // namespace contrafact::agent_jvm

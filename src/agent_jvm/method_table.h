@@ -1,0 +1,53 @@
+// Rows of the trace's method table for the methods of the running program, and what the contexts need to know of them.
+//
+// Thread-safe (one lock; slow paths only).
+#pragma once
+
+#include <jvmti.h>
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/recorder.h"
+
+namespace contrafact::agent_jvm {
+
+struct MethodInfo {
+  format::MethodId id;
+  bool skip = false;      // injected code, or a class the JDK hides: never in a context
+  bool boundary = false;  // runs the body of a task: a context ends here, its callers belong to another task
+  bool library = false;   // of java.util.concurrent or Thread: does not count as the program's frame
+  std::vector<jvmtiLineNumberEntry> lines;
+
+  uint32_t line_at(jlocation location) const;
+};
+
+class MethodTable {
+ public:
+  MethodTable(jvmtiEnv* jvmti, recorder::Recorder& recorder) : jvmti_(jvmti), recorder_(recorder) {}
+
+  // Never fails: a method that cannot be asked about has an id of none and is skipped. The pointer stays valid.
+  const MethodInfo* info(jmethodID method);
+
+  // The row of a method of `type` or of the first of its superclasses that declares it; a synthetic bridge only where there
+  // is nothing else. `descriptor` empty: any. A row without a line if there is no such method.
+  format::MethodId find(JNIEnv* jni, jclass type, std::string_view name, std::string_view descriptor);
+
+ private:
+  MethodInfo describe(jmethodID method);
+  jmethodID declared(jclass type, std::string_view name, std::string_view descriptor);
+  format::MethodId row(std::string_view signature, std::string_view name, jclass type, uint32_t line);
+
+  jvmtiEnv* jvmti_;
+  recorder::Recorder& recorder_;
+  std::mutex mutex_;
+  std::unordered_map<jmethodID, std::unique_ptr<MethodInfo>> infos_;
+};
+
+// "Lshop/api/Feed;" -> "shop.api.Feed"
+std::string dotted_name(std::string_view signature);
+
+}  // namespace contrafact::agent_jvm

@@ -1,0 +1,83 @@
+#include "agent_jvm/options.h"
+
+#include <charconv>
+
+namespace contrafact::agent_jvm {
+namespace {
+
+constexpr uint32_t kContextDepthLimit = 1000;
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+std::string decode(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escaped = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
+    if (escaped) {
+      out += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> decode_list(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const size_t end = text.find(';');
+    if (end != 0) out.push_back(decode(text.substr(0, end)));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return out;
+}
+
+template <typename Number>
+bool parse_number(std::string_view text, Number& out) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool set(Options& options, std::string_view key, std::string_view value) {
+  if (key == "output") {
+    options.output = decode(value);
+    return !options.output.empty();
+  }
+  if (key == "memory") return parse_number(value, options.memory_bytes_max);
+  if (key == "config") options.config = decode(value);
+  else if (key == "include") options.include = decode_list(value);
+  else if (key == "exclude") options.exclude = decode_list(value);
+  else if (key == "strict") options.strict = value == "1";
+  else if (key == "cpu_switches") options.cpu_switches = value == "1";
+  else if (key == "depth")
+    return parse_number(value, options.context_depth_max) && options.context_depth_max > 0 &&
+           options.context_depth_max <= kContextDepthLimit;
+  else return false;
+  return true;
+}
+
+}  // namespace
+
+base::Result<Options> parse_options(std::string_view text) {
+  Options options;
+  while (!text.empty()) {
+    const size_t end = text.find(',');
+    const std::string_view item = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (item.empty()) continue;
+    const size_t equals = item.find('=');
+    if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
+      return base::Error{"agent option '" + std::string(item) +
+                         "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
+                         "strict, cpu_switches"};
+    }
+  }
+  return options;
+}
+
+}  // namespace contrafact::agent_jvm

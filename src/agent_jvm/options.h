@@ -1,0 +1,31 @@
+// The agent's options: one string, `key=value` separated by commas, values percent-encoded; lists by semicolons.
+//
+//   output=run.cft,memory=67108864,config=trace.conf,include=shop.*;web.Api,exclude=*.toString,depth=64,strict=1
+//
+// Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace contrafact::agent_jvm {
+
+struct Options {
+  std::string output = "run.cft";
+  uint64_t memory_bytes_max = uint64_t{64} << 20;
+  std::string config;                // path of a tracing configuration
+  std::vector<std::string> include;  // function events: see trace_config.h
+  std::vector<std::string> exclude;
+  uint32_t context_depth_max = 64;  // frames of a context, the innermost
+  bool strict = false;              // refuse to run a program that cannot be recorded
+  bool cpu_switches = true;
+};
+
+// Errors name the option.
+base::Result<Options> parse_options(std::string_view text);
+
+}  // namespace contrafact::agent_jvm

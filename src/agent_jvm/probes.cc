@@ -1,0 +1,142 @@
+#include "agent_jvm/probes.h"
+
+#include <algorithm>
+
+#include "agent_jvm/agent_state.h"
+
+namespace contrafact::agent_jvm {
+namespace {
+
+constexpr int kJdkSleepInJava = 19;  // from then on Thread.sleep(long) has a body
+constexpr size_t kRefusalsKept = 20;  // as facts; all are counted
+
+bool name_matches(std::string_view pattern, std::string_view name) {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : pattern == name;
+}
+
+bool contains(std::span<const uint8_t> bytes, std::string_view text) {
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find(text) != std::string_view::npos;
+}
+
+std::string dotted(std::string_view internal_name) {
+  std::string out(internal_name);
+  std::replace(out.begin(), out.end(), '/', '.');
+  return out;
+}
+
+}  // namespace
+
+struct Probes::Work {
+  classfile::ClassFile& file;
+  std::string class_name;  // with dots
+  const Targets* targets;
+  bool methods;      // function events may be wanted
+  bool sleep_calls;  // calls of Thread.sleep are to be wrapped
+};
+
+Probes::Probes(Agent& agent) : agent_(agent) {
+  for (const Family& family :
+       {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
+        park_family(), completion_service_family(), lambda_family()}) {
+    for (const Probe& probe : family.probes) {
+      if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
+    }
+    for (const AddedField& field : family.fields) {
+      if (agent.jdk >= field.jdk_min) targets_[field.class_name].fields.push_back(&field);
+    }
+  }
+}
+
+std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_name, std::span<const uint8_t> bytes) {
+  auto found = targets_.find(class_name);
+  const Targets* targets = found == targets_.end() ? nullptr : &found->second;
+  const std::string dotted_class = dotted(class_name);
+  const bool methods = agent_.config.may_choose_from(dotted_class);
+  const bool sleep_calls = agent_.jdk < kJdkSleepInJava && class_name != "java/lang/Thread" &&
+                           !class_name.starts_with("java/lang/Contrafact") && contains(bytes, "sleep");
+  if (!targets && !methods && !sleep_calls) return std::nullopt;
+
+  auto file = classfile::ClassFile::parse(bytes);
+  if (!file) {
+    note_failure(dotted_class, file.error().message);
+    return std::nullopt;
+  }
+  Work work{*file, dotted_class, targets, methods, sleep_calls};
+  if (targets) {
+    for (const AddedField* field : targets->fields) {
+      const uint16_t access = classfile::kAccPublic | classfile::kAccTransient | classfile::kAccSynthetic;
+      if (base::Status status = file->add_field(access, field->name, field->descriptor); !status) {
+        note_failure(dotted_class, status.error().message);
+        return std::nullopt;  // the probes rely on the fields
+      }
+    }
+    std::lock_guard lock(mutex_);
+    loaded_.insert(targets->probes.begin(), targets->probes.end());
+  }
+  const size_t method_count = file->methods().size();
+  for (size_t i = 0; i < method_count; ++i) {
+    if (file->methods()[i].has_code()) edit_method(work, i);
+  }
+  if (!file->edited()) return std::nullopt;
+  return file->write();
+}
+
+void Probes::edit_method(Work& work, size_t index) {
+  const classfile::Member& method = work.file.methods()[index];
+  std::vector<const Probe*> probes;
+  if (work.targets) {
+    std::copy_if(work.targets->probes.begin(), work.targets->probes.end(), std::back_inserter(probes), [&](const Probe* probe) {
+      return name_matches(probe->method, method.name) && (probe->descriptor.empty() || probe->descriptor == method.descriptor);
+    });
+  }
+  const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
+  if (probes.empty() && !function_events && !work.sleep_calls) return;
+
+  auto code = classfile::Code::parse(work.file, method);
+  if (!code) return note_failure(work.class_name + "." + std::string(method.name), code.error().message);
+  Edit edit(work.file, method, *code, agent_.jdk);
+  base::Status status;
+  for (const Probe* probe : probes) {
+    if (status) status = probe->edit(edit);
+  }
+  const size_t nodes_before = code->nodes.size();
+  if (status && work.sleep_calls) status = wrap_sleep_calls(edit);
+  if (status && probes.empty() && !function_events && code->nodes.size() == nodes_before) return;  // nothing to do here
+  if (status && function_events) {
+    format::MethodRow row;
+    row.class_name = agent_.recorder->intern(work.class_name);
+    row.name = agent_.recorder->intern(method.name);
+    if (!work.file.source_file().empty()) row.file = agent_.recorder->intern(work.file.source_file());
+    row.line = work.file.line_of(method, 0).value_or(0);
+    status = add_function_events(edit, agent_.recorder->add_method(row).value);
+  }
+  if (!status) return note_failure(work.class_name + "." + std::string(method.name), status.error().message);
+  auto encoded = code->encode(work.file.pool());
+  if (!encoded) return note_failure(work.class_name + "." + std::string(method.name), encoded.error().message);
+  work.file.replace_code(index, std::move(*encoded));
+  std::lock_guard lock(mutex_);
+  matched_.insert(probes.begin(), probes.end());
+}
+
+void Probes::note_failure(std::string_view place, const std::string& reason) {
+  std::lock_guard lock(mutex_);
+  ++refused_count_;
+  if (refused_.size() < kRefusalsKept) refused_.push_back(std::string(place) + ": " + reason);
+}
+
+void Probes::report() {
+  std::lock_guard lock(mutex_);
+  agent_.recorder->add_fact("probe.refused", std::to_string(refused_count_));
+  for (size_t i = 0; i < refused_.size(); ++i) {
+    agent_.recorder->add_fact("probe.refused." + std::to_string(i), refused_[i]);
+  }
+  std::string missing;
+  for (const Probe* probe : loaded_) {
+    if (matched_.contains(probe)) continue;
+    if (!missing.empty()) missing += ' ';
+    missing.append(dotted(probe->class_name)).append(".").append(probe->method);
+  }
+  if (!missing.empty()) agent_.recorder->add_fact("probe.missing", missing);
+}
+
+}  // namespace contrafact::agent_jvm

@@ -1,0 +1,95 @@
+// The probes: which methods of which classes get which edit, on which JDKs. One file for each family (probes_*.cc), whose
+// tables are joined in probes.cc.
+//
+// Probes::instrument may be called from several threads at once (classes load in parallel); it counts what it could not do.
+#pragma once
+
+#include <jvmti.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "agent_jvm/edits.h"
+#include "base/result.h"
+
+namespace contrafact::agent_jvm {
+
+struct Agent;
+
+constexpr int kAnyJdk = 0;
+constexpr int kNoJdkMax = 1000;
+
+struct Probe {
+  std::string_view class_name;  // internal
+  std::string_view method;      // "name" or "prefix*"
+  std::string_view descriptor;  // empty: every method of the name
+  base::Status (*edit)(Edit&);
+  int jdk_min = kAnyJdk;
+  int jdk_max = kNoJdkMax;
+};
+
+struct AddedField {
+  std::string_view class_name;
+  std::string_view name;
+  std::string_view descriptor;
+  int jdk_min = kAnyJdk;
+};
+
+struct Family {
+  std::string_view name;
+  std::span<const Probe> probes;
+  std::span<const AddedField> fields;
+};
+
+class Probes {
+ public:
+  explicit Probes(Agent& agent);
+
+  // The class's new bytes, or nothing if it stays as it is.
+  std::optional<std::vector<uint8_t>> instrument(std::string_view class_name, std::span<const uint8_t> bytes);
+
+  // Facts of the trace: what could not be instrumented and why.
+  void report();
+
+ private:
+  struct Targets {
+    std::vector<const Probe*> probes;
+    std::vector<const AddedField*> fields;
+  };
+  struct Work;
+
+  void edit_method(Work& work, size_t index);
+  void note_failure(std::string_view place, const std::string& reason);
+
+  Agent& agent_;
+  std::unordered_map<std::string_view, Targets> targets_;
+  std::mutex mutex_;
+  std::set<const Probe*> loaded_;   // its class was loaded
+  std::set<const Probe*> matched_;  // and had the method
+  std::vector<std::string> refused_;
+  uint64_t refused_count_ = 0;
+};
+
+// The families.
+Family thread_pool_family();
+Family future_task_family();
+Family completable_future_family();
+Family fork_join_family();
+Family thread_family();
+Family park_family();
+Family completion_service_family();
+Family lambda_family();
+
+// Function events of one method that the configuration chose.
+base::Status add_function_events(Edit& edit, uint32_t method_id);
+// JDKs in which Thread.sleep(long) is native: its callers tell of it. Succeeds if there is no such call.
+base::Status wrap_sleep_calls(Edit& edit);
+
+}  // namespace contrafact::agent_jvm

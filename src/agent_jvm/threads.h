@@ -1,0 +1,51 @@
+// Threads of the program and their clients: attached when they start (or at their first event), detached when they end.
+//
+// Thread-safe; each function concerns the current thread, or as it says.
+#pragma once
+
+#include <jvmti.h>
+
+#include "agent_jvm/contexts.h"
+#include "recorder/recorder.h"
+
+namespace contrafact::agent_jvm {
+
+struct Agent;
+
+class Threads {
+ public:
+  explicit Threads(Agent& agent) : agent_(agent) {}
+
+  // Resolves the fields that the probes added to Thread. False: they are not there.
+  bool resolve(JNIEnv* jni);
+
+  // `carrier` is the current (platform) thread. Returns the address of its first buffer, 0 if it can have none.
+  jlong attach(JNIEnv* jni, jthread carrier);
+  // Buffer of the current carrier is full.
+  static jlong swap(jlong owner);
+  jint add_virtual(JNIEnv* jni, jthread thread);
+  // JVMTI's ThreadStart and ThreadEnd.
+  void started(JNIEnv* jni, jthread thread);
+  void ended(JNIEnv* jni, jthread thread);
+
+  // The current thread's stack.
+  format::ContextId context();
+
+  // Contended monitors and Object.wait. `thread` is the current thread, perhaps a virtual one.
+  void block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason);
+  void block_end(JNIEnv* jni, jthread thread, format::BlockReason reason);
+
+ private:
+  format::ThreadRow describe(jthread thread, format::ThreadKind kind);
+  recorder::ThreadId logical(JNIEnv* jni, jthread thread);
+
+  Agent& agent_;
+  jfieldID buffer_ = nullptr;
+  jfieldID thread_ = nullptr;
+  jfieldID quiet_ = nullptr;
+  jfieldID flags_ = nullptr;
+  jfieldID task_ = nullptr;
+  jfieldID java_tid_ = nullptr;
+};
+
+}  // namespace contrafact::agent_jvm

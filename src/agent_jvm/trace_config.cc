@@ -1,0 +1,89 @@
+#include "agent_jvm/trace_config.h"
+
+#include <algorithm>
+
+namespace contrafact::agent_jvm {
+namespace {
+
+// What the probes themselves call on every event: a probe there would call itself. So would classes that load before the
+// injected ones can.
+constexpr std::string_view kNever[] = {
+    "java.lang.Contrafact*",  "java.lang.Object",       "java.lang.System",       "java.lang.Thread",
+    "java.lang.ref.*",        "jdk.internal.misc.*",    "java.lang.VirtualThread", "java.lang.Math",
+};
+
+bool any_matches(const std::vector<std::string>& patterns, std::string_view class_name, std::string_view qualified) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return matches(pattern, class_name) || matches(pattern, qualified);
+  });
+}
+
+std::string_view trim(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+base::Status TraceConfig::add_lines(std::string_view text) {
+  for (size_t line_number = 1; !text.empty(); ++line_number) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    line = trim(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const size_t space = line.find_first_of(" \t");
+    const std::string_view verb = line.substr(0, space);
+    const std::string_view pattern = space == std::string_view::npos ? std::string_view() : trim(line.substr(space));
+    if (pattern.empty() || pattern.find_first_of(" \t") != std::string_view::npos || (verb != "include" && verb != "exclude")) {
+      return base::Error{"line " + std::to_string(line_number) + ": expected 'include PATTERN' or 'exclude PATTERN', got '" +
+                         std::string(line) + "'"};
+    }
+    verb == "include" ? add_include(std::string(pattern)) : add_exclude(std::string(pattern));
+  }
+  return {};
+}
+
+bool TraceConfig::may_choose_from(std::string_view class_name) const {
+  if (include_.empty()) return false;
+  for (std::string_view never : kNever) {
+    if (matches(never, class_name)) return false;
+  }
+  // What is before a pattern's first star must agree with the class's name, as far as both go.
+  std::string qualified(class_name);
+  qualified += '.';
+  return std::any_of(include_.begin(), include_.end(), [&](const std::string& pattern) {
+    const std::string_view fixed = std::string_view(pattern).substr(0, pattern.find('*'));
+    const size_t common = std::min(fixed.size(), qualified.size());
+    return matches(pattern, class_name) || fixed.substr(0, common) == std::string_view(qualified).substr(0, common);
+  });
+}
+
+bool TraceConfig::chooses(std::string_view class_name, std::string_view method) const {
+  std::string qualified(class_name);
+  qualified.append(".").append(method);
+  return any_matches(include_, class_name, qualified) && !any_matches(exclude_, class_name, qualified);
+}
+
+}  // namespace contrafact::agent_jvm
