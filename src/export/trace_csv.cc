@@ -23,6 +23,7 @@ Cell time_cell(const model::Trace& trace, EventIndex event, int64_t begin_ns) {
 }
 
 Cell location_cell(const model::Trace& trace, model::ContextId context) {
+  context = trace.program_frame(context);
   if (!context.valid()) return std::monostate{};
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};

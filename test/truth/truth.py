@@ -91,7 +91,7 @@ class Recorded:
 def own_frame(stack, prefix):
     """The innermost frame of the program's own."""
     for frame in stack:
-        if frame and frame["class"].startswith(prefix):
+        if frame.get("class", "").startswith(prefix):
             return frame
     return None
 
@@ -102,7 +102,7 @@ def matches(wanted, spec, prefix):
         return False
     type_name, method = wanted["spawn_in"].replace("/", ".").rsplit(".", 1)
     # Whoever hands the task over: the first frame below the library's, or one that a lambda of it stands for.
-    frame = own_frame(one["spawn_stack"], prefix)
+    frame = own_frame(one["spawn"]["frames"], prefix)
     if frame is None or frame["class"] != type_name or frame["method"] not in (method, f"lambda${method}$0"):
         return False
     return "subset" not in wanted or subset_is(one, wanted["subset"])
@@ -128,7 +128,7 @@ def find(wanted_list, specs, prefix):
         of_this = [path for path, spec in specs if matches(wanted, spec, prefix)]
         if not of_this:
             offered = sorted({f"{s['improvements'][0]['optimisation']} at "
-                              f"{(own_frame(s['improvements'][0]['spawn_stack'], prefix) or {}).get('method')} "
+                              f"{(own_frame(s['improvements'][0]['spawn']['frames'], prefix) or {}).get('method')} "
                               f"{improvement_branch_methods(s['improvements'][0])}" for _, s in specs})
             raise Failure(f"not offered: {wanted}; offered: {offered}")
         found += of_this
