@@ -16,7 +16,7 @@ constexpr int64_t kRaceNs = 10'000;
 
 Propagator::Propagator(const TraceDag& dag) : dag_(dag) {}
 
-Propagated Propagator::run(std::span<const Placement> placements, const PropagateOptions& options) {
+const Propagated& Propagator::run(std::span<const Placement> placements, const PropagateOptions& options) {
   reset(placements, options);
   start_roots();
   while (true) {
@@ -28,7 +28,7 @@ Propagated Propagator::run(std::span<const Placement> placements, const Propagat
     if (!release_one()) break;
   }
   report_stuck();
-  return std::move(result_);
+  return result_;
 }
 
 void Propagator::reset(std::span<const Placement> placements, const PropagateOptions& options) {
@@ -37,7 +37,12 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   placements_ = placements;
   options_ = options;
   latencies_ = options.latencies ? options.latencies : &dag_.typical;
-  result_ = {};
+  result_.end_ns = kNever;
+  result_.active_ns = result_.waiting_ns = 0;
+  result_.reordered = result_.detached = 0;
+  result_.stuck.clear();
+  result_.changes.clear();
+  result_.steps.clear();
   if (options.steps) result_.steps.resize(dag_.roots.size());
   available_.assign(tasks, kNever);
   completed_.assign(tasks, kNever);
@@ -160,7 +165,8 @@ bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) 
   const uint32_t task = vertex.id;
   const int64_t now_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
   advance_to(strand, frame, now_ns, now_ns);
-  available_[task] = now_ns + int64_t{dag_.trace->tasks[task].delay_us} * 1000;
+  available_[task] = now_ns;
+  if (has(task, kHasDelay)) available_[task] += int64_t{dag_.trace->tasks[task].delay_us} * 1000;
   wake_all(spawn_list_[task]);
   if (!placements_.empty() && placements_[task] != Placement::own_thread) {
     frame.credit_ns = dag_.spawn_cost_ns[task];
@@ -184,14 +190,12 @@ int64_t Propagator::dependencies_ns(uint32_t task, uint32_t* missing) const {
 }
 
 int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const {
-  size_t pool = latencies_->call_label_ns.size() - 1;
-  if ((vertex.assumed_label || vertex.assumed_post) && has(vertex.id, kHasPool)) {
-    pool = dag_.trace->tasks[vertex.id].pool.index();
-  }
-  if (cause_ns != kNever && cause_ns > ready_ns) {
-    return cause_ns + (vertex.assumed_label ? latencies_->call_label_ns[pool] : vertex.label_ns);
-  }
-  return ready_ns + (vertex.assumed_post ? latencies_->call_post_ns[pool] : vertex.post_ns);
+  const bool slept = cause_ns != kNever && cause_ns > ready_ns;
+  if (slept && !vertex.assumed_label) return cause_ns + vertex.label_ns;
+  if (!slept && !vertex.assumed_post) return ready_ns + vertex.post_ns;
+  const std::vector<int64_t>& assumed = slept ? latencies_->call_label_ns : latencies_->call_post_ns;
+  const size_t pool = has(vertex.id, kHasPool) ? dag_.trace->tasks[vertex.id].pool.index() : assumed.size() - 1;
+  return (slept ? cause_ns : ready_ns) + assumed[pool];
 }
 
 bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
@@ -497,7 +501,10 @@ void Propagator::unlink(uint32_t index) {
 }
 
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
-bool Propagator::release_one() { return release_soft() || run_early() || run_elsewhere(); }
+bool Propagator::release_one() {
+  // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
+  return release_soft() || run_early(64) || run_early(4096) || run_early(kNone) || run_elsewhere();
+}
 
 bool Propagator::release_soft() {
   uint32_t best = kNone;
@@ -514,15 +521,17 @@ bool Propagator::release_soft() {
   return true;
 }
 
-// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is.
-bool Propagator::run_early() {
+// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is, among the next
+// `window` vertices.
+bool Propagator::run_early(uint32_t window) {
   uint32_t best = kNone, best_vertex = kNone;
   int64_t best_ns = INT64_MAX;
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
     if (strand.wait != Wait::spawn) continue;
     const Frame& frame = strand.frames.back();
-    for (uint32_t at = frame.at + 1; at < frame.end; ++at) {
+    const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
+    for (uint32_t at = frame.at + 1; at < end; ++at) {
       const Vertex& vertex = dag_.vertices[at];
       if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
       if (available_[vertex.id] == kNever || ran_[vertex.id]) continue;
@@ -599,7 +608,7 @@ void Propagator::set_use(Strand& strand, int64_t time_ns, Use use) {
   const int64_t spent_ns = time_ns - strand.since_ns;
   if (strand.use == Use::active) result_.active_ns += spent_ns;
   else if (strand.use == Use::waiting) result_.waiting_ns += spent_ns;
-  if (options_.changes && strand.use != use) result_.changes.push_back({time_ns, strand.use, use});
+  if (options_.changes && strand.use != use) result_.changes.push_back(UseChange::at(time_ns, strand.use, use));
   strand.since_ns = time_ns;
   strand.use = use;
 }

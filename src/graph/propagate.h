@@ -28,9 +28,16 @@ enum class Placement : uint8_t {
 // What a thread is doing, for the counts.
 enum class Use : uint8_t { none, active, waiting };
 
+// One thread's change of use, packed for the sake of the variants that make millions of them.
 struct UseChange {
-  int64_t time_ns;
-  Use from, to;
+  int64_t packed;  // time_ns * 16 + from * 4 + to
+
+  static UseChange at(int64_t time_ns, Use from, Use to) {
+    return {time_ns * 16 + static_cast<int64_t>(from) * 4 + static_cast<int64_t>(to)};
+  }
+  int64_t time_ns() const { return packed >> 4; }
+  Use from() const { return static_cast<Use>(packed >> 2 & 3); }
+  Use to() const { return static_cast<Use>(packed & 3); }
 };
 
 // Why a body could not be run to its end.
@@ -75,8 +82,9 @@ class Propagator {
  public:
   explicit Propagator(const TraceDag& dag);
 
-  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved.
-  Propagated run(std::span<const Placement> placements, const PropagateOptions& options = {});
+  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved. The result is valid
+  // until the next run.
+  const Propagated& run(std::span<const Placement> placements, const PropagateOptions& options = {});
 
   // Of the latest run; kNever if it did not happen.
   int64_t available_ns(TaskId task) const { return available_[task.index()]; }
@@ -140,7 +148,7 @@ class Propagator {
   uint32_t& list_of(Wait wait, uint32_t id);
   bool release_one();
   bool release_soft();
-  bool run_early();
+  bool run_early(uint32_t window);
   bool run_elsewhere();
   void report_stuck();
   void set_use(Strand& strand, int64_t time_ns, Use use);
