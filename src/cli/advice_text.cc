@@ -4,6 +4,7 @@
 
 #include "analysis/headroom.h"
 #include "cli/advice_tables.h"
+#include "cli/headline.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
@@ -34,10 +35,14 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
   return out.empty() ? out : "\n" + out;
 }
 
-std::string baseline_text(const Advices& advices) {
-  if (!advices.baseline) return "";
-  const whatif::BaselineCheck& check = *advices.baseline;
-  return fmt::format("\nSelf-check of the simulation: the unchanged run takes {} simulated, {} measured: {} off{}\n",
+std::string baseline_text(const AdviceDocument& document, bool unicode) {
+  if (!document.advices.baseline) return "";
+  const whatif::BaselineCheck& check = *document.advices.baseline;
+  Headline headline = headline_of(*document.trace, &check, document.cores);
+  return fmt::format("\nRead the {} figures first: {}.\n",
+                     headline.model == model::Origin::simulated ? "simulated" : "estimated",
+                     table::printable(headline.reason, unicode)) +
+         fmt::format("Self-check of the simulation: the unchanged run takes {} simulated, {} measured: {} off{}\n",
                      table::duration_text(static_cast<double>(check.simulated_ns)),
                      table::duration_text(static_cast<double>(check.recorded_ns)), table::percent_text(check.error),
                      check.trusted ? "" : "; do not rely on simulated figures");
@@ -141,7 +146,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
   std::string out = table::render_text(improvements, style);
   out += details_text(document, style.unicode);
   out += best_text(document, style);
-  if (!advices.ranked.empty()) out += baseline_text(advices);
+  if (!advices.ranked.empty()) out += baseline_text(document, style.unicode);
   if (document.left_out) out += "\n" + table::render_text(left_out_table(*document.trace, advices), style);
   return out;
 }
@@ -172,6 +177,9 @@ std::string advice_json(const AdviceDocument& document) {
                    {"estimated", estimate_json(document.best.estimate)},
                    {"simulated", simulated_json(document.best.simulated)}};
   }
+  Headline headline = headline_of(*document.trace, advices.baseline ? &*advices.baseline : nullptr, document.cores);
+  out["headline"] = {{"model", headline.model == model::Origin::simulated ? "simulated" : "estimated"},
+                     {"reason", headline.reason}};
   if (advices.baseline) {
     out["simulation_baseline"] = {{"recorded_ns", advices.baseline->recorded_ns},
                                   {"simulated_ns", advices.baseline->simulated_ns},

@@ -17,6 +17,7 @@ struct AdviceDocument {
   Advices advices;
   Combination best;
   size_t shown = 20;
+  uint32_t cores = 0;  // of the simulated machine; 0: as recorded
   bool left_out = false;
 };
 

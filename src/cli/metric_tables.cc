@@ -61,7 +61,7 @@ const table::Schema kTaskClassesSchema{
     "task-classes",
     "Tasks grouped by what they run and where they are spawned.",
     {{"body", "runs", Type::location, Unit::none, "The method that the tasks run."},
-     {"spawn", "spawned at", Type::location, Unit::none, "The innermost frame of the spawn's context."},
+     {"spawn", "spawned at", Type::location, Unit::none, "The program's innermost frame at the spawn."},
      {"pool", "pool", Type::text, Unit::none, "The executor that they are given to.", 6},
      {"count", "tasks", Type::integer, Unit::tasks, "How many there are."},
      {"exceptions", "failed", Type::integer, Unit::tasks, "How many ended by an exception.", 8},
@@ -85,6 +85,7 @@ const table::Schema kUsageSeriesSchema{
      {"occupied", "occupied", Type::integer, Unit::threads, "Active and waiting."}}};
 
 table::Cell location_of(const model::Trace& trace, model::ContextId context) {
+  context = trace.program_frame(context);
   if (!context.valid()) return std::monostate{};
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};

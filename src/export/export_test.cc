@@ -87,7 +87,7 @@ TEST(Csv, TasksWithTheirTimes) {
   table::Table tasks = task_list(parse(kRun));
   ASSERT_EQ(tasks.rows().size(), 1u);
   std::string csv = table::render_csv(tasks);
-  EXPECT_THAT(csv, testing::HasSubstr("shop.Feed.show,Feed.java,14,shop pool,10,16,80,82,\"worker, 1\"\n"));
+  EXPECT_THAT(csv, testing::HasSubstr("shop.Feed.show,Feed.java,14,shop pool,10,16,80,82,\"worker, 1\",normal\n"));
 }
 
 TEST(Json, TheWholeTraceIsValidJson) {
@@ -95,6 +95,8 @@ TEST(Json, TheWholeTraceIsValidJson) {
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["facts"]["pid"], "4242");
   EXPECT_EQ(json["events"].size(), 12u);
+  EXPECT_EQ(json["methods"].size(), parse(kRun).methods.size());
+  EXPECT_EQ(json["contexts"].size(), parse(kRun).contexts.size());
   EXPECT_EQ(json["tasks"][0]["start_ns"], 16);
   EXPECT_EQ(json["events"][1], nlohmann::json::parse(R"([10, 0, "task_spawn", 0, 0])"));
 }
