@@ -222,9 +222,9 @@ class Builder {
     body.end_delay_ns = now_ns - frame.last_ns;
     const model::ThreadRole role = dag_.uses[thread_].role;
     if (own_run(frame)) {
-      body.state = role == model::ThreadRole::joined  ? BodyState::active
-                   : role == model::ThreadRole::plain ? BodyState::plain
-                                                      : BodyState::unoccupied;
+      body.state = role == model::ThreadRole::joined && frame.body < trace_.tasks.size() ? BodyState::active
+                   : role == model::ThreadRole::plain                                    ? BodyState::plain
+                                                                                         : BodyState::unoccupied;
       // A worker's last sleep lasts until somebody shuts the pool down, not a length of its own.
       bool joined = frame.body < trace_.tasks.size() && waited_for_[frame.body];
       if (role == model::ThreadRole::worker && frame.idle_begin_ns != kNever && !joined) {

@@ -291,6 +291,26 @@ TEST(Estimate, SaysWhyATaskCannotBeMoved) {
   EXPECT_THAT(reason(improvement(Optimisation::hoist_branch, {2})), HasSubstr("every task of the place"));
 }
 
+TEST(Estimate, AJoinedThreadIsCountedWhileItRuns) {
+  const Trace trace = parsed(R"(thread main
+thread t
+method m1 A.run A.java:1
+0 main task_spawn t1 - - m1
+20 t thread_begin
+30 t task_start t1
+40 main wait_begin t1
+130 t task_end t1
+135 t thread_end
+140 main wait_end t1
+150 main thread_end
+)");
+  const Estimator estimator = made(trace);
+  EXPECT_EQ(estimator.base().duration_ns, 150);
+  EXPECT_DOUBLE_EQ(estimator.base().mean_active, (40 + 100) / 150.0);
+  EXPECT_DOUBLE_EQ(estimator.base().mean_waiting, 100 / 150.0);
+  EXPECT_EQ(estimated_events(trace, {}), events_of(trace));
+}
+
 TEST(Estimate, AnEditCanBeSwitchedOff) {
   const Trace trace = parsed(kFigure2);
   base::Result<Estimate> estimate = made(trace).estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})},
