@@ -125,21 +125,12 @@ base::Result<Weights> parse_weights(const std::string& text) {
   return weights;
 }
 
-std::vector<whatif::Treatment> treatments_of(const model::Trace& trace, std::span<const Improvement> improvements) {
-  std::vector<whatif::Treatment> treatments(trace.tasks.size(), whatif::Treatment::keep);
-  for (const Improvement& improvement : improvements) {
-    bool combinator = improvement.optimisation == Optimisation::convert_to_combinator;
-    for (model::TaskId task : improvement.tasks) {
-      treatments[task.index()] = combinator ? whatif::Treatment::combinator : whatif::Treatment::inline_at_spawn;
-    }
-  }
-  return treatments;
-}
-
 base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const Improvement> improvements,
                                               uint32_t cores) {
   whatif::SimulateOptions options{.cores = cores, .build_trace = false};
-  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, treatments_of(trace, improvements), options);
+  base::Result<std::vector<whatif::Treatment>> treatments = whatif::treatments_of(trace, improvements);
+  if (!treatments) return treatments.error();
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *treatments, options);
   if (!simulation) return simulation.error();
   SimulatedEffect effect{.duration_ns = simulation->duration_ns, .stuck = !simulation->stuck.empty()};
   if (effect.stuck) effect.stuck_why = simulation->stuck.front().reason;

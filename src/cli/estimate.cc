@@ -56,8 +56,9 @@ base::Result<Variant> make_variant(const model::Trace& trace, const whatif::Esti
   Variant variant{.base = estimator.base(), .estimate = *std::move(estimate)};
   if (options.model == "fixed") return variant;
   whatif::SimulateOptions simulate_options{.cores = options.cores};
-  base::Result<whatif::Simulation> simulation =
-      whatif::simulate(trace, treatments_of(trace, improvements), simulate_options);
+  base::Result<std::vector<whatif::Treatment>> treatments = whatif::treatments_of(trace, improvements);
+  if (!treatments) return treatments.error();
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *treatments, simulate_options);
   if (!simulation) return simulation.error();
   if (!simulation->stuck.empty()) {
     return base::Error{fmt::format("the simulated program hangs: {}", simulation->stuck.front().reason)};
