@@ -21,6 +21,12 @@ table::Location location(const model::Trace& trace, model::MethodId id, uint32_t
           std::string(trace.string(method.file)), line};
 }
 
+// A person can change their own code, not the executor's: frames of the JDK are passed over.
+bool is_of_the_jdk(std::string_view name) {
+  return name.starts_with("java.") || name.starts_with("javax.") || name.starts_with("jdk.") ||
+         name.starts_with("sun.");
+}
+
 template <typename Value>
 Cell optional_cell(const std::optional<Value>& value) {
   if (!value) return std::monostate{};
@@ -85,10 +91,14 @@ const table::Schema kUsageSeriesSchema{
      {"occupied", "occupied", Type::integer, Unit::threads, "Active and waiting."}}};
 
 table::Cell location_of(const model::Trace& trace, model::ContextId context) {
-  if (!context.valid()) return std::monostate{};
-  const format::ContextRow& row = trace.contexts[context.index()];
-  if (!row.method.valid()) return std::monostate{};
-  return location(trace, row.method, row.line);
+  auto own = [&](const format::ContextRow& row) {
+    return row.method.valid() && !is_of_the_jdk(trace.string(trace.methods[row.method.index()].class_name));
+  };
+  model::ContextId shown = context;
+  while (shown.valid() && !own(trace.contexts[shown.index()])) shown = trace.contexts[shown.index()].parent;
+  if (!shown.valid()) shown = context;
+  if (!shown.valid() || !trace.contexts[shown.index()].method.valid()) return std::monostate{};
+  return location(trace, trace.contexts[shown.index()].method, trace.contexts[shown.index()].line);
 }
 
 table::Cell location_of(const model::Trace& trace, model::MethodId method) {
