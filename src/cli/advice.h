@@ -66,9 +66,7 @@ struct Advices {
 base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
                              const AdviceOptions& options);
 
-// What becomes of each task if the improvements are made, for the simulation.
-std::vector<whatif::Treatment> treatments_of(const model::Trace& trace,
-                                             std::span<const whatif::Improvement> improvements);
+// The improvements made together, by the re-dispatch model.
 base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace,
                                               std::span<const whatif::Improvement> improvements, uint32_t cores);
 
