@@ -91,7 +91,7 @@ constexpr Probe kProbes[] = {
     {kVirtual, "start", "(Ljdk/internal/vm/ThreadContainer;)V", start_virtual, kJdkVirtualThreads},
     {kVirtual, "run", "(Ljava/lang/Runnable;)V", run_virtual, kJdkVirtualThreads},
     {kVirtual, "createDefaultScheduler", "", silence_pool, kJdkVirtualThreads},
-    {kVirtual, "createDelayedTask*", "", silence_pool, kJdkVirtualThreads},
+    {kVirtual, "createDelayedTask*", "", silence_pool, kJdkVirtualThreads, 24},
     {kPerTask, "start", "(Ljava/lang/Runnable;)Ljava/lang/Thread;", per_task_start, kJdkVirtualThreads},
     {kPerTask, "submit", "(Ljava/util/concurrent/Callable;)Ljava/util/concurrent/Future;", per_task_submit,
      kJdkVirtualThreads},

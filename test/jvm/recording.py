@@ -30,6 +30,9 @@ class Recording:
                 self.trailer = fields
             elif kind == "event" and not fields[2].startswith("cpu_"):
                 self.events[fields[0]].append((int(fields[1]), fields[2], fields[3:]))
+        for thread, events in self.events.items():
+            if self.threads[thread][1] == "1":  # a virtual thread's events come through the buffers of its carriers
+                events.sort(key=lambda event: event[0])
         self.count()
 
     def all_events(self, kind):

@@ -37,6 +37,17 @@ public final class ContrafactProbes {
 
   private ContrafactProbes() {}
 
+  /** Initialises the injected classes and tries what may differ between JDKs; throws whatever is wrong with them. */
+  static void prepare() {
+    Object probe = new Object();
+    ContrafactQueued.put(probe, 1);
+    if (ContrafactQueued.take(probe) != 1 || ContrafactQueued.take(probe) != 0) {
+      throw new InternalError("queue");
+    }
+    ContrafactContexts.prepare();
+    ContrafactTasks.prepare();
+  }
+
   // ---- brackets
 
   static long startTask(Thread thread, int id) {

@@ -61,6 +61,17 @@ final class ContrafactTasks {
 
   private ContrafactTasks() {}
 
+  static void prepare() {
+    Thread thread = Thread.currentThread();
+    long field = ContrafactEvents.FLAGS;
+    int before = U.getIntAcquire(thread, field);
+    mark(thread, field, STARTED);
+    U.compareAndSetInt(thread, field, before | STARTED, before);
+    if (FUTURE_STATE < 0 || THREAD_TARGET < 0 || ALT_RESULT_CAUSE < 0) {
+      throw new InternalError("fields of the JDK");
+    }
+  }
+
   private static Class<?> type(String name) {
     try {
       return Class.forName(name, false, null);
