@@ -44,6 +44,7 @@ public final class ContrafactProbes {
     if (ContrafactQueued.take(probe) != 1 || ContrafactQueued.take(probe) != 0) {
       throw new InternalError("queue");
     }
+    ContrafactEvents.prepare();
     ContrafactContexts.prepare();
     ContrafactTasks.prepare();
   }

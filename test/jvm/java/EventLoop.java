@@ -10,7 +10,7 @@ public final class EventLoop {
 
   public static void main(String[] arguments) throws Exception {
     int rounds = 40;
-    int calls = 100_000;
+    int calls = Integer.getInteger("calls", 100_000);
     System.out.printf("clock_ns %.1f%n", least(rounds, calls, () -> clock(calls)));
     System.out.printf("call_ns %.1f%n", least(rounds, calls, () -> calls(calls)));
     ExecutorService pool = Executors.newFixedThreadPool(1);
