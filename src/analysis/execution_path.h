@@ -16,11 +16,8 @@
 
 namespace contrafact::analysis {
 
-// A step of a path.
+// A step of a path: the event's kind in the high half, what it names in the low one.
 using PathToken = uint64_t;
-// The parts of a step: bits 40 and up are the kind plus one, the low 32 what it names (a method or a context).
-constexpr model::EventKind kind_of(PathToken token) { return static_cast<model::EventKind>((token >> 40) - 1); }
-constexpr uint32_t subject_of(PathToken token) { return static_cast<uint32_t>(token); }
 
 class PathBuilder {
  public:

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
-#include "analysis/execution_path.h"
 #include "table/value_text.h"
+#include "whatif/spec.h"
 
 namespace contrafact::cli {
 namespace {
@@ -21,9 +22,12 @@ constexpr double kTolerance = 1e-3;
 
 Optimisation optimisation_of(analysis::CandidateKind kind) {
   switch (kind) {
-    case analysis::CandidateKind::convert_to_inline: return Optimisation::convert_to_inline;
-    case analysis::CandidateKind::hoist_branch: return Optimisation::hoist_branch;
-    case analysis::CandidateKind::convert_to_combinator: return Optimisation::convert_to_combinator;
+    case analysis::CandidateKind::convert_to_inline:
+      return Optimisation::convert_to_inline;
+    case analysis::CandidateKind::hoist_branch:
+      return Optimisation::hoist_branch;
+    case analysis::CandidateKind::convert_to_combinator:
+      return Optimisation::convert_to_combinator;
   }
   return Optimisation::convert_to_inline;
 }
@@ -38,46 +42,15 @@ Improvement improvement_of(const analysis::Candidate& candidate) {
   return improvement;
 }
 
-// What the subset's path has and the other's has not, and the other way round: how a person tells the branch.
-std::vector<whatif::PathCondition> path_conditions(const model::Trace& trace, model::TaskId member, model::TaskId other) {
-  std::vector<analysis::PathToken> ours = analysis::path_of(trace, member), theirs = analysis::path_of(trace, other);
-  std::vector<whatif::PathCondition> conditions;
-  auto add_missing = [&](const std::vector<analysis::PathToken>& from, const std::vector<analysis::PathToken>& in, bool holds) {
-    for (analysis::PathToken token : from) {
-      if (std::find(in.begin(), in.end(), token) != in.end()) continue;
-      whatif::PathCondition condition{.holds = holds};
-      uint32_t subject = analysis::subject_of(token);
-      switch (analysis::kind_of(token)) {
-        case model::EventKind::method_enter: condition.method = model::MethodId(subject); break;
-        case model::EventKind::task_spawn:
-        case model::EventKind::task_create:
-          condition.kind = whatif::PathCondition::Kind::spawns_at;
-          condition.context = model::ContextId(subject);
-          break;
-        case model::EventKind::wait_begin:
-        case model::EventKind::block_begin:
-          condition.kind = whatif::PathCondition::Kind::waits_at;
-          condition.context = model::ContextId(subject);
-          break;
-        default: continue;
-      }
-      conditions.push_back(condition);
-    }
-  };
-  add_missing(ours, theirs, true);
-  add_missing(theirs, ours, false);
-  return conditions;
-}
-
-// A task of the candidate's set that is not one of its own; none if it has them all.
-model::TaskId outsider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all) {
+// The tasks of the candidate's set that are not its own.
+std::vector<model::TaskId> others(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all) {
+  std::vector<model::TaskId> rest;
   for (const analysis::Candidate& whole : all) {
-    if (whole.set != candidate.set || whole.kind == analysis::CandidateKind::hoist_branch) continue;
-    for (model::TaskId task : whole.tasks) {
-      if (!std::binary_search(candidate.tasks.begin(), candidate.tasks.end(), task)) return task;
-    }
+    if (whole.set != candidate.set || whole.kind != analysis::CandidateKind::convert_to_inline) continue;
+    std::set_difference(whole.tasks.begin(), whole.tasks.end(), candidate.tasks.begin(), candidate.tasks.end(),
+                        std::back_inserter(rest));
   }
-  return model::TaskId::none();
+  return rest;
 }
 
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
@@ -101,9 +74,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
                 const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const AdviceOptions& options) {
   Advice advice{.improvement = improvement_of(candidate), .path = candidate.path, .other_path = candidate.other_path};
   if (candidate.kind == analysis::CandidateKind::hoist_branch) {
-    if (model::TaskId other = outsider(candidate, all); other.valid()) {
-      advice.improvement.path = path_conditions(blocks.trace(), candidate.tasks.front(), other);
-    }
+    advice.improvement.path = whatif::branch_conditions(estimator.dag(), candidate.tasks, others(candidate, all));
   }
   advice.violations = analysis::model_violations(blocks, candidate.tasks);
   for (const analysis::Violation& violation : advice.violations) {
@@ -123,7 +94,9 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
 
 }  // namespace
 
-double gain(double base, double value) { return base == 0 ? 0 : (base - value) / base; }
+double gain(double base, double value) {
+  return base == 0 ? 0 : (base - value) / base;
+}
 
 base::Result<Weights> parse_weights(const std::string& text) {
   Weights weights{0, 0, 0};
@@ -133,10 +106,10 @@ base::Result<Weights> parse_weights(const std::string& text) {
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     size_t equals = item.find('=');
     std::string_view name = item.substr(0, equals);
-    double* target = name == "time"      ? &weights.duration
-                     : name == "peak"    ? &weights.peak
-                     : name == "mean"    ? &weights.mean
-                                         : nullptr;
+    double* target = name == "time"   ? &weights.duration
+                     : name == "peak" ? &weights.peak
+                     : name == "mean" ? &weights.mean
+                                      : nullptr;
     if (target == nullptr || equals == std::string_view::npos) {
       return base::Error{fmt::format("weights: '{}' is none of time=, peak=, mean= with a number", item)};
     }
@@ -152,31 +125,24 @@ base::Result<Weights> parse_weights(const std::string& text) {
   return weights;
 }
 
-std::vector<whatif::Treatment> treatments_of(const model::Trace& trace, std::span<const Improvement> improvements) {
-  std::vector<whatif::Treatment> treatments(trace.tasks.size(), whatif::Treatment::keep);
-  for (const Improvement& improvement : improvements) {
-    bool combinator = improvement.optimisation == Optimisation::convert_to_combinator;
-    for (model::TaskId task : improvement.tasks) {
-      treatments[task.index()] = combinator ? whatif::Treatment::combinator : whatif::Treatment::inline_at_spawn;
-    }
-  }
-  return treatments;
-}
-
 base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const Improvement> improvements,
                                               uint32_t cores) {
+  base::Result<std::vector<whatif::Treatment>> treatments = whatif::treatments_of(trace, improvements);
+  if (!treatments) return treatments.error();
   whatif::SimulateOptions options{.cores = cores, .build_trace = false};
-  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, treatments_of(trace, improvements), options);
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *treatments, options);
   if (!simulation) return simulation.error();
   SimulatedEffect effect{.duration_ns = simulation->duration_ns, .stuck = !simulation->stuck.empty()};
   if (effect.stuck) effect.stuck_why = simulation->stuck.front().reason;
   return effect;
 }
 
-base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator, const AdviceOptions& options) {
+base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
+                             const AdviceOptions& options) {
   analysis::Candidates found = analysis::candidates(trace);
   analysis::BlockIndex blocks(trace);
-  Advices advices{.base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
+  Advices advices{
+      .base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
   for (size_t i = 0; i < found.candidates.size(); ++i) {
     Advice advice = consider(found.candidates[i], found.candidates, estimator, blocks, options);
     bool kept = advice.failed.empty() && advice.filtered.empty();

@@ -4,6 +4,7 @@
 
 #include "analysis/headroom.h"
 #include "cli/advice_tables.h"
+#include "cli/headline.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
@@ -27,16 +28,21 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
     for (const analysis::Violation& violation : advice.violations) {
       line(i, violation.serious ? "warning" : "note", violation.message);
     }
-    if (advice.simulated && advice.simulated->stuck) line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
+    if (advice.simulated && advice.simulated->stuck)
+      line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
     for (const std::string& note : advice.estimate.notes) line(i, "note", note);
   }
   return out.empty() ? out : "\n" + out;
 }
 
-std::string baseline_text(const Advices& advices) {
-  if (!advices.baseline) return "";
-  const whatif::BaselineCheck& check = *advices.baseline;
-  return fmt::format("\nSelf-check of the simulation: the unchanged run takes {} simulated, {} measured: {} off{}\n",
+std::string baseline_text(const AdviceDocument& document, bool unicode) {
+  if (!document.advices.baseline) return "";
+  const whatif::BaselineCheck& check = *document.advices.baseline;
+  Headline headline = headline_of(*document.trace, &check, document.cores);
+  return fmt::format("\nRead the {} figures first: {}.\n",
+                     headline.model == model::Origin::simulated ? "simulated" : "estimated",
+                     table::printable(headline.reason, unicode)) +
+         fmt::format("Self-check of the simulation: the unchanged run takes {} simulated, {} measured: {} off{}\n",
                      table::duration_text(static_cast<double>(check.simulated_ns)),
                      table::duration_text(static_cast<double>(check.recorded_ns)), table::percent_text(check.error),
                      check.trusted ? "" : "; do not rely on simulated figures");
@@ -63,9 +69,10 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
   for (const analysis::PoolHeadroom& room : old_rooms) {
     for (const analysis::PoolHeadroom& changed : new_rooms) {
       if (changed.pool != room.pool || !room.copies_by_peak || !changed.copies_by_peak) continue;
-      out += fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
-                         table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,
-                         *changed.copies_by_peak, room.size);
+      out +=
+          fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
+                      table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,
+                      *changed.copies_by_peak, room.size);
     }
   }
   return out;
@@ -78,22 +85,23 @@ std::string best_text(const AdviceDocument& document, const table::TextStyle& st
   for (size_t i = 0; i < best.members.size(); ++i) {
     members += fmt::format("{}#{}", i == 0 ? "" : i + 1 == best.members.size() ? " and " : ", ", best.members[i] + 1);
   }
-  std::string out = fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
-                                best.members.size() > 1 ? " together" : " alone",
-                                table::count_text(static_cast<int64_t>(best.estimated)),
-                                best.exhaustive ? ", all there are" : "");
+  std::string out =
+      fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
+                  best.members.size() > 1 ? " together" : " alone",
+                  table::count_text(static_cast<int64_t>(best.estimated)), best.exhaustive ? ", all there are" : "");
   out += table::render_text(effect_table(effect_of(document)), style);
   for (const std::string& note : best.estimate.notes) out += "note: " + table::printable(note, style.unicode) + "\n";
   if (best.simulated && best.simulated->stuck) {
-    out += fmt::format("warning: the simulated program hangs: {}\n", table::printable(best.simulated->stuck_why, style.unicode));
+    out += fmt::format("warning: the simulated program hangs: {}\n",
+                       table::printable(best.simulated->stuck_why, style.unicode));
   }
   return out + headroom_text(document, style.unicode);
 }
 
 Json figures_json(const whatif::Figures& figures) {
-  return {{"duration_ns", figures.duration_ns},   {"mean_active", figures.mean_active},
-          {"mean_waiting", figures.mean_waiting}, {"mean_occupied", figures.mean_occupied},
-          {"peak_active", figures.peak_active},   {"peak_waiting", figures.peak_waiting},
+  return {{"duration_ns", figures.duration_ns},    {"mean_active", figures.mean_active},
+          {"mean_waiting", figures.mean_waiting},  {"mean_occupied", figures.mean_occupied},
+          {"peak_active", figures.peak_active},    {"peak_waiting", figures.peak_waiting},
           {"peak_occupied", figures.peak_occupied}};
 }
 
@@ -119,7 +127,8 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
   out["simulated"] = simulated_json(advice.simulated);
   out["warnings"] = Json::array();
   for (const analysis::Violation& violation : advice.violations) {
-    out["warnings"].push_back({{"serious", violation.serious}, {"message", violation.message}, {"count", violation.count}});
+    out["warnings"].push_back(
+        {{"serious", violation.serious}, {"message", violation.message}, {"count", violation.count}});
   }
   if (!advice.path.empty()) out["branch"] = {{"path", advice.path}, {"other_path", advice.other_path}};
   return out;
@@ -137,7 +146,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
   std::string out = table::render_text(improvements, style);
   out += details_text(document, style.unicode);
   out += best_text(document, style);
-  if (!advices.ranked.empty()) out += baseline_text(advices);
+  if (!advices.ranked.empty()) out += baseline_text(document, style.unicode);
   if (document.left_out) out += "\n" + table::render_text(left_out_table(*document.trace, advices), style);
   return out;
 }
@@ -146,12 +155,14 @@ std::string advice_json(const AdviceDocument& document) {
   const Advices& advices = document.advices;
   Json out = json_document("advise");
   out["trace"] = trace_json_header(document.path, *document.trace);
-  out["weights"] = {{"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
+  out["weights"] = {
+      {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(*document.trace, advices);
   Json rows = table::rows_json(table);
   out["improvements"] = Json::array();
-  for (size_t i = 0; i < advices.ranked.size(); ++i) out["improvements"].push_back(improvement_json(document, i, rows[i]));
+  for (size_t i = 0; i < advices.ranked.size(); ++i)
+    out["improvements"].push_back(improvement_json(document, i, rows[i]));
   if (table.empty()) out["empty_reason"] = table.empty_reason();
   out["left_out"] = table::rows_json(left_out_table(*document.trace, advices));
   if (document.best.members.empty()) {
@@ -166,6 +177,9 @@ std::string advice_json(const AdviceDocument& document) {
                    {"estimated", estimate_json(document.best.estimate)},
                    {"simulated", simulated_json(document.best.simulated)}};
   }
+  Headline headline = headline_of(*document.trace, advices.baseline ? &*advices.baseline : nullptr, document.cores);
+  out["headline"] = {{"model", headline.model == model::Origin::simulated ? "simulated" : "estimated"},
+                     {"reason", headline.reason}};
   if (advices.baseline) {
     out["simulation_baseline"] = {{"recorded_ns", advices.baseline->recorded_ns},
                                   {"simulated_ns", advices.baseline->simulated_ns},

@@ -10,6 +10,7 @@
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
 #include "cli/output.h"
+#include "cli/record_checks.h"
 #include "cli/schemas.h"
 
 namespace contrafact::cli {
@@ -53,10 +54,9 @@ TEST(LaunchPlan, MergesTheUsersPatchOfJavaBase) {
   LaunchPlan plan = plan_java({"/usr/bin/java", "-cp", "-jar", "--patch-module", "java.base=/a", "-Xmx1g",
                                "--patch-module=java.base=/b", "--patch-module=java.sql=/c", "Main"},
                               kInstallation, {.output = "/o"});
-  EXPECT_THAT(plan.arguments,
-              ElementsAre("/usr/bin/java", "-agentpath:/opt/cf/lib/agent.so=output=/o",
-                          "--patch-module=java.base=/a:/b:/opt/cf/lib/classes.jar", "-cp", "-jar", "-Xmx1g",
-                          "--patch-module=java.sql=/c", "Main"));
+  EXPECT_THAT(plan.arguments, ElementsAre("/usr/bin/java", "-agentpath:/opt/cf/lib/agent.so=output=/o",
+                                          "--patch-module=java.base=/a:/b:/opt/cf/lib/classes.jar", "-cp", "-jar",
+                                          "-Xmx1g", "--patch-module=java.sql=/c", "Main"));
 }
 
 TEST(LaunchPlan, EncodesWhatWouldConfuseTheAgent) {
@@ -128,6 +128,20 @@ TEST(Installation, FoundBesideTheExecutable) {
   std::string installed = folder.file("lib/contrafact/libcontrafact_jvm.so");
   folder.file("lib/contrafact/contrafact-java.jar");
   EXPECT_EQ(find_installation(self)->agent_library, installed);
+}
+
+TEST(TraceConfig, IsCheckedBeforeTheProgramStarts) {
+  Folder folder;
+  std::string good =
+      folder.file("good.conf", "# what to record\ninclude shop.api.*  # the doors\n\n exclude shop.api.Log\r\n");
+  EXPECT_TRUE(check_trace_config(good, {"a.*"}, {"a.B.c"}).ok());
+  std::string bad = folder.file("bad.conf", "include shop.*\nincldue x\n");
+  base::Status status = check_trace_config(bad, {}, {});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, bad + ": line 2: 'incldue x' is neither include nor exclude with a pattern");
+  status = check_trace_config(folder.file("empty.conf", "include\n"), {}, {});
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr("line 1: '' is no pattern"));
 }
 
 TEST(Output, ChecksBeforeARecordingStarts) {

@@ -61,7 +61,7 @@ const table::Schema kTaskClassesSchema{
     "task-classes",
     "Tasks grouped by what they run and where they are spawned.",
     {{"body", "runs", Type::location, Unit::none, "The method that the tasks run."},
-     {"spawn", "spawned at", Type::location, Unit::none, "The innermost frame of the spawn's context."},
+     {"spawn", "spawned at", Type::location, Unit::none, "The program's innermost frame at the spawn."},
      {"pool", "pool", Type::text, Unit::none, "The executor that they are given to.", 6},
      {"count", "tasks", Type::integer, Unit::tasks, "How many there are."},
      {"exceptions", "failed", Type::integer, Unit::tasks, "How many ended by an exception.", 8},
@@ -70,7 +70,8 @@ const table::Schema kTaskClassesSchema{
      {"p99_ns", "p99", Type::duration, Unit::ns, "Duration that 99 % of them do not exceed.", 4},
      {"wait_share", "waiting", Type::ratio, Unit::ratio, "Share of their own time asleep for other tasks' results."},
      {"block_share", "blocked", Type::ratio, Unit::ratio, "Share of their own time in locks, queues and sleeps.", 3},
-     {"cpu_share", "on a core", Type::ratio, Unit::ratio, "Share of their own time on a core; empty if the kernel did not tell.", 7},
+     {"cpu_share", "on a core", Type::ratio, Unit::ratio,
+      "Share of their own time on a core; empty if the kernel did not tell.", 7},
      {"queue_mean_ns", "queued", Type::duration, Unit::ns, "Mean time from spawn to start.", 2}}};
 
 const table::Schema kUsageSeriesSchema{
@@ -84,6 +85,7 @@ const table::Schema kUsageSeriesSchema{
      {"occupied", "occupied", Type::integer, Unit::threads, "Active and waiting."}}};
 
 table::Cell location_of(const model::Trace& trace, model::ContextId context) {
+  context = trace.program_frame(context);
   if (!context.valid()) return std::monostate{};
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};
@@ -139,7 +141,8 @@ table::Table usage_series_table(const analysis::ThreadUsage& usage) {
                    int64_t{step.waiting}, int64_t{step.unoccupied}, int64_t{step.occupied()}});
   }
   // The last row says where the window ends.
-  if (!usage.steps.empty()) table.add_row({usage.window.duration_ns(), int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}});
+  if (!usage.steps.empty())
+    table.add_row({usage.window.duration_ns(), int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}});
   return table;
 }
 

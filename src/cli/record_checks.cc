@@ -5,25 +5,60 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "base/file.h"
 
 namespace contrafact::cli {
 
+namespace {
+
+base::Status check_pattern(std::string_view pattern) {
+  if (!pattern.empty() && pattern.find_first_of(" \t\r\n/,;") == std::string_view::npos) return {};
+  return base::Error{
+      fmt::format("'{}' is no pattern; write packages, classes and methods with dots: shop.api.*", pattern)};
+}
+
+std::string_view trimmed(std::string_view text) {
+  size_t begin = text.find_first_not_of(" \t\r"), end = text.find_last_not_of(" \t\r");
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1);
+}
+
+// A line of a trace configuration: `include PATTERN`, `exclude PATTERN`, or nothing but a comment.
+base::Status check_line(std::string_view line) {
+  line = trimmed(line.substr(0, line.find('#')));
+  if (line.empty()) return {};
+  std::string_view word = line.substr(0, line.find_first_of(" \t"));
+  if (word != "include" && word != "exclude") {
+    return base::Error{fmt::format("'{}' is neither include nor exclude with a pattern", line)};
+  }
+  return check_pattern(trimmed(line.substr(word.size())));
+}
+
+}  // namespace
+
 base::Status check_trace_config(const std::string& path, const std::vector<std::string>& include,
                                 const std::vector<std::string>& exclude) {
   for (const auto* patterns : {&include, &exclude}) {
     for (const std::string& pattern : *patterns) {
-      if (pattern.empty() || pattern.find_first_of(" \t\n/") != std::string::npos) {
-        return base::Error{fmt::format("'{}' is no pattern; write packages, classes and methods with dots: shop.api.*", pattern)};
-      }
+      if (base::Status good = check_pattern(pattern); !good) return good;
     }
   }
   if (path.empty()) return {};
   base::Result<std::string> text = base::read_text_file(path);
   if (!text) return text.error();
+  size_t number = 0;
+  for (std::string_view rest = *text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    ++number;
+    if (base::Status good = check_line(line); !good) {
+      return base::Error{fmt::format("{}: line {}: {}", path, number, good.error().message)};
+    }
+  }
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "cli/schemas.h"
 
+#include "cli/advice_tables.h"
 #include "cli/metric_tables.h"
 #include "export/trace_csv.h"
 
@@ -7,9 +8,11 @@ namespace contrafact::cli {
 
 const std::vector<const table::Schema*>& all_schemas() {
   static const std::vector<const table::Schema*> list{
-      &kCompareTwoSchema,   &kCompareThreeSchema, &kMetricsSchema,     &kHeadroomSchema,
-      &kTaskClassesSchema,  &kUsageSeriesSchema,  &kInfoRunSchema,     &kInfoEventsSchema,
-      &kInfoPoolsSchema,    &kInfoThreadsSchema,  &kDoctorSchema,      &exporters::kTaskListSchema,
+      &kImprovementsSchema,     &kEffectSchema,       &kLeftOutSchema,
+      &kCompareTwoSchema,       &kCompareThreeSchema, &kMetricsSchema,
+      &kHeadroomSchema,         &kTaskClassesSchema,  &kUsageSeriesSchema,
+      &kInfoRunSchema,          &kInfoEventsSchema,   &kInfoPoolsSchema,
+      &kInfoThreadsSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
       &exporters::kEventsSchema};
   return list;
 }

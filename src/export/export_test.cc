@@ -78,7 +78,8 @@ TEST(Perfetto, SlicesNestAndFlowsHaveBothEnds) {
 
 TEST(Csv, EventsByThread) {
   std::string csv = events_csv(parse(kRun));
-  EXPECT_THAT(csv, testing::StartsWith("time_ns,thread,thread_name,event,a,b\n0,0,main,thread_begin,,\n10,0,main,task_spawn,0,0\n"));
+  EXPECT_THAT(csv, testing::StartsWith(
+                       "time_ns,thread,thread_name,event,a,b\n0,0,main,thread_begin,,\n10,0,main,task_spawn,0,0\n"));
   EXPECT_THAT(csv, testing::HasSubstr("5,1,\"worker, 1\",worker_idle,0,0\n"));
 }
 
@@ -86,7 +87,7 @@ TEST(Csv, TasksWithTheirTimes) {
   table::Table tasks = task_list(parse(kRun));
   ASSERT_EQ(tasks.rows().size(), 1u);
   std::string csv = table::render_csv(tasks);
-  EXPECT_THAT(csv, testing::HasSubstr("shop.Feed.show,Feed.java,14,shop pool,10,16,80,82,\"worker, 1\"\n"));
+  EXPECT_THAT(csv, testing::HasSubstr("shop.Feed.show,Feed.java,14,shop pool,10,16,80,82,\"worker, 1\",normal\n"));
 }
 
 TEST(Json, TheWholeTraceIsValidJson) {
@@ -94,6 +95,8 @@ TEST(Json, TheWholeTraceIsValidJson) {
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["facts"]["pid"], "4242");
   EXPECT_EQ(json["events"].size(), 12u);
+  EXPECT_EQ(json["methods"].size(), parse(kRun).methods.size());
+  EXPECT_EQ(json["contexts"].size(), parse(kRun).contexts.size());
   EXPECT_EQ(json["tasks"][0]["start_ns"], 16);
   EXPECT_EQ(json["events"][1], nlohmann::json::parse(R"([10, 0, "task_spawn", 0, 0])"));
 }

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "model/text_names.h"
 #include "table/render.h"
 
 namespace contrafact::exporters {
@@ -22,6 +23,7 @@ Cell time_cell(const model::Trace& trace, EventIndex event, int64_t begin_ns) {
 }
 
 Cell location_cell(const model::Trace& trace, model::ContextId context) {
+  context = trace.program_frame(context);
   if (!context.valid()) return std::monostate{};
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};
@@ -33,6 +35,39 @@ Cell location_cell(const model::Trace& trace, model::ContextId context) {
 Cell thread_cell(const model::Trace& trace, EventIndex event) {
   if (!event.valid()) return std::monostate{};
   return std::string(trace.string(trace.threads[trace.thread_of(event).index()].name));
+}
+
+// How the task went, in one word.
+std::string fate_of(const model::Trace& trace, const model::TaskRow& row) {
+  if (row.truncated) return "cut off";
+  if (row.end.valid()) return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.end.index()])]);
+  if (row.dropped) return "dropped";
+  if (row.complete.valid()) return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.complete.index()])]);
+  return "never started";
+}
+
+nlohmann::ordered_json id_json(uint32_t id) { return id == UINT32_MAX ? nlohmann::ordered_json() : nlohmann::ordered_json(id); }
+
+// The tables that events and tasks point into; arrays, so that long ones stay small.
+void add_tables(const model::Trace& trace, nlohmann::ordered_json& document) {
+  using Json = nlohmann::ordered_json;
+  Json methods = Json::array(), contexts = Json::array(), dependencies = Json::array();
+  for (const format::MethodRow& row : trace.methods) {
+    methods.push_back(
+        {fmt::format("{}.{}", trace.string(row.class_name), trace.string(row.name)), trace.string(row.file), row.line});
+  }
+  for (const format::ContextRow& row : trace.contexts) {
+    contexts.push_back({id_json(row.parent.value), id_json(row.method.value), row.line});
+  }
+  for (const model::Dependency& row : trace.dependencies) {
+    dependencies.push_back({row.task.value, row.source.value, row.mode == format::DependsMode::all ? "all" : "any"});
+  }
+  document["method_columns"] = {"name", "file", "line"};
+  document["methods"] = std::move(methods);
+  document["context_columns"] = {"parent", "method", "line"};
+  document["contexts"] = std::move(contexts);
+  document["dependency_columns"] = {"task", "source", "mode"};
+  document["dependencies"] = std::move(dependencies);
 }
 
 }  // namespace
@@ -49,7 +84,9 @@ const table::Schema kTaskListSchema{
      {"start_ns", "started", Type::duration, Unit::ns, "When its body began."},
      {"complete_ns", "completed", Type::duration, Unit::ns, "When its result was there."},
      {"end_ns", "ended", Type::duration, Unit::ns, "When its body ended."},
-     {"thread", "thread", Type::text, Unit::none, "The thread that ran it."}}};
+     {"thread", "thread", Type::text, Unit::none, "The thread that ran it."},
+     {"fate", "fate", Type::text, Unit::none,
+      "How it ended: normal, exception, cancelled; or dropped, cut off (by the end of the recording), never started."}}};
 
 const table::Schema kEventsSchema{
     "events",
@@ -71,7 +108,7 @@ table::Table task_list(const model::Trace& trace) {
     table.add_row({static_cast<int64_t>(t), std::string(kTaskKinds[static_cast<size_t>(row.kind)]), std::move(body),
                    location_cell(trace, row.spawn_context), std::move(pool), time_cell(trace, row.spawn, begin_ns),
                    time_cell(trace, row.start, begin_ns), time_cell(trace, row.complete, begin_ns),
-                   time_cell(trace, row.end, begin_ns), thread_cell(trace, row.start)});
+                   time_cell(trace, row.end, begin_ns), thread_cell(trace, row.start), fate_of(trace, row)});
   }
   if (trace.tasks.empty()) table.set_empty_reason("the trace holds no tasks");
   return table;
@@ -79,7 +116,8 @@ table::Table task_list(const model::Trace& trace) {
 
 std::string events_csv(const model::Trace& trace) {
   std::string out;
-  for (const table::Column& column : kEventsSchema.columns) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  for (const table::Column& column : kEventsSchema.columns)
+    out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
   out += '\n';
   int64_t begin_ns = trace.begin_ns();
   auto to = std::back_inserter(out);
@@ -103,8 +141,10 @@ std::string trace_json(const model::Trace& trace, nlohmann::ordered_json documen
   Json facts = Json::object();
   for (const model::Fact& fact : trace.facts) facts[fact.key] = fact.value;
   document["facts"] = std::move(facts);
-  document["loss"] = {{"events_dropped", trace.loss.events_dropped}, {"blocks_damaged", trace.loss.blocks_damaged},
-                      {"bytes_skipped", trace.loss.bytes_skipped},   {"cut_off", trace.loss.cut_off},
+  document["loss"] = {{"events_dropped", trace.loss.events_dropped},
+                      {"blocks_damaged", trace.loss.blocks_damaged},
+                      {"bytes_skipped", trace.loss.bytes_skipped},
+                      {"cut_off", trace.loss.cut_off},
                       {"notes", trace.loss.notes}};
   Json threads = Json::array();
   for (size_t t = 0; t < trace.threads.size(); ++t) {
@@ -120,9 +160,11 @@ std::string trace_json(const model::Trace& trace, nlohmann::ordered_json documen
   document["threads"] = std::move(threads);
   Json pools = Json::array();
   for (const format::PoolRow& pool : trace.pools) {
-    pools.push_back({{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
+    pools.push_back(
+        {{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
   }
   document["pools"] = std::move(pools);
+  add_tables(trace, document);
   document["tasks"] = table::rows_json(task_list(trace));
   // Events as arrays, one to a line: a tree of millions of objects would need gigabytes.
   std::string text = table::json_text(document);

@@ -96,6 +96,7 @@ class Builder {
       if (row.kind == TaskKind::thread) flags |= kIsThread;
       if (dag_.dependency_begin[i + 1] > dag_.dependency_begin[i]) flags |= kHasDependencies;
       if (row.pool.valid()) flags |= kHasPool;
+      if (row.delay_us > 0) flags |= kHasDelay;
     }
   }
 

@@ -16,7 +16,7 @@ constexpr int64_t kRaceNs = 10'000;
 
 Propagator::Propagator(const TraceDag& dag) : dag_(dag) {}
 
-Propagated Propagator::run(std::span<const Placement> placements, const PropagateOptions& options) {
+const Propagated& Propagator::run(std::span<const Placement> placements, const PropagateOptions& options) {
   reset(placements, options);
   start_roots();
   while (true) {
@@ -28,7 +28,7 @@ Propagated Propagator::run(std::span<const Placement> placements, const Propagat
     if (!release_one()) break;
   }
   report_stuck();
-  return std::move(result_);
+  return result_;
 }
 
 void Propagator::reset(std::span<const Placement> placements, const PropagateOptions& options) {
@@ -37,7 +37,12 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   placements_ = placements;
   options_ = options;
   latencies_ = options.latencies ? options.latencies : &dag_.typical;
-  result_ = {};
+  result_.end_ns = kNever;
+  result_.active_ns = result_.waiting_ns = 0;
+  result_.reordered = result_.detached = 0;
+  result_.stuck.clear();
+  result_.changes.clear();
+  result_.steps.clear();
   if (options.steps) result_.steps.resize(dag_.roots.size());
   available_.assign(tasks, kNever);
   completed_.assign(tasks, kNever);
@@ -45,8 +50,7 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   spawn_list_.assign(tasks, kNone);
   completion_list_.assign(tasks, kNone);
   link_list_.assign(dag_.link_count, kNone);
-  if (ran_early_.size() != tasks || any_early_) ran_early_.assign(tasks, 0);
-  any_early_ = false;
+  ran_.assign(tasks, 0);
   strand_count_ = 0;
   parked_.clear();
   ready_.clear();
@@ -161,7 +165,8 @@ bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) 
   const uint32_t task = vertex.id;
   const int64_t now_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
   advance_to(strand, frame, now_ns, now_ns);
-  available_[task] = now_ns + int64_t{dag_.trace->tasks[task].delay_us} * 1000;
+  available_[task] = now_ns;
+  if (has(task, kHasDelay)) available_[task] += int64_t{dag_.trace->tasks[task].delay_us} * 1000;
   wake_all(spawn_list_[task]);
   if (!placements_.empty() && placements_[task] != Placement::own_thread) {
     frame.credit_ns = dag_.spawn_cost_ns[task];
@@ -185,21 +190,19 @@ int64_t Propagator::dependencies_ns(uint32_t task, uint32_t* missing) const {
 }
 
 int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const {
-  size_t pool = latencies_->call_label_ns.size() - 1;
-  if ((vertex.assumed_label || vertex.assumed_post) && has(vertex.id, kHasPool)) {
-    pool = dag_.trace->tasks[vertex.id].pool.index();
-  }
-  if (cause_ns != kNever && cause_ns > ready_ns) {
-    return cause_ns + (vertex.assumed_label ? latencies_->call_label_ns[pool] : vertex.label_ns);
-  }
-  return ready_ns + (vertex.assumed_post ? latencies_->call_post_ns[pool] : vertex.post_ns);
+  const bool slept = cause_ns != kNever && cause_ns > ready_ns;
+  if (slept && !vertex.assumed_label) return cause_ns + vertex.label_ns;
+  if (!slept && !vertex.assumed_post) return ready_ns + vertex.post_ns;
+  const std::vector<int64_t>& assumed = slept ? latencies_->call_label_ns : latencies_->call_post_ns;
+  const size_t pool = has(vertex.id, kHasPool) ? dag_.trace->tasks[vertex.id].pool.index() : assumed.size() - 1;
+  return (slept ? cause_ns : ready_ns) + assumed[pool];
 }
 
 bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
   const uint32_t task = vertex.id;
   const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
   const bool moved = !placements_.empty() && placements_[task] != Placement::own_thread;
-  if (moved || (any_early_ && ran_early_[task])) {
+  if (moved || ran_[task]) {
     if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
     strand.now_ns = ready_ns;
     frame.credit_ns = 0;
@@ -217,7 +220,7 @@ bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
     if (missing != kNone || late) {
       // Another thread completes the last source in this variant: the stage runs there.
       strand.released = false;
-      detach(frame.at, strand.thread);
+      detach(frame.at);
       if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
       strand.now_ns = ready_ns;
       frame.credit_ns = 0;
@@ -242,7 +245,7 @@ bool Propagator::step_complete(Strand& strand, Frame& frame, const Vertex& verte
       if (missing != kNone && !strand.released) return suspend(strand, Wait::completion, missing, true);
       if (missing != kNone) {
         strand.released = false;
-        detach(frame.at, strand.thread);
+        detach(frame.at);
         advance_to(strand, frame, now_ns, now_ns);
         return true;
       }
@@ -381,7 +384,9 @@ bool Propagator::step_block(Strand& strand, Frame& frame, const Vertex& vertex) 
 
 void Propagator::enter_body(Strand& strand, uint32_t index, int64_t time_ns) {
   const Body& body = dag_.bodies[index];
-  const bool own_run = index >= dag_.task_count() || has(index, kIsThread);
+  const bool is_task = index < dag_.task_count();
+  const bool own_run = !is_task || has(index, kIsThread);
+  if (is_task) ran_[index] = 1;
   strand.frames.push_back({index, body.begin, body.end, 0, strand.use, false});
   strand.now_ns = time_ns;
   if (!own_run || body.state == BodyState::active) set_use(strand, time_ns, Use::active);
@@ -412,7 +417,7 @@ bool Propagator::end_body(Strand& strand) {
 }
 
 // A call or completion that its recorded thread cannot do, because what it depends on comes later: does it on its own.
-void Propagator::detach(uint32_t vertex, uint32_t) {
+void Propagator::detach(uint32_t vertex) {
   ++result_.detached;
   const auto thread = static_cast<uint32_t>(std::max(result_.steps.size(), dag_.roots.size()));
   if (options_.steps) result_.steps.emplace_back();
@@ -423,9 +428,14 @@ void Propagator::detach(uint32_t vertex, uint32_t) {
 
 bool Propagator::begin_detached(Strand& strand) {
   const Vertex& vertex = dag_.vertices[strand.detached_vertex];
-  uint32_t missing;
-  const int64_t time_ns = dependencies_ns(vertex.id, &missing);
-  if (missing != kNone) return suspend(strand, Wait::completion, missing, false);
+  int64_t time_ns;
+  if (vertex.vertex_kind() == VertexKind::call && has(vertex.id, kHasSpawn)) {
+    time_ns = call_time(vertex, kUnborn, available_[vertex.id]);
+  } else {
+    uint32_t missing;
+    time_ns = dependencies_ns(vertex.id, &missing);
+    if (missing != kNone) return suspend(strand, Wait::completion, missing, false);
+  }
   strand.now_ns = strand.since_ns = time_ns;
   if (options_.steps) log(strand, Step::Kind::vertex, strand.detached_vertex, time_ns, time_ns);
   strand.detached_vertex = kNone;
@@ -491,7 +501,10 @@ void Propagator::unlink(uint32_t index) {
 }
 
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
-bool Propagator::release_one() { return release_soft() || run_early(); }
+bool Propagator::release_one() {
+  // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
+  return release_soft() || run_early(64) || run_early(4096) || run_early(kNone) || run_elsewhere();
+}
 
 bool Propagator::release_soft() {
   uint32_t best = kNone;
@@ -508,18 +521,20 @@ bool Propagator::release_soft() {
   return true;
 }
 
-// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is.
-bool Propagator::run_early() {
+// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is, among the next
+// `window` vertices.
+bool Propagator::run_early(uint32_t window) {
   uint32_t best = kNone, best_vertex = kNone;
   int64_t best_ns = INT64_MAX;
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
     if (strand.wait != Wait::spawn) continue;
     const Frame& frame = strand.frames.back();
-    for (uint32_t at = frame.at + 1; at < frame.end; ++at) {
+    const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
+    for (uint32_t at = frame.at + 1; at < end; ++at) {
       const Vertex& vertex = dag_.vertices[at];
       if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
-      if (available_[vertex.id] == kNever || ran_early_[vertex.id]) continue;
+      if (available_[vertex.id] == kNever || ran_[vertex.id]) continue;
       if (!placements_.empty() && placements_[vertex.id] != Placement::own_thread) continue;
       if (available_[vertex.id] < best_ns) {
         best_ns = available_[vertex.id];
@@ -532,8 +547,6 @@ bool Propagator::run_early() {
   if (best == kNone) return false;
   const Vertex& vertex = dag_.vertices[best_vertex];
   unlink(best);
-  ran_early_[vertex.id] = 1;
-  any_early_ = true;
   ++result_.reordered;
   Strand& strand = strands_[best];
   const int64_t ready_ns = strand.now_ns;
@@ -541,6 +554,36 @@ bool Propagator::run_early() {
   if (options_.steps) log(strand, Step::Kind::vertex, best_vertex, ready_ns, time_ns);
   enter_body(strand, vertex.id, time_ns);
   ready_.push_back(best);
+  return true;
+}
+
+// A task that somebody waits for is queued behind a worker that cannot go on (it may be the very one that waits): another
+// worker of the pool takes it.
+bool Propagator::run_elsewhere() {
+  uint32_t best = kNone;
+  auto consider = [&](uint32_t task) {
+    const bool stays = placements_.empty() || placements_[task] == Placement::own_thread;
+    const bool can_run = stays && !ran_[task] && has(task, kHasBody) && has(task, kHasSpawn) && available_[task] != kNever;
+    if (can_run && (best == kNone || available_[task] < available_[best])) best = task;
+  };
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    if (strands_[i].wait == Wait::completion) consider(strands_[i].wait_id);
+  }
+  if (any_continuation_) {
+    for (uint32_t task = 0; task < parked_list_.size(); ++task) {
+      if (parked_list_[task] != kNone) consider(task);
+    }
+  }
+  if (best == kNone) return false;
+  if (call_vertex_.empty()) {
+    call_vertex_.assign(dag_.task_count(), kNone);
+    for (uint32_t i = 0; i < dag_.vertices.size(); ++i) {
+      if (dag_.vertices[i].vertex_kind() == VertexKind::call) call_vertex_[dag_.vertices[i].id] = i;
+    }
+  }
+  ++result_.reordered;
+  ran_[best] = 1;
+  detach(call_vertex_[best]);
   return true;
 }
 
@@ -565,7 +608,7 @@ void Propagator::set_use(Strand& strand, int64_t time_ns, Use use) {
   const int64_t spent_ns = time_ns - strand.since_ns;
   if (strand.use == Use::active) result_.active_ns += spent_ns;
   else if (strand.use == Use::waiting) result_.waiting_ns += spent_ns;
-  if (options_.changes && strand.use != use) result_.changes.push_back({time_ns, strand.use, use});
+  if (options_.changes && strand.use != use) result_.changes.push_back(UseChange::at(time_ns, strand.use, use));
   strand.since_ns = time_ns;
   strand.use = use;
 }

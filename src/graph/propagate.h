@@ -28,9 +28,16 @@ enum class Placement : uint8_t {
 // What a thread is doing, for the counts.
 enum class Use : uint8_t { none, active, waiting };
 
+// One thread's change of use, packed for the sake of the variants that make millions of them.
 struct UseChange {
-  int64_t time_ns;
-  Use from, to;
+  int64_t packed;  // time_ns * 16 + from * 4 + to
+
+  static UseChange at(int64_t time_ns, Use from, Use to) {
+    return {time_ns * 16 + static_cast<int64_t>(from) * 4 + static_cast<int64_t>(to)};
+  }
+  int64_t time_ns() const { return packed >> 4; }
+  Use from() const { return static_cast<Use>(packed >> 2 & 3); }
+  Use to() const { return static_cast<Use>(packed & 3); }
 };
 
 // Why a body could not be run to its end.
@@ -75,8 +82,9 @@ class Propagator {
  public:
   explicit Propagator(const TraceDag& dag);
 
-  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved.
-  Propagated run(std::span<const Placement> placements, const PropagateOptions& options = {});
+  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved. The result is valid
+  // until the next run.
+  const Propagated& run(std::span<const Placement> placements, const PropagateOptions& options = {});
 
   // Of the latest run; kNever if it did not happen.
   int64_t available_ns(TaskId task) const { return available_[task.index()]; }
@@ -130,7 +138,7 @@ class Propagator {
   bool end_body(Strand& strand);
   bool complete(Strand& strand, uint32_t task, int64_t time_ns);
   bool host_parked(Strand& strand, uint32_t task);
-  void detach(uint32_t vertex, uint32_t thread);
+  void detach(uint32_t vertex);
   void detach_parked(const Parked& parked, int64_t time_ns);
   int64_t dependencies_ns(uint32_t task, uint32_t* missing) const;
   int64_t call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const;
@@ -140,7 +148,8 @@ class Propagator {
   uint32_t& list_of(Wait wait, uint32_t id);
   bool release_one();
   bool release_soft();
-  bool run_early();
+  bool run_early(uint32_t window);
+  bool run_elsewhere();
   void report_stuck();
   void set_use(Strand& strand, int64_t time_ns, Use use);
   void log(const Strand& strand, Step::Kind kind, uint32_t index, int64_t ready_ns, int64_t time_ns);
@@ -157,8 +166,8 @@ class Propagator {
   std::vector<uint32_t> ready_;
   std::vector<int64_t> available_, completed_, linked_;
   std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
-  std::vector<uint8_t> ran_early_;
-  bool any_early_ = false;
+  std::vector<uint8_t> ran_;            // by task: its body has begun
+  std::vector<uint32_t> call_vertex_;   // by task; made when first needed
   std::vector<uint32_t> expected_;     // by task: coordinators that will wait for it and have not come there yet
   std::vector<uint32_t> parked_list_;  // by task: parts of coordinators that go on when it completes
   std::vector<uint32_t> host_;         // by task: the strand that stands at its completion and waits for coordinators

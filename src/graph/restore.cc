@@ -136,6 +136,7 @@ class Restorer {
 
   void restore_row(const Row& row) {
     stack_.clear();
+    held_.clear();
     last_emitted_ns_ = INT64_MIN;
     last_kind_ = EventKind::thread_begin;
     asleep_ = false;
@@ -146,7 +147,21 @@ class Restorer {
     unborn_ = row.steps < dag_.roots.size() && dag_.roots[row.steps].begin_ns == kUnborn;
     // A worker whose tasks all run elsewhere is never made.
     if (unborn_ && std::none_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == Step::Kind::vertex; })) return;
+    const bool detached = row.steps >= dag_.roots.size();
+    if (detached) emit(EventKind::worker_busy, steps.front().time_ns, pool_of(steps).value, 0);
     for (const Step& step : steps) restore_step(step);
+    if (detached) emit(EventKind::worker_idle, steps.back().time_ns, pool_of(steps).value, 0);
+  }
+
+  // Detached parts run on workers of their task's pool.
+  model::PoolId pool_of(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      uint32_t body = UINT32_MAX;
+      if (step.kind == Step::Kind::segment_begin) body = body_of_vertex(step.index);
+      else if (step.kind == Step::Kind::body_begin) body = step.index;
+      if (body < old_.tasks.size() && old_.tasks[body].pool.valid()) return old_.tasks[body].pool;
+    }
+    return old_.pools.empty() ? model::PoolId() : model::PoolId(0);
   }
 
   void restore_step(const Step& step) {
@@ -189,6 +204,8 @@ class Restorer {
     const int64_t old_ready_ns = cursor.last_old_ns + delay_ns;
     const int64_t old_time_ns = old_.time_ns[event];
     const bool unborn = cursor.last_new_ns < kUnborn / 2;
+    for (uint32_t held : held_) emit_old(held, std::max(old_begin_ns_, std::min(old_.time_ns[held], time_ns)));
+    held_.clear();
     for (; cursor.next < event; ++cursor.next) {
       const EventKind kind = old_.kind[cursor.next];
       if (drop_idle && (kind == EventKind::worker_idle || kind == EventKind::worker_busy)) continue;
@@ -267,9 +284,19 @@ class Restorer {
   void skipped_call(const Step& step) {
     const uint32_t task = dag_.vertices[step.index].id;
     const uint32_t event = dag_.vertex_event[step.index];
-    if (event >= top().next) gap(event, dag_.vertices[step.index].delay_ns, step.time_ns, step.time_ns, true);
+    if (event >= top().next) {
+      if (step.time_ns < kUnborn / 2) hold(event);
+      else gap(event, dag_.vertices[step.index].delay_ns, step.time_ns, step.time_ns, true);
+    }
     step_over_call(task);
     top().last_new_ns = step.time_ns;
+  }
+
+  // A worker whose first tasks run elsewhere comes to life with a later one: its first events wait for that.
+  void hold(uint32_t event) {
+    for (uint32_t i = top().next; i < event; ++i) {
+      if (old_.kind[i] != EventKind::worker_idle && old_.kind[i] != EventKind::worker_busy) held_.push_back(i);
+    }
   }
 
   void body_end(const Step& step) {
@@ -380,6 +407,7 @@ class Restorer {
   std::vector<Cursor> cursors_;                      // by body
   std::vector<std::vector<uint32_t>> open_methods_;  // by body
   std::vector<uint32_t> stack_;                      // bodies open on this thread
+  std::vector<uint32_t> held_;  // events of a worker that is not there yet
   std::vector<uint32_t> body_of_vertex_;
   int64_t last_emitted_ns_ = INT64_MIN;
   int64_t new_end_ns_ = 0, old_end_ns_ = 0, old_begin_ns_ = 0;

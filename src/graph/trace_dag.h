@@ -97,6 +97,7 @@ enum TaskFlag : uint8_t {
   kIsThread = 8,
   kHasDependencies = 16,
   kHasPool = 32,
+  kHasDelay = 64,
 };
 
 struct TraceDag {

@@ -41,9 +41,23 @@ class IdCheck {
 
   void check_event(size_t i) {
     const EventKind kind = parts_.kind[i];
-    if (kind == EventKind::method_enter || kind == EventKind::method_exit) {
-      fix(parts_.a[i], parts_.methods.size());
-      return;
+    // The common kinds by hand: this runs once for every event of the file.
+    switch (kind) {
+      case EventKind::method_enter:
+      case EventKind::method_exit: return fix(parts_.a[i], parts_.methods.size());
+      case EventKind::task_start: return fix(parts_.a[i], parts_.tasks.size());
+      case EventKind::task_end:
+      case EventKind::task_complete:
+      case EventKind::wait_end:
+        fix(parts_.a[i], parts_.tasks.size());
+        return fix_operand(format::Operand::outcome, parts_.b[i]);
+      case EventKind::task_spawn:
+      case EventKind::wait_begin:
+        fix(parts_.a[i], parts_.tasks.size());
+        return fix(parts_.b[i], parts_.contexts.size());
+      case EventKind::worker_idle:
+      case EventKind::worker_busy: return fix(parts_.a[i], parts_.pools.size());
+      default: break;
     }
     const format::EventSchema& schema = format::schema_of(kind);
     fix_operand(schema.operands[0], parts_.a[i]);

@@ -124,13 +124,25 @@ class Collector : public format::Visitor {
   }
 
   void scan_task_event(uint32_t i, EventKind kind, std::span<const uint32_t> extras, size_t& extra) {
-    if (a_[i] != UINT32_MAX) task_max_ = std::max(task_max_, uint64_t{a_[i]} + 1);
-    if (kind == EventKind::task_depends && b_[i] != UINT32_MAX) task_max_ = std::max(task_max_, uint64_t{b_[i]} + 1);
+    if (a_[i] != UINT32_MAX) note_task(a_[i]);
+    if (kind == EventKind::task_depends && b_[i] != UINT32_MAX) note_task(b_[i]);
     const size_t operands = format::schema_of(kind).operand_count();
     if (operands <= 2 && kind != EventKind::task_delay) return;
     OuterOperands outer{kind, {a_[i], b_[i], UINT32_MAX, UINT32_MAX}};
     for (size_t k = 2; k < operands; ++k) outer.operands[k] = extras[extra++];
     outer_.push_back(outer);
+  }
+
+  void note_task(uint32_t id) {
+    if (id >= number_.size()) {
+      // Threads take ids in ranges, so that they are nearly dense; only a damaged or foreign file has others.
+      if (id > kind_.size() * 8 + (1 << 20)) {
+        sparse_ = true;
+        return;
+      }
+      number_.resize(std::max<size_t>(size_t{id} + 1, number_.size() * 2), 0);
+    }
+    number_[id] = 1;
   }
 
   void add_beside(ThreadId thread, uint32_t i) {
@@ -161,15 +173,7 @@ class Collector : public format::Visitor {
 
   // Task ids are unique in the file but not dense: threads take them in ranges. They keep their order.
   void number_tasks() {
-    const uint64_t table_max = uint64_t{kind_.size()} * 8 + (1 << 16);
-    if (task_max_ <= table_max) {
-      std::vector<uint32_t> number(task_max_, 0);
-      each_task_id([&](uint32_t& id) { number[id] = 1; });
-      uint32_t next = 0;
-      for (uint32_t& n : number) n = n ? next++ : UINT32_MAX;
-      each_task_id([&](uint32_t& id) { id = number[id]; });
-      trace_.tasks.resize(next);
-    } else {  // only a damaged or foreign file has such ids
+    if (sparse_) {
       std::vector<uint32_t> ids;
       each_task_id([&](uint32_t& id) { ids.push_back(id); });
       std::sort(ids.begin(), ids.end());
@@ -178,6 +182,14 @@ class Collector : public format::Visitor {
         id = static_cast<uint32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
       });
       trace_.tasks.resize(ids.size());
+    } else {
+      uint32_t next = 0, last = 0;
+      for (uint32_t id = 0; id < number_.size(); ++id) {
+        if (number_[id]) last = id + 1;
+        number_[id] = number_[id] ? next++ : UINT32_MAX;
+      }
+      if (next != last) each_task_id([&](uint32_t& id) { id = number_[id]; });
+      trace_.tasks.resize(next);
     }
     for (const OuterOperands& outer : outer_) {
       if (outer.operands[0] != UINT32_MAX) set_outer_operands(trace_, outer.kind, outer.operands[0], outer.operands);
@@ -202,26 +214,24 @@ class Collector : public format::Visitor {
     const size_t threads = std::max<size_t>(trace_.threads.size(), threads_max_);
     trace_.threads.resize(threads);
     trace_.cpu.resize(threads);
-    std::vector<uint32_t> next(threads, 0);
-    for (const Run& run : runs_) next[run.thread] += run.end - run.begin;
+    std::vector<uint32_t> events(threads, 0);
+    for (const Run& run : runs_) events[run.thread] += run.end - run.begin;
     uint32_t total = 0;
-    for (uint32_t& n : next) {
+    for (uint32_t n : events) {
       trace_.thread_ranges.push_back({total, total + n});
-      total += std::exchange(n, total);
+      total += n;
     }
-    move_column(trace_.kind, kind_, next, total);
-    move_column(trace_.time_ns, time_ns_, next, total);
-    move_column(trace_.a, a_, next, total);
-    move_column(trace_.b, b_, next, total);
+    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& x, const Run& y) { return x.thread < y.thread; });
+    move_column(trace_.kind, kind_, total);
+    move_column(trace_.time_ns, time_ns_, total);
+    move_column(trace_.a, a_, total);
+    move_column(trace_.b, b_, total);
   }
 
   template <typename Value>
-  void move_column(std::vector<Value>& to, std::vector<Value>& from, std::vector<uint32_t> next, uint32_t total) {
-    to.resize(total);
-    for (const Run& run : runs_) {
-      std::copy(from.begin() + run.begin, from.begin() + run.end, to.begin() + next[run.thread]);
-      next[run.thread] += run.end - run.begin;
-    }
+  void move_column(std::vector<Value>& to, std::vector<Value>& from, uint32_t total) {
+    to.reserve(total);
+    for (const Run& run : runs_) to.insert(to.end(), from.begin() + run.begin, from.begin() + run.end);
     std::vector<Value>().swap(from);
   }
 
@@ -232,7 +242,8 @@ class Collector : public format::Visitor {
   std::vector<uint32_t> a_, b_;
   std::vector<Run> runs_;
   std::vector<OuterOperands> outer_;
-  uint64_t task_max_ = 0;
+  std::vector<uint32_t> number_;  // by the file's task id: 1 if it occurs, then the dense id
+  bool sparse_ = false;
   uint32_t threads_max_ = 0;
   bool too_many_ = false;
 };

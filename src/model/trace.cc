@@ -56,13 +56,30 @@ std::string label(const Trace& trace, MethodId id, uint32_t line) {
   return text;
 }
 
+// Packages that only the Java platform's own classes may be in, or are in by custom.
+bool is_platform(std::string_view class_name) {
+  for (std::string_view prefix : {"java.", "javax.", "jdk.", "sun.", "com.sun."}) {
+    if (class_name.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string Trace::method_label(MethodId id) const {
   return label(*this, id, id.valid() && id.index() < methods.size() ? methods[id.index()].line : 0);
 }
 
+ContextId Trace::program_frame(ContextId id) const {
+  for (ContextId frame = id; frame.valid() && frame.index() < contexts.size(); frame = contexts[frame.index()].parent) {
+    MethodId method = contexts[frame.index()].method;
+    if (method.valid() && !is_platform(string(methods[method.index()].class_name))) return frame;
+  }
+  return id;
+}
+
 std::string Trace::context_label(ContextId id) const {
+  id = program_frame(id);
   if (!id.valid() || id.index() >= contexts.size()) return "?";
   return label(*this, contexts[id.index()].method, contexts[id.index()].line);
 }

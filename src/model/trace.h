@@ -132,7 +132,10 @@ struct Trace {
 
   // "Feed.load (Feed.java:41)"; "?" for none.
   std::string method_label(MethodId id) const;
-  std::string context_label(ContextId id) const;  // its innermost frame
+  // The innermost frame that is not the Java platform's own: where a person would look for it. The innermost one if all
+  // are the platform's.
+  ContextId program_frame(ContextId id) const;
+  std::string context_label(ContextId id) const;  // its program_frame
 };
 
 // The invariants above. The error says which, and at which event.

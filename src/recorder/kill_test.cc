@@ -3,7 +3,7 @@
 //
 // The program is a forked child whose threads append through the plain C layout, as injected Java code does, and
 // publish in shared memory what they have appended. The machine may be busy, and then nothing runs on time: a thread of
-// the child that only sleeps measures by how much, and that is added to the 100 ms.
+// the child that only sleeps measures by how much, and allowance is made for that.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -70,7 +70,7 @@ void produce(Recorder& recorder, uint32_t t, Published::PerThread& published) {
   contrafact_buffer* buffer = client->buffer();
   std::mt19937 random(t);
   for (uint32_t i = 0;;) {
-    for (const uint32_t burst = i + random() % 300; i < burst; ++i) {
+    for (const uint32_t burst = i + random() % 100; i < burst; ++i) {
       const int64_t now_ns = base::monotonic_ns();
       append_like_java(buffer, own, logical, static_cast<uint16_t>(EventKind::method_enter), now_ns, i);
       if (i == 0) published.first_ns.store(now_ns, std::memory_order_relaxed);
@@ -142,7 +142,8 @@ TEST(KilledProgram, LosesAtMostTheLastMomentsAndLeavesAValidFile) {
     const format::ReadLoss loss = reader->read(got);
     EXPECT_TRUE(loss.cut_off);
     EXPECT_EQ(loss.blocks_damaged + loss.blocks_missing, 0u);
-    const int64_t allowed_ns = kPromisedNs + published.late_ns;
+    // Between an event and its place in the file the drainer waits for a core up to three times: pass, pass, write.
+    const int64_t allowed_ns = kPromisedNs + 3 * published.late_ns;
     for (const auto& thread : published.threads) {
       // Nothing of the thread at all: it had not been running for long.
       if (!got.threads.contains(thread.thread)) continue;

@@ -90,7 +90,7 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
 
 base::Result<Figures> Estimator::figures(std::span<const graph::Placement> placements, Scratch& scratch,
                                          const graph::Latencies* latencies) const {
-  graph::Propagated propagated = scratch.propagator.run(placements, {.latencies = latencies, .changes = true});
+  const graph::Propagated& propagated = scratch.propagator.run(placements, {.latencies = latencies, .changes = true});
   if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
   return figures_of(propagated, scratch);
 }
@@ -100,7 +100,7 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   base::Result<Placements> placements = place_all(improvements, &estimate.edits, options.switched_off);
   if (!placements) return placements.error();
   Scratch scratch(*this);
-  graph::Propagated propagated = scratch.propagator.run(*placements, {.changes = true, .steps = options.trace});
+  const graph::Propagated propagated = scratch.propagator.run(*placements, {.changes = true, .steps = options.trace});
   if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
   estimate.figures = figures_of(propagated, scratch);
   estimate.reordered = propagated.reordered;
@@ -108,7 +108,7 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
   if (options.interval) {
     for (const graph::Latencies* latencies : {&dag_->low, &dag_->high}) {
-      graph::Propagated bound = scratch.propagator.run(*placements, {.latencies = latencies});
+      const graph::Propagated& bound = scratch.propagator.run(*placements, {.latencies = latencies});
       if (!bound.stuck.empty()) continue;
       const int64_t duration_ns = bound.end_ns + epilogue_ns_ - begin_ns_;
       estimate.duration_low_ns = std::min(estimate.duration_low_ns, duration_ns);

@@ -107,6 +107,7 @@ void SimMachine::handle(const SimClock::Event& event) {
     case TimedKind::due:
       return submit(event.id, kNone);
     case TimedKind::release: {
+      if (threads_[event.id].mode != Mode::starting) return;  // a damaged trace starts it twice
       threads_[event.id].mode = Mode::running;
       push_frame(event.id, program_.thread_fiber(event.id));
       return run_thread(event.id);
@@ -182,7 +183,7 @@ bool SimMachine::step(uint32_t id) {
       spawn(id, value, op.event);
       break;
     case OpCode::call:
-      push_frame(id, value);
+      if (is_new(value)) push_frame(id, value);
       break;
     case OpCode::register_:
       registered_[value] = true;
@@ -326,6 +327,7 @@ void SimMachine::block(uint32_t id, Mode mode, uint32_t on) {
 void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   Thread& thread = threads_[id];
   const int64_t now_ns = clock_.now_ns();
+  if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
   if (treatment(task) != Treatment::keep) {
     out_.write_create(thread.stream, now_ns, task);
     return push_frame(id, task);
@@ -380,7 +382,10 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
 // complete.
 void SimMachine::set_off(uint32_t id, uint32_t task) {
   const model::TaskRow& ready = row(task);
-  if (ready.kind == TaskKind::stage) return push_frame(id, task);
+  if (ready.kind == TaskKind::stage) {
+    if (is_new(task)) push_frame(id, task);
+    return;
+  }
   if (ready.kind == TaskKind::pooled) {
     if (ready.start.valid()) spawn(id, task, ready.spawn.value);
     return;
@@ -409,6 +414,7 @@ void SimMachine::detach(uint32_t id, uint32_t awaited) {
 void SimMachine::submit(uint32_t task, uint32_t by) {
   const uint32_t number = row(task).pool.value;
   SimPool& pool = pools_[number];
+  if (!is_new(task)) return;
   states_[task] = TaskState::queued;
   if (pool.fork_join()) {
     const bool own = by != kNone && threads_[by].pool == number;

@@ -82,6 +82,8 @@ class SimMachine {
   void block(uint32_t id, Mode mode, uint32_t on);
   bool break_tokens();
 
+  // False for what a damaged trace starts twice.
+  bool is_new(uint32_t task) const { return states_[task] == TaskState::unknown; }
   bool is_queued(uint32_t task) const { return states_[task] == TaskState::queued; }
   Treatment treatment(uint32_t task) const { return treatments_.empty() ? Treatment::keep : treatments_[task]; }
   const model::TaskRow& row(uint32_t task) const { return trace_.tasks[task]; }

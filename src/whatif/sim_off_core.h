@@ -17,7 +17,7 @@ class OffCore {
     pauses_ = &trace.pauses;
   }
 
-  // Splits [begin, end) into calls of cpu(ns) and pause(ns). Ranges only move forward.
+  // Splits [begin, end) into calls of cpu(begin_ns, end_ns) and pause(ns). Ranges only move forward.
   template <typename Cpu, typename Paused>
   void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Paused&& paused) {
     int64_t at_ns = begin_ns;
@@ -46,7 +46,7 @@ class OffCore {
         }
         next_ns = std::min(next_ns, gap.out_ns);
       }
-      cpu(next_ns - at_ns);
+      cpu(at_ns, next_ns);
       at_ns = next_ns;
     }
   }

@@ -1,10 +1,12 @@
 #include "whatif/sim_program.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/check.h"
 #include "model/task_walk.h"
 #include "whatif/sim_off_core.h"
+#include "whatif/sim_share.h"
 #include "whatif/sim_wakes.h"
 
 namespace contrafact::whatif {
@@ -45,8 +47,7 @@ class Compiler {
     program_.tokens = tokens_.count;
     program_.latencies.token_ns = tokens_.latency_ns;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
-    if (!kernel_told_)
-      program_.notes.push_back("the trace does not say when threads left their cores: running tasks count as CPU");
+    if (!kernel_told_) assume_shares();
     find_dynamic();
     find_called();
     find_counted();
@@ -67,6 +68,15 @@ class Compiler {
 
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
   int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
+
+  void assume_shares() {
+    program_.notes.push_back(
+        "the trace does not say when threads left their cores: running tasks count as CPU, in equal shares where more "
+        "ran "
+        "than there were cores");
+    const uint32_t cores = recorded_cores(trace_);
+    if (cores > 0) share_ = CoreShare(trace_, program_.uses, cores);
+  }
 
   // ---- Dependences
 
@@ -147,7 +157,9 @@ class Compiler {
     if (!has_children[id] || !row.start.valid() || !row.complete.valid() || program_.dynamic[id]) return false;
     const bool within = row.complete.value > row.start.value && row.complete.value < row.end.value;
     if (within) return false;
-    for (TaskId at = completers_[id]; at.valid(); at = spawners_[at.index()]) {
+    // The bound is for damaged traces, in which tasks may spawn each other in a circle.
+    size_t levels = trace_.tasks.size();
+    for (TaskId at = completers_[id]; at.valid() && levels > 0; at = spawners_[at.index()], --levels) {
       if (at.value == id) return true;
     }
     return false;
@@ -291,7 +303,10 @@ class Compiler {
     if (own_run && !joined_ && !kernel_told_)
       return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
     off_core.split(
-        begin_ns, end_ns, [&](int64_t ns) { add(draft, OpCode::cpu, static_cast<uint64_t>(ns)); },
+        begin_ns, end_ns,
+        [&](int64_t from_ns, int64_t to_ns) {
+          add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
+        },
         [&](int64_t ns) { add(draft, OpCode::pause, static_cast<uint64_t>(ns)); });
   }
 
@@ -486,6 +501,7 @@ class Compiler {
   std::vector<TaskId> spawners_;         // by task: the task inside which it was spawned
   std::vector<TaskId> completers_;       // by task: the task inside which it was completed
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
+  CoreShare share_;
   int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool worker_ = false;
@@ -496,6 +512,13 @@ class Compiler {
 };
 
 }  // namespace
+
+uint32_t recorded_cores(const Trace& trace) {
+  const std::string_view text = trace.fact("cores");
+  uint32_t cores = 0;
+  std::from_chars(text.data(), text.data() + text.size(), cores);
+  return cores;
+}
 
 SimProgram compile_program(const Trace& trace, bool keep_emits) {
   return Compiler(trace, keep_emits).run();

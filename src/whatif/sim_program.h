@@ -4,7 +4,8 @@
 // Time between two events of one task becomes `cpu` (needs a core) or `pause` (a fixed delay off the core):
 //  - where the kernel told, exactly: preempted gaps vanish (the simulation decides anew who is preempted), blocked gaps
 //    are pauses, the rest is CPU;
-//  - where it did not, all of it is CPU in tasks, and a pause in a plain thread's own code, which mostly waits for the
+//  - where it did not, all of it is CPU in tasks (an equal share where more ran than there were cores), and a pause in
+//  a plain thread's own code, which mostly waits for the
 //    outside world (an acceptor in a system call looks as if it ran);
 //  - stops of the virtual machine are pauses.
 //
@@ -88,6 +89,9 @@ struct SimProgram {
   uint32_t task_count() const { return static_cast<uint32_t>(dynamic.size()); }
   uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
 };
+
+// Of the recorded machine; 0 if the trace does not say.
+uint32_t recorded_cores(const model::Trace& trace);
 
 // `keep_emits`: false leaves out operations that only write events, for simulations without a trace.
 SimProgram compile_program(const model::Trace& trace, bool keep_emits);

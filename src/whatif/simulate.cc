@@ -1,6 +1,5 @@
 #include "whatif/simulate.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "whatif/sim_machine.h"
@@ -13,9 +12,7 @@ namespace {
 uint32_t core_count(const model::Trace& trace, const SimulateOptions& options, std::vector<std::string>& notes) {
   if (options.unlimited_cores) return 0;
   if (options.cores > 0) return options.cores;
-  const std::string_view text = trace.fact("cores");
-  uint32_t cores = 0;
-  std::from_chars(text.data(), text.data() + text.size(), cores);
+  const uint32_t cores = recorded_cores(trace);
   if (cores == 0) notes.push_back("the trace does not say how many cores the machine had: unlimited cores assumed");
   return cores;
 }

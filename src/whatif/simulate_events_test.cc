@@ -69,6 +69,21 @@ TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
   EXPECT_EQ(end_of(one.trace, 1), 1500);
 }
 
+// Four tasks on two cores, all running for 2000 ns: each had 1000 ns of CPU. What comes out is what went in.
+TEST(SimulateEvents, CrowdedRecordingsAreSharedOut) {
+  std::string text = "pool q thread_pool 4 4\n";
+  for (const char* number : {"1", "2", "3", "4"}) {
+    const std::string task = std::string("t") + number, worker = std::string("v") + number;
+    text += "thread " + worker + "\n0 main task_spawn " + task + " c1 q m2\n";
+    text += "0 " + worker + " task_start " + task + "\n2000 " + worker + " task_end " + task + "\n";
+  }
+  const Trace trace = parsed(text);
+  EXPECT_EQ(simulated(trace).duration_ns, 2000);
+  EXPECT_EQ(simulated(trace).cpu_ns, 4000);
+  EXPECT_EQ(simulated(trace, {.cores = 1}).duration_ns, 4000);
+  EXPECT_EQ(simulated(trace, {.cores = 4}).duration_ns, 1000);
+}
+
 // t2 takes from a queue that t1 fills at 600.
 constexpr std::string_view kQueue = R"(
 0 main task_spawn t1 c1 p m2
@@ -262,8 +277,8 @@ thread w5
 1100 w3 task_end t5
 5000 w4 task_start t3
 6000 w4 task_end t3
-0 w5 task_start t4
-10 w5 task_end t4
+100 w5 task_start t4
+110 w5 task_end t4
 )");
   const SimulateOptions options{
       .unlimited_cores = true, .pool_sizes = {{model::PoolId(0), 9}}, .recorded_latencies = false};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "model/text_trace.h"
+#include "model/random_trace_for_test.h"
 #include "model/trace_builder.h"
 #include "whatif/simulate.h"
 
@@ -17,7 +17,8 @@ using model::TaskId;
 using model::ThreadId;
 using model::Trace;
 
-// Records a random program as it runs without any limit: every task on a worker of its own, at once.
+// Records a random program as it runs without any limit: every task on a worker of its own, at once, on as many cores
+// as it likes.
 class RandomProgram {
  public:
   RandomProgram(uint32_t seed, bool inner_waits, format::PoolKind pool_kind)
@@ -25,7 +26,6 @@ class RandomProgram {
     body_ = builder_.add_method("shop.Job", "run", "Job.java", 3);
     context_ = builder_.add_context({}, body_, 5);
     pool_ = builder_.add_pool("pool", pool_kind, 4, 4);
-    builder_.add_fact("cores", "2");
     const ThreadId main = builder_.add_thread("main");
     builder_.add(main, EventKind::thread_begin, 0);
     const int64_t end_ns = record(main, 0, 0);
@@ -178,6 +178,27 @@ TEST_P(RandomPrograms, MetricsAloneAreTheSame) {
   EXPECT_NEAR(static_cast<double>(with.duration_ns), static_cast<double>(without.duration_ns), 10.0);
   EXPECT_EQ(with.cpu_ns, without.cpu_ns);
   EXPECT_EQ(without.trace.event_count(), 0u);
+}
+
+// Whatever a damaged recording holds, the simulation ends, tells what got stuck, and its trace is one.
+TEST(SimulateDamaged, AlwaysEndsWithAValidTrace) {
+  size_t stuck = 0, ran = 0;
+  for (uint32_t seed = 1; seed <= 3000; ++seed) {
+    const Trace trace = model::random_trace(seed, 10 + seed % 150);
+    std::mt19937 random(seed);
+    std::vector<Treatment> treatments(trace.tasks.size(), Treatment::keep);
+    for (size_t i = 0; i < treatments.size(); ++i) {
+      const bool may = trace.tasks[i].kind == model::TaskKind::pooled && trace.tasks[i].start.valid();
+      if (may) treatments[i] = static_cast<Treatment>(random() % 3);
+    }
+    const base::Result<Simulation> result = simulate(trace, treatments, {.cores = 1 + seed % 3});
+    ASSERT_TRUE(result.ok()) << seed << ": " << result.error().message;
+    ASSERT_TRUE(model::verify(result->trace).ok()) << seed;
+    stuck += !result->stuck.empty();
+    ran += count(result->trace, EventKind::task_end) > 0;
+  }
+  EXPECT_GT(stuck, 0u);
+  EXPECT_GT(ran, 1000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, testing::Range(1u, 26u));

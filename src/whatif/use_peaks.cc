@@ -7,33 +7,28 @@ namespace contrafact::whatif {
 using graph::Use;
 using graph::UseChange;
 
-void UsePeaks::Counts::apply(const UseChange& change) {
-  active += (change.to == Use::active) - (change.from == Use::active);
-  waiting += (change.to == Use::waiting) - (change.from == Use::waiting);
-}
-
-// A counting sort by time, into about one bucket for every 16 changes.
+// A counting sort by time, into about one bucket for every 8 changes.
 void UsePeaks::deal(const std::vector<UseChange>& changes) {
   int64_t low_ns = INT64_MAX, high_ns = INT64_MIN;
   for (const UseChange& change : changes) {
-    low_ns = std::min(low_ns, change.time_ns);
-    high_ns = std::max(high_ns, change.time_ns);
+    low_ns = std::min(low_ns, change.time_ns());
+    high_ns = std::max(high_ns, change.time_ns());
   }
-  const size_t count = changes.size() / 16 + 1;
+  const size_t count = changes.size() / 8 + 1;
   const double scale = static_cast<double>(count) / (static_cast<double>(high_ns - low_ns) + 1.0);
   buckets_.assign(count + 1, {});
   bucket_of_.resize(changes.size());
   dealt_.resize(changes.size());
   for (size_t i = 0; i < changes.size(); ++i) {
     const UseChange& change = changes[i];
-    const auto at = static_cast<uint32_t>(static_cast<double>(change.time_ns - low_ns) * scale);
+    const auto at = static_cast<uint32_t>(static_cast<double>(change.time_ns() - low_ns) * scale);
     bucket_of_[i] = at;
     Bucket& bucket = buckets_[at];
     ++buckets_[at + 1].begin;
     bucket.net.apply(change);
-    bucket.rises.active += change.to == Use::active;
-    bucket.rises.waiting += change.to == Use::waiting;
-    bucket.occupied_rises += change.from == Use::none;
+    bucket.rises.active += change.to() == Use::active;
+    bucket.rises.waiting += change.to() == Use::waiting;
+    bucket.occupied_rises += change.from() == Use::none;
   }
   for (size_t i = 1; i < buckets_.size(); ++i) buckets_[i].begin += buckets_[i - 1].begin;
   for (size_t i = 0; i < changes.size(); ++i) dealt_[buckets_[bucket_of_[i]].begin++] = changes[i];
@@ -44,11 +39,11 @@ void UsePeaks::deal(const std::vector<UseChange>& changes) {
 // `next_ns`: when the first change after the bucket happens.
 void UsePeaks::sweep(Bucket& bucket, uint32_t end, Counts counts, Peaks& peaks, int64_t next_ns) {
   auto first = dealt_.begin() + bucket.begin, last = dealt_.begin() + end;
-  std::sort(first, last, [](const UseChange& x, const UseChange& y) { return x.time_ns < y.time_ns; });
+  std::sort(first, last, [](const UseChange& x, const UseChange& y) { return x.packed < y.packed; });
   for (auto at = first; at != last; ++at) {
     counts.apply(*at);
-    const int64_t until_ns = at + 1 != last ? (at + 1)->time_ns : next_ns;
-    if (until_ns == at->time_ns) continue;
+    const int64_t until_ns = at + 1 != last ? (at + 1)->time_ns() : next_ns;
+    if (until_ns == at->time_ns()) continue;
     peaks.active = std::max(peaks.active, static_cast<uint32_t>(std::max(counts.active, 0)));
     peaks.waiting = std::max(peaks.waiting, static_cast<uint32_t>(std::max(counts.waiting, 0)));
     peaks.occupied = std::max(peaks.occupied, static_cast<uint32_t>(std::max(counts.active + counts.waiting, 0)));

@@ -23,7 +23,10 @@ class UsePeaks {
  private:
   struct Counts {
     int32_t active = 0, waiting = 0;
-    void apply(const graph::UseChange& change);
+    void apply(const graph::UseChange& change) {
+      active += (change.to() == graph::Use::active) - (change.from() == graph::Use::active);
+      waiting += (change.to() == graph::Use::waiting) - (change.from() == graph::Use::waiting);
+    }
   };
   struct Bucket {
     uint32_t begin = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: run_twins.py CLASSES [--java PATH]... [--case NAME]... [--jobs N]
 
-Runs both programs of every case, without a recorder, and checks that they print the same result, the same on every JDK.
+Runs all programs of every case, without a recorder, and checks that they print the same result, the same on every JDK.
 The wall times are printed for people; nothing is asserted about them.
 """
 import argparse
@@ -24,7 +24,7 @@ def run(java, classes, main_class):
 def check_case(case, javas, classes):
     results, times = set(), []
     for java in javas:
-        for main_class in (case["before"], case["after"]):
+        for main_class in (case["before"], case["after"], *(other["main"] for other in case.get("others", []))):
             code, out, err, wall_s = run(java, classes, main_class)
             if code != 0 or err:
                 print(f"{main_class}: exit code {code}, {err.strip()}", file=sys.stderr)
@@ -49,7 +49,7 @@ def main():
         cases = [case for case in cases if case["name"] in arguments.case]
     if not cases:
         sys.exit("no such case")
-    print(f"{'case':22} before and after, seconds, for each JDK")
+    print(f"{'case':22} before, after and other twins, seconds, for each JDK")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         ok = list(pool.map(lambda case: check_case(case, arguments.java or ["java"], arguments.classes), cases))
     sys.exit(0 if all(ok) else 1)

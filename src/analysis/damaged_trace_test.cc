@@ -1,0 +1,66 @@
+// Every analysis over traces of random events: they end, and what they return keeps its invariants.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/candidates.h"
+#include "analysis/headroom.h"
+#include "analysis/metric_set.h"
+#include "analysis/model_violations.h"
+#include "analysis/task_classes.h"
+#include "model/random_trace_for_test.h"
+
+namespace contrafact::analysis {
+namespace {
+
+void check_usage(const model::Trace& trace) {
+  const ThreadUsage usage = thread_usage(trace);
+  for (size_t i = 1; i < usage.steps.size(); ++i) ASSERT_LT(usage.steps[i - 1].time_ns, usage.steps[i].time_ns);
+  for (const UsageStep& step : usage.steps) {
+    ASSERT_LE(step.total(), trace.threads.size());
+    ASSERT_LE(step.blocked, step.active);
+  }
+  ASSERT_LE(usage.aggregates.total.mean, static_cast<double>(usage.aggregates.total.peak) + 1e-9);
+  for (const Metric& metric : run_metrics(trace, usage)) ASSERT_GE(metric.value, 0) << metric.spec->name;
+}
+
+void check_classes(const model::Trace& trace) {
+  uint64_t tasks = 0;
+  for (const TaskClass& c : task_classes(trace)) {
+    tasks += c.count;
+    ASSERT_LE(c.wait.total_ns + c.block.total_ns, c.self_ns);
+    ASSERT_LE(c.self_ns, c.duration.total_ns);
+  }
+  ASSERT_EQ(tasks, trace.tasks.size());
+}
+
+void check_candidates(const model::Trace& trace) {
+  const BlockIndex index(trace);
+  for (const Candidate& candidate : candidates(trace).candidates) {
+    ASSERT_FALSE(candidate.tasks.empty());
+    ASSERT_TRUE(std::is_sorted(candidate.tasks.begin(), candidate.tasks.end()));
+    ASSERT_LE(candidate.tasks.size(), candidate.set_size);
+    if (candidate.kind == CandidateKind::hoist_branch) {
+      ASSERT_LT(candidate.tasks.size(), candidate.set_size);
+    }
+    for (const model::TaskId task : candidate.tasks) ASSERT_EQ(trace.tasks[task.index()].kind, model::TaskKind::pooled);
+    for (const Violation& violation : model_violations(index, candidate.tasks)) {
+      ASSERT_LE(violation.tasks, violation.count);
+      ASSERT_FALSE(violation.message.empty());
+    }
+  }
+}
+
+TEST(DamagedTraces, AnalysesKeepTheirInvariants) {
+  for (uint32_t seed = 1; seed <= 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const model::Trace trace = model::random_trace(seed, 10 + seed % 200);
+    ASSERT_NO_FATAL_FAILURE(check_usage(trace));
+    ASSERT_NO_FATAL_FAILURE(check_classes(trace));
+    ASSERT_NO_FATAL_FAILURE(check_candidates(trace));
+  }
+}
+
+}  // namespace
+}  // namespace contrafact::analysis

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "cli/advice.h"
+#include "cli/advice_tables.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/metric_tables.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/trace_input.h"
+#include "table/value_text.h"
+#include "whatif/spec.h"
+
+namespace contrafact::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::vector<std::string> specs;
+  std::string output;
+  std::string model = "fixed";
+  uint32_t cores = 0;
+  bool json = false;
+};
+
+// The variant by either model, as a trace with its figures.
+struct Variant {
+  whatif::Figures base;
+  whatif::Estimate estimate;                     // fixed assignment
+  std::optional<whatif::Simulation> simulation;  // re-dispatch
+  std::optional<whatif::BaselineCheck> baseline;
+  const model::Trace& trace() const { return simulation ? simulation->trace : *estimate.trace; }
+};
+
+base::Result<std::vector<whatif::Improvement>> read_specs(const std::vector<std::string>& paths,
+                                                          const whatif::Estimator& estimator) {
+  std::vector<whatif::Improvement> improvements;
+  for (const std::string& path : paths) {
+    base::Result<std::string> text = base::read_text_file(path);
+    if (!text) return text.error();
+    base::Result<std::vector<whatif::Improvement>> read = whatif::read_spec(estimator.dag(), *text);
+    if (!read) return base::Error{fmt::format("{}: {}", path, read.error().message)};
+    improvements.insert(improvements.end(), read->begin(), read->end());
+  }
+  return improvements;
+}
+
+base::Result<Variant> make_variant(const model::Trace& trace, const whatif::Estimator& estimator,
+                                   const std::vector<whatif::Improvement>& improvements, const Options& options) {
+  base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true});
+  if (!estimate) return estimate.error();
+  Variant variant{.base = estimator.base(), .estimate = *std::move(estimate)};
+  if (options.model == "fixed") return variant;
+  whatif::SimulateOptions simulate_options{.cores = options.cores};
+  base::Result<std::vector<whatif::Treatment>> treatments = whatif::treatments_of(trace, improvements);
+  if (!treatments) return treatments.error();
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *treatments, simulate_options);
+  if (!simulation) return simulation.error();
+  if (!simulation->stuck.empty()) {
+    return base::Error{fmt::format("the simulated program hangs: {}", simulation->stuck.front().reason)};
+  }
+  variant.simulation = *std::move(simulation);
+  base::Result<whatif::BaselineCheck> baseline = whatif::check_baseline(trace, simulate_options);
+  if (!baseline) return baseline.error();
+  variant.baseline = *std::move(baseline);
+  return variant;
+}
+
+table::Table table_of(const Variant& variant) {
+  Effect effect{.base = variant.base,
+                .after = variant.estimate.figures,
+                .duration_low_ns = variant.estimate.duration_low_ns,
+                .duration_high_ns = variant.estimate.duration_high_ns};
+  SimulatedEffect simulated;
+  if (variant.simulation && variant.baseline) {
+    simulated.duration_ns = variant.simulation->duration_ns;
+    effect.baseline = &*variant.baseline;
+    effect.simulated = &simulated;
+  }
+  table::Table table = effect_table(effect);
+  for (const std::string& note : variant.estimate.notes) table.add_note("note: " + note);
+  if (variant.simulation) {
+    for (const std::string& note : variant.simulation->notes) table.add_note("note (simulation): " + note);
+  }
+  return table;
+}
+
+std::string json_of(const Options& options, const model::Trace& trace, const Variant& variant,
+                    const std::vector<whatif::Improvement>& improvements) {
+  nlohmann::ordered_json document = json_document("estimate");
+  document["trace"] = trace_json_header(options.path, trace);
+  document["applied"] = nlohmann::ordered_json::array();
+  for (const whatif::Improvement& one : improvements) {
+    document["applied"].push_back(
+        {{"optimisation", std::string(whatif::name_of(one.optimisation))}, {"tasks", one.tasks.size()}});
+  }
+  document["effect"] = table::rows_json(table_of(variant));
+  document["base_duration_ns"] = variant.base.duration_ns;
+  document["estimated_duration_ns"] = variant.estimate.figures.duration_ns;
+  document["simulated_duration_ns"] =
+      variant.simulation ? nlohmann::ordered_json(variant.simulation->duration_ns) : nlohmann::ordered_json();
+  document["output"] = options.output;
+  return table::json_text(document);
+}
+
+int run(const Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
+  if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
+  base::Result<std::vector<whatif::Improvement>> improvements = read_specs(options.specs, *estimator);
+  if (!improvements) return fail(kExitInput, improvements.error().message);
+  Progress progress(session, "estimating");
+  base::Result<Variant> variant = make_variant(*trace, *estimator, *improvements, options);
+  progress.done();
+  if (!variant) return fail(kExitImpossible, fmt::format("{}: {}", options.path, variant.error().message));
+  if (!options.output.empty()) {
+    base::Status saved = save_trace(variant->trace(), options.output);
+    if (!saved) return fail(kExitOutput, saved.error().message);
+  }
+  std::string text = options.json ? json_of(options, *trace, *variant, *improvements)
+                                  : table::render_text(table_of(*variant), session.out);
+  base::Status printed = print(text);
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded run")->required();
+  app.add_option("--apply", options->specs, "an improvement spec; repeatable")->expected(1)->take_all();
+  app.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
+  app.add_option("--model", options->model, "fixed: tasks keep their workers; redispatch: pools hand tasks out anew")
+      ->check(CLI::IsMember({"fixed", "redispatch"}))
+      ->capture_default_str();
+  app.add_option("--cores", options->cores, "redispatch only: cores of the machine; default: the recorded one's")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--json", options->json, "as JSON");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kEstimateCommand{"estimate", "estimate the run with improvements made, and write it as a trace",
+                               "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
+                               "contrafact estimate run.cft --apply specs/01-convert-to-inline.json\n"
+                               "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8",
+                               declare};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,58 @@
+#include "cli/headline.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "analysis/headroom.h"
+#include "cli/metric_tables.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+uint32_t cores_of(const model::Trace& trace) {
+  std::string_view text = trace.fact("cores");
+  uint32_t cores = 0;
+  std::from_chars(text.data(), text.data() + text.size(), cores);
+  return cores;
+}
+
+double overloaded_share(const analysis::ThreadUsage& usage, uint32_t cores) {
+  int64_t overloaded_ns = 0;
+  for (size_t i = 0; i < usage.steps.size(); ++i) {
+    const analysis::UsageStep& step = usage.steps[i];
+    int64_t end_ns = i + 1 < usage.steps.size() ? usage.steps[i + 1].time_ns : usage.window.end_ns;
+    if (step.active - step.blocked > cores) overloaded_ns += end_ns - step.time_ns;
+  }
+  return static_cast<double>(overloaded_ns) / static_cast<double>(usage.window.duration_ns());
+}
+
+// Why queues matter in this run; empty if nothing ran short.
+std::string shortage(const model::Trace& trace, uint32_t cores) {
+  analysis::ThreadUsage usage = analysis::thread_usage(trace, {analysis::ThreadUsageOptions::Window::tasks});
+  if (usage.window.duration_ns() <= 0) return "";
+  for (const analysis::PoolHeadroom& pool : analysis::headroom(trace, usage)) {
+    double share = static_cast<double>(pool.saturated_ns) / static_cast<double>(usage.window.duration_ns());
+    if (pool.size == 0 || share <= kSaturatedMax) continue;
+    return fmt::format("pool {} had all {} workers occupied for {} of the time", pool_name(trace, pool.pool), pool.size,
+                       table::percent_text(share));
+  }
+  if (cores == 0) cores = cores_of(trace);
+  if (cores == 0) return "";
+  double share = overloaded_share(usage, cores);
+  if (share <= kOverloadedMax) return "";
+  return fmt::format("more threads were active than the {} cores for {} of the time", cores, table::percent_text(share));
+}
+
+}  // namespace
+
+Headline headline_of(const model::Trace& trace, const whatif::BaselineCheck* baseline, uint32_t cores) {
+  if (baseline == nullptr) return {model::Origin::estimated, "nothing was simulated"};
+  std::string short_of = shortage(trace, cores);
+  if (short_of.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
+  if (!baseline->trusted) return {model::Origin::estimated, short_of + ", but the simulation failed its self-check"};
+  return {model::Origin::simulated, short_of};
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,102 @@
+// Properties of estimates over random programs, recorded on pools of finite size.
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+#include "whatif/estimate.h"
+#include "whatif/random_program.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::TaskId;
+using model::Trace;
+
+// The program as a run on pools of three workers would have been recorded.
+Trace recorded(uint32_t seed) {
+  const Trace unlimited = RandomProgram(seed).build();
+  base::Result<Simulation> simulation = simulate(unlimited, {}, {.cores = 3});
+  EXPECT_TRUE(simulation.ok());
+  EXPECT_TRUE(simulation->stuck.empty());
+  Trace trace = std::move(simulation->trace);
+  trace.origin = model::Origin::measured;
+  return trace;
+}
+
+bool waits(const graph::TraceDag& dag, TaskId task) {
+  const graph::Body& body = dag.body_of(task);
+  for (uint32_t i = body.begin; i < body.end; ++i) {
+    if (dag.vertices[i].vertex_kind() == graph::VertexKind::wait) return true;
+  }
+  return false;
+}
+
+std::vector<Improvement> random_improvements(const Estimator& estimator, uint32_t seed, uint32_t one_in) {
+  std::mt19937 random(seed);
+  Improvement inlined, combined;
+  combined.optimisation = Optimisation::convert_to_combinator;
+  for (uint32_t i = 0; i < estimator.dag().task_count(); ++i) {
+    const TaskId task(i);
+    if (why_not_movable(estimator.dag(), task) || random() % one_in != 0) continue;
+    if (random() % 2 == 0 && waits(estimator.dag(), task)) combined.tasks.push_back(task);
+    else inlined.tasks.push_back(task);
+  }
+  return {inlined, combined};
+}
+
+class RandomEstimates : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(RandomEstimates, UnchangedGivesTheRecordedTrace) {
+  const Trace trace = recorded(GetParam());
+  base::Result<Estimator> estimator = Estimator::create(trace);
+  ASSERT_TRUE(estimator.ok()) << estimator.error().message;
+  base::Result<Estimate> estimate = estimator->estimate({}, {.trace = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  ASSERT_EQ(estimate->trace->event_count(), trace.event_count());
+  EXPECT_EQ(estimate->trace->kind, trace.kind);
+  EXPECT_EQ(estimate->trace->time_ns, trace.time_ns);
+  EXPECT_EQ(estimate->trace->a, trace.a);
+  EXPECT_EQ(estimate->trace->b, trace.b);
+  EXPECT_EQ(estimate->reordered, 0u);
+}
+
+TEST_P(RandomEstimates, NoVariantLosesATaskOrBreaksAnInvariant) {
+  const Trace trace = recorded(GetParam());
+  base::Result<Estimator> estimator = Estimator::create(trace);
+  ASSERT_TRUE(estimator.ok());
+  for (uint32_t one_in : {1u, 2u, 5u}) {
+    const std::vector<Improvement> improvements = random_improvements(*estimator, GetParam() * 10 + one_in, one_in);
+    base::Result<Estimate> estimate = estimator->estimate(improvements, {.trace = true});
+    // Nobody waits for a task that is spawned later, so that no variant can deadlock.
+    ASSERT_TRUE(estimate.ok()) << "one in " << one_in << ": " << estimate.error().message;
+    EXPECT_EQ(estimate->trace->end_ns() - estimate->trace->begin_ns(), estimate->figures.duration_ns);
+    EXPECT_LE(estimate->duration_low_ns, estimate->figures.duration_ns);
+    EXPECT_GE(estimate->duration_high_ns, estimate->figures.duration_ns);
+    EXPECT_TRUE(estimate->trace->loss.notes == trace.loss.notes) << testing::PrintToString(estimate->trace->loss.notes);
+    // The restored trace is one that can be estimated again, and has the same figures.
+    base::Result<Estimator> again = Estimator::create(*estimate->trace);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->base().duration_ns, estimate->figures.duration_ns);
+    EXPECT_EQ(again->base().peak_occupied, estimate->figures.peak_occupied);
+    EXPECT_NEAR(again->base().mean_active, estimate->figures.mean_active, 1e-3 * estimate->figures.mean_active);
+  }
+}
+
+TEST_P(RandomEstimates, InliningEverythingIsTheSerialProgram) {
+  const Trace trace = recorded(GetParam());
+  base::Result<Estimator> estimator = Estimator::create(trace);
+  ASSERT_TRUE(estimator.ok());
+  Improvement all;
+  for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
+    if (!why_not_movable(estimator->dag(), TaskId(i))) all.tasks.push_back(TaskId(i));
+  }
+  base::Result<Estimate> estimate = estimator->estimate(std::vector{all}, {.trace = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_EQ(estimate->figures.peak_occupied, 1u);
+  EXPECT_EQ(estimate->figures.peak_waiting <= 1u, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomEstimates, testing::Range(1u, 101u));
+
+}  // namespace
+}  // namespace contrafact::whatif

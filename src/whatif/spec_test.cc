@@ -1,0 +1,155 @@
+#include "whatif/spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+#include "whatif/combinator_expression.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::TaskId;
+using model::Trace;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// t1 coordinates t2 and t3; t4 and t5 are spawned at one place, and only t5 enters m5.
+constexpr std::string_view kProgram = R"(thread main
+thread w1
+thread w2
+thread w3
+pool p1 thread_pool 3 3 "es"
+method m1 shop.Example.main Example.java:3
+method m2 shop.Example.parallelSum Example.java:10
+method m3 shop.Example.longOperation1 Example.java:20
+method m4 shop.Example.lambda$sum$0 Example.java:30
+method m5 shop.Example.slow Example.java:50
+context c1 - m1:4
+context c2 c1 m2:11
+context c3 c1 m2:12
+context c4 c1 m2:13
+context c5 - m1:7
+10 main task_spawn t1 c1 p1 m2
+11 main wait_begin t1 c1
+16 w1 task_start t1
+20 w1 task_spawn t2 c2 p1 m3
+24 w1 task_spawn t3 c3 p1 m4
+28 w1 wait_begin t2 c4
+26 w2 task_start t2
+67 w2 task_end t2
+30 w3 task_start t3
+91 w3 task_end t3
+70 w1 wait_end t2
+72 w1 wait_begin t3 c4
+95 w1 wait_end t3
+101 w1 task_end t1
+106 main wait_end t1
+110 main task_spawn t4 c5 p1 m3
+111 main task_spawn t5 c5 p1 m3
+112 w2 task_start t4
+113 w2 task_end t4
+113 w3 task_start t5
+114 w3 method_enter m5
+120 w3 method_exit m5
+121 w3 task_end t5
+130 main thread_end
+)";
+
+Trace parsed(std::string_view text) { return *model::parse_text(text); }
+
+Improvement coordinator(const Trace& trace) {
+  Improvement improvement;
+  improvement.optimisation = Optimisation::convert_to_combinator;
+  improvement.tasks = {TaskId(0)};
+  improvement.context_tasks = 1;
+  improvement.spawn_context = trace.tasks[0].spawn_context;
+  improvement.body = trace.tasks[0].body;
+  improvement.warnings = {"the task blocks on a queue"};
+  return improvement;
+}
+
+TEST(Combinator, OfTwoParallelSubTasks) {
+  const Trace trace = parsed(kProgram);
+  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
+            "supplyAsync(Example::longOperation1, es).thenCombine(supplyAsync(() -> /* Example.java:30 */, es), "
+            "(a, b) -> /* parallelSum from line 13 on */)");
+}
+
+TEST(Combinator, OfOneAfterTheOther) {
+  const Trace trace = parsed(R"(thread a
+thread b
+pool p1 fork_join 2
+method m1 x.Y.outer Y.java:1
+method m2 x.Y.first Y.java:5
+method m3 x.Y.second Y.java:9
+context c1 - m1:3
+0 a task_spawn t1 - p1 m1
+0 a task_start t1
+1 a task_spawn t2 - p1 m2
+1 b task_start t2
+2 b task_end t2
+2 a wait_begin t2 c1
+3 a wait_end t2
+4 a task_spawn t3 - p1 m3
+4 b task_start t3
+5 b task_end t3
+6 a wait_begin t3 c1
+7 a wait_end t3
+8 a task_end t1
+)");
+  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
+            "supplyAsync(Y::first, p1).thenCompose(r1 -> supplyAsync(Y::second, p1).thenApply(a -> /* outer from line 3 on */))");
+}
+
+TEST(Spec, SelectsTheSameTasksAgain) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  const std::string spec = write_spec(dag, std::vector{coordinator(trace)});
+  EXPECT_THAT(spec, HasSubstr("\"schema\": \"contrafact-improvement-1\""));
+  EXPECT_THAT(spec, HasSubstr("thenCombine"));
+  base::Result<std::vector<Improvement>> read = read_spec(dag, spec);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_THAT((*read)[0].tasks, ElementsAre(TaskId(0)));
+  EXPECT_THAT((*read)[0].warnings, ElementsAre("the task blocks on a queue"));
+  EXPECT_EQ(write_spec(dag, *read), spec);
+}
+
+TEST(Spec, SelectsABranchByItsPath) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  Improvement hoist;
+  hoist.optimisation = Optimisation::hoist_branch;
+  hoist.tasks = {TaskId(3)};
+  hoist.context_tasks = 2;
+  hoist.spawn_context = trace.tasks[3].spawn_context;
+  hoist.body = trace.tasks[3].body;
+  hoist.path = branch_conditions(dag, {TaskId(3)}, {TaskId(4)});
+  ASSERT_EQ(hoist.path.size(), 1u);
+  EXPECT_FALSE(hoist.path[0].holds);
+  EXPECT_EQ(hoist.path[0].method, model::MethodId(4));
+  base::Result<std::vector<Improvement>> read = read_spec(dag, write_spec(dag, std::vector{hoist}));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT((*read)[0].tasks, ElementsAre(TaskId(3)));
+  EXPECT_EQ((*read)[0].context_tasks, 2u);
+}
+
+TEST(Spec, ErrorsSayWhatIsWrong) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  auto error = [&](std::string_view spec) { return read_spec(dag, spec).error().message; };
+  EXPECT_EQ(error("{"), "the spec is not valid JSON");
+  EXPECT_THAT(error("{\"schema\": 3}"), HasSubstr("\"schema\" is not"));
+  const std::string head = "{\"schema\": \"contrafact-improvement-1\", \"improvements\": [";
+  EXPECT_EQ(error(head + "]}"), "the spec has no \"improvements\"");
+  EXPECT_EQ(error(head + "7]}"), "an improvement of the spec is no object");
+  EXPECT_EQ(error(head + "{\"optimisation\": \"faster\"}]}"), "improvement 1: \"faster\" is no optimisation");
+  EXPECT_THAT(error(head + "{\"optimisation\": 5}]}"), HasSubstr("improvement 1: "));
+  EXPECT_THAT(error(head + R"({"optimisation": "convert-to-inline", "spawn": {"frames":
+      [{"class": "shop.Other", "method": "x", "line": 4}]}}]})"),
+              HasSubstr("no task of this trace is spawned at shop.Other.x:4"));
+}
+
+}  // namespace
+}  // namespace contrafact::whatif

@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+"""usage: truth.py CONTRAFACT CLASSES [--java PATH] [--case NAME]... [--runs N] [--cpu-bound | --no-cpu-bound] [--markdown FILE]
+                 [--json FILE] [--keep FOLDER]
+
+Holds estimates against programs that were really changed. For each case: records `Before` and its twin `After` several times, and
+uses of each the run of median length; finds the improvements that the case names among what `contrafact advise` offers for
+Before; lets `contrafact estimate` apply them under both models; compares with the recording of After, over the window from
+the first task to the last. Other twins (`others` in case.json) say how the improvements rank in reality.
+
+The figure that counts for a case is that of the model which the tool itself names as its headline for the recording (advise --json,
+"headline"), chosen before anything is known of After. Exit status 1 if a limit of LIMITS is exceeded.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+RUN_SECONDS_MAX = 300
+LIMITS = {"duration_median": 0.03, "duration_worst": 0.10, "threads_median": 0.05}
+PAPER_COMPOSITE = 0.005
+THREAD_METRICS = [f"{what}_{state}" for state in ("active", "waiting", "occupied") for what in ("mean", "peak")]
+METRICS = ["duration", *THREAD_METRICS]
+# Below this many threads a mean is compared absolutely: no waiting at all is 0, and an error relative to nothing has no meaning.
+THREADS_MIN = 0.25
+MODELS = ("fixed", "redispatch")
+HEADLINE = {"estimated": "fixed", "simulated": "redispatch"}
+# Combinations whose composites differ by less than this are equal in rank: repeated runs differ as much.
+RANK_TIE = 0.02
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
+    return done.stdout
+
+
+class Tool:
+    def __init__(self, arguments, folder):
+        self.contrafact, self.java, self.classes = arguments.contrafact, arguments.java, arguments.classes
+        self.folder = pathlib.Path(folder)
+
+    def record(self, main_class, methods, number):
+        trace = self.folder / f"{main_class}-{number}.cft"
+        options = ["--include", methods + ".*"] if methods else []
+        out = run([self.contrafact, "record", "-q", "-o", trace, *options, "--", self.java, "-cp", self.classes, main_class])
+        if not out.startswith("result "):
+            raise Failure(f"{main_class} printed {out!r}")
+        return trace
+
+    def metrics(self, trace):
+        document = json.loads(run([self.contrafact, "metrics", trace, "--window", "tasks", "--json", "-q"]))
+        values = {row["metric"]: row["value"] for row in document["metrics"]}
+        return {name: values[name] for name in METRICS}
+
+    def advise(self, trace, specs, *options):
+        return json.loads(run([self.contrafact, "advise", trace, "--json", "-q", "--specs", specs, "--top", "1000", *options]))
+
+    def estimate(self, trace, specs, model, name):
+        output = self.folder / f"{name}-{model}.cft"
+        command = [self.contrafact, "estimate", trace, "--model", model, "-o", output, "--json", "-q"]
+        for spec in specs:
+            command += ["--apply", spec]
+        run(command)
+        return self.metrics(output)
+
+
+class Recorded:
+    """The run of median length among several of one program."""
+
+    def __init__(self, tool, main_class, methods, runs):
+        traces = []
+        for number in range(runs):
+            trace = tool.record(main_class, methods, number)
+            traces.append((tool.metrics(trace), trace))
+        traces.sort(key=lambda pair: pair[0]["duration"])
+        self.metrics, self.trace = traces[(len(traces) - 1) // 2]
+        durations = [metrics["duration"] for metrics, _ in traces]
+        self.spread = (durations[-1] - durations[0]) / self.metrics["duration"]
+
+
+# ---- finding improvements
+
+def own_frame(stack, prefix):
+    """The innermost frame of the program's own."""
+    for frame in stack:
+        if frame.get("class", "").startswith(prefix):
+            return frame
+    return None
+
+
+def matches(wanted, spec, prefix):
+    one = spec["improvements"][0]
+    if one["optimisation"] != wanted["optimisation"]:
+        return False
+    type_name, method = wanted["spawn_in"].replace("/", ".").rsplit(".", 1)
+    # Whoever hands the task over: the first frame below the library's, or one that a lambda of it stands for.
+    frame = own_frame(one["spawn"]["frames"], prefix)
+    if frame is None or frame["class"] != type_name or frame["method"] not in (method, f"lambda${method}$0"):
+        return False
+    return "subset" not in wanted or subset_is(one, wanted["subset"])
+
+
+def subset_is(improvement, method):
+    """Whether the branch is the one that enters `method`."""
+    return method in improvement_branch_methods(improvement)
+
+
+def improvement_branch_methods(improvement):
+    return [c["method"]["method"] for c in improvement.get("branch", []) if c["holds"] and c.get("method")]
+
+
+def spec_files(folder):
+    return [(path, json.loads(path.read_text())) for path in sorted(folder.glob("[0-9]*.json"))]
+
+
+def find(wanted_list, specs, prefix):
+    """Spec files of all wanted improvements; several where one place is reached by several stacks."""
+    found = []
+    for wanted in wanted_list:
+        of_this = [path for path, spec in specs if matches(wanted, spec, prefix)]
+        if not of_this:
+            offered = sorted({f"{s['improvements'][0]['optimisation']} at "
+                              f"{(own_frame(s['improvements'][0]['spawn']['frames'], prefix) or {}).get('method')} "
+                              f"{improvement_branch_methods(s['improvements'][0])}" for _, s in specs})
+            raise Failure(f"not offered: {wanted}; offered: {offered}")
+        found += of_this
+    return found
+
+
+# ---- comparing
+
+def error(predicted, actual, metric):
+    floor = THREADS_MIN if metric != "duration" else 0
+    return (predicted - actual) / max(abs(actual), floor) if max(abs(actual), floor) > 0 else 0.0
+
+
+def composite(metrics, base):
+    """As advise ranks: the mean of duration, peak and mean occupied threads, each as a share of the recorded run's."""
+    names = ("duration", "peak_occupied", "mean_occupied")
+    return statistics.mean(metrics[name] / base[name] for name in names)
+
+
+class Comparison:
+    """One changed program: what was predicted by each model, and what it did."""
+
+    def __init__(self, name, base, actual, predicted, headline):
+        self.name, self.base, self.actual, self.predicted, self.headline = name, base, actual, predicted, headline
+        self.errors = {model: {m: error(values[m], actual.metrics[m], m) for m in METRICS} for model, values in predicted.items()}
+        self.composites = {model: composite(values, base.metrics) for model, values in predicted.items()}
+        self.actual_composite = composite(actual.metrics, base.metrics)
+
+    def composite_error(self, model):
+        return self.composites[model] / self.actual_composite - 1
+
+    def nearer(self):
+        """By the sum of errors in duration and in thread use."""
+        def distance(model):
+            return abs(self.errors[model]["duration"]) + statistics.mean(abs(self.errors[model][m]) for m in THREAD_METRICS)
+        fixed, free = distance("fixed"), distance("redispatch")
+        return "same" if abs(fixed - free) < 0.005 else "fixed" if fixed < free else "redispatch"
+
+
+def compare(tool, case, before, specs, wanted, main_class, headline, runs):
+    prefix = case["before"].rsplit(".", 1)[0] + "."
+    paths = find(wanted, specs, prefix)
+    methods = case.get("trace_methods", "").rsplit(".", 1)
+    after = Recorded(tool, main_class, f"{methods[0]}.{main_class.rsplit('.', 1)[1]}" if methods[0] else "", runs)
+    predicted = {model: tool.estimate(before.trace, paths, model, main_class) for model in MODELS}
+    return Comparison(main_class, before, after, predicted, headline)
+
+
+def rank_faults(comparisons, model_of):
+    """Pairs of variants (the unchanged program is one) that the prediction puts in another order than reality."""
+    variants = [("unchanged", 1.0, 1.0)] + [(c.name, c.composites[model_of(c)], c.actual_composite) for c in comparisons]
+    for i, (name_a, predicted_a, actual_a) in enumerate(variants):
+        for name_b, predicted_b, actual_b in variants[i + 1:]:
+            if abs(actual_a - actual_b) < RANK_TIE:
+                continue
+            if (predicted_a < predicted_b) != (actual_a < actual_b):
+                yield (f"ranking: {name_a} and {name_b} in the wrong order: predicted {predicted_a:.3f}, {predicted_b:.3f}, "
+                       f"really {actual_a:.3f}, {actual_b:.3f}")
+
+
+def advice_faults(tool, case, before):
+    """What must and must not be advised, with the tool's own filters."""
+    folder = tool.folder / f"{case['name']}-advised"
+    document = tool.advise(before.trace, folder)
+    prefix = case["before"].rsplit(".", 1)[0] + "."
+    advised = spec_files(folder)
+    for wanted in case["reject"]:
+        if any(matches(wanted, spec, prefix) for _, spec in advised):
+            yield f"advised, but makes the program worse: {wanted}"
+    best = folder / "best.json"
+    combined = json.loads(best.read_text())["improvements"] if best.exists() else []
+    for wanted in case["expect"]:
+        in_best = any(matches(wanted, {"improvements": [one]}, prefix) for one in combined)
+        gains = any(matches(wanted, spec, prefix) for _, spec in advised)
+        if not in_best and not gains:
+            yield f"not advised: {wanted} ({document.get('empty_reason', 'others are')})"
+
+
+def run_case(tool, case, runs):
+    before = Recorded(tool, case["before"], case.get("trace_methods", ""), runs)
+    folder = tool.folder / f"{case['name']}-all"
+    document = tool.advise(before.trace, folder, "--no-filter", "all")
+    specs = spec_files(folder)
+    headline = HEADLINE[document["headline"]["model"]]
+    wanted = case["expect"] or case["reject"]
+    comparisons = [compare(tool, case, before, specs, wanted, case["after"], headline, runs)]
+    for other in case.get("others", []):
+        comparisons.append(compare(tool, case, before, specs, other["apply"], other["main"], headline, runs))
+    baseline = document.get("simulation_baseline", {}).get("error")
+    faults = [*advice_faults(tool, case, before), *rank_faults(comparisons, lambda c: c.headline)]
+    return comparisons, faults, baseline
+
+
+# ---- reporting
+
+def percent(value):
+    return f"{100 * value:+.1f} %"
+
+
+def print_case(case, comparisons, baseline):
+    flags = [flag for flag in ("cpu_bound", "queueing") if case[flag]]
+    print(f"\n== {case['name']} {' '.join(flags)}  self-check of the simulation "
+          f"{percent(baseline) if baseline is not None else '-'}")
+    for c in comparisons:
+        print(f"{c.name}: headline {c.headline}, nearer {c.nearer()}; spread of the runs "
+              f"{100 * c.base.spread:.1f} % before, {100 * c.actual.spread:.1f} % after")
+        print(f"  {'metric':15} {'base':>9} {'fixed':>9} {'redispatch':>10} {'actual':>9}   errors")
+        for m in METRICS:
+            print(f"  {m:15} {c.base.metrics[m]:9.3f} {c.predicted['fixed'][m]:9.3f} {c.predicted['redispatch'][m]:10.3f} "
+                  f"{c.actual.metrics[m]:9.3f}   {percent(c.errors['fixed'][m]):>9} {percent(c.errors['redispatch'][m]):>9}")
+        print(f"  {'composite':15} {1:9.3f} {c.composites['fixed']:9.3f} {c.composites['redispatch']:10.3f} "
+              f"{c.actual_composite:9.3f}   {percent(c.composite_error('fixed')):>9} {percent(c.composite_error('redispatch')):>9}",
+              flush=True)
+
+
+def summary(comparisons):
+    """Over all comparisons: by each model, and by the one that the tool names for each."""
+    rows = {}
+    for name in ("headline", *MODELS):
+        model_of = lambda c: c.headline if name == "headline" else name
+        durations = [abs(c.errors[model_of(c)]["duration"]) for c in comparisons]
+        threads = [abs(c.errors[model_of(c)][m]) for c in comparisons for m in THREAD_METRICS]
+        composites = [abs(c.composite_error(model_of(c))) for c in comparisons]
+        rows[name] = {"duration_median": statistics.median(durations), "duration_worst": max(durations),
+                      "threads_median": statistics.median(threads), "threads_worst": max(threads),
+                      "composite_median": statistics.median(composites), "composite_worst": max(composites)}
+    return rows
+
+
+def print_summary(rows, count):
+    print(f"\n{count} comparisons; absolute errors")
+    for name, row in rows.items():
+        print(f"  {name:10} duration: median {100 * row['duration_median']:.2f} %, worst {100 * row['duration_worst']:.2f} %; "
+              f"thread use: median {100 * row['threads_median']:.2f} %, worst {100 * row['threads_worst']:.1f} %; composite: "
+              f"median {100 * row['composite_median']:.2f} %, worst {100 * row['composite_worst']:.2f} %")
+    print(f"  aims: duration median {100 * LIMITS['duration_median']:.0f} %, worst {100 * LIMITS['duration_worst']:.0f} %; thread use "
+          f"median {100 * LIMITS['threads_median']:.0f} %; the paper's one composite: {100 * PAPER_COMPOSITE} %")
+
+
+def markdown(comparisons, rows, runs):
+    lines = ["# Accuracy", "",
+             "Estimates from a recording of a program, held against a recording of its twin in which the improvement was really",
+             "made (`test/truth`). Made by", "",
+             "    python3 test/truth/truth.py build/release/bin/contrafact build/release/java/truth --runs "
+             f"{runs} --markdown docs/accuracy.md", "",
+             f"The window is from the first task to the last. Each figure is of the run of median length among {runs}. *fixed* is the",
+             "estimate by fixed assignment, *re-dispatch* the simulation; the tool's headline for the recording is in bold. Thread use is",
+             "the median of the errors of mean and peak active, waiting and occupied threads; the composite is the mean of duration,",
+             "peak and mean occupied threads, each as a share of the recorded run's.", "",
+             "| program | duration before | after | fixed | re-dispatch | thread use, fixed | re-dispatch | composite, headline | nearer |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for c in comparisons:
+        cells = {}
+        for model in MODELS:
+            bold = "**" if model == c.headline else ""
+            threads = statistics.median(abs(c.errors[model][m]) for m in THREAD_METRICS)
+            cells[model] = (f"{bold}{percent(c.errors[model]['duration'])}{bold}", f"{bold}{100 * threads:.1f} %{bold}")
+        lines.append(f"| `{c.name}` | {c.base.metrics['duration']:.3f} s | {c.actual.metrics['duration']:.3f} s | {cells['fixed'][0]} | "
+                     f"{cells['redispatch'][0]} | {cells['fixed'][1]} | {cells['redispatch'][1]} | "
+                     f"{percent(c.composite_error(c.headline))} | {c.nearer()} |")
+    lines += ["", "Absolute errors over all of them:", "",
+              "| model | duration: median | worst | thread use: median | worst | composite: median | worst |", "|---|---|---|---|---|---|---|"]
+    for name, row in rows.items():
+        lines.append(f"| {name} | {100 * row['duration_median']:.2f} % | {100 * row['duration_worst']:.2f} % | "
+                     f"{100 * row['threads_median']:.2f} % | {100 * row['threads_worst']:.1f} % | "
+                     f"{100 * row['composite_median']:.2f} % | {100 * row['composite_worst']:.2f} % |")
+    lines += [f"| aims | {100 * LIMITS['duration_median']:.0f} % | {100 * LIMITS['duration_worst']:.0f} % | "
+              f"{100 * LIMITS['threads_median']:.0f} % | | the paper: {100 * PAPER_COMPOSITE} % | |", ""]
+    return "\n".join(lines)
+
+
+def as_json(comparisons, rows):
+    return {"summary": rows,
+            "comparisons": [{"name": c.name, "headline": c.headline, "nearer": c.nearer(), "base": c.base.metrics,
+                             "actual": c.actual.metrics, "predicted": c.predicted, "errors": c.errors,
+                             "composites": c.composites, "actual_composite": c.actual_composite,
+                             "spread": {"before": c.base.spread, "after": c.actual.spread}} for c in comparisons]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("contrafact")
+    parser.add_argument("classes")
+    parser.add_argument("--java", default="java")
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cpu-bound", action=argparse.BooleanOptionalAction)
+    parser.add_argument("--markdown", help="write the tables to this file")
+    parser.add_argument("--json", help="write everything to this file")
+    parser.add_argument("--keep", help="folder for the traces, which are otherwise removed")
+    arguments = parser.parse_args()
+    cases = [json.loads(path.read_text()) for path in sorted(pathlib.Path(__file__).parent.glob("*/case.json"))]
+    cases = [case for case in cases if arguments.case is None or case["name"] in arguments.case]
+    cases = [case for case in cases if arguments.cpu_bound is None or case["cpu_bound"] == arguments.cpu_bound]
+    if not cases:
+        sys.exit("no such case")
+    all_comparisons, all_faults = [], []
+    with tempfile.TemporaryDirectory(prefix="contrafact-truth-") as scratch:
+        folder = pathlib.Path(arguments.keep or scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        tool = Tool(arguments, folder)
+        for case in cases:
+            try:
+                comparisons, faults, baseline = run_case(tool, case, arguments.runs)
+            except (Failure, subprocess.TimeoutExpired, KeyError) as failure:
+                all_faults.append(f"{case['name']}: {failure!r}")
+                print(f"\n== {case['name']}: {failure!r}", flush=True)
+                continue
+            print_case(case, comparisons, baseline)
+            for fault in faults:
+                print("  FAULT " + fault, flush=True)
+            all_comparisons += comparisons
+            all_faults += [f"{case['name']}: {fault}" for fault in faults]
+    if all_comparisons:
+        rows = summary(all_comparisons)
+        print_summary(rows, len(all_comparisons))
+        all_faults += [f"{limit} is {100 * rows['headline'][limit]:.2f} %, above {100 * most:.0f} %"
+                       for limit, most in LIMITS.items() if rows["headline"][limit] > most]
+        if arguments.markdown:
+            pathlib.Path(arguments.markdown).write_text(markdown(all_comparisons, rows, arguments.runs))
+        if arguments.json:
+            pathlib.Path(arguments.json).write_text(json.dumps(as_json(all_comparisons, rows), indent=1))
+    for fault in all_faults:
+        print("FAULT " + fault)
+    sys.exit(1 if all_faults else 0)
+
+
+if __name__ == "__main__":
+    main()
