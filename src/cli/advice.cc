@@ -22,9 +22,12 @@ constexpr double kTolerance = 1e-3;
 
 Optimisation optimisation_of(analysis::CandidateKind kind) {
   switch (kind) {
-    case analysis::CandidateKind::convert_to_inline: return Optimisation::convert_to_inline;
-    case analysis::CandidateKind::hoist_branch: return Optimisation::hoist_branch;
-    case analysis::CandidateKind::convert_to_combinator: return Optimisation::convert_to_combinator;
+    case analysis::CandidateKind::convert_to_inline:
+      return Optimisation::convert_to_inline;
+    case analysis::CandidateKind::hoist_branch:
+      return Optimisation::hoist_branch;
+    case analysis::CandidateKind::convert_to_combinator:
+      return Optimisation::convert_to_combinator;
   }
   return Optimisation::convert_to_inline;
 }
@@ -91,7 +94,9 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
 
 }  // namespace
 
-double gain(double base, double value) { return base == 0 ? 0 : (base - value) / base; }
+double gain(double base, double value) {
+  return base == 0 ? 0 : (base - value) / base;
+}
 
 base::Result<Weights> parse_weights(const std::string& text) {
   Weights weights{0, 0, 0};
@@ -101,10 +106,10 @@ base::Result<Weights> parse_weights(const std::string& text) {
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     size_t equals = item.find('=');
     std::string_view name = item.substr(0, equals);
-    double* target = name == "time"      ? &weights.duration
-                     : name == "peak"    ? &weights.peak
-                     : name == "mean"    ? &weights.mean
-                                         : nullptr;
+    double* target = name == "time"   ? &weights.duration
+                     : name == "peak" ? &weights.peak
+                     : name == "mean" ? &weights.mean
+                                      : nullptr;
     if (target == nullptr || equals == std::string_view::npos) {
       return base::Error{fmt::format("weights: '{}' is none of time=, peak=, mean= with a number", item)};
     }
@@ -132,10 +137,12 @@ base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::sp
   return effect;
 }
 
-base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator, const AdviceOptions& options) {
+base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
+                             const AdviceOptions& options) {
   analysis::Candidates found = analysis::candidates(trace);
   analysis::BlockIndex blocks(trace);
-  Advices advices{.base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
+  Advices advices{
+      .base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
   for (size_t i = 0; i < found.candidates.size(); ++i) {
     Advice advice = consider(found.candidates[i], found.candidates, estimator, blocks, options);
     bool kept = advice.failed.empty() && advice.filtered.empty();

@@ -33,13 +33,13 @@ struct AdviceOptions {
   bool filter_mean = true;
   bool filter_gain = true;  // leave out what does not improve the score
   Models models = Models::both;
-  size_t simulated_max = 20;  // improvements, the best first, that are simulated as well
+  size_t simulated_max = 20;                                // improvements, the best first, that are simulated as well
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
 struct SimulatedEffect {
   int64_t duration_ns = 0;
-  bool stuck = false;     // the simulated program does not come to its end
+  bool stuck = false;  // the simulated program does not come to its end
   std::string stuck_why;
 };
 
@@ -57,13 +57,14 @@ struct Advice {
 struct Advices {
   whatif::Figures base;
   std::optional<whatif::BaselineCheck> baseline;  // of the simulation
-  std::vector<Advice> ranked;    // best first
-  std::vector<Advice> left_out;  // filtered or failed
+  std::vector<Advice> ranked;                     // best first
+  std::vector<Advice> left_out;                   // filtered or failed
   std::vector<analysis::Ineligible> ineligible;
   size_t candidates = 0;
 };
 
-base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator, const AdviceOptions& options);
+base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
+                             const AdviceOptions& options);
 
 base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const whatif::Improvement> improvements,
                                               uint32_t cores);

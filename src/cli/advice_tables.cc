@@ -21,7 +21,9 @@ using table::Unit;
 // The models agree if their gains in time differ by less than this share of the run.
 constexpr double kAgreement = 0.05;
 
-Change change(double before, double after) { return {before, after}; }
+Change change(double before, double after) {
+  return {before, after};
+}
 
 // The gain in time, from the slow to the fast end of the recorded hand-offs.
 Interval gain_interval(int64_t base_ns, int64_t low_ns, int64_t high_ns) {
@@ -32,7 +34,8 @@ Interval gain_interval(int64_t base_ns, int64_t low_ns, int64_t high_ns) {
 
 Cell simulated_cell(const Advices& advices, const Advice& advice) {
   if (!advices.baseline || !advice.simulated || advice.simulated->stuck) return std::monostate{};
-  return change(static_cast<double>(advices.baseline->simulated_ns), static_cast<double>(advice.simulated->duration_ns));
+  return change(static_cast<double>(advices.baseline->simulated_ns),
+                static_cast<double>(advice.simulated->duration_ns));
 }
 
 std::string task_count(const whatif::Improvement& improvement) {
@@ -50,19 +53,25 @@ const table::Schema kImprovementsSchema{
      {"what", "what", Type::text, Unit::none, "convert-to-inline, hoist-branch or convert-to-combinator."},
      {"where", "where", Type::location, Unit::none, "The place in the source that hands the tasks out."},
      {"body", "runs", Type::location, Unit::none, "The method that the tasks run.", 6},
-     {"tasks", "tasks", Type::text, Unit::none, "How many tasks of the run change (of how many that the place handed out)."},
+     {"tasks", "tasks", Type::text, Unit::none,
+      "How many tasks of the run change (of how many that the place handed out)."},
      {"time_ns", "time", Type::change, Unit::ns, "Duration of the run, measured and estimated."},
      {"time_gain", "gain", Type::interval, Unit::ratio,
       "Gain in time if hand-offs are as slow or as fast as the recorded ones (5th and 95th percentile)."},
      {"peak", "peak", Type::change, Unit::threads, "Most threads occupied (active or waiting) at once.", 1},
      {"mean", "mean", Type::change, Unit::threads, "Mean number of threads occupied.", 2},
-     {"waiting", "waiting", Type::change, Unit::threads, "Mean number of threads waiting for another task's result.", 3},
+     {"waiting", "waiting", Type::change, Unit::threads, "Mean number of threads waiting for another task's result.",
+      3},
      {"simulated_ns", "simulated time", Type::change, Unit::ns,
       "Duration by the re-dispatch model: of the unchanged run, and with the improvement.", 5},
      {"models", "models", Type::text, Unit::none,
-      "agree or differ: whether both models' gains in time lie within 5 % of the run; stuck: the simulated program hangs.", 4},
-     {"score", "score", Type::number, Unit::none, "Weighted mean of the figures as shares of the base's; less is better.", 8},
-     {"warnings", "warnings", Type::integer, Unit::none, "Signs that tasks communicate by other means than results.", 7}}};
+      "agree or differ: whether both models' gains in time lie within 5 % of the run; stuck: the simulated program "
+      "hangs.",
+      4},
+     {"score", "score", Type::number, Unit::none,
+      "Weighted mean of the figures as shares of the base's; less is better.", 8},
+     {"warnings", "warnings", Type::integer, Unit::none, "Signs that tasks communicate by other means than results.",
+      7}}};
 
 const table::Schema kLeftOutSchema{
     "left-out",
@@ -84,7 +93,8 @@ const table::Schema kEffectSchema{
 std::string agreement(const Advices& advices, const Advice& advice) {
   if (!advices.baseline || !advice.simulated) return "-";
   if (advice.simulated->stuck) return "stuck";
-  double simulated = gain(static_cast<double>(advices.baseline->simulated_ns), static_cast<double>(advice.simulated->duration_ns));
+  double simulated =
+      gain(static_cast<double>(advices.baseline->simulated_ns), static_cast<double>(advice.simulated->duration_ns));
   double estimated =
       gain(static_cast<double>(advices.base.duration_ns), static_cast<double>(advice.estimate.figures.duration_ns));
   return std::fabs(simulated - estimated) <= kAgreement ? "agree" : "differ";
@@ -138,8 +148,10 @@ table::Table effect_table(const Effect& effect) {
   const whatif::Figures &base = effect.base, &after = effect.after;
   auto ns = [](int64_t value) { return static_cast<double>(value); };
   add("duration", ns(base.duration_ns), ns(after.duration_ns), Type::duration, Unit::ns, "estimated");
-  add("duration, slow hand-offs", ns(base.duration_ns), ns(effect.duration_high_ns), Type::duration, Unit::ns, "estimated");
-  add("duration, fast hand-offs", ns(base.duration_ns), ns(effect.duration_low_ns), Type::duration, Unit::ns, "estimated");
+  add("duration, slow hand-offs", ns(base.duration_ns), ns(effect.duration_high_ns), Type::duration, Unit::ns,
+      "estimated");
+  add("duration, fast hand-offs", ns(base.duration_ns), ns(effect.duration_low_ns), Type::duration, Unit::ns,
+      "estimated");
   if (effect.baseline != nullptr && effect.simulated != nullptr && !effect.simulated->stuck) {
     add("duration, re-dispatched", ns(effect.baseline->simulated_ns), ns(effect.simulated->duration_ns), Type::duration,
         Unit::ns, "simulated");
@@ -159,7 +171,8 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
   if (advices.candidates == 0) {
     for (const analysis::Ineligible& set : advices.ineligible) reasons[set.reason] += set.tasks;
     std::string list;
-    for (const auto& [reason, tasks] : reasons) list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
+    for (const auto& [reason, tasks] : reasons)
+      list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
     return fmt::format("no task of the run can be inlined, hoisted or turned into a combinator{}{}",
                        list.empty() ? "" : "; tasks by reason: ", list);
   }

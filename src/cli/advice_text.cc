@@ -28,7 +28,8 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
     for (const analysis::Violation& violation : advice.violations) {
       line(i, violation.serious ? "warning" : "note", violation.message);
     }
-    if (advice.simulated && advice.simulated->stuck) line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
+    if (advice.simulated && advice.simulated->stuck)
+      line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
     for (const std::string& note : advice.estimate.notes) line(i, "note", note);
   }
   return out.empty() ? out : "\n" + out;
@@ -68,9 +69,10 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
   for (const analysis::PoolHeadroom& room : old_rooms) {
     for (const analysis::PoolHeadroom& changed : new_rooms) {
       if (changed.pool != room.pool || !room.copies_by_peak || !changed.copies_by_peak) continue;
-      out += fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
-                         table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,
-                         *changed.copies_by_peak, room.size);
+      out +=
+          fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
+                      table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,
+                      *changed.copies_by_peak, room.size);
     }
   }
   return out;
@@ -83,22 +85,23 @@ std::string best_text(const AdviceDocument& document, const table::TextStyle& st
   for (size_t i = 0; i < best.members.size(); ++i) {
     members += fmt::format("{}#{}", i == 0 ? "" : i + 1 == best.members.size() ? " and " : ", ", best.members[i] + 1);
   }
-  std::string out = fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
-                                best.members.size() > 1 ? " together" : " alone",
-                                table::count_text(static_cast<int64_t>(best.estimated)),
-                                best.exhaustive ? ", all there are" : "");
+  std::string out =
+      fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
+                  best.members.size() > 1 ? " together" : " alone",
+                  table::count_text(static_cast<int64_t>(best.estimated)), best.exhaustive ? ", all there are" : "");
   out += table::render_text(effect_table(effect_of(document)), style);
   for (const std::string& note : best.estimate.notes) out += "note: " + table::printable(note, style.unicode) + "\n";
   if (best.simulated && best.simulated->stuck) {
-    out += fmt::format("warning: the simulated program hangs: {}\n", table::printable(best.simulated->stuck_why, style.unicode));
+    out += fmt::format("warning: the simulated program hangs: {}\n",
+                       table::printable(best.simulated->stuck_why, style.unicode));
   }
   return out + headroom_text(document, style.unicode);
 }
 
 Json figures_json(const whatif::Figures& figures) {
-  return {{"duration_ns", figures.duration_ns},   {"mean_active", figures.mean_active},
-          {"mean_waiting", figures.mean_waiting}, {"mean_occupied", figures.mean_occupied},
-          {"peak_active", figures.peak_active},   {"peak_waiting", figures.peak_waiting},
+  return {{"duration_ns", figures.duration_ns},    {"mean_active", figures.mean_active},
+          {"mean_waiting", figures.mean_waiting},  {"mean_occupied", figures.mean_occupied},
+          {"peak_active", figures.peak_active},    {"peak_waiting", figures.peak_waiting},
           {"peak_occupied", figures.peak_occupied}};
 }
 
@@ -124,7 +127,8 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
   out["simulated"] = simulated_json(advice.simulated);
   out["warnings"] = Json::array();
   for (const analysis::Violation& violation : advice.violations) {
-    out["warnings"].push_back({{"serious", violation.serious}, {"message", violation.message}, {"count", violation.count}});
+    out["warnings"].push_back(
+        {{"serious", violation.serious}, {"message", violation.message}, {"count", violation.count}});
   }
   if (!advice.path.empty()) out["branch"] = {{"path", advice.path}, {"other_path", advice.other_path}};
   return out;
@@ -151,12 +155,14 @@ std::string advice_json(const AdviceDocument& document) {
   const Advices& advices = document.advices;
   Json out = json_document("advise");
   out["trace"] = trace_json_header(document.path, *document.trace);
-  out["weights"] = {{"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
+  out["weights"] = {
+      {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(*document.trace, advices);
   Json rows = table::rows_json(table);
   out["improvements"] = Json::array();
-  for (size_t i = 0; i < advices.ranked.size(); ++i) out["improvements"].push_back(improvement_json(document, i, rows[i]));
+  for (size_t i = 0; i < advices.ranked.size(); ++i)
+    out["improvements"].push_back(improvement_json(document, i, rows[i]));
   if (table.empty()) out["empty_reason"] = table.empty_reason();
   out["left_out"] = table::rows_json(left_out_table(*document.trace, advices));
   if (document.best.members.empty()) {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/advice.h"
-#include "cli/advice_text.h"
 #include "cli/advice_tables.h"
+#include "cli/advice_text.h"
 #include "cli/combination.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -55,8 +55,8 @@ base::Status write_plot(const std::string& path, const std::string& trace_path, 
   page.subtitle = command.empty() ? trace_path : command;
   page.runs.push_back(run_profile("base", trace_path, trace, analysis::thread_usage(trace)));
   if (best.estimate.trace) {
-    page.runs.push_back(run_profile("best combination", "", *best.estimate.trace,
-                                    analysis::thread_usage(*best.estimate.trace)));
+    page.runs.push_back(
+        run_profile("best combination", "", *best.estimate.trace, analysis::thread_usage(*best.estimate.trace)));
   }
   page.tables.push_back({"Improvements", &improvements});
   return write_output(path, report::profile_page(page));
@@ -67,7 +67,8 @@ int run(const Options& options, const Session& session) {
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights, .shown = options.top, .cores = options.cores,
+  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights,
+                          .shown = options.top, .cores = options.cores,
                           .left_out = options.left_out};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
@@ -76,8 +77,8 @@ int run(const Options& options, const Session& session) {
     base::Result<Advices> advices = advise(*trace, *estimator, advice_options(options, *weights, progress));
     if (!advices) return fail(kExitImpossible, advices.error().message);
     document.advices = *std::move(advices);
-    base::Result<Combination> best = best_combination(*trace, *estimator, document.advices,
-                                                      advice_options(options, *weights, progress));
+    base::Result<Combination> best =
+        best_combination(*trace, *estimator, document.advices, advice_options(options, *weights, progress));
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     if (!options.specs.empty()) {
@@ -105,8 +106,9 @@ Run declare(CLI::App& app) {
       ->check(CLI::IsMember({"fixed", "both"}))
       ->capture_default_str();
   app.add_option("--top", options->top, "improvements to print and to simulate")->capture_default_str();
-  app.add_option("--no-filter", options->no_filter,
-                 "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
+  app.add_option(
+         "--no-filter", options->no_filter,
+         "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
       ->expected(1)
       ->take_all()
       ->check(CLI::IsMember({"time", "peak", "mean", "gain", "all"}));

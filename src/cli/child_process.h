@@ -9,8 +9,8 @@
 namespace contrafact::cli {
 
 struct ChildEnd {
-  int exit_status = 0;    // as a shell reports it: the program's status, or 128 + n if signal n ended it
-  int signal = 0;         // that signal, or 0
+  int exit_status = 0;  // as a shell reports it: the program's status, or 128 + n if signal n ended it
+  int signal = 0;       // that signal, or 0
   double wall_s = 0;
 };
 
@@ -18,9 +18,9 @@ struct StartFailure {
   int error_number;  // of the system, e.g. ENOEXEC
 };
 
-// `environment` entries (NAME=value) replace or add to our own. Blocks until the program has ended. SIGINT, SIGTERM, SIGHUP,
-// SIGQUIT, SIGUSR1 and SIGUSR2 that were sent to us alone are forwarded; those of the terminal reach the program anyway, as
-// a member of the foreground group. REQUIRES: no other threads.
+// `environment` entries (NAME=value) replace or add to our own. Blocks until the program has ended. SIGINT, SIGTERM,
+// SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that were sent to us alone are forwarded; those of the terminal reach the
+// program anyway, as a member of the foreground group. REQUIRES: no other threads.
 base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment, StartFailure* start_failure);
 

@@ -54,10 +54,9 @@ TEST(LaunchPlan, MergesTheUsersPatchOfJavaBase) {
   LaunchPlan plan = plan_java({"/usr/bin/java", "-cp", "-jar", "--patch-module", "java.base=/a", "-Xmx1g",
                                "--patch-module=java.base=/b", "--patch-module=java.sql=/c", "Main"},
                               kInstallation, {.output = "/o"});
-  EXPECT_THAT(plan.arguments,
-              ElementsAre("/usr/bin/java", "-agentpath:/opt/cf/lib/agent.so=output=/o",
-                          "--patch-module=java.base=/a:/b:/opt/cf/lib/classes.jar", "-cp", "-jar", "-Xmx1g",
-                          "--patch-module=java.sql=/c", "Main"));
+  EXPECT_THAT(plan.arguments, ElementsAre("/usr/bin/java", "-agentpath:/opt/cf/lib/agent.so=output=/o",
+                                          "--patch-module=java.base=/a:/b:/opt/cf/lib/classes.jar", "-cp", "-jar",
+                                          "-Xmx1g", "--patch-module=java.sql=/c", "Main"));
 }
 
 TEST(LaunchPlan, EncodesWhatWouldConfuseTheAgent) {
@@ -133,7 +132,8 @@ TEST(Installation, FoundBesideTheExecutable) {
 
 TEST(TraceConfig, IsCheckedBeforeTheProgramStarts) {
   Folder folder;
-  std::string good = folder.file("good.conf", "# what to record\ninclude shop.api.*  # the doors\n\n exclude shop.api.Log\r\n");
+  std::string good =
+      folder.file("good.conf", "# what to record\ninclude shop.api.*  # the doors\n\n exclude shop.api.Log\r\n");
   EXPECT_TRUE(check_trace_config(good, {"a.*"}, {"a.B.c"}).ok());
   std::string bad = folder.file("bad.conf", "include shop.*\nincldue x\n");
   base::Status status = check_trace_config(bad, {}, {});

@@ -12,8 +12,8 @@ struct Combination {
   whatif::Estimate estimate;    // with its trace
   double score = 1;
   std::optional<SimulatedEffect> simulated;
-  uint64_t estimated = 0;       // combinations that were estimated
-  bool exhaustive = false;      // all that do not exclude each other
+  uint64_t estimated = 0;   // combinations that were estimated
+  bool exhaustive = false;  // all that do not exclude each other
 };
 
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,

@@ -18,7 +18,7 @@ struct Session {
   table::TextStyle out;              // what standard output can show
   table::TextStyle err;              // and standard error
   bool quiet = false;
-  bool progress = false;             // standard error is a terminal, and --quiet was not given
+  bool progress = false;  // standard error is a terminal, and --quiet was not given
 };
 
 using Run = std::function<int(Session&)>;

@@ -67,7 +67,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> list{kRecordCommand, kInfoCommand, kAdviseCommand, kEstimateCommand,
+  static const std::vector<Command> list{kRecordCommand,  kInfoCommand,    kAdviseCommand, kEstimateCommand,
                                          kCompareCommand, kMetricsCommand, kTasksCommand,  kExportCommand,
                                          kDoctorCommand,  kHelpCommand,    kVersionCommand};
   return list;

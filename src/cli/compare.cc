@@ -38,10 +38,10 @@ struct Compared {
 };
 
 // What a person reads first; --metrics names others, --json holds all.
-const std::vector<std::string> kShown{"duration",        "peak_occupied",  "mean_occupied", "peak_active",
-                                      "mean_active",     "peak_waiting",   "mean_waiting",  "mean_unoccupied",
-                                      "waiting_share",   "copies_by_peak", "copies_by_mean", "utilisation",
-                                      "queue_peak",      "tasks_run",      "waits"};
+const std::vector<std::string> kShown{"duration",      "peak_occupied",  "mean_occupied",  "peak_active",
+                                      "mean_active",   "peak_waiting",   "mean_waiting",   "mean_unoccupied",
+                                      "waiting_share", "copies_by_peak", "copies_by_mean", "utilisation",
+                                      "queue_peak",    "tasks_run",      "waits"};
 
 Cell relative(double value, double base) {
   if (base == 0) return value == 0 ? Cell(0.0) : Cell();

@@ -58,7 +58,9 @@ void check_jdks(Report& report) {
                                    jdk.vendor.empty() ? "" : " (" + jdk.vendor + ")");
     any = any || supported.ok();
     report.add("jdk", supported.ok() ? State::ok : State::limited, what,
-               supported.ok() ? "" : fmt::format("cannot be recorded: needs OpenJDK {} to {}", kJdkFeatureOldest, kJdkFeatureNewest));
+               supported.ok()
+                   ? ""
+                   : fmt::format("cannot be recorded: needs OpenJDK {} to {}", kJdkFeatureOldest, kJdkFeatureNewest));
   }
   if (!any) {
     report.add("jdk", State::missing, jdks.empty() ? "no Java found" : "no supported Java found",
@@ -80,7 +82,8 @@ void check_kernel(Report& report) {
   }
   auto clock = base::read_text_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source = clock ? clock->substr(0, clock->find('\n')) : "unknown";
-  bool fast = source == "tsc" || source == "kvm-clock" || source == "hyperv_clocksource_tsc_page" || source == "arch_sys_counter";
+  bool fast = source == "tsc" || source == "kvm-clock" || source == "hyperv_clocksource_tsc_page" ||
+              source == "arch_sys_counter";
   report.add("clock", fast ? State::ok : State::limited, source,
              fast ? "" : "reading the clock takes a system call: recording costs more per event");
 }
@@ -90,9 +93,10 @@ void check_machine(Report& report) {
   report.add("cores", State::ok, fmt::format("{}", cores));
   std::string folder = std::filesystem::temp_directory_path().string();
   base::Status writable = check_writable(folder + "/contrafact-doctor", 16 << 20);
-  report.add("temporary folder", writable.ok() ? State::ok : State::limited, writable.ok() ? folder : writable.error().message,
+  report.add("temporary folder", writable.ok() ? State::ok : State::limited,
+             writable.ok() ? folder : writable.error().message,
              writable.ok() ? "" : "set TMPDIR to a folder with room");
-  struct statvfs space {};
+  struct statvfs space{};
   if (::statvfs(".", &space) == 0) {
     double free_bytes = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
     bool enough = free_bytes > 1e9;
@@ -136,6 +140,7 @@ const table::Schema kDoctorSchema{
      {"advice", "what to do", table::Type::text, table::Unit::none, "What to do about it; empty if nothing."}}};
 
 const Command kDoctorCommand{"doctor", "say what this machine allows and what is missing",
-                             "contrafact doctor\ncontrafact doctor --json\nJAVA_HOME=/opt/jdk contrafact doctor", declare};
+                             "contrafact doctor\ncontrafact doctor --json\nJAVA_HOME=/opt/jdk contrafact doctor",
+                             declare};
 
 }  // namespace contrafact::cli

@@ -12,7 +12,6 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/trace_input.h"
-#include "model/save.h"
 #include "table/value_text.h"
 #include "whatif/spec.h"
 
@@ -31,8 +30,8 @@ struct Options {
 // The variant by either model, as a trace with its figures.
 struct Variant {
   whatif::Figures base;
-  whatif::Estimate estimate;                      // fixed assignment
-  std::optional<whatif::Simulation> simulation;   // re-dispatch
+  whatif::Estimate estimate;                     // fixed assignment
+  std::optional<whatif::Simulation> simulation;  // re-dispatch
   std::optional<whatif::BaselineCheck> baseline;
   const model::Trace& trace() const { return simulation ? simulation->trace : *estimate.trace; }
 };
@@ -96,7 +95,8 @@ std::string json_of(const Options& options, const model::Trace& trace, const Var
   document["trace"] = trace_json_header(options.path, trace);
   document["applied"] = nlohmann::ordered_json::array();
   for (const whatif::Improvement& one : improvements) {
-    document["applied"].push_back({{"optimisation", std::string(whatif::name_of(one.optimisation))}, {"tasks", one.tasks.size()}});
+    document["applied"].push_back(
+        {{"optimisation", std::string(whatif::name_of(one.optimisation))}, {"tasks", one.tasks.size()}});
   }
   document["effect"] = table::rows_json(table_of(variant));
   document["base_duration_ns"] = variant.base.duration_ns;
@@ -119,7 +119,7 @@ int run(const Options& options, const Session& session) {
   progress.done();
   if (!variant) return fail(kExitImpossible, fmt::format("{}: {}", options.path, variant.error().message));
   if (!options.output.empty()) {
-    base::Status saved = model::save(variant->trace(), options.output);
+    base::Status saved = save_trace(variant->trace(), options.output);
     if (!saved) return fail(kExitOutput, saved.error().message);
   }
   std::string text = options.json ? json_of(options, *trace, *variant, *improvements)

@@ -11,7 +11,6 @@
 #include "cli/window_option.h"
 #include "export/perfetto.h"
 #include "export/trace_csv.h"
-#include "model/save.h"
 #include "model/text_trace.h"
 
 namespace contrafact::cli {
@@ -28,7 +27,8 @@ struct Options {
 std::string as_csv(const model::Trace& trace, const Options& options) {
   if (options.what == "events") return exporters::events_csv(trace);
   if (options.what == "tasks") return table::render_csv(exporters::task_list(trace));
-  if (options.what == "task-classes") return table::render_csv(task_classes_table(trace, analysis::task_classes(trace)));
+  if (options.what == "task-classes")
+    return table::render_csv(task_classes_table(trace, analysis::task_classes(trace)));
   analysis::ThreadUsage usage = analysis::thread_usage(trace, {window_of(options.window)});
   if (options.what == "thread-use") return table::render_csv(usage_series_table(usage));
   if (options.what == "headroom") return table::render_csv(headroom_table(trace, analysis::headroom(trace, usage)));
@@ -36,9 +36,8 @@ std::string as_csv(const model::Trace& trace, const Options& options) {
 }
 
 std::vector<exporters::CounterTrack> counters(const analysis::ThreadUsage& usage) {
-  std::vector<exporters::CounterTrack> tracks{{"threads active", "threads", {}},
-                                              {"threads waiting", "threads", {}},
-                                              {"threads unoccupied", "threads", {}}};
+  std::vector<exporters::CounterTrack> tracks{
+      {"threads active", "threads", {}}, {"threads waiting", "threads", {}}, {"threads unoccupied", "threads", {}}};
   for (const analysis::UsageStep& step : usage.steps) {
     tracks[0].samples.push_back({step.time_ns, step.active});
     tracks[1].samples.push_back({step.time_ns, step.waiting});
@@ -61,7 +60,7 @@ int run(const Options& options, const Session& session) {
   } else if (options.format == "text") {
     content = model::print_text(*trace);
   } else if (options.format == "cft") {
-    base::Status saved = model::save(*trace, options.output);
+    base::Status saved = save_trace(*trace, options.output);
     return saved.ok() ? kExitOk : fail(kExitOutput, saved.error().message);
   } else {
     nlohmann::ordered_json document = json_document("export");
@@ -75,7 +74,8 @@ int run(const Options& options, const Session& session) {
 Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
-  app.add_option("--format", options->format, "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
+  app.add_option("--format", options->format,
+                 "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       ->required()
       ->check(CLI::IsMember({"csv", "json", "text", "cft", "perfetto"}));
   app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")

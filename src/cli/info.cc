@@ -7,9 +7,9 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
+#include "cli/metric_tables.h"
 #include "cli/output.h"
 #include "cli/schemas.h"
-#include "cli/metric_tables.h"
 #include "cli/trace_input.h"
 #include "table/value_text.h"
 
@@ -125,8 +125,10 @@ int run(const Options& options, const Session& session) {
     document["threads"] = table::rows_json(tables[3]);
     text = table::json_text(document);
   } else {
-    for (const table::Table& table : tables) text += (text.empty() ? "" : "\n") + table::render_text(table, session.out);
-    for (const std::string& line : loss_lines(*trace)) text += "missing: " + table::printable(line, session.out.unicode) + "\n";
+    for (const table::Table& table : tables)
+      text += (text.empty() ? "" : "\n") + table::render_text(table, session.out);
+    for (const std::string& line : loss_lines(*trace))
+      text += "missing: " + table::printable(line, session.out.unicode) + "\n";
   }
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
@@ -165,11 +167,13 @@ const table::Schema kInfoThreadsSchema{
     "The threads of the program that had events.",
     {{"thread", "thread", Type::integer, Unit::none, "Number of the thread in the trace."},
      {"name", "name", Type::text, Unit::none, "Its name in the program."},
-     {"kind", "kind", Type::text, Unit::none, "platform, daemon (a platform thread that ends with the program) or virtual."},
+     {"kind", "kind", Type::text, Unit::none,
+      "platform, daemon (a platform thread that ends with the program) or virtual."},
      {"events", "events", Type::integer, Unit::events, "Events that it recorded."},
      {"span_ns", "span", Type::duration, Unit::ns, "From its first event to its last."}}};
 
 const Command kInfoCommand{"info", "say what a trace holds and what is missing from it",
-                           "contrafact info run.cft\ncontrafact info run.cft --all\ncontrafact info run.cft --json", declare};
+                           "contrafact info run.cft\ncontrafact info run.cft --all\ncontrafact info run.cft --json",
+                           declare};
 
 }  // namespace contrafact::cli

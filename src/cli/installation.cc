@@ -23,8 +23,9 @@ base::Result<Installation> find_installation(const std::string& self) {
     bool library = fs::exists(found.agent_library, ignored), archive = fs::exists(found.java_archive, ignored);
     if (library && archive) return found;
     if (library || archive) {
-      return base::Error{fmt::format("the installation is incomplete: '{}' is missing; install or build contrafact again",
-                                     library ? found.java_archive : found.agent_library)};
+      return base::Error{
+          fmt::format("the installation is incomplete: '{}' is missing; install or build contrafact again",
+                      library ? found.java_archive : found.agent_library)};
     }
     looked += fmt::format("{}'{}'", looked.empty() ? "" : " and ", folder.string());
   }

@@ -1,5 +1,5 @@
-// Java installations: found from a launcher or on the machine, and whether the agent supports them. Reads files only; no
-// Java process is started.
+// Java installations: found from a launcher or on the machine, and whether the agent supports them. Reads files only;
+// no Java process is started.
 #pragma once
 
 #include <optional>

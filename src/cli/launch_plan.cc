@@ -13,10 +13,22 @@ constexpr std::string_view kPatchOption = "--patch-module";
 constexpr std::string_view kPatchedModule = "java.base=";
 
 // Options of the java launcher whose value is the next argument.
-constexpr std::array<std::string_view, 16> kOptionsWithValue{
-    "-cp",           "-classpath",   "--class-path",   "-p",           "--module-path",  "--upgrade-module-path",
-    "--add-modules", "--add-reads",  "--add-exports",  "--add-opens",  "--limit-modules", "--patch-module",
-    "--source",      "--describe-module", "-d",        "--enable-native-access"};
+constexpr std::array<std::string_view, 16> kOptionsWithValue{"-cp",
+                                                             "-classpath",
+                                                             "--class-path",
+                                                             "-p",
+                                                             "--module-path",
+                                                             "--upgrade-module-path",
+                                                             "--add-modules",
+                                                             "--add-reads",
+                                                             "--add-exports",
+                                                             "--add-opens",
+                                                             "--limit-modules",
+                                                             "--patch-module",
+                                                             "--source",
+                                                             "--describe-module",
+                                                             "-d",
+                                                             "--enable-native-access"};
 
 std::string agent_argument(const Installation& installation, const AgentOptions& options) {
   return "-agentpath:" + installation.agent_library + "=" + agent_option_string(options);
@@ -49,7 +61,8 @@ std::string take_patches(std::vector<std::string>& arguments) {
     bool has_next = i + 1 < arguments.size();
     if (argument == kPatchOption && has_next && take(arguments[i + 1])) {
       arguments.erase(arguments.begin() + i, arguments.begin() + i + 2);
-    } else if (argument.starts_with(fmt::format("{}=", kPatchOption)) && take(argument.substr(kPatchOption.size() + 1))) {
+    } else if (argument.starts_with(fmt::format("{}=", kPatchOption)) &&
+               take(argument.substr(kPatchOption.size() + 1))) {
       arguments.erase(arguments.begin() + i);
     } else {
       bool takes_value =
@@ -64,8 +77,8 @@ std::string take_patches(std::vector<std::string>& arguments) {
 base::Result<std::string> quoted(const std::string& option) {
   if (option.find_first_of(" \t\n\"'") == std::string::npos) return option;
   if (option.find_first_of("\"\n") == std::string::npos) return "\"" + option + "\"";
-  return base::Error{fmt::format("the path in '{}' has a quote or a line break; move contrafact or run java directly",
-                                 option)};
+  return base::Error{
+      fmt::format("the path in '{}' has a quote or a line break; move contrafact or run java directly", option)};
 }
 
 }  // namespace
@@ -73,7 +86,8 @@ base::Result<std::string> quoted(const std::string& option) {
 std::string percent_encode(std::string_view text) {
   std::string out;
   for (char c : text) {
-    bool plain = std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-_.~/:*$+").find(c) != std::string_view::npos;
+    bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-_.~/:*$+").find(c) != std::string_view::npos;
     out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
@@ -104,7 +118,8 @@ base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, con
   base::Result<std::string> patch = quoted(patch_argument(installation, ""));
   if (!patch) return patch.error();
   LaunchPlan plan{.arguments = program};
-  plan.java_tool_options = fmt::format("{}{}{} {}", java_tool_options, java_tool_options.empty() ? "" : " ", *agent, *patch);
+  plan.java_tool_options =
+      fmt::format("{}{}{} {}", java_tool_options, java_tool_options.empty() ? "" : " ", *agent, *patch);
   return plan;
 }
 

@@ -13,9 +13,9 @@
 namespace contrafact::cli {
 
 struct AgentOptions {
-  std::string output;               // absolute path of the file that the agent writes
-  uint64_t memory_bytes = 0;        // 0: the agent's default
-  std::string config;               // absolute path of a trace configuration; empty for none
+  std::string output;                // absolute path of the file that the agent writes
+  uint64_t memory_bytes = 0;         // 0: the agent's default
+  std::string config;                // absolute path of a trace configuration; empty for none
   std::vector<std::string> include;  // patterns
   std::vector<std::string> exclude;
 };
@@ -37,8 +37,8 @@ std::string percent_encode(std::string_view text);
 LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
                      const AgentOptions& options);
 
-// Leaves the arguments, and puts the agent behind what the variable already held. The error names a path that the variable
-// cannot carry.
+// Leaves the arguments, and puts the agent behind what the variable already held. The error names a path that the
+// variable cannot carry.
 base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, const Installation& installation,
                                     const AgentOptions& options, std::string_view java_tool_options);
 

@@ -1,3 +1,5 @@
 #include "cli/command.h"
 
-int main(int argc, char** argv) { return contrafact::cli::run_tool(argc, argv); }
+int main(int argc, char** argv) {
+  return contrafact::cli::run_tool(argc, argv);
+}

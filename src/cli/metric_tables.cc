@@ -70,7 +70,8 @@ const table::Schema kTaskClassesSchema{
      {"p99_ns", "p99", Type::duration, Unit::ns, "Duration that 99 % of them do not exceed.", 4},
      {"wait_share", "waiting", Type::ratio, Unit::ratio, "Share of their own time asleep for other tasks' results."},
      {"block_share", "blocked", Type::ratio, Unit::ratio, "Share of their own time in locks, queues and sleeps.", 3},
-     {"cpu_share", "on a core", Type::ratio, Unit::ratio, "Share of their own time on a core; empty if the kernel did not tell.", 7},
+     {"cpu_share", "on a core", Type::ratio, Unit::ratio,
+      "Share of their own time on a core; empty if the kernel did not tell.", 7},
      {"queue_mean_ns", "queued", Type::duration, Unit::ns, "Mean time from spawn to start.", 2}}};
 
 const table::Schema kUsageSeriesSchema{
@@ -140,7 +141,8 @@ table::Table usage_series_table(const analysis::ThreadUsage& usage) {
                    int64_t{step.waiting}, int64_t{step.unoccupied}, int64_t{step.occupied()}});
   }
   // The last row says where the window ends.
-  if (!usage.steps.empty()) table.add_row({usage.window.duration_ns(), int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}});
+  if (!usage.steps.empty())
+    table.add_row({usage.window.duration_ns(), int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}});
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "model/save.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -29,11 +30,13 @@ base::Status write_all(int fd, std::string_view content, std::string_view name) 
 
 }  // namespace
 
-base::Status print(std::string_view content) { return write_all(STDOUT_FILENO, content, "standard output"); }
+base::Status print(std::string_view content) {
+  return write_all(STDOUT_FILENO, content, "standard output");
+}
 
 base::Status write_output(const std::string& path, std::string_view content) {
   if (path == "-") return print(content);
-  struct stat found {};
+  struct stat found{};
   if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return base::write_file(path, content);
   if (S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write '{}': it is a folder", path)};
   int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -43,8 +46,13 @@ base::Status write_output(const std::string& path, std::string_view content) {
   return status;
 }
 
+base::Status save_trace(const model::Trace& trace, const std::string& path) {
+  if (base::Status writable = check_writable(path, 0); !writable) return writable;
+  return model::save(trace, path);
+}
+
 base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
-  struct stat found {};
+  struct stat found{};
   if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     return base::Error{fmt::format("cannot write '{}': it is no regular file", path)};
   }
@@ -58,7 +66,7 @@ base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
   if (fd < 0) return base::Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
   ::close(fd);
   ::unlink(probe.c_str());
-  struct statvfs space {};
+  struct statvfs space{};
   if (::statvfs(folder.c_str(), &space) != 0) return {};
   uint64_t free_bytes = uint64_t{space.f_bavail} * space.f_frsize;
   if (free_bytes >= bytes_free_min) return {};

@@ -1,6 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,20 +34,23 @@ struct Options {
 
 // All that is known before the program starts.
 struct Preparation {
-  std::string file;  // what to execute
+  std::string file;        // what to execute
   std::optional<Jdk> jdk;  // none: not a Java launcher
   LaunchPlan plan;
   std::string recording;  // where the agent writes
 };
 
-int status_of_own_failure(const base::Error& error, int status = kExitRecordFailed) { return fail(status, error.message); }
+int status_of_own_failure(const base::Error& error, int status = kExitRecordFailed) {
+  return fail(status, error.message);
+}
 
 base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const std::optional<Jdk>& jdk,
                                   const std::string& recording) {
   base::Result<Installation> installation = find_installation(session.self);
   if (!installation) return installation.error();
   AgentOptions agent{recording, options.memory_bytes,
-                     options.config.empty() ? "" : fs::absolute(options.config).string(), options.include, options.exclude};
+                     options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
+                     options.exclude};
   if (jdk) return plan_java(session.program, *installation, agent);
   const char* before = std::getenv("JAVA_TOOL_OPTIONS");
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
@@ -91,8 +94,9 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   int own_failure = end.exit_status == 0 ? static_cast<int>(kExitRecordFailed) : end.exit_status;
   std::error_code failed;
   if (!fs::exists(preparation.recording, failed)) {
-    std::string why = preparation.jdk ? "the JVM did not load the agent, or refused it; see what it printed"
-                                      : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
+    std::string why = preparation.jdk
+                          ? "the JVM did not load the agent, or refused it; see what it printed"
+                          : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
     return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
   }
   fs::rename(preparation.recording, options.output, failed);
@@ -111,7 +115,8 @@ int conclude(const Options& options, const Session& session, const Preparation& 
 
 int run(const Options& options, const Session& session) {
   if (session.program.empty()) {
-    return fail(kExitUsage, "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
+    return fail(kExitUsage,
+                "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
   }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
@@ -119,9 +124,10 @@ int run(const Options& options, const Session& session) {
   if (!preparation.jdk) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
     if (!session.quiet) {
-      warn(fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to load the "
-                       "agent, and prints one line that says so",
-                       session.program.front()));
+      warn(
+          fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to load the "
+                      "agent, and prints one line that says so",
+                      session.program.front()));
     }
   }
   StartFailure failure{};
@@ -138,8 +144,10 @@ Run declare(CLI::App& app) {
   app.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--config", options->config, "trace configuration: which methods to record (docs/trace-config.md)");
-  app.add_option("--include", options->include, "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
-      ->expected(1)->take_all();
+  app.add_option("--include", options->include,
+                 "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+      ->expected(1)
+      ->take_all();
   app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
   app.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };

@@ -18,7 +18,8 @@ namespace {
 
 base::Status check_pattern(std::string_view pattern) {
   if (!pattern.empty() && pattern.find_first_of(" \t\r\n/,;") == std::string_view::npos) return {};
-  return base::Error{fmt::format("'{}' is no pattern; write packages, classes and methods with dots: shop.api.*", pattern)};
+  return base::Error{
+      fmt::format("'{}' is no pattern; write packages, classes and methods with dots: shop.api.*", pattern)};
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -12,8 +12,8 @@ namespace contrafact::cli {
 // Room for a short recording: at 3 bytes an event, about five million events.
 inline constexpr uint64_t kRecordingBytesMin = 16 << 20;
 
-// Whether the agent will understand the configuration file (none if empty) and the patterns. The error says file, line and
-// what is wrong.
+// Whether the agent will understand the configuration file (none if empty) and the patterns. The error says file, line
+// and what is wrong.
 base::Status check_trace_config(const std::string& path, const std::vector<std::string>& include,
                                 const std::vector<std::string>& exclude);
 

@@ -31,7 +31,9 @@ class Counter : public format::Visitor {
   std::string exit_reason;
 };
 
-std::string count(uint64_t number) { return table::count_text(static_cast<int64_t>(number)); }
+std::string count(uint64_t number) {
+  return table::count_text(static_cast<int64_t>(number));
+}
 
 }  // namespace
 
@@ -52,7 +54,8 @@ base::Result<std::string> summarise_recording(const std::string& path) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");
   }
   if (uint64_t dropped = std::max(counter.dropped, counter.dropped_said); dropped > 0) {
-    note(fmt::format("{} events were dropped, the recorder could not keep up; record with more --memory", count(dropped)));
+    note(fmt::format("{} events were dropped, the recorder could not keep up; record with more --memory",
+                     count(dropped)));
   }
   if (loss.cut_off) note("the program was killed before it could close the recording; what was written is complete");
   if (!counter.exit_reason.empty() && counter.exit_reason != "exit") {

@@ -8,10 +8,11 @@ namespace contrafact::cli {
 
 const std::vector<const table::Schema*>& all_schemas() {
   static const std::vector<const table::Schema*> list{
-      &kImprovementsSchema, &kEffectSchema,       &kLeftOutSchema,
-      &kCompareTwoSchema,   &kCompareThreeSchema, &kMetricsSchema,     &kHeadroomSchema,
-      &kTaskClassesSchema,  &kUsageSeriesSchema,  &kInfoRunSchema,     &kInfoEventsSchema,
-      &kInfoPoolsSchema,    &kInfoThreadsSchema,  &kDoctorSchema,      &exporters::kTaskListSchema,
+      &kImprovementsSchema,     &kEffectSchema,       &kLeftOutSchema,
+      &kCompareTwoSchema,       &kCompareThreeSchema, &kMetricsSchema,
+      &kHeadroomSchema,         &kTaskClassesSchema,  &kUsageSeriesSchema,
+      &kInfoRunSchema,          &kInfoEventsSchema,   &kInfoPoolsSchema,
+      &kInfoThreadsSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
       &exporters::kEventsSchema};
   return list;
 }

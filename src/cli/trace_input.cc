@@ -23,9 +23,12 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
 
 std::string_view name_of(model::Origin origin) {
   switch (origin) {
-    case model::Origin::measured: return "measured";
-    case model::Origin::estimated: return "estimated";
-    case model::Origin::simulated: return "simulated";
+    case model::Origin::measured:
+      return "measured";
+    case model::Origin::estimated:
+      return "estimated";
+    case model::Origin::simulated:
+      return "simulated";
   }
   return "?";
 }
@@ -34,9 +37,10 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
   const model::Loss& loss = trace.loss;
   std::vector<std::string> lines;
   if (loss.events_dropped != 0) {
-    lines.push_back(fmt::format("{} of {} events were dropped, the recorder could not keep up; record with more --memory",
-                                table::count_text(static_cast<int64_t>(loss.events_dropped)),
-                                table::count_text(static_cast<int64_t>(loss.events_dropped + trace.event_count()))));
+    lines.push_back(
+        fmt::format("{} of {} events were dropped, the recorder could not keep up; record with more --memory",
+                    table::count_text(static_cast<int64_t>(loss.events_dropped)),
+                    table::count_text(static_cast<int64_t>(loss.events_dropped + trace.event_count()))));
   }
   // Whoever loaded the trace noted what it found damaged or missing.
   if (!loss.notes.empty()) {

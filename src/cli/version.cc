@@ -4,9 +4,9 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/output.h"
-#include "cli/json_document.h"
 #include "cli/jdk.h"
+#include "cli/json_document.h"
+#include "cli/output.h"
 #include "cli/version.h"
 
 namespace contrafact::cli {
@@ -33,7 +33,7 @@ Run declare(CLI::App& app) {
 
 }  // namespace
 
-const Command kVersionCommand{"version", "print the version", "contrafact version\ncontrafact --version\ncontrafact version --json",
-                              declare};
+const Command kVersionCommand{"version", "print the version",
+                              "contrafact version\ncontrafact --version\ncontrafact version --json", declare};
 
 }  // namespace contrafact::cli

@@ -78,7 +78,8 @@ TEST(Perfetto, SlicesNestAndFlowsHaveBothEnds) {
 
 TEST(Csv, EventsByThread) {
   std::string csv = events_csv(parse(kRun));
-  EXPECT_THAT(csv, testing::StartsWith("time_ns,thread,thread_name,event,a,b\n0,0,main,thread_begin,,\n10,0,main,task_spawn,0,0\n"));
+  EXPECT_THAT(csv, testing::StartsWith(
+                       "time_ns,thread,thread_name,event,a,b\n0,0,main,thread_begin,,\n10,0,main,task_spawn,0,0\n"));
   EXPECT_THAT(csv, testing::HasSubstr("5,1,\"worker, 1\",worker_idle,0,0\n"));
 }
 

@@ -29,11 +29,14 @@ enum Annotation : uint64_t { kTaskNumber = 1, kSpawnedAt, kPool, kOutcome, kAnno
 constexpr const char* kAnnotationNames[] = {"", "task", "spawned at", "pool", "outcome"};
 
 constexpr const char* kReasons[] = {"park", "sleep", "monitor", "Object.wait", "io"};
-constexpr const char* kOutcomes[] = {"normal", "exception", "timeout", "interrupted", "cancelled", "preempted", "blocked"};
+constexpr const char* kOutcomes[] = {"normal",    "exception", "timeout", "interrupted",
+                                     "cancelled", "preempted", "blocked"};
 
 using FlowsByTask = std::unordered_map<uint32_t, std::vector<uint64_t>>;
 
-uint64_t start_flow(TaskId task) { return uint64_t{task.value} * 2 + 1; }
+uint64_t start_flow(TaskId task) {
+  return uint64_t{task.value} * 2 + 1;
+}
 
 class Writer {
  public:
@@ -44,7 +47,8 @@ class Writer {
   void preamble() {
     perfetto_wire::TracePacket packet;
     packet.set_sequence_flags(kFlagCleared);
-    for (uint64_t i = 1; i < kCategories; ++i) add_name(packet.mutable_interned_data()->add_event_categories(), i, kCategoryNames[i]);
+    for (uint64_t i = 1; i < kCategories; ++i)
+      add_name(packet.mutable_interned_data()->add_event_categories(), i, kCategoryNames[i]);
     for (uint64_t i = 1; i < kAnnotations; ++i) {
       add_name(packet.mutable_interned_data()->add_debug_annotation_names(), i, kAnnotationNames[i]);
     }
@@ -166,23 +170,45 @@ class ThreadExport {
   void event(uint32_t i) {
     int64_t at_ns = trace_.time_ns[i];
     switch (trace_.kind[i]) {
-      case EventKind::task_spawn: spawn(TaskId(trace_.a[i]), at_ns); break;
-      case EventKind::task_start: begin_task(TaskId(trace_.a[i]), at_ns); break;
-      case EventKind::task_end: end(EventKind::task_start, at_ns, trace_.b[i]); break;
-      case EventKind::task_complete: complete(TaskId(trace_.a[i]), at_ns); break;
-      case EventKind::wait_begin: begin(EventKind::wait_begin, at_ns, kWait, "wait for " + task_name(TaskId(trace_.a[i]))); break;
-      case EventKind::wait_end: end_wait(TaskId(trace_.a[i]), at_ns, trace_.b[i]); break;
-      case EventKind::worker_idle: begin(EventKind::worker_idle, at_ns, kWorker, "idle"); break;
-      case EventKind::worker_busy: end(EventKind::worker_idle, at_ns, 0); break;
+      case EventKind::task_spawn:
+        spawn(TaskId(trace_.a[i]), at_ns);
+        break;
+      case EventKind::task_start:
+        begin_task(TaskId(trace_.a[i]), at_ns);
+        break;
+      case EventKind::task_end:
+        end(EventKind::task_start, at_ns, trace_.b[i]);
+        break;
+      case EventKind::task_complete:
+        complete(TaskId(trace_.a[i]), at_ns);
+        break;
+      case EventKind::wait_begin:
+        begin(EventKind::wait_begin, at_ns, kWait, "wait for " + task_name(TaskId(trace_.a[i])));
+        break;
+      case EventKind::wait_end:
+        end_wait(TaskId(trace_.a[i]), at_ns, trace_.b[i]);
+        break;
+      case EventKind::worker_idle:
+        begin(EventKind::worker_idle, at_ns, kWorker, "idle");
+        break;
+      case EventKind::worker_busy:
+        end(EventKind::worker_idle, at_ns, 0);
+        break;
       case EventKind::block_begin:
         begin(EventKind::block_begin, at_ns, kBlock, kReasons[trace_.a[i] < std::size(kReasons) ? trace_.a[i] : 0]);
         break;
-      case EventKind::block_end: end(EventKind::block_begin, at_ns, 0); break;
-      case EventKind::method_enter:
-        begin(EventKind::method_enter, at_ns, kMethod, Writer::valid(trace_.method_label(model::MethodId(trace_.a[i]))));
+      case EventKind::block_end:
+        end(EventKind::block_begin, at_ns, 0);
         break;
-      case EventKind::method_exit: end(EventKind::method_enter, at_ns, trace_.b[i]); break;
-      default: break;
+      case EventKind::method_enter:
+        begin(EventKind::method_enter, at_ns, kMethod,
+              Writer::valid(trace_.method_label(model::MethodId(trace_.a[i]))));
+        break;
+      case EventKind::method_exit:
+        end(EventKind::method_enter, at_ns, trace_.b[i]);
+        break;
+      default:
+        break;
     }
   }
 
@@ -263,7 +289,8 @@ class ThreadExport {
     open_.pop_back();
     perfetto_wire::TracePacket packet;
     writer_.start_event(packet, at_ns, TrackEvent::TYPE_SLICE_END, track_);
-    if (outcome != 0 && outcome < std::size(kOutcomes)) annotate(packet, kOutcome)->set_string_value(kOutcomes[outcome]);
+    if (outcome != 0 && outcome < std::size(kOutcomes))
+      annotate(packet, kOutcome)->set_string_value(kOutcomes[outcome]);
     writer_.add(packet);
   }
 
@@ -289,8 +316,8 @@ class ThreadExport {
   const FlowsByTask& waiters_;
 };
 
-// Numbers the wake-ups: for each thread the flow of each of its wait_ends, and for each task the flows that leave it. Only
-// waits that began before their task was complete were woken by it.
+// Numbers the wake-ups: for each thread the flow of each of its wait_ends, and for each task the flows that leave it.
+// Only waits that began before their task was complete were woken by it.
 struct WakeFlows {
   std::vector<std::vector<uint64_t>> by_thread;
   FlowsByTask by_task;

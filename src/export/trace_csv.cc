@@ -116,7 +116,8 @@ table::Table task_list(const model::Trace& trace) {
 
 std::string events_csv(const model::Trace& trace) {
   std::string out;
-  for (const table::Column& column : kEventsSchema.columns) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  for (const table::Column& column : kEventsSchema.columns)
+    out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
   out += '\n';
   int64_t begin_ns = trace.begin_ns();
   auto to = std::back_inserter(out);
@@ -140,8 +141,10 @@ std::string trace_json(const model::Trace& trace, nlohmann::ordered_json documen
   Json facts = Json::object();
   for (const model::Fact& fact : trace.facts) facts[fact.key] = fact.value;
   document["facts"] = std::move(facts);
-  document["loss"] = {{"events_dropped", trace.loss.events_dropped}, {"blocks_damaged", trace.loss.blocks_damaged},
-                      {"bytes_skipped", trace.loss.bytes_skipped},   {"cut_off", trace.loss.cut_off},
+  document["loss"] = {{"events_dropped", trace.loss.events_dropped},
+                      {"blocks_damaged", trace.loss.blocks_damaged},
+                      {"bytes_skipped", trace.loss.bytes_skipped},
+                      {"cut_off", trace.loss.cut_off},
                       {"notes", trace.loss.notes}};
   Json threads = Json::array();
   for (size_t t = 0; t < trace.threads.size(); ++t) {
@@ -157,7 +160,8 @@ std::string trace_json(const model::Trace& trace, nlohmann::ordered_json documen
   document["threads"] = std::move(threads);
   Json pools = Json::array();
   for (const format::PoolRow& pool : trace.pools) {
-    pools.push_back({{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
+    pools.push_back(
+        {{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
   }
   document["pools"] = std::move(pools);
   add_tables(trace, document);

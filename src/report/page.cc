@@ -42,7 +42,8 @@ std::string page_data(const std::vector<RunProfile>& runs) {
   Json about = Json::array(), absolute_runs = Json::array(), normalised_runs = Json::array();
   for (const RunProfile& run : runs) longest_ns = std::max(longest_ns, run.duration_ns);
   for (const RunProfile& run : runs) {
-    about.push_back({{"name", run.name}, {"origin", run.origin}, {"source", run.source}, {"duration_ns", run.duration_ns}});
+    about.push_back(
+        {{"name", run.name}, {"origin", run.origin}, {"source", run.source}, {"duration_ns", run.duration_ns}});
     absolute_runs.push_back(run_values(run, longest_ns));
     normalised_runs.push_back(run_values(run, run.duration_ns));
   }
@@ -88,7 +89,8 @@ std::string table_html(const PageTable& one) {
     }
     out += "</table></div>\n";
   }
-  for (const std::string& note : one.table->notes()) out += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(note));
+  for (const std::string& note : one.table->notes())
+    out += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(note));
   return out + "</section>\n";
 }
 

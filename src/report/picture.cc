@@ -33,10 +33,12 @@ std::string style() {
     light += fmt::format(".run{0}{{stroke:{1}}}", i, kColours[i]);
     dark += fmt::format(".run{0}{{stroke:{1}}}", i, kDarkColours[i]);
   }
-  return "<style>text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#1d2329}.soft{fill:#5b6570}.title{font-weight:600;"
+  return "<style>text{font:13px system-ui,'DejaVu "
+         "Sans',sans-serif;fill:#1d2329}.soft{fill:#5b6570}.title{font-weight:600;"
          "font-size:15px}.page{fill:#fff}.grid{stroke:#d9dee3}.curve{fill:none;stroke-width:1.8}" +
          light +
-         "@media(prefers-color-scheme:dark){text{fill:#e4e8ec}.soft{fill:#9aa5b0}.page{fill:#14181c}.grid{stroke:#343c44}" +
+         "@media(prefers-color-scheme:dark){text{fill:#e4e8ec}.soft{fill:#9aa5b0}.page{fill:#14181c}.grid{stroke:#"
+         "343c44}" +
          dark + "}</style>\n";
 }
 
@@ -57,8 +59,10 @@ std::string axes(double peak, double duration_s) {
   double step = std::max(1.0, tick_step(peak, 6));
   for (double y = 0; y <= peak * 1.0001; y += step) {
     double at = kTop + kPlotHeight * (1 - y / peak);
-    out += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft, kWidth - kRight, at, at);
-    out += fmt::format("<text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">{:g}</text>\n", kLeft - 8, at + 4, y);
+    out += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft, kWidth - kRight,
+                       at, at);
+    out += fmt::format("<text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">{:g}</text>\n", kLeft - 8,
+                       at + 4, y);
   }
   double tick = tick_step(duration_s, 10);
   for (double x = 0; x <= duration_s * 1.0001; x += tick) {
@@ -66,11 +70,13 @@ std::string axes(double peak, double duration_s) {
     out += fmt::format("<text class=\"soft\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">{:g}</text>\n", at,
                        kHeight - kBottom + 20, std::round(x * 1e6) / 1e6);
   }
-  out += fmt::format("<text class=\"soft\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">time (s)</text>\n", kLeft + kPlotWidth / 2,
-                     kHeight - 12);
+  out += fmt::format("<text class=\"soft\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">time (s)</text>\n",
+                     kLeft + kPlotWidth / 2, kHeight - 12);
   double middle = kTop + kPlotHeight / 2;
-  out += fmt::format("<text class=\"soft\" text-anchor=\"middle\" transform=\"translate(18 {}) rotate(-90)\">threads occupied</text>\n",
-                     middle);
+  out += fmt::format(
+      "<text class=\"soft\" text-anchor=\"middle\" transform=\"translate(18 {}) rotate(-90)\">threads "
+      "occupied</text>\n",
+      middle);
   return out;
 }
 

@@ -1,5 +1,5 @@
-// The concurrency profile: how many threads are in use over time, for one to three runs (base, estimated, actual), as a page
-// that needs nothing but itself, and as a still picture. Pure functions.
+// The concurrency profile: how many threads are in use over time, for one to three runs (base, estimated, actual), as a
+// page that needs nothing but itself, and as a still picture. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ struct ProfilePage {
 
 inline constexpr size_t kRunsMax = 3;
 
-// Mean threads in each state over `bins` equal parts of [0, span_ns); nothing (a shorter vector) beyond the run's own end.
+// Mean threads in each state over `bins` equal parts of [0, span_ns); nothing (a shorter vector) beyond the run's own
+// end.
 struct Series {
   std::vector<double> active, waiting, unoccupied;
 };

@@ -26,7 +26,8 @@ TEST(Page, HoldsEverythingAndReachesForNothing) {
   const table::Schema schema{"t", "A table.", {{"name", "name", table::Type::text, table::Unit::none, "N."}}};
   table::Table table(schema);
   table.add_row({std::string("<script>alert(1)</script>")});
-  std::string page = profile_page({"A & B", "run", {sample("base", 100), sample("x</script>", 50)}, {{"Metrics", &table}}});
+  std::string page =
+      profile_page({"A & B", "run", {sample("base", 100), sample("x</script>", 50)}, {{"Metrics", &table}}});
   EXPECT_NE(page.find("<h1>A &amp; B</h1>"), std::string::npos);
   EXPECT_NE(page.find("Dygraph"), std::string::npos);
   EXPECT_NE(page.find("&lt;script&gt;alert(1)"), std::string::npos);
