@@ -59,16 +59,16 @@ std::string dotted_name(std::string_view signature) {
   return name;
 }
 
+// Code that a probe inserted before a method's first line belongs to that line.
 uint32_t MethodInfo::line_at(jlocation location) const {
-  uint32_t line = 0;
-  jlocation best = -1;
+  const jvmtiLineNumberEntry* best = nullptr;
+  const jvmtiLineNumberEntry* first = nullptr;
   for (const jvmtiLineNumberEntry& entry : lines) {
-    if (entry.start_location <= location && entry.start_location > best) {
-      best = entry.start_location;
-      line = static_cast<uint32_t>(entry.line_number);
-    }
+    if (!first || entry.start_location < first->start_location) first = &entry;
+    if (entry.start_location <= location && (!best || entry.start_location > best->start_location)) best = &entry;
   }
-  return line;
+  if (!best) best = first;
+  return best ? static_cast<uint32_t>(best->line_number) : 0;
 }
 
 const MethodInfo* MethodTable::info(jmethodID method) {

@@ -104,6 +104,9 @@ void Threads::started(JNIEnv* jni, jthread thread) {
 
 void Threads::ended(JNIEnv* jni, jthread thread) {
   if (!t_state) return;
+  // The thread that calls System.exit or halt is said to end in the midst of its work: leave its brackets open.
+  jint frames = 0;
+  if (agent_.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0) return;
   const jint word = jni->GetIntField(thread, task_);
   const auto outcome = (jni->GetIntField(thread, flags_) & kFlagUncaught) ? format::Outcome::exception : format::Outcome::normal;
   Client* client = t_state->client;
