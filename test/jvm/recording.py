@@ -1,118 +1,87 @@
-"""What a recording holds, read through cft_dump, and the counts that tests compare."""
-import collections
+"""A recording as the tests see it: the JSON that `contrafact export --format json` prints, and the counts in it."""
+import json
 import subprocess
 
-# Library methods that wait for the result of one task or thread, when the program calls them.
-WAIT_METHODS = {"get", "join", "quietlyJoin", "invoke", "take", "poll"}
+# Threads that pools and the library start by themselves.
+WORKER_BODIES = ("java.util.concurrent.ThreadPoolExecutor$Worker.", "java.util.concurrent.ForkJoinWorkerThread.",
+                 "java.util.concurrent.ForkJoinPool.", "java.util.concurrent.DelayScheduler.", "jdk.internal.misc.CarrierThread.")
+COMMAND_SECONDS_MAX = 120
 
 
 class Recording:
-    def __init__(self, dump, path):
-        text = subprocess.run([dump, path], capture_output=True, text=True, check=True).stdout
-        self.facts, self.methods, self.contexts, self.pools, self.threads = {}, {}, {}, {}, {}
-        self.events = collections.defaultdict(list)  # by thread: (time, kind, operands)
-        self.losses, self.trailer = [], None
-        for line in text.split("\n"):
-            kind, *fields = line.split("\t")
-            if kind == "fact":
-                self.facts[fields[0]] = fields[1]
-            elif kind == "method":
-                self.methods[fields[0]] = fields[1:]
-            elif kind == "context":
-                self.contexts[fields[0]] = fields[1:]
-            elif kind == "pool":
-                self.pools[fields[0]] = fields[1:]
-            elif kind == "thread":
-                self.threads[fields[0]] = fields[1:]
-            elif kind == "loss":
-                self.losses.append(fields[0])
-            elif kind == "trailer":
-                self.trailer = fields
-            elif kind == "event" and not fields[2].startswith("cpu_"):
-                self.events[fields[0]].append((int(fields[1]), fields[2], fields[3:]))
-        self.count()
+    def __init__(self, contrafact, path):
+        done = subprocess.run([contrafact, "export", path, "--format", "json", "-q"], capture_output=True, text=True,
+                              timeout=COMMAND_SECONDS_MAX)
+        if done.returncode != 0:
+            raise ValueError(f"contrafact export ended with {done.returncode}: {done.stderr.strip()}")
+        document = json.loads(done.stdout)
+        self.loss = document["loss"]
+        self.facts = document["facts"]
+        self.tasks = document["tasks"]
+        self.threads = document["threads"]
+        self.pools = document["pools"]
+        self.methods = document["methods"]
+        self.contexts = document["contexts"]
+        self.dependencies = document["dependencies"]
+        self.events = document["events"]
+        self.threads_by_id = {thread["thread"]: thread for thread in self.threads}
 
-    def all_events(self, kind):
-        return [(thread, time, operands) for thread, events in self.events.items() for time, k, operands in events if k == kind]
+    # ---- tasks
 
-    def count(self):
-        operands = lambda kind: [o for _, _, o in self.all_events(kind)]
-        self.pooled = {o[0]: o for o in operands("task_spawn") if o[2] != "-"}
-        self.threads_spawned = {o[0]: o for o in operands("task_spawn") if o[2] == "-"}
-        self.created = {o[0] for o in operands("task_create")}
-        self.started = collections.Counter(o[0] for o in operands("task_start"))
-        self.ended = {o[0]: o[1] for o in operands("task_end")}
-        self.completed = collections.Counter(o[0] for o in operands("task_complete"))
-        self.dropped = {o[0] for o in operands("task_drop")}
-        self.delayed = {o[0]: int(o[1]) for o in operands("task_delay")}
-        self.depends = operands("task_depends")
-        bodies = set(self.started) - set(self.threads_spawned)
-        self.bodies = bodies
-        self.waits = [(o[0], self.called_method(o[1])) for o in operands("wait_begin")]
-        self.outcomes = collections.Counter(o[1] for o in operands("wait_end"))
+    def pooled(self, pool=None):
+        return [t for t in self.tasks if t["kind"] == "pooled" and (pool is None or pool in (t["pool"] or ""))]
+
+    def stages(self):
+        return [t for t in self.tasks if t["kind"] == "stage"]
+
+    def program_threads(self):
+        return [t for t in self.tasks if t["kind"] == "thread" and not (t["body"] or "").startswith(WORKER_BODIES)]
+
+    def workers(self):
+        return [t for t in self.tasks if t["kind"] == "thread" and (t["body"] or "").startswith(WORKER_BODIES)]
+
+    def virtual_threads(self):
+        return [t for t in self.threads if t["virtual"]]
+
+    # ---- events
+
+    def of_kind(self, kind):
+        return [e for e in self.events if e[2] == kind]
+
+    def waits(self):
+        """Waits for results: pairs of the thread and the event."""
+        return [e for e in self.of_kind("wait_begin")]
+
+    def violations(self):
+        return [e for e in self.of_kind("block_begin")]
 
     def stack(self, context):
-        """Innermost frame first: (class, method, line)."""
+        """Frames, innermost first: (method, file, line)."""
         frames = []
-        while context != "-" and context in self.contexts:
+        while context is not None:
             parent, method, line = self.contexts[context]
-            name = self.methods.get(method, ["?", "?"])
-            frames.append((name[0], name[1], int(line)))
+            name, file, _ = self.methods[method] if method is not None else ("?", "", 0)
+            frames.append((name, file, line))
             context = parent
         return frames
 
-    def called_method(self, context):
-        """The library's method that the program called; "" if the program is not on the stack."""
-        called = ""
-        for class_name, method, _ in self.stack(context):
-            if class_name.startswith("programs."):
-                return called
-            called = method
-        return ""
+    def calls(self):
+        """How often each traced method was entered and left."""
+        counts = {}
+        for kind, place in (("method_enter", 0), ("method_exit", 1)):
+            for event in self.of_kind(kind):
+                name = self.methods[event[3]][0] if event[3] is not None else "?"
+                counts.setdefault(name, [0, 0])[place] += 1
+        return counts
 
-    def body(self, task):
-        spawn = self.pooled.get(task) or self.threads_spawned.get(task)
-        return self.methods.get(spawn[3]) if spawn else None
 
-    def program_waits(self):
-        return sum(1 for _, called in self.waits if called in WAIT_METHODS)
+def ended(tasks):
+    return [t for t in tasks if t["end_ns"] is not None and t["fate"] != "cut off"]
 
-    def waits_in(self, method):
-        return sum(1 for _, called in self.waits if called == method)
 
-    def pool_of_program(self, task):
-        return self.pooled[task][2]
+def started(tasks):
+    return [t for t in tasks if t["start_ns"] is not None]
 
-    def faults(self):
-        """What no recording may show."""
-        if self.trailer is None:
-            yield "no trailer"
-        elif self.trailer[2] != "0":
-            yield f"{self.trailer[2]} events dropped"
-        yield from self.losses
-        for task, n in self.started.items():
-            if n > 1:
-                yield f"task {task} started {n} times"
-        for task, n in self.completed.items():
-            if n > 1:
-                yield f"task {task} completed {n} times"
-        closers = {"task_end": "task_start", "wait_end": "wait_begin", "worker_busy": "worker_idle", "block_end": "block_begin",
-                   "method_exit": "method_enter"}
-        openers = set(closers.values())
-        for thread, events in self.events.items():
-            open_brackets, last = [], 0
-            for time, kind, operands in events:
-                if time < last:
-                    yield f"thread {thread}: time goes back at {kind} by {last - time} ns"
-                last = time
-                if kind in openers:
-                    if kind == "block_begin" and open_brackets and open_brackets[-1][0] in ("wait_begin", "worker_idle"):
-                        yield f"thread {thread}: a block inside {open_brackets[-1][0]}"
-                    open_brackets.append((kind, operands[:1]))
-                elif kind in closers:
-                    if not open_brackets or open_brackets[-1][0] != closers[kind]:
-                        yield f"thread {thread}: {kind} closes {open_brackets[-1:]}"
-                    else:
-                        begun = open_brackets.pop()
-                        if kind == "task_end" and begun[1] != operands[:1]:
-                            yield f"thread {thread}: end of task {operands[0]} inside {begun[1]}"
+
+def failed(tasks):
+    return [t for t in tasks if t["fate"] == "exception"]
