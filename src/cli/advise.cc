@@ -67,7 +67,8 @@ int run(const Options& options, const Session& session) {
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights, .shown = options.top, .cores = options.cores,
+  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights,
+                          .shown = options.top, .cores = options.cores,
                           .left_out = options.left_out};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
