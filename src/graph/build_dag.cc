@@ -107,8 +107,7 @@ class Builder {
     }
   }
 
-  // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block ended.
-  void link_wakes() {
+  std::vector<Wake> wakes_by_target() const {
     std::vector<Wake> wakes;
     for (size_t i = 0; i < trace_.event_count(); ++i) {
       if (trace_.kind[i] == EventKind::wake && trace_.a[i] != UINT32_MAX) {
@@ -118,17 +117,28 @@ class Builder {
     std::sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
       return x.target != y.target ? x.target < y.target : x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.event < y.event;
     });
+    return wakes;
+  }
+
+  // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block, wait or
+  // idle time ended. Sleeps, input and output end by themselves.
+  void link_wakes() {
+    const std::vector<Wake> wakes = wakes_by_target();
     size_t next = 0;
     for (uint32_t thread = 0; thread < trace_.threads.size() && next < wakes.size(); ++thread) {
       const model::EventRange range = trace_.thread_events(ThreadId(thread));
       while (next < wakes.size() && wakes[next].target < thread) ++next;
       for (uint32_t i = range.begin; i < range.end; ++i) {
-        if (trace_.kind[i] != EventKind::block_end && trace_.kind[i] != EventKind::wait_end) continue;
+        const EventKind kind = trace_.kind[i];
+        if (kind != EventKind::block_end && kind != EventKind::wait_end && kind != EventKind::worker_busy) continue;
         uint32_t cause = UINT32_MAX;
         while (next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= trace_.time_ns[i]) {
           cause = wakes[next++].event;
         }
-        if (cause == UINT32_MAX || trace_.kind[i] == EventKind::wait_end) continue;
+        const auto reason = static_cast<format::BlockReason>(trace_.a[i]);
+        const bool woken = kind == EventKind::block_end && reason != format::BlockReason::sleep &&
+                           reason != format::BlockReason::io;
+        if (cause == UINT32_MAX || !woken) continue;
         link_of_event_.emplace_back(cause, dag_.link_count);
         wake_of_link_.push_back(cause);
         link_of_event_.emplace_back(i, dag_.link_count++);
