@@ -60,11 +60,22 @@ void set_live(JNIEnv* jni, bool live) {
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
+// False, with the reason told, if the injected classes do not work on this JDK.
+bool prepare_injected(JNIEnv* jni) {
+  jclass type = jni->FindClass(kProbesClass);
+  jmethodID method = type ? jni->GetStaticMethodID(type, "prepare", "()V") : nullptr;
+  if (method) jni->CallStaticVoidMethod(type, method);
+  if (!jni->ExceptionCheck()) return method != nullptr;
+  jni->ExceptionDescribe();
+  jni->ExceptionClear();
+  return false;
+}
+
 void enable(jvmtiEvent event) { g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni)) {
-    say("the injected classes do not fit this JVM; the program runs unrecorded");
+  if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni)) {
+    say("the injected classes do not fit this JVM, so it cannot be recorded");
     if (g_agent->options.strict) std::_Exit(1);
     return;
   }

@@ -6,7 +6,7 @@
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/threads.h"
 
-// Found by name: the JVM searches its agents for the native methods of the boot loader's classes.
+// Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents for the native methods of the boot loader's classes.
 #define NATIVE extern "C" __attribute__((visibility("default")))
 
 namespace contrafact::agent_jvm {
@@ -25,15 +25,20 @@ std::string text_of(JNIEnv* jni, jstring text) {
 
 }  // namespace
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass, jthread carrier) { return g_agent->threads->attach(jni, carrier); }
+NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
+  return carrier ? g_agent->threads->attach(jni, carrier) : 0;
+}
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong owner) { return Threads::swap(owner); }
+NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong owner) { return owner ? Threads::swap(owner) : 0; }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv*, jclass) { return static_cast<jint>(g_agent->threads->context().value); }
 
-NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni, jclass, jthread thread) { return g_agent->threads->add_virtual(jni, thread); }
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni, jclass, jthread thread) {
+  return thread ? g_agent->threads->add_virtual(jni, thread) : 0;
+}
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass, jint kind, jstring name, jint core, jint max) {
+  if (!name) return 0;
   format::PoolRow row;
   row.name = g_agent->recorder->intern(text_of(jni, name));
   row.kind = static_cast<format::PoolKind>(kind);
@@ -43,6 +48,7 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass,
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method, jstring descriptor) {
+  if (!type) return 0;
   return static_cast<jint>(g_agent->methods->find(jni, type, text_of(jni, method), text_of(jni, descriptor)).value);
 }
 

@@ -95,10 +95,11 @@ base::Status or_stage(Edit& edit) {
 
 // A copy of its source, the static method's only argument.
 base::Status copy_stage(Edit& edit) {
-  return edit.wrap(calls("newIncompleteFuture"), [](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
+  base::Status status = edit.wrap(calls("newIncompleteFuture"), [](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
     after.dup().aload(0).aconst_null().aconst_null().iconst(0).invokestatic(
         kStagesClass, "created", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)V");
   });
+  return status ? edit.pass_result(kStagesClass, "returned") : status;
 }
 
 template <format::DependsMode kMode>

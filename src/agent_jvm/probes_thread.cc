@@ -55,8 +55,7 @@ base::Status per_task_start(Edit& edit) {
   return edit.wrap(
       [](const CallSite& site) { return site.name == "start" && site.descriptor == "(Ljava/lang/Thread;)V"; },
       [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
-        before.aload(0).aload(operands.arguments[0])
-            .invokestatic(kProbesClass, "startingFor", "(Ljava/util/concurrent/ExecutorService;Ljava/lang/Thread;)V");
+        before.aload(operands.arguments[0]).invokestatic(kProbesClass, "startingFor", "(Ljava/lang/Thread;)V");
       });
 }
 
@@ -64,9 +63,8 @@ base::Status per_task_start(Edit& edit) {
 base::Status per_task_submit(Edit& edit) {
   return edit.wrap(calls("java/util/concurrent/ThreadPerTaskExecutor$ThreadBoundFuture", "thread"),
                    [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
-                     before.aload(0).aload(operands.receiver)
-                         .invokestatic(kProbesClass, "submittedFor",
-                                       "(Ljava/util/concurrent/ExecutorService;Ljava/lang/Object;)V");
+                     before.aload(operands.receiver)
+                         .invokestatic(kProbesClass, "submittedFor", "(Ljava/lang/Object;)V");
                    });
 }
 
@@ -91,7 +89,7 @@ constexpr Probe kProbes[] = {
     {kVirtual, "start", "(Ljdk/internal/vm/ThreadContainer;)V", start_virtual, kJdkVirtualThreads},
     {kVirtual, "run", "(Ljava/lang/Runnable;)V", run_virtual, kJdkVirtualThreads},
     {kVirtual, "createDefaultScheduler", "", silence_pool, kJdkVirtualThreads},
-    {kVirtual, "createDelayedTask*", "", silence_pool, kJdkVirtualThreads},
+    {kVirtual, "createDelayedTask*", "", silence_pool, kJdkVirtualThreads, 24},
     {kPerTask, "start", "(Ljava/lang/Runnable;)Ljava/lang/Thread;", per_task_start, kJdkVirtualThreads},
     {kPerTask, "submit", "(Ljava/util/concurrent/Callable;)Ljava/util/concurrent/Future;", per_task_submit,
      kJdkVirtualThreads},
@@ -101,7 +99,7 @@ constexpr Probe kProbes[] = {
 constexpr AddedField kFields[] = {
     {kThread, "contrafactBuffer", "J"}, {kThread, "contrafactThread", "I"},  {kThread, "contrafactQuiet", "I"},
     {kThread, "contrafactNextId", "I"}, {kThread, "contrafactLimitId", "I"}, {kThread, "contrafactFlags", "I"},
-    {kThread, "contrafactTask", "I"},   {kThread, "contrafactPool", "I"},    {kPerTask, "contrafactPool", "I"},
+    {kThread, "contrafactTask", "I"},   {kThread, "contrafactPool", "I"},
 };
 
 }  // namespace

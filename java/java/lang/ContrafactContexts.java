@@ -17,6 +17,8 @@ final class ContrafactContexts {
 
   private ContrafactContexts() {}
 
+  static void prepare() {}
+
   static int ofFork(Object task) {
     return of(task.getClass(), FORKS, FORK_CONTEXT);
   }

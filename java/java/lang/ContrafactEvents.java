@@ -56,7 +56,17 @@ final class ContrafactEvents {
 
   private ContrafactEvents() {}
 
-  // Bound by the agent.
+  /** Links the native methods: the JVM's search for them runs Java code, which may be traced. Nulls have no effect. */
+  static void prepare() {
+    attach(null);
+    swap(0);
+    context();
+    addVirtualThread(null);
+    addPool(0, null, 0, 0);
+    body(null, null, null);
+  }
+
+  // Found by the JVM in the agent.
   static native long attach(Thread carrier);
   static native long swap(long owner);
   static native int context();
@@ -124,12 +134,12 @@ final class ContrafactEvents {
     U.putIntRelease(null, buffer, n + 1);
   }
 
-  /** Writes the id and the time; the operands follow, then `commit`. */
-  private static long begin(long buffer, int kind, long time) {
+  /** Writes the id and the time, which is read last so that attaching comes before; the operands follow, then `commit`. */
+  private static long begin(long buffer, int kind) {
     int n = U.getInt(buffer);
     U.putShort(U.getLong(buffer + 32) + 2L * n, (short) kind);
     int times = U.getInt(buffer + 8);
-    U.putLong(U.getLong(buffer + 40) + 8L * times, time);
+    U.putLong(U.getLong(buffer + 40) + 8L * times, System.nanoTime());
     U.putInt(buffer + 8, times + 1);
     return U.getLong(buffer + 48) + 4L * U.getInt(buffer + 12);
   }
@@ -140,28 +150,25 @@ final class ContrafactEvents {
   }
 
   static void emit(Thread logical, int kind) {
-    long time = System.nanoTime();
     long buffer = bufferFor(logical);
     if (buffer != 0) {
-      begin(buffer, kind, time);
+      begin(buffer, kind);
       commit(buffer, 0);
     }
   }
 
   static void emit(Thread logical, int kind, int a) {
-    long time = System.nanoTime();
     long buffer = bufferFor(logical);
     if (buffer != 0) {
-      U.putInt(begin(buffer, kind, time), a);
+      U.putInt(begin(buffer, kind), a);
       commit(buffer, 1);
     }
   }
 
   static void emit(Thread logical, int kind, int a, int b) {
-    long time = System.nanoTime();
     long buffer = bufferFor(logical);
     if (buffer != 0) {
-      long words = begin(buffer, kind, time);
+      long words = begin(buffer, kind);
       U.putInt(words, a);
       U.putInt(words + 4, b);
       commit(buffer, 2);
@@ -169,10 +176,9 @@ final class ContrafactEvents {
   }
 
   static void emit(Thread logical, int kind, int a, int b, int c) {
-    long time = System.nanoTime();
     long buffer = bufferFor(logical);
     if (buffer != 0) {
-      long words = begin(buffer, kind, time);
+      long words = begin(buffer, kind);
       U.putInt(words, a);
       U.putInt(words + 4, b);
       U.putInt(words + 8, c);
@@ -181,10 +187,9 @@ final class ContrafactEvents {
   }
 
   static void emit(Thread logical, int kind, int a, int b, int c, int d) {
-    long time = System.nanoTime();
     long buffer = bufferFor(logical);
     if (buffer != 0) {
-      long words = begin(buffer, kind, time);
+      long words = begin(buffer, kind);
       U.putInt(words, a);
       U.putInt(words + 4, b);
       U.putInt(words + 8, c);

@@ -37,6 +37,18 @@ public final class ContrafactProbes {
 
   private ContrafactProbes() {}
 
+  /** Initialises the injected classes and tries what may differ between JDKs; throws whatever is wrong with them. */
+  static void prepare() {
+    Object probe = new Object();
+    ContrafactQueued.put(probe, 1);
+    if (ContrafactQueued.take(probe) != 1 || ContrafactQueued.take(probe) != 0) {
+      throw new InternalError("queue");
+    }
+    ContrafactEvents.prepare();
+    ContrafactContexts.prepare();
+    ContrafactTasks.prepare();
+  }
+
   // ---- brackets
 
   static long startTask(Thread thread, int id) {
@@ -414,16 +426,16 @@ public final class ContrafactProbes {
   }
 
   /** `thread` will run what was handed to an executor that makes a thread for each task. */
-  public static void startingFor(java.util.concurrent.ExecutorService perTask, Thread thread) {
+  public static void startingFor(Thread thread) {
     if (live) {
-      U.putInt(thread, THREAD_POOL_ID, poolOfThreads(perTask) + 1);
+      U.putInt(thread, THREAD_POOL_ID, poolOfThreads() + 1);
     }
   }
 
   /** As above, where the thread runs a future of its own. */
-  public static void submittedFor(java.util.concurrent.ExecutorService perTask, Object future) {
+  public static void submittedFor(Object future) {
     if (live && future != null) {
-      spawn(Thread.currentThread(), future, poolOfThreads(perTask));
+      spawn(Thread.currentThread(), future, poolOfThreads());
     }
   }
 

@@ -1,6 +1,7 @@
 package java.lang;
 
 import java.lang.ref.WeakReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import static java.lang.ContrafactEvents.U;
 
@@ -14,9 +15,7 @@ import static java.lang.ContrafactEvents.U;
 final class ContrafactQueued {
   private static final int BUCKETS = 1 << 14;
   private static final int WALK_MAX = 512;  // of one chain: bounds the cost where one Runnable waits thousands of times
-  private static final Node[] HEADS = new Node[BUCKETS];
-  private static final long BASE = U.arrayBaseOffset(Node[].class);
-  private static final long SCALE = U.arrayIndexScale(Node[].class);
+  private static final AtomicReferenceArray<Node> HEADS = new AtomicReferenceArray<>(BUCKETS);
   private static final long TASK = U.objectFieldOffset(Node.class, "task");
 
   private ContrafactQueued() {}
@@ -31,17 +30,17 @@ final class ContrafactQueued {
     }
   }
 
-  private static long bucket(Object runnable) {
+  private static int bucket(Object runnable) {
     int hash = System.identityHashCode(runnable);
-    return BASE + SCALE * ((hash ^ hash >>> 16) & (BUCKETS - 1));
+    return (hash ^ hash >>> 16) & (BUCKETS - 1);
   }
 
   static void put(Object runnable, int task) {
-    long bucket = bucket(runnable);
+    int bucket = bucket(runnable);
     Node node = new Node(runnable, task);
     Node head;
     do {
-      head = (Node) U.getReferenceAcquire(HEADS, bucket);
+      head = HEADS.getAcquire(bucket);
       while (head != null && dead(head)) {
         head = head.next;
       }
@@ -50,14 +49,14 @@ final class ContrafactQueued {
   }
 
   /** Puts `node` in front; dead nodes before `live` are cut off on the way. */
-  private static boolean publish(long bucket, Node live, Node node) {
-    Node head = (Node) U.getReferenceAcquire(HEADS, bucket);
+  private static boolean publish(int bucket, Node live, Node node) {
+    Node head = HEADS.getAcquire(bucket);
     for (Node n = head; n != live; n = n.next) {
       if (n == null || !dead(n)) {
         return false;
       }
     }
-    return U.compareAndSetReference(HEADS, bucket, head, node);
+    return HEADS.compareAndSet(bucket, head, node);
   }
 
   private static boolean dead(Node node) {
@@ -66,12 +65,12 @@ final class ContrafactQueued {
 
   /** The oldest id of a Runnable, or 0 if there is none. It is forgotten. */
   static int take(Object runnable) {
-    long bucket = bucket(runnable);
+    int bucket = bucket(runnable);
     for (;;) {
       Node found = null;
       Node before = null;
       int steps = 0;
-      for (Node n = (Node) U.getReferenceAcquire(HEADS, bucket); n != null && steps < WALK_MAX; n = n.next, steps++) {
+      for (Node n = HEADS.getAcquire(bucket); n != null && steps < WALK_MAX; n = n.next, steps++) {
         if (dead(n)) {
           if (before != null) {
             before.next = n.next;

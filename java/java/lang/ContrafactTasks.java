@@ -3,7 +3,6 @@ package java.lang;
 import static java.lang.ContrafactEvents.U;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
@@ -47,8 +46,7 @@ final class ContrafactTasks {
   static final long ALT_RESULT_CAUSE = offset(ALT_RESULT, "ex");
   static final Class<?> UNI_RELAY = type("java.util.concurrent.CompletableFuture$UniRelay");
   static final Class<?> BI_RELAY = type("java.util.concurrent.CompletableFuture$BiRelay");
-  private static final Class<?> PER_TASK = type("java.util.concurrent.ThreadPerTaskExecutor");
-  private static final long PER_TASK_POOL = offset(PER_TASK, "contrafactPool");
+  private static int perTask;       // the pool that stands for all ThreadPerTaskExecutors
   private static int asyncThreads;  // the pool that stands for the thread per task of CompletableFuture
 
   // format::PoolKind
@@ -60,6 +58,17 @@ final class ContrafactTasks {
   private static final int NONE_MAX = -1;
 
   private ContrafactTasks() {}
+
+  static void prepare() {
+    Thread thread = Thread.currentThread();
+    long field = ContrafactEvents.FLAGS;
+    int before = U.getIntAcquire(thread, field);
+    mark(thread, field, STARTED);
+    U.compareAndSetInt(thread, field, before | STARTED, before);
+    if (FUTURE_STATE < 0 || THREAD_TARGET < 0 || ALT_RESULT_CAUSE < 0) {
+      throw new InternalError("fields of the JDK");
+    }
+  }
 
   private static Class<?> type(String name) {
     try {
@@ -135,12 +144,13 @@ final class ContrafactTasks {
     return id - 1;
   }
 
-  static int poolOfThreads(ExecutorService perTask) {
-    int id = U.getInt(perTask, PER_TASK_POOL);
-    if (id == 0) {
-      id = register(perTask, PER_TASK_POOL, KIND_PER_TASK, perTask.getClass().getName(), 0, NONE_MAX);
+  /** All of them as one: they share no workers, and a program may make one for each request. */
+  static int poolOfThreads() {
+    if (perTask == 0) {
+      perTask = 1 + ContrafactEvents.addPool(
+          KIND_PER_TASK, "java.util.concurrent.ThreadPerTaskExecutor", 0, NONE_MAX);
     }
-    return id - 1;
+    return perTask - 1;
   }
 
   static int poolOfAsyncThreads() {

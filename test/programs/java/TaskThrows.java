@@ -1,5 +1,6 @@
 package programs;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -10,9 +11,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class TaskThrows {
   public static void main(String[] arguments) throws Exception {
     AtomicInteger uncaught = new AtomicInteger();
+    CountDownLatch died = new CountDownLatch(10);
     ThreadPoolExecutor pool = new ThreadPoolExecutor(2, 2, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), body -> {
       Thread thread = new Thread(body);
-      thread.setUncaughtExceptionHandler((dying, failure) -> uncaught.incrementAndGet());
+      thread.setUncaughtExceptionHandler((dying, failure) -> {
+        uncaught.incrementAndGet();
+        died.countDown();
+      });
       return thread;
     });
     int caught = 0;
@@ -25,6 +30,7 @@ public final class TaskThrows {
       pool.execute(TaskThrows::fail);
     }
     Facts.finish(pool);
+    died.await();  // a worker leaves its pool before its handler is called
     Facts.print("tasks", 20, "exceptions", caught + uncaught.get(), "waits", 10, "workers_died", uncaught.get());
   }
 

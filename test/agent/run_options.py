@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""usage: run_options.py BUILD [--java PATH]...
+
+The agent's options and its refusals: function events by include, exclude and configuration file; and each way to call it
+wrongly gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing.
+"""
+import argparse
+import collections
+import pathlib
+import sys
+import tempfile
+
+from recording import Recording
+from run_recorded import agent_arguments, run
+
+OUTPUT = "failed 5\n"
+
+
+def method_events(build, java, folder, options):
+    output = f"{folder}/run.cft"
+    done = run(java, agent_arguments(build, output, options) + ["-cp", f"{build}/java/jvm", "traced.Traced"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, OUTPUT, ""), done
+    recording = Recording(f"{build}/bin/cft_dump", output)
+    assert not list(recording.faults()), list(recording.faults())
+    name = lambda o: ".".join(recording.methods[o[0]][:2])
+    enters = collections.Counter(name(o) for _, _, o in recording.all_events("method_enter"))
+    exits = collections.Counter((name(o), o[1]) for _, _, o in recording.all_events("method_exit"))
+    return enters, exits, recording
+
+
+def check_function_events(build, java, folder):
+    enters, exits, recording = method_events(build, java, folder, ",include=traced.*,exclude=*.main")
+    expected = {"traced.Traced.work": 4, "traced.Traced.failing": 10, "traced.Traced.<init>": 1, "traced.Traced.leaf": 1,
+                "traced.Traced.lambda$main$0": 1}
+    assert dict(enters) == expected, enters
+    assert exits[("traced.Traced.failing", "1")] == 5 and exits[("traced.Traced.failing", "0")] == 5, exits
+    assert exits[("traced.Traced.work", "0")] == 4, exits
+    assert all(int(row[3]) > 0 and row[2] == "Traced.java" for row in recording.methods.values() if row[0] == "traced.Traced")
+    config = pathlib.Path(folder, "trace.conf")
+    config.write_text("# two methods\ninclude traced.Traced.work\ninclude traced.Traced.l*\nexclude *lambda*\n")
+    enters, _, _ = method_events(build, java, folder, f",config={config}")
+    assert dict(enters) == {"traced.Traced.work": 4, "traced.Traced.leaf": 1}, enters
+    enters, _, _ = method_events(build, java, folder, "")
+    assert not enters, enters
+
+
+def check_everything_traced(build, java, folder):
+    """Every class of the JDK that loads, but for those that the probes stand on."""
+    enters, _, recording = method_events(build, java, folder, ",include=*")
+    assert sum(enters.values()) > 1000, len(enters)
+    return recording.facts["probe.refused"], len(enters)
+
+
+def check_refusals(build, java, folder):
+    program = ["-cp", f"{build}/java/jvm", "traced.Traced"]
+    arguments = agent_arguments(build, f"{folder}/run.cft")
+    without_jar = [a for a in arguments if a != "--patch-module" and "contrafact-java.jar" not in a]
+    cases = [
+        (without_jar, 1, "--patch-module"),
+        ([a.replace("strict=1", "strict=0") for a in without_jar], 0, "--patch-module"),
+        ([a.replace("strict=1", "stirct=1") for a in arguments], 1, "stirct=1"),
+        (agent_arguments(build, f"{folder}/none/run.cft"), 1, "none/run.cft"),
+        (agent_arguments(build, f"{folder}/run.cft", f",config={folder}/none.conf"), 1, "none.conf"),
+    ]
+    bad = pathlib.Path(folder, "bad.conf")
+    bad.write_text("include a.*\ninclude\n")
+    cases.append((agent_arguments(build, f"{folder}/run.cft", f",config={bad}"), 1, "line 2"))
+    for options, code, text in cases:
+        done = run(java, options + program)
+        lines = [line for line in done.stderr.split("\n") if line.startswith("contrafact: ")]
+        assert done.returncode == code and len(lines) == 1 and text in lines[0], (options, done)
+        assert done.stdout == (OUTPUT if code == 0 else done.stdout), done
+        assert code == 0 or OUTPUT not in done.stdout, done
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build")
+    parser.add_argument("--java", action="append")
+    arguments = parser.parse_args()
+    for java in arguments.java or ["java"]:
+        with tempfile.TemporaryDirectory() as folder:
+            check_function_events(arguments.build, java, folder)
+            check_refusals(arguments.build, java, folder)
+            refused, methods = check_everything_traced(arguments.build, java, folder)
+        print(f"{java}: all as it should be; of everything, {methods} methods ran traced, {refused} could not be")
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
