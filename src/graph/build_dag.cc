@@ -44,9 +44,9 @@ struct Frame {
   uint32_t body;
   std::vector<Vertex> vertices;
   std::vector<uint32_t> events;
-  int64_t last_ns;           // time of the last vertex, or of the body's begin
-  int64_t idle_begin_ns = kNever;   // of the latest worker_idle since the last vertex
-  int64_t idle_ns = 0;              // slept in idle periods since the last vertex, the latest one left out
+  int64_t last_ns;                 // time of the last vertex, or of the body's begin
+  int64_t idle_begin_ns = kNever;  // of the latest worker_idle since the last vertex
+  int64_t idle_ns = 0;             // slept in idle periods since the last vertex, the latest one left out
   int64_t idle_end_ns = kNever;
   std::vector<int64_t> wait_begin_ns;
   int64_t block_begin_ns = kNever;
@@ -58,7 +58,8 @@ class Builder {
 
   base::Result<TraceDag> run() {
     if (trace_.tasks.size() >= kTasksMax) {
-      return base::Error{fmt::format("the trace has {} tasks; at most {} can be estimated", trace_.tasks.size(), kTasksMax)};
+      return base::Error{
+          fmt::format("the trace has {} tasks; at most {} can be estimated", trace_.tasks.size(), kTasksMax)};
     }
     dag_.trace = &trace_;
     dag_.uses = model::thread_uses(trace_);
@@ -82,7 +83,8 @@ class Builder {
  private:
   void index_dependencies() {
     dag_.dependency_begin.assign(trace_.tasks.size() + 1, 0);
-    for (const model::Dependency& dependency : trace_.dependencies) ++dag_.dependency_begin[dependency.task.index() + 1];
+    for (const model::Dependency& dependency : trace_.dependencies)
+      ++dag_.dependency_begin[dependency.task.index() + 1];
     for (size_t i = 1; i < dag_.dependency_begin.size(); ++i) dag_.dependency_begin[i] += dag_.dependency_begin[i - 1];
   }
 
@@ -126,7 +128,9 @@ class Builder {
       }
     }
     std::sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
-      return x.target != y.target ? x.target < y.target : x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.event < y.event;
+      return x.target != y.target     ? x.target < y.target
+             : x.time_ns != y.time_ns ? x.time_ns < y.time_ns
+                                      : x.event < y.event;
     });
     return wakes;
   }
@@ -240,9 +244,9 @@ class Builder {
     body.end_delay_ns = now_ns - frame.last_ns;
     const model::ThreadRole role = dag_.uses[thread_].role;
     if (own_run(frame)) {
-      body.state = role == model::ThreadRole::joined  ? BodyState::active
-                   : role == model::ThreadRole::plain ? BodyState::plain
-                                                      : BodyState::unoccupied;
+      body.state = role == model::ThreadRole::joined && frame.body < trace_.tasks.size() ? BodyState::active
+                   : role == model::ThreadRole::plain                                    ? BodyState::plain
+                                                                                         : BodyState::unoccupied;
       // A worker's last sleep lasts until somebody shuts the pool down, not a length of its own.
       bool joined = frame.body < trace_.tasks.size() && waited_for_[frame.body];
       if (role == model::ThreadRole::worker && frame.idle_begin_ns != kNever && !joined) {
@@ -319,22 +323,37 @@ class Builder {
       case EventKind::task_complete:
         if (trace_.tasks[a].complete.value == i) add_plain(VertexKind::complete, a, i);
         break;
-      case EventKind::task_start: call(i, a); break;
-      case EventKind::task_end: close_body(now_ns); break;
-      case EventKind::wait_begin: frame.wait_begin_ns.push_back(now_ns); break;
-      case EventKind::wait_end: wait(i); break;
+      case EventKind::task_start:
+        call(i, a);
+        break;
+      case EventKind::task_end:
+        close_body(now_ns);
+        break;
+      case EventKind::wait_begin:
+        frame.wait_begin_ns.push_back(now_ns);
+        break;
+      case EventKind::wait_end:
+        wait(i);
+        break;
       case EventKind::worker_idle:
         if (frame.idle_end_ns != kNever) frame.idle_ns += frame.idle_end_ns - frame.idle_begin_ns;
         frame.idle_begin_ns = now_ns;
         frame.idle_end_ns = kNever;
         break;
-      case EventKind::worker_busy: frame.idle_end_ns = now_ns; break;
-      case EventKind::block_begin: block_begin(i); break;
-      case EventKind::block_end: block_end(i); break;
+      case EventKind::worker_busy:
+        frame.idle_end_ns = now_ns;
+        break;
+      case EventKind::block_begin:
+        block_begin(i);
+        break;
+      case EventKind::block_end:
+        block_end(i);
+        break;
       case EventKind::wake:
         if (uint32_t link = link_at(i); link != UINT32_MAX) add_plain(VertexKind::wake, link, i);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -345,9 +364,12 @@ class Builder {
     const int64_t cause_ns = available_ns(TaskId(task));
     const bool taken_over = row.spawn.valid() && own_run(frame) && trace_.thread_of(row.spawn) != ThreadId(thread_);
     int64_t ready_ns = now_ns;
-    if (frame.idle_begin_ns != kNever) ready_ns = frame.idle_begin_ns;
-    else if (!frame.wait_begin_ns.empty()) ready_ns = std::max(frame.wait_begin_ns.back(), frame.last_ns);
-    else if (taken_over) ready_ns = frame.last_ns;
+    if (frame.idle_begin_ns != kNever)
+      ready_ns = frame.idle_begin_ns;
+    else if (!frame.wait_begin_ns.empty())
+      ready_ns = std::max(frame.wait_begin_ns.back(), frame.last_ns);
+    else if (taken_over)
+      ready_ns = frame.last_ns;
     const bool first_of_thread = frame.body >= trace_.tasks.size() && frame.vertices.empty() && row.spawn.valid();
     if (first_of_thread && cause_ns != kNever) {
       // The thread is there because of this task, or has been waiting for it: nothing else holds the task back.
@@ -355,7 +377,8 @@ class Builder {
     } else {
       const int64_t idle_ns = frame.idle_ns;
       const bool slept = add_caused(VertexKind::call, task, event, ready_ns, cause_ns);
-      if (slept) frame.vertices.back().delay_ns -= idle_ns;  // earlier sleeps of unknown cause do not hold it back either
+      if (slept)
+        frame.vertices.back().delay_ns -= idle_ns;  // earlier sleeps of unknown cause do not hold it back either
       const size_t pool = row.pool.valid() ? row.pool.index() : trace_.pools.size();
       if (row.spawn.valid() && row.delay_us == 0) {
         (slept ? call_labels_ : call_posts_)[pool].add(slept ? now_ns - cause_ns : now_ns - ready_ns);
@@ -401,7 +424,8 @@ class Builder {
     const uint32_t link = link_at(event);
     if (link != UINT32_MAX) {
       const int64_t cause_ns = trace_.time_ns[wake_of_link_[link]];
-      const bool slept = add_caused(VertexKind::block, link, event, std::max(frame.block_begin_ns, frame.last_ns), cause_ns);
+      const bool slept =
+          add_caused(VertexKind::block, link, event, std::max(frame.block_begin_ns, frame.last_ns), cause_ns);
       (slept ? block_labels_ : block_posts_).add(trace_.time_ns[event] - (slept ? cause_ns : frame.block_begin_ns));
     }
     if (frame.wait_begin_ns.empty() && uncounted_here(frame)) add_plain(VertexKind::enter, 0, event);
@@ -451,7 +475,7 @@ class Builder {
   size_t depth_ = 0;
   uint32_t thread_ = 0;
   std::vector<bool> waited_for_;
-  std::vector<uint32_t> wake_of_link_;  // the wake's event
+  std::vector<uint32_t> wake_of_link_;                        // the wake's event
   std::vector<std::pair<uint32_t, uint32_t>> link_of_event_;  // (event, link), sorted
   Samples wait_labels_, wait_posts_, block_labels_, block_posts_;
   std::vector<Samples> call_labels_, call_posts_;
@@ -459,6 +483,8 @@ class Builder {
 
 }  // namespace
 
-base::Result<TraceDag> build_dag(const model::Trace& trace) { return Builder(trace).run(); }
+base::Result<TraceDag> build_dag(const model::Trace& trace) {
+  return Builder(trace).run();
+}
 
 }  // namespace contrafact::graph

@@ -54,8 +54,7 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   strand_count_ = 0;
   parked_.clear();
   ready_.clear();
-  any_continuation_ =
-      std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
+  any_continuation_ = std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
   if (any_continuation_) count_coordinator_waits();
 }
 
@@ -117,11 +116,16 @@ void Propagator::advance(uint32_t index) {
 
 bool Propagator::step(Strand& strand, Frame& frame, const Vertex& vertex) {
   switch (vertex.vertex_kind()) {
-    case VertexKind::spawn: return step_spawn(strand, frame, vertex);
-    case VertexKind::call: return step_call(strand, frame, vertex);
-    case VertexKind::complete: return step_complete(strand, frame, vertex);
-    case VertexKind::wait: return step_wait(strand, frame, vertex);
-    case VertexKind::block: return step_block(strand, frame, vertex);
+    case VertexKind::spawn:
+      return step_spawn(strand, frame, vertex);
+    case VertexKind::call:
+      return step_call(strand, frame, vertex);
+    case VertexKind::complete:
+      return step_complete(strand, frame, vertex);
+    case VertexKind::wait:
+      return step_wait(strand, frame, vertex);
+    case VertexKind::block:
+      return step_block(strand, frame, vertex);
     case VertexKind::sleep: {
       const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
       sleep_until(strand, frame, ready_ns, ready_ns + vertex.label_ns);
@@ -183,8 +187,10 @@ int64_t Propagator::dependencies_ns(uint32_t task, uint32_t* missing) const {
     const model::Dependency& dependency = dag_.trace->dependencies[i];
     if (dependency.mode != format::DependsMode::all) return kNever;
     const uint32_t source = dependency.source.value;
-    if (completed_[source] != kNever) latest_ns = std::max(latest_ns, completed_[source]);
-    else if (has(source, kHasBody) || has(source, kHasComplete)) *missing = source;
+    if (completed_[source] != kNever)
+      latest_ns = std::max(latest_ns, completed_[source]);
+    else if (has(source, kHasBody) || has(source, kHasComplete))
+      *missing = source;
   }
   return latest_ns;
 }
@@ -268,8 +274,8 @@ bool Propagator::step_complete(Strand& strand, Frame& frame, const Vertex& verte
   return true;
 }
 
-// Makes the result of `task` available. False if the thread has to stand still until its coordinators have come to their
-// waits, which decides where their next parts run.
+// Makes the result of `task` available. False if the thread has to stand still until its coordinators have come to
+// their waits, which decides where their next parts run.
 bool Propagator::complete(Strand& strand, uint32_t task, int64_t time_ns) {
   completed_[task] = time_ns;
   wake_all(completion_list_[task]);
@@ -286,9 +292,9 @@ bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
   }
   const int64_t cause_ns = completed_[task];
   if (cause_ns == kNever) return suspend(strand, Wait::completion, task, false);
-  const int64_t time_ns =
-      cause_ns > ready_ns ? cause_ns + (vertex.assumed_label ? latencies_->wait_label_ns : vertex.label_ns)
-                          : ready_ns + (vertex.assumed_post ? latencies_->wait_post_ns : vertex.post_ns);
+  const int64_t time_ns = cause_ns > ready_ns
+                              ? cause_ns + (vertex.assumed_label ? latencies_->wait_label_ns : vertex.label_ns)
+                              : ready_ns + (vertex.assumed_post ? latencies_->wait_post_ns : vertex.post_ns);
   sleep_until(strand, frame, ready_ns, time_ns);
   return true;
 }
@@ -320,8 +326,10 @@ bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Verte
   }
   Parked parked{frame, ready_ns, kNone};
   parked.frame.credit_ns = 0;
-  if (options_.steps) log(strand, Step::Kind::segment_end, parked.frame.at++, ready_ns, ready_ns);
-  else ++parked.frame.at;
+  if (options_.steps)
+    log(strand, Step::Kind::segment_end, parked.frame.at++, ready_ns, ready_ns);
+  else
+    ++parked.frame.at;
   set_use(strand, ready_ns, frame.outer);
   strand.now_ns = ready_ns;
   strand.frames.pop_back();
@@ -375,9 +383,9 @@ bool Propagator::step_block(Strand& strand, Frame& frame, const Vertex& vertex) 
   const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
   const int64_t cause_ns = linked_[vertex.id];
   if (cause_ns == kNever) return suspend(strand, Wait::link, vertex.id, false);
-  const int64_t time_ns =
-      cause_ns > ready_ns ? cause_ns + (vertex.assumed_label ? latencies_->block_label_ns : vertex.label_ns)
-                          : ready_ns + (vertex.assumed_post ? latencies_->block_post_ns : vertex.post_ns);
+  const int64_t time_ns = cause_ns > ready_ns
+                              ? cause_ns + (vertex.assumed_label ? latencies_->block_label_ns : vertex.label_ns)
+                              : ready_ns + (vertex.assumed_post ? latencies_->block_post_ns : vertex.post_ns);
   advance_to(strand, frame, ready_ns, time_ns);
   return true;
 }
@@ -455,10 +463,14 @@ bool Propagator::begin_detached(Strand& strand) {
 
 uint32_t& Propagator::list_of(Wait wait, uint32_t id) {
   switch (wait) {
-    case Wait::spawn: return spawn_list_[id];
-    case Wait::link: return link_list_[id];
-    case Wait::coordinator: return host_[id];
-    default: return completion_list_[id];
+    case Wait::spawn:
+      return spawn_list_[id];
+    case Wait::link:
+      return link_list_[id];
+    case Wait::coordinator:
+      return host_[id];
+    default:
+      return completion_list_[id];
   }
 }
 
@@ -500,101 +512,14 @@ void Propagator::unlink(uint32_t index) {
   strand.wait = Wait::nothing;
 }
 
-// Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
-bool Propagator::release_one() {
-  // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
-  return release_soft() || run_early(64) || run_early(4096) || run_early(kNone) || run_elsewhere();
-}
-
-bool Propagator::release_soft() {
-  uint32_t best = kNone;
-  for (uint32_t i = 0; i < strand_count_; ++i) {
-    const Strand& strand = strands_[i];
-    if (strand.wait == Wait::nothing || !strand.soft) continue;
-    if (best == kNone || strand.now_ns < strands_[best].now_ns) best = i;
-  }
-  if (best == kNone) return false;
-  unlink(best);
-  strands_[best].released = true;
-  strands_[best].soft = false;
-  ready_.push_back(best);
-  return true;
-}
-
-// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is, among the next
-// `window` vertices.
-bool Propagator::run_early(uint32_t window) {
-  uint32_t best = kNone, best_vertex = kNone;
-  int64_t best_ns = INT64_MAX;
-  for (uint32_t i = 0; i < strand_count_; ++i) {
-    const Strand& strand = strands_[i];
-    if (strand.wait != Wait::spawn) continue;
-    const Frame& frame = strand.frames.back();
-    const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
-    for (uint32_t at = frame.at + 1; at < end; ++at) {
-      const Vertex& vertex = dag_.vertices[at];
-      if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
-      if (available_[vertex.id] == kNever || ran_[vertex.id]) continue;
-      if (!placements_.empty() && placements_[vertex.id] != Placement::own_thread) continue;
-      if (available_[vertex.id] < best_ns) {
-        best_ns = available_[vertex.id];
-        best = i;
-        best_vertex = at;
-      }
-      break;  // the first one that is there: the queue's order
-    }
-  }
-  if (best == kNone) return false;
-  const Vertex& vertex = dag_.vertices[best_vertex];
-  unlink(best);
-  ++result_.reordered;
-  Strand& strand = strands_[best];
-  const int64_t ready_ns = strand.now_ns;
-  const int64_t time_ns = call_time(vertex, ready_ns, best_ns);
-  if (options_.steps) log(strand, Step::Kind::vertex, best_vertex, ready_ns, time_ns);
-  enter_body(strand, vertex.id, time_ns);
-  ready_.push_back(best);
-  return true;
-}
-
-// A task that somebody waits for is queued behind a worker that cannot go on (it may be the very one that waits): another
-// worker of the pool takes it.
-bool Propagator::run_elsewhere() {
-  uint32_t best = kNone;
-  auto consider = [&](uint32_t task) {
-    const bool stays = placements_.empty() || placements_[task] == Placement::own_thread;
-    const bool can_run = stays && !ran_[task] && has(task, kHasBody) && has(task, kHasSpawn) && available_[task] != kNever;
-    if (can_run && (best == kNone || available_[task] < available_[best])) best = task;
-  };
-  for (uint32_t i = 0; i < strand_count_; ++i) {
-    if (strands_[i].wait == Wait::completion) consider(strands_[i].wait_id);
-  }
-  if (any_continuation_) {
-    for (uint32_t task = 0; task < parked_list_.size(); ++task) {
-      if (parked_list_[task] != kNone) consider(task);
-    }
-  }
-  if (best == kNone) return false;
-  if (call_vertex_.empty()) {
-    call_vertex_.assign(dag_.task_count(), kNone);
-    for (uint32_t i = 0; i < dag_.vertices.size(); ++i) {
-      if (dag_.vertices[i].vertex_kind() == VertexKind::call) call_vertex_[dag_.vertices[i].id] = i;
-    }
-  }
-  ++result_.reordered;
-  ran_[best] = 1;
-  detach(call_vertex_[best]);
-  return true;
-}
-
 void Propagator::report_stuck() {
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
     if (strand.finished || strand.frames.empty()) continue;
     const uint32_t body = strand.frames.back().body;
     const bool for_task = strand.wait != Wait::link && strand.wait != Wait::nothing;
-    result_.stuck.push_back({body < dag_.task_count() ? TaskId(body) : TaskId::none(),
-                             for_task ? TaskId(strand.wait_id) : TaskId::none()});
+    result_.stuck.push_back(
+        {body < dag_.task_count() ? TaskId(body) : TaskId::none(), for_task ? TaskId(strand.wait_id) : TaskId::none()});
   }
   if (!any_continuation_) return;
   for (uint32_t task = 0; task < parked_list_.size(); ++task) {
@@ -606,8 +531,10 @@ void Propagator::report_stuck() {
 
 void Propagator::set_use(Strand& strand, int64_t time_ns, Use use) {
   const int64_t spent_ns = time_ns - strand.since_ns;
-  if (strand.use == Use::active) result_.active_ns += spent_ns;
-  else if (strand.use == Use::waiting) result_.waiting_ns += spent_ns;
+  if (strand.use == Use::active)
+    result_.active_ns += spent_ns;
+  else if (strand.use == Use::waiting)
+    result_.waiting_ns += spent_ns;
   if (options_.changes && strand.use != use) result_.changes.push_back(UseChange::at(time_ns, strand.use, use));
   strand.since_ns = time_ns;
   strand.use = use;

@@ -1,11 +1,11 @@
-// Propagation: computes the time of every vertex of a trace-DAG (equation 3), with each task's body placed where a variant
-// of the program would run it. One pass, in an order found on the way: every thread runs until it needs a time that is not
-// computed yet, and goes on when it is. Linear in the vertices.
+// Propagation: computes the time of every vertex of a trace-DAG (equation 3), with each task's body placed where a
+// variant of the program would run it. One pass, in an order found on the way: every thread runs until it needs a time
+// that is not computed yet, and goes on when it is. Linear in the vertices.
 //
-// Fixed assignment, as in the paper: a task that stays on its worker keeps its worker, and workers keep the order of their
-// tasks; a worker sleeps until its next task is spawned, which is equation 4. Where a moved task makes the recorded order
-// impossible (the worker's next task is spawned only after one that stood behind it in the queue has run), the worker
-// takes the one that is there, as a queue would; `reordered` counts these.
+// Fixed assignment, as in the paper: a task that stays on its worker keeps its worker, and workers keep the order of
+// their tasks; a worker sleeps until its next task is spawned, which is equation 4. Where a moved task makes the
+// recorded order impossible (the worker's next task is spawned only after one that stood behind it in the queue has
+// run), the worker takes the one that is there, as a queue would; `reordered` counts these.
 //
 // A Propagator is reusable and not thread-safe: make one for each thread of the caller. Deterministic.
 #pragma once
@@ -49,9 +49,9 @@ struct Stuck {
 // The order in which one thread runs vertices: what restore.h needs.
 struct Step {
   enum class Kind : uint8_t {
-    vertex,         // at `time_ns`, asked for at `ready_ns`
-    skipped_call,   // the body runs elsewhere
-    body_begin,     // index: body
+    vertex,        // at `time_ns`, asked for at `ready_ns`
+    skipped_call,  // the body runs elsewhere
+    body_begin,    // index: body
     body_end,
     segment_end,    // a continuation leaves this thread at the wait `index` ...
     segment_begin,  // ... and goes on here
@@ -72,10 +72,10 @@ struct Propagated {
   int64_t active_ns = 0;    // summed over threads
   int64_t waiting_ns = 0;
   uint32_t reordered = 0;
-  uint32_t detached = 0;    // continuations and joins that no thread of the recording could host
+  uint32_t detached = 0;  // continuations and joins that no thread of the recording could host
   std::vector<Stuck> stuck;
-  std::vector<UseChange> changes;           // unordered
-  std::vector<std::vector<Step>> steps;     // by thread; further rows for detached parts
+  std::vector<UseChange> changes;        // unordered
+  std::vector<std::vector<Step>> steps;  // by thread; further rows for detached parts
 };
 
 class Propagator {
@@ -166,8 +166,8 @@ class Propagator {
   std::vector<uint32_t> ready_;
   std::vector<int64_t> available_, completed_, linked_;
   std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
-  std::vector<uint8_t> ran_;            // by task: its body has begun
-  std::vector<uint32_t> call_vertex_;   // by task; made when first needed
+  std::vector<uint8_t> ran_;           // by task: its body has begun
+  std::vector<uint32_t> call_vertex_;  // by task; made when first needed
   std::vector<uint32_t> expected_;     // by task: coordinators that will wait for it and have not come there yet
   std::vector<uint32_t> parked_list_;  // by task: parts of coordinators that go on when it completes
   std::vector<uint32_t> host_;         // by task: the strand that stands at its completion and waits for coordinators

@@ -30,7 +30,8 @@ struct Row {
 
 class Restorer {
  public:
-  Restorer(const TraceDag& dag, std::span<const Placement> placements, const Propagated& propagated, int64_t epilogue_ns)
+  Restorer(const TraceDag& dag, std::span<const Placement> placements, const Propagated& propagated,
+           int64_t epilogue_ns)
       : dag_(dag), old_(*dag.trace), placements_(placements), propagated_(propagated) {
     new_end_ns_ = propagated.end_ns + epilogue_ns;
     old_end_ns_ = old_.end_ns();
@@ -88,9 +89,7 @@ class Restorer {
     }
   }
 
-  bool moved(uint32_t task) const {
-    return task < placements_.size() && placements_[task] != Placement::own_thread;
-  }
+  bool moved(uint32_t task) const { return task < placements_.size() && placements_[task] != Placement::own_thread; }
   bool continued(uint32_t body) const {
     return body < placements_.size() && placements_[body] == Placement::continuation;
   }
@@ -146,7 +145,8 @@ class Restorer {
     const std::vector<Step>& steps = propagated_.steps[row.steps];
     unborn_ = row.steps < dag_.roots.size() && dag_.roots[row.steps].begin_ns == kUnborn;
     // A worker whose tasks all run elsewhere is never made.
-    if (unborn_ && std::none_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == Step::Kind::vertex; })) return;
+    if (unborn_ && std::none_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == Step::Kind::vertex; }))
+      return;
     const bool detached = row.steps >= dag_.roots.size();
     if (detached) emit(EventKind::worker_busy, steps.front().time_ns, pool_of(steps).value, 0);
     for (const Step& step : steps) restore_step(step);
@@ -157,8 +157,10 @@ class Restorer {
   model::PoolId pool_of(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       uint32_t body = UINT32_MAX;
-      if (step.kind == Step::Kind::segment_begin) body = body_of_vertex(step.index);
-      else if (step.kind == Step::Kind::body_begin) body = step.index;
+      if (step.kind == Step::Kind::segment_begin)
+        body = body_of_vertex(step.index);
+      else if (step.kind == Step::Kind::body_begin)
+        body = step.index;
       if (body < old_.tasks.size() && old_.tasks[body].pool.valid()) return old_.tasks[body].pool;
     }
     return old_.pools.empty() ? model::PoolId() : model::PoolId(0);
@@ -166,12 +168,24 @@ class Restorer {
 
   void restore_step(const Step& step) {
     switch (step.kind) {
-      case Step::Kind::body_begin: body_begin(step); break;
-      case Step::Kind::body_end: body_end(step); break;
-      case Step::Kind::vertex: vertex(step); break;
-      case Step::Kind::skipped_call: skipped_call(step); break;
-      case Step::Kind::segment_end: segment_end(step); break;
-      case Step::Kind::segment_begin: segment_begin(step); break;
+      case Step::Kind::body_begin:
+        body_begin(step);
+        break;
+      case Step::Kind::body_end:
+        body_end(step);
+        break;
+      case Step::Kind::vertex:
+        vertex(step);
+        break;
+      case Step::Kind::skipped_call:
+        skipped_call(step);
+        break;
+      case Step::Kind::segment_end:
+        segment_end(step);
+        break;
+      case Step::Kind::segment_begin:
+        segment_begin(step);
+        break;
     }
   }
 
@@ -197,8 +211,8 @@ class Restorer {
     emit(kind, time_ns, old_.a[event], old_.b[event]);
   }
 
-  // The events of the body on top from its cursor up to, not including, `event`. Those before the thread asked keep their
-  // distance to the vertex before; the others theirs to `event`, which is at `time_ns` now.
+  // The events of the body on top from its cursor up to, not including, `event`. Those before the thread asked keep
+  // their distance to the vertex before; the others theirs to `event`, which is at `time_ns` now.
   void gap(uint32_t event, int64_t delay_ns, int64_t ready_ns, int64_t time_ns, bool drop_idle) {
     Cursor& cursor = top();
     const int64_t old_ready_ns = cursor.last_old_ns + delay_ns;
@@ -212,8 +226,10 @@ class Restorer {
       if (kind == EventKind::wait_begin && continued(stack_.back())) continue;
       const int64_t old_ns = old_.time_ns[cursor.next];
       int64_t new_ns;
-      if (!unborn && old_ns <= old_ready_ns) new_ns = std::min(cursor.last_new_ns + (old_ns - cursor.last_old_ns), ready_ns);
-      else new_ns = std::max(time_ns - (old_time_ns - old_ns), unborn ? old_begin_ns_ : ready_ns);
+      if (!unborn && old_ns <= old_ready_ns)
+        new_ns = std::min(cursor.last_new_ns + (old_ns - cursor.last_old_ns), ready_ns);
+      else
+        new_ns = std::max(time_ns - (old_time_ns - old_ns), unborn ? old_begin_ns_ : ready_ns);
       // A thread that was there before its first task was spawned is still there then.
       if (unborn && old_.kind[event] == EventKind::task_start) {
         const model::EventIndex spawn = old_.tasks[old_.a[event]].spawn;
@@ -263,8 +279,8 @@ class Restorer {
     if (kind == VertexKind::call) {
       step_over_call(vertex.id);
     } else {
-      const bool gone = (kind == VertexKind::spawn && moved(vertex.id)) ||
-                        (kind == VertexKind::wait && continued(stack_.back()));
+      const bool gone =
+          (kind == VertexKind::spawn && moved(vertex.id)) || (kind == VertexKind::wait && continued(stack_.back()));
       if (!gone) emit_old(event, step.time_ns);
       cursor.next = event + 1;
       cursor.last_old_ns = old_.time_ns[event];
@@ -285,8 +301,10 @@ class Restorer {
     const uint32_t task = dag_.vertices[step.index].id;
     const uint32_t event = dag_.vertex_event[step.index];
     if (event >= top().next) {
-      if (step.time_ns < kUnborn / 2) hold(event);
-      else gap(event, dag_.vertices[step.index].delay_ns, step.time_ns, step.time_ns, true);
+      if (step.time_ns < kUnborn / 2)
+        hold(event);
+      else
+        gap(event, dag_.vertices[step.index].delay_ns, step.time_ns, step.time_ns, true);
     }
     step_over_call(task);
     top().last_new_ns = step.time_ns;
@@ -310,13 +328,16 @@ class Restorer {
         cursor.last_old_ns = old_.time_ns[end];
       } else {
         gap(end, step.time_ns, step.time_ns, step.time_ns, false);
-        if (cursor.alias != body && !old_.tasks[body].complete.valid()) emit(EventKind::task_complete, step.time_ns, body, 0);
+        if (cursor.alias != body && !old_.tasks[body].complete.valid())
+          emit(EventKind::task_complete, step.time_ns, body, 0);
         emit(EventKind::task_end, step.time_ns, cursor.alias, old_.b[end]);
       }
     } else {
       const uint32_t end = old_.thread_ranges[body - old_.tasks.size()].end;
-      if (dag_.bodies[body].state == BodyState::unoccupied) tail(end);
-      else head(end);
+      if (dag_.bodies[body].state == BodyState::unoccupied)
+        tail(end);
+      else
+        head(end);
     }
     stack_.pop_back();
     if (!stack_.empty()) top().last_new_ns = std::max(step.time_ns, last_emitted_ns_);
@@ -396,7 +417,8 @@ class Restorer {
 
   // Threads that nothing in the DAG stops end with the run.
   void clamp_to_end(const model::EventRange& range) {
-    for (uint32_t i = range.end; i > range.begin && new_.time_ns[i - 1] > new_end_ns_; --i) new_.time_ns[i - 1] = new_end_ns_;
+    for (uint32_t i = range.end; i > range.begin && new_.time_ns[i - 1] > new_end_ns_; --i)
+      new_.time_ns[i - 1] = new_end_ns_;
   }
 
   const TraceDag& dag_;
@@ -407,7 +429,7 @@ class Restorer {
   std::vector<Cursor> cursors_;                      // by body
   std::vector<std::vector<uint32_t>> open_methods_;  // by body
   std::vector<uint32_t> stack_;                      // bodies open on this thread
-  std::vector<uint32_t> held_;  // events of a worker that is not there yet
+  std::vector<uint32_t> held_;                       // events of a worker that is not there yet
   std::vector<uint32_t> body_of_vertex_;
   int64_t last_emitted_ns_ = INT64_MIN;
   int64_t new_end_ns_ = 0, old_end_ns_ = 0, old_begin_ns_ = 0;
@@ -418,8 +440,8 @@ class Restorer {
 
 }  // namespace
 
-base::Result<model::Trace> restore(const TraceDag& dag, std::span<const Placement> placements, const Propagated& propagated,
-                                   int64_t epilogue_ns) {
+base::Result<model::Trace> restore(const TraceDag& dag, std::span<const Placement> placements,
+                                   const Propagated& propagated, int64_t epilogue_ns) {
   return Restorer(dag, placements, propagated, epilogue_ns).run();
 }
 

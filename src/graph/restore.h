@@ -16,7 +16,7 @@ namespace contrafact::graph {
 
 // REQUIRES: `propagated` is the result of run(placements) on `dag` with options.steps, and nothing is stuck.
 // `epilogue_ns`: how long the recorded run lasted after Propagated::end_ns of the unchanged DAG.
-base::Result<model::Trace> restore(const TraceDag& dag, std::span<const Placement> placements, const Propagated& propagated,
-                                   int64_t epilogue_ns);
+base::Result<model::Trace> restore(const TraceDag& dag, std::span<const Placement> placements,
+                                   const Propagated& propagated, int64_t epilogue_ns);
 
 }  // namespace contrafact::graph

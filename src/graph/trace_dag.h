@@ -1,9 +1,9 @@
 // The trace-DAG (Rehype, section 4.2): a trace whose times are relative, so that parts of it can move.
 //
 // Vertices are the synchronisation events only; the function events between two of them ride along and get their place
-// back in restore.h. Vertices are stored by *body*: what one task (or one thread, outside its tasks) does, in order. The
-// thread edges are the order inside a body, and the order of the bodies that a thread calls. Moving a task (equations 1
-// and 2) is calling its body elsewhere: nothing is copied, so any number of variants share one DAG.
+// back in restore.h. Vertices are stored by *body*: what one task (or one thread, outside its tasks) does, in order.
+// The thread edges are the order inside a body, and the order of the bodies that a thread calls. Moving a task
+// (equations 1 and 2) is calling its body elsewhere: nothing is copied, so any number of variants share one DAG.
 //
 // A vertex with a cause (a time edge from another thread) is at
 //
@@ -11,14 +11,15 @@
 //     time  = cause > ready ? cause + label_ns     it slept until the cause, and woke label_ns after it
 //                           : ready + post_ns      the cause was there already
 //
-// Rehype gives time edges the label 0. Ours carry the recorded hand-off latency, so that an unchanged DAG has the recorded
-// times exactly; clocks of different cores may differ, so label_ns may be negative, and order comes from the edges, never
-// from times. A latency that the recording does not show (the thread did not sleep there, but does in a variant; or the
-// other way round) is assumed: `assumed_*` points at the typical one of its kind in `Latencies`.
+// Rehype gives time edges the label 0. Ours carry the recorded hand-off latency, so that an unchanged DAG has the
+// recorded times exactly; clocks of different cores may differ, so label_ns may be negative, and order comes from the
+// edges, never from times. A latency that the recording does not show (the thread did not sleep there, but does in a
+// variant; or the other way round) is assumed: `assumed_*` points at the typical one of its kind in `Latencies`.
 //
 // Immutable once built; safe to read from any number of threads.
 // Invariants, checked by verify():
-//  1. The bodies' vertex ranges are disjoint and cover all vertices; a body calls another at most once, and is called at
+//  1. The bodies' vertex ranges are disjoint and cover all vertices; a body calls another at most once, and is called
+//  at
 //     most once.
 //  2. Every wait that has a cause names a task that completes; every call names a task with a body.
 #pragma once
@@ -36,8 +37,8 @@ namespace contrafact::graph {
 using model::TaskId;
 using model::ThreadId;
 
-inline constexpr int64_t kNever = INT64_MIN;            // a time that has not been computed
-inline constexpr int64_t kUnborn = INT64_MIN / 4;       // "before everything": a worker that its first task starts
+inline constexpr int64_t kNever = INT64_MIN;       // a time that has not been computed
+inline constexpr int64_t kUnborn = INT64_MIN / 4;  // "before everything": a worker that its first task starts
 
 enum class VertexKind : uint8_t {
   spawn,     // task `id` is handed out
@@ -52,9 +53,9 @@ enum class VertexKind : uint8_t {
 };
 
 struct Vertex {
-  int64_t delay_ns;       // thread edge
-  int64_t label_ns;       // time edge
-  int32_t post_ns;        // see above
+  int64_t delay_ns;  // thread edge
+  int64_t label_ns;  // time edge
+  int32_t post_ns;   // see above
   uint32_t kind : 4;
   uint32_t assumed_label : 1;
   uint32_t assumed_post : 1;
@@ -69,11 +70,11 @@ inline constexpr size_t kTasksMax = size_t{1} << 26;
 enum class BodyState : uint8_t { active, unoccupied, plain /* active from active_begin to active_end */ };
 
 struct Body {
-  uint32_t begin = 0, end = 0;  // vertices
-  int64_t end_delay_ns = 0;     // thread edge from the last vertex to the body's end
+  uint32_t begin = 0, end = 0;                // vertices
+  int64_t end_delay_ns = 0;                   // thread edge from the last vertex to the body's end
   uint32_t active_begin = 0, active_end = 0;  // BodyState::plain: first and one past the last dealing with tasks
   BodyState state = BodyState::active;
-  bool called = false;          // exists, i.e. the task ran
+  bool called = false;  // exists, i.e. the task ran
 };
 
 struct Root {
@@ -103,16 +104,16 @@ enum TaskFlag : uint8_t {
 struct TraceDag {
   const model::Trace* trace = nullptr;
   std::vector<Vertex> vertices;
-  std::vector<uint32_t> vertex_event;  // its event's position in the trace
-  std::vector<Body> bodies;            // of tasks, then of threads
-  std::vector<Root> roots;             // by thread
-  std::vector<model::ThreadUse> uses;  // by thread
-  std::vector<uint8_t> task_flags;     // of TaskFlag
-  std::vector<int64_t> spawn_cost_ns;  // by task: what handing it out cost its spawner, gone if it is inlined
+  std::vector<uint32_t> vertex_event;      // its event's position in the trace
+  std::vector<Body> bodies;                // of tasks, then of threads
+  std::vector<Root> roots;                 // by thread
+  std::vector<model::ThreadUse> uses;      // by thread
+  std::vector<uint8_t> task_flags;         // of TaskFlag
+  std::vector<int64_t> spawn_cost_ns;      // by task: what handing it out cost its spawner, gone if it is inlined
   std::vector<uint32_t> dependency_begin;  // by task, one more: range in trace->dependencies
   uint32_t link_count = 0;
-  Latencies typical, low, high;        // median, 5th and 95th percentile
-  int64_t probe_cost_ns = 0;           // what recording one event cost, from the fact "probe.cost_ns"
+  Latencies typical, low, high;  // median, 5th and 95th percentile
+  int64_t probe_cost_ns = 0;     // what recording one event cost, from the fact "probe.cost_ns"
 
   size_t task_count() const { return trace->tasks.size(); }
   const Body& body_of(TaskId task) const { return bodies[task.index()]; }

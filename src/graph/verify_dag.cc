@@ -32,7 +32,8 @@ base::Status verify(const TraceDag& dag) {
       return base::Error{fmt::format("vertex {} waits for task {}, which never completes", at, vertex.id)};
     }
     if (kind != VertexKind::call) continue;
-    if (!(flags & kHasBody)) return base::Error{fmt::format("vertex {} calls task {}, which has no body", at, vertex.id)};
+    if (!(flags & kHasBody))
+      return base::Error{fmt::format("vertex {} calls task {}, which has no body", at, vertex.id)};
     if (called[vertex.id]) return base::Error{fmt::format("task {} is called twice", vertex.id)};
     called[vertex.id] = true;
   }

@@ -37,15 +37,19 @@ class IdCheck {
     ++fixed_;
   }
   template <typename... Ids>
-  void fix_strings(Ids&... ids) { (fix(ids.value, parts_.strings.size()), ...); }
+  void fix_strings(Ids&... ids) {
+    (fix(ids.value, parts_.strings.size()), ...);
+  }
 
   void check_event(size_t i) {
     const EventKind kind = parts_.kind[i];
     // The common kinds by hand: this runs once for every event of the file.
     switch (kind) {
       case EventKind::method_enter:
-      case EventKind::method_exit: return fix(parts_.a[i], parts_.methods.size());
-      case EventKind::task_start: return fix(parts_.a[i], parts_.tasks.size());
+      case EventKind::method_exit:
+        return fix(parts_.a[i], parts_.methods.size());
+      case EventKind::task_start:
+        return fix(parts_.a[i], parts_.tasks.size());
       case EventKind::task_end:
       case EventKind::task_complete:
       case EventKind::wait_end:
@@ -56,8 +60,10 @@ class IdCheck {
         fix(parts_.a[i], parts_.tasks.size());
         return fix(parts_.b[i], parts_.contexts.size());
       case EventKind::worker_idle:
-      case EventKind::worker_busy: return fix(parts_.a[i], parts_.pools.size());
-      default: break;
+      case EventKind::worker_busy:
+        return fix(parts_.a[i], parts_.pools.size());
+      default:
+        break;
     }
     const format::EventSchema& schema = format::schema_of(kind);
     fix_operand(schema.operands[0], parts_.a[i]);
@@ -66,13 +72,26 @@ class IdCheck {
   void fix_operand(format::Operand operand, uint32_t& value) {
     switch (operand) {
       case format::Operand::task:
-      case format::Operand::source: fix(value, parts_.tasks.size()); break;
-      case format::Operand::context: fix(value, parts_.contexts.size()); break;
-      case format::Operand::pool: fix(value, parts_.pools.size()); break;
-      case format::Operand::thread: fix(value, parts_.threads.size()); break;
-      case format::Operand::outcome: value = std::min<uint32_t>(value, static_cast<uint32_t>(Outcome::blocked)); break;
-      case format::Operand::reason: value = std::min<uint32_t>(value, static_cast<uint32_t>(BlockReason::io)); break;
-      default: break;
+      case format::Operand::source:
+        fix(value, parts_.tasks.size());
+        break;
+      case format::Operand::context:
+        fix(value, parts_.contexts.size());
+        break;
+      case format::Operand::pool:
+        fix(value, parts_.pools.size());
+        break;
+      case format::Operand::thread:
+        fix(value, parts_.threads.size());
+        break;
+      case format::Operand::outcome:
+        value = std::min<uint32_t>(value, static_cast<uint32_t>(Outcome::blocked));
+        break;
+      case format::Operand::reason:
+        value = std::min<uint32_t>(value, static_cast<uint32_t>(BlockReason::io));
+        break;
+      default:
+        break;
     }
   }
 
@@ -100,11 +119,20 @@ void derive_tasks(Trace& parts) {
         set_once(row.spawn, i);
         if (!row.spawn_context.valid()) row.spawn_context = ContextId(parts.b[i]);
         break;
-      case EventKind::task_drop: row.dropped = true; break;
-      case EventKind::task_start: set_once(row.start, i); break;
-      case EventKind::task_end: set_once(row.end, i); break;
-      case EventKind::task_complete: set_once(row.complete, i); break;
-      default: break;
+      case EventKind::task_drop:
+        row.dropped = true;
+        break;
+      case EventKind::task_start:
+        set_once(row.start, i);
+        break;
+      case EventKind::task_end:
+        set_once(row.end, i);
+        break;
+      case EventKind::task_complete:
+        set_once(row.complete, i);
+        break;
+      default:
+        break;
     }
   }
   parts.loss.events_dropped = std::max(parts.loss.events_dropped, gaps);

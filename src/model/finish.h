@@ -16,11 +16,13 @@
 
 namespace contrafact::model {
 
-// REQUIRES: event columns of equal size, grouped by `thread_ranges` in the order of `threads`; `tasks` has a row for every
-// task id, with pool, body, delay_us and (from third and fourth operands) nothing else; pauses and cpu in any order.
+// REQUIRES: event columns of equal size, grouped by `thread_ranges` in the order of `threads`; `tasks` has a row for
+// every task id, with pool, body, delay_us and (from third and fourth operands) nothing else; pauses and cpu in any
+// order.
 base::Result<Trace> finish(Trace parts);
 
-// Sets spawn's, create's and depends' operands that live outside the columns. Inline: the loader calls it per task event.
+// Sets spawn's, create's and depends' operands that live outside the columns. Inline: the loader calls it per task
+// event.
 inline void set_outer_operands(Trace& parts, EventKind kind, uint32_t task, const uint32_t* operands) {
   TaskRow& row = parts.tasks[task];
   switch (kind) {
@@ -31,15 +33,20 @@ inline void set_outer_operands(Trace& parts, EventKind kind, uint32_t task, cons
     case EventKind::task_create:
       if (!row.body.valid()) row.body = MethodId(operands[2]);
       break;
-    case EventKind::task_delay: row.delay_us = operands[1]; break;
+    case EventKind::task_delay:
+      row.delay_us = operands[1];
+      break;
     case EventKind::task_depends:
       parts.dependencies.push_back({TaskId(task), TaskId(operands[1]), static_cast<format::DependsMode>(operands[2])});
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
 // True for the events whose first operand is a task.
-constexpr bool names_task(EventKind kind) { return kind >= EventKind::task_create && kind <= EventKind::wait_end; }
+constexpr bool names_task(EventKind kind) {
+  return kind >= EventKind::task_create && kind <= EventKind::wait_end;
+}
 
 }  // namespace contrafact::model

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/huge_pages.h"
 #include "format/reader.h"
 #include "model/finish.h"
 #include "model/text_names.h"
@@ -19,10 +20,10 @@ namespace {
 class Collector : public format::Visitor {
  public:
   explicit Collector(uint64_t events_hint) {
-    kind_.reserve(events_hint);
-    time_ns_.reserve(events_hint);
-    a_.reserve(events_hint);
-    b_.reserve(events_hint);
+    reserve(kind_, events_hint);
+    reserve(time_ns_, events_hint);
+    reserve(a_, events_hint);
+    reserve(b_, events_hint);
   }
 
   void on_fact(std::string_view key, std::string_view value) override {
@@ -42,13 +43,19 @@ class Collector : public format::Visitor {
     }
     trace_.facts.push_back({std::string(key), std::string(value)});
   }
-  void on_strings(StringId first, std::span<const std::string_view> rows) override { put(trace_.strings, first.value, rows); }
-  void on_methods(MethodId first, std::span<const format::MethodRow> rows) override { put(trace_.methods, first.value, rows); }
+  void on_strings(StringId first, std::span<const std::string_view> rows) override {
+    put(trace_.strings, first.value, rows);
+  }
+  void on_methods(MethodId first, std::span<const format::MethodRow> rows) override {
+    put(trace_.methods, first.value, rows);
+  }
   void on_contexts(ContextId first, std::span<const format::ContextRow> rows) override {
     put(trace_.contexts, first.value, rows);
   }
   void on_pools(PoolId first, std::span<const format::PoolRow> rows) override { put(trace_.pools, first.value, rows); }
-  void on_threads(ThreadId first, std::span<const format::ThreadRow> rows) override { put(trace_.threads, first.value, rows); }
+  void on_threads(ThreadId first, std::span<const format::ThreadRow> rows) override {
+    put(trace_.threads, first.value, rows);
+  }
   void on_trailer(const format::Trailer& trailer) override {
     trace_.loss.events_dropped = std::max(trace_.loss.events_dropped, trailer.events_dropped);
   }
@@ -148,7 +155,9 @@ class Collector : public format::Visitor {
   void add_beside(ThreadId thread, uint32_t i) {
     threads_max_ = std::max(threads_max_, thread.value + 1);
     switch (kind_[i]) {
-      case EventKind::pause_begin: trace_.pauses.push_back({time_ns_[i], time_ns_[i]}); break;
+      case EventKind::pause_begin:
+        trace_.pauses.push_back({time_ns_[i], time_ns_[i]});
+        break;
       case EventKind::pause_end:
         if (!trace_.pauses.empty()) trace_.pauses.back().end_ns = time_ns_[i];
         break;
@@ -162,7 +171,8 @@ class Collector : public format::Visitor {
         if (!gaps.empty()) gaps.back().in_ns = time_ns_[i];
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -229,8 +239,14 @@ class Collector : public format::Visitor {
   }
 
   template <typename Value>
+  static void reserve(std::vector<Value>& column, size_t count) {
+    column.reserve(count);
+    base::prefer_huge_pages(column.data(), count * sizeof(Value));
+  }
+
+  template <typename Value>
   void move_column(std::vector<Value>& to, std::vector<Value>& from, uint32_t total) {
-    to.reserve(total);
+    reserve(to, total);
     for (const Run& run : runs_) to.insert(to.end(), from.begin() + run.begin, from.begin() + run.end);
     std::vector<Value>().swap(from);
   }
@@ -250,8 +266,9 @@ class Collector : public format::Visitor {
 
 bool looks_like_text(const std::vector<uint8_t>& bytes) {
   const size_t count = std::min<size_t>(bytes.size(), 512);
-  return count > 0 && std::all_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(count),
-                                  [](uint8_t byte) { return byte == '\t' || byte == '\n' || byte == '\r' || byte >= ' '; });
+  return count > 0 && std::all_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(count), [](uint8_t byte) {
+           return byte == '\t' || byte == '\n' || byte == '\r' || byte >= ' ';
+         });
 }
 
 base::Result<Trace> load_binary(const format::Reader& reader) {

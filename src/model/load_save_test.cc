@@ -49,7 +49,10 @@ cpu w1 15 17 preempted
 
 class LoadSave : public ::testing::Test {
  protected:
-  void SetUp() override { directory_ = std::filesystem::temp_directory_path() / ("load_save_" + std::to_string(::getpid())); std::filesystem::create_directories(directory_); }
+  void SetUp() override {
+    directory_ = std::filesystem::temp_directory_path() / ("load_save_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(directory_);
+  }
   void TearDown() override { std::filesystem::remove_all(directory_); }
   std::string path(const std::string& name) const { return (directory_ / name).string(); }
   std::filesystem::path directory_;

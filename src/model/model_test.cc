@@ -66,13 +66,15 @@ TEST(TextTrace, PrintingIsStable) {
 TEST(TextTrace, ErrorsSayLineAndWhat) {
   EXPECT_EQ(parse_text("thread main\n5 other thread_begin\n").error().message, "line 2: no thread \"other\"");
   EXPECT_EQ(parse_text("thread main\n5 main task_begin t1\n").error().message, "line 2: \"task_begin\" is no event");
-  EXPECT_EQ(parse_text("thread main\nx main\n").error().message, "line 2: \"x\" begins no row with 2 words, and is no time");
+  EXPECT_EQ(parse_text("thread main\nx main\n").error().message,
+            "line 2: \"x\" begins no row with 2 words, and is no time");
   EXPECT_EQ(parse_text("thread \"main\n").error().message, "line 1: a quoted word is not closed");
   EXPECT_EQ(parse_text("thread m\n0 m task_spawn t1 c9\n").error().message, "line 2: no context \"c9\"");
 }
 
 TEST(Repair, ATaskThatBeganBeforeTheRecordingGetsAStart) {
-  Trace trace = parsed("thread w\n0 w thread_begin\n5 w task_start t2\n6 w task_end t2\n9 w task_end t1\n12 w task_end t3\n");
+  Trace trace =
+      parsed("thread w\n0 w thread_begin\n5 w task_start t2\n6 w task_end t2\n9 w task_end t1\n12 w task_end t3\n");
   EXPECT_TRUE(trace.tasks[0].truncated);
   EXPECT_TRUE(trace.tasks[2].truncated);
   EXPECT_EQ(trace.time_ns[trace.tasks[0].start.index()], 9);
@@ -86,8 +88,8 @@ TEST(Repair, WhatIsOpenAtTheEndIsClosedThere) {
       "3 b worker_idle p\n9 b wait_begin t1\n");
   EXPECT_EQ(trace.time_ns[trace.tasks[0].end.index()], 9);
   EXPECT_TRUE(trace.tasks[0].truncated);
-  EXPECT_THAT(trace.loss.notes, ElementsAre("1 tasks had not ended when the recording did",
-                                            "2 waits or calls have no recorded end"));
+  EXPECT_THAT(trace.loss.notes,
+              ElementsAre("1 tasks had not ended when the recording did", "2 waits or calls have no recorded end"));
   EXPECT_TRUE(verify(trace).ok());
 }
 
@@ -101,7 +103,8 @@ TEST(Repair, UnmatchedEventsAreLeftOut) {
 }
 
 TEST(Repair, AnInnerCallThatNeverReturnedIsClosedByTheOuterOne) {
-  Trace trace = parsed("thread a\nmethod m x.Y.z\nmethod n x.Y.n\n1 a method_enter m\n2 a method_enter n\n3 a method_exit m\n");
+  Trace trace =
+      parsed("thread a\nmethod m x.Y.z\nmethod n x.Y.n\n1 a method_enter m\n2 a method_enter n\n3 a method_exit m\n");
   EXPECT_EQ(trace.event_count(), 4u);
   EXPECT_EQ(trace.time_ns[2], 3);
   EXPECT_TRUE(verify(trace).ok());

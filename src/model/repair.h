@@ -1,5 +1,5 @@
-// Finds what has to be added to or dropped from the events of each thread so that brackets nest and are closed, and does
-// it. A part of finish.h, which says what is repaired. Not thread-safe; linear in the events.
+// Finds what has to be added to or dropped from the events of each thread so that brackets nest and are closed, and
+// does it. A part of finish.h, which says what is repaired. Not thread-safe; linear in the events.
 #pragma once
 
 #include <vector>

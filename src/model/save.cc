@@ -54,7 +54,8 @@ class Saver {
     for (size_t at = 0; at < rows.size(); at += part) write(rows.subspan(at, std::min(part, rows.size() - at)));
   }
 
-  void append(format::EventKind kind, int64_t time_ns, const uint32_t* operands, ThreadId thread, format::RunSource source) {
+  void append(format::EventKind kind, int64_t time_ns, const uint32_t* operands, ThreadId thread,
+              format::RunSource source) {
     if (encoder_.full()) ok(writer_.add_events(encoder_));
     encoder_.begin_run(thread, source);
     encoder_.append(kind, time_ns, operands);
@@ -92,8 +93,9 @@ class Saver {
     }
     if (kind != EventKind::task_depends) return;
     operands[2] = 0;
-    auto at = std::lower_bound(trace_.dependencies.begin(), trace_.dependencies.end(), operands[0],
-                               [](const Dependency& dependency, uint32_t task) { return dependency.task.value < task; });
+    auto at =
+        std::lower_bound(trace_.dependencies.begin(), trace_.dependencies.end(), operands[0],
+                         [](const Dependency& dependency, uint32_t task) { return dependency.task.value < task; });
     for (; at != trace_.dependencies.end() && at->task.value == operands[0]; ++at) {
       if (at->source.value == operands[1]) operands[2] = static_cast<uint32_t>(at->mode);
     }

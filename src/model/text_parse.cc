@@ -92,9 +92,7 @@ class Parser {
 
   base::Error error(std::string_view what) const { return {fmt::format("line {}: {}", line_number_, what)}; }
 
-  static bool is_event(const Words& words) {
-    return words[0][0] == '-' || (words[0][0] >= '0' && words[0][0] <= '9');
-  }
+  static bool is_event(const Words& words) { return words[0][0] == '-' || (words[0][0] >= '0' && words[0][0] <= '9'); }
 
   base::Status collect_tasks(const Words& words) {
     if (!is_event(words) || words.size() < 4) return {};
@@ -148,9 +146,12 @@ class Parser {
     format::ThreadRow row;
     std::string name = words[1];
     for (size_t i = 2; i < words.size(); ++i) {
-      if (words[i] == "virtual_thread") row.kind = format::ThreadKind::virtual_thread;
-      else if (words[i] == "daemon") row.daemon = true;
-      else if (words[i] != "platform") name = words[i];
+      if (words[i] == "virtual_thread")
+        row.kind = format::ThreadKind::virtual_thread;
+      else if (words[i] == "daemon")
+        row.daemon = true;
+      else if (words[i] != "platform")
+        name = words[i];
     }
     return declare(threads_, words[1], builder_.add_thread(name, row).value);
   }
@@ -162,12 +163,16 @@ class Parser {
     std::string name = words[1];
     std::vector<uint32_t> sizes;
     for (size_t i = 3; i < words.size(); ++i) {
-      if (words[i] == "max") sizes.push_back(UINT32_MAX);
-      else if (auto n = number<uint32_t>(words[i])) sizes.push_back(*n);
-      else name = words[i];
+      if (words[i] == "max")
+        sizes.push_back(UINT32_MAX);
+      else if (auto n = number<uint32_t>(words[i]))
+        sizes.push_back(*n);
+      else
+        name = words[i];
     }
     sizes.resize(std::max<size_t>(sizes.size(), 1));
-    return declare(pools_, words[1], builder_.add_pool(name, *kind, sizes[0], sizes.size() > 1 ? sizes[1] : sizes[0]).value);
+    return declare(pools_, words[1],
+                   builder_.add_pool(name, *kind, sizes[0], sizes.size() > 1 ? sizes[1] : sizes[0]).value);
   }
 
   base::Status parse_method(const Words& words) {
@@ -212,7 +217,8 @@ class Parser {
   }
 
   base::Status parse_pause(const Words& words) {
-    if (words.size() != 3 || !number<int64_t>(words[1]) || !number<int64_t>(words[2])) return error("pause needs two times");
+    if (words.size() != 3 || !number<int64_t>(words[1]) || !number<int64_t>(words[2]))
+      return error("pause needs two times");
     if (threads_.empty()) return error("pause must follow a thread");
     builder_.add(ThreadId(0), EventKind::pause_begin, *number<int64_t>(words[1]));
     builder_.add(ThreadId(0), EventKind::pause_end, *number<int64_t>(words[2]));
@@ -244,16 +250,25 @@ class Parser {
   base::Result<uint32_t> operand(format::Operand operand, const std::string& word) {
     switch (operand) {
       case format::Operand::task:
-      case format::Operand::source: return look_up(tasks_, "task", word);
-      case format::Operand::pool: return look_up(pools_, "pool", word);
-      case format::Operand::context: return look_up(contexts_, "context", word);
+      case format::Operand::source:
+        return look_up(tasks_, "task", word);
+      case format::Operand::pool:
+        return look_up(pools_, "pool", word);
+      case format::Operand::context:
+        return look_up(contexts_, "context", word);
       case format::Operand::body:
-      case format::Operand::method: return look_up(methods_, "method", word);
-      case format::Operand::thread: return look_up(threads_, "thread", word);
-      case format::Operand::outcome: return word_of(kOutcomeNames, "outcome", word);
-      case format::Operand::reason: return word_of(kReasonNames, "reason", word);
-      case format::Operand::mode: return word_of(kModeNames, "mode", word);
-      default: break;
+      case format::Operand::method:
+        return look_up(methods_, "method", word);
+      case format::Operand::thread:
+        return look_up(threads_, "thread", word);
+      case format::Operand::outcome:
+        return word_of(kOutcomeNames, "outcome", word);
+      case format::Operand::reason:
+        return word_of(kReasonNames, "reason", word);
+      case format::Operand::mode:
+        return word_of(kModeNames, "mode", word);
+      default:
+        break;
     }
     if (word.empty()) return uint32_t{0};
     if (auto n = number<uint32_t>(word)) return *n;
@@ -280,6 +295,8 @@ class Parser {
 
 }  // namespace
 
-base::Result<Trace> parse_text(std::string_view text) { return Parser().run(text); }
+base::Result<Trace> parse_text(std::string_view text) {
+  return Parser().run(text);
+}
 
 }  // namespace contrafact::model

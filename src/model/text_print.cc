@@ -25,7 +25,9 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string word(std::string_view text) { return is_word(text) ? std::string(text) : quoted(text); }
+std::string word(std::string_view text) {
+  return is_word(text) ? std::string(text) : quoted(text);
+}
 
 class Printer {
  public:
@@ -119,16 +121,25 @@ class Printer {
     const uint32_t value = k == 0 ? trace_.a[i] : k == 1 ? trace_.b[i] : outer_operand(operand, i);
     switch (operand) {
       case format::Operand::task:
-      case format::Operand::source: return id('t', value);
-      case format::Operand::pool: return id('p', value);
-      case format::Operand::context: return id('c', value);
+      case format::Operand::source:
+        return id('t', value);
+      case format::Operand::pool:
+        return id('p', value);
+      case format::Operand::context:
+        return id('c', value);
       case format::Operand::body:
-      case format::Operand::method: return id('m', value);
-      case format::Operand::thread: return value < threads_.size() ? threads_[value] : "-";
-      case format::Operand::outcome: return std::string(kOutcomeNames[static_cast<Outcome>(value)]);
-      case format::Operand::reason: return std::string(kReasonNames[static_cast<BlockReason>(value)]);
-      case format::Operand::mode: return std::string(kModeNames[static_cast<format::DependsMode>(value)]);
-      default: return std::to_string(value);
+      case format::Operand::method:
+        return id('m', value);
+      case format::Operand::thread:
+        return value < threads_.size() ? threads_[value] : "-";
+      case format::Operand::outcome:
+        return std::string(kOutcomeNames[static_cast<Outcome>(value)]);
+      case format::Operand::reason:
+        return std::string(kReasonNames[static_cast<BlockReason>(value)]);
+      case format::Operand::mode:
+        return std::string(kModeNames[static_cast<format::DependsMode>(value)]);
+      default:
+        return std::to_string(value);
     }
   }
 
@@ -153,6 +164,8 @@ class Printer {
 
 }  // namespace
 
-std::string print_text(const Trace& trace) { return Printer(trace).run(); }
+std::string print_text(const Trace& trace) {
+  return Printer(trace).run();
+}
 
 }  // namespace contrafact::model

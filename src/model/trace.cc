@@ -48,8 +48,8 @@ std::string label(const Trace& trace, MethodId id, uint32_t line) {
   std::string_view class_name = trace.string(method.class_name);
   size_t dot = class_name.rfind('.');
   std::string_view simple = dot == std::string_view::npos ? class_name : class_name.substr(dot + 1);
-  std::string text = simple.empty() ? std::string(trace.string(method.name))
-                                    : fmt::format("{}.{}", simple, trace.string(method.name));
+  std::string text =
+      simple.empty() ? std::string(trace.string(method.name)) : fmt::format("{}.{}", simple, trace.string(method.name));
   std::string_view file = trace.string(method.file);
   if (!file.empty() && line > 0) return fmt::format("{} ({}:{})", text, file, line);
   if (!file.empty()) return fmt::format("{} ({})", text, file);

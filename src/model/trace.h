@@ -1,14 +1,15 @@
-// Trace: one recorded, estimated or simulated run in memory, as columns. Immutable once built (TraceBuilder, load, text);
-// safe to read from any number of threads.
+// Trace: one recorded, estimated or simulated run in memory, as columns. Immutable once built (TraceBuilder, load,
+// text); safe to read from any number of threads.
 //
 // Invariants, checked by TraceBuilder::build and again by `verify`:
 //  1. Events are grouped by thread; `thread_events(t)` is a contiguous range, in program order, times not decreasing.
 //  2. Every id that an event names is a row of its table, or none.
 //  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
 //  4. cpu_out, cpu_in and pause_* are not among the events: they are in `cpu` and `pauses`, sorted by time.
-//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end and method_enter/method_exit
-//     nest and are closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with a
-//     note in `loss`; a task whose start or end was added is `truncated`.
+//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end and
+//  method_enter/method_exit
+//     nest and are closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with
+//     a note in `loss`; a task whose start or end was added is `truncated`.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +46,10 @@ struct EventRange {
 enum class Origin : uint8_t { measured, estimated, simulated };
 
 enum class TaskKind : uint8_t {
-  pooled,   // has a spawn to a pool
-  stage,    // no spawn: ran on the thread that completed its source, or on its creator
-  future,   // no body at all: completed by hand or by other tasks
-  thread,   // the run of a thread
+  pooled,  // has a spawn to a pool
+  stage,   // no spawn: ran on the thread that completed its source, or on its creator
+  future,  // no body at all: completed by hand or by other tasks
+  thread,  // the run of a thread
 };
 
 // All that is known of one task; positions are none where it has no such event.
@@ -84,8 +85,8 @@ struct Pause {
 
 // What is missing from the trace and why; every command prints these.
 struct Loss {
-  uint64_t events_dropped = 0;     // counted by the recorder: the drainer could not keep up
-  uint64_t blocks_damaged = 0;     // unreadable parts of the file
+  uint64_t events_dropped = 0;  // counted by the recorder: the drainer could not keep up
+  uint64_t blocks_damaged = 0;  // unreadable parts of the file
   uint64_t bytes_skipped = 0;
   bool cut_off = false;            // the file has no trailer: the program was killed, or the copy is incomplete
   std::vector<std::string> notes;  // one line each
@@ -151,9 +152,13 @@ constexpr bool closes(EventKind kind) {
          kind == EventKind::block_end || kind == EventKind::method_exit;
 }
 // REQUIRES: closes(kind)
-constexpr EventKind opener_of(EventKind kind) { return static_cast<EventKind>(static_cast<uint8_t>(kind) - 1); }
+constexpr EventKind opener_of(EventKind kind) {
+  return static_cast<EventKind>(static_cast<uint8_t>(kind) - 1);
+}
 // REQUIRES: opens(kind)
-constexpr EventKind closer_of(EventKind kind) { return static_cast<EventKind>(static_cast<uint8_t>(kind) + 1); }
+constexpr EventKind closer_of(EventKind kind) {
+  return static_cast<EventKind>(static_cast<uint8_t>(kind) + 1);
+}
 static_assert(opener_of(EventKind::task_end) == EventKind::task_start);
 static_assert(opener_of(EventKind::wait_end) == EventKind::wait_begin);
 static_assert(opener_of(EventKind::worker_busy) == EventKind::worker_idle);

@@ -50,7 +50,9 @@ void TraceBuilder::add_fact(std::string_view key, std::string_view value) {
 bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, uint32_t a) {
   std::vector<CpuGap>& gaps = trace_.cpu[thread.index()];
   switch (kind) {
-    case EventKind::pause_begin: trace_.pauses.push_back({time_ns, time_ns}); return true;
+    case EventKind::pause_begin:
+      trace_.pauses.push_back({time_ns, time_ns});
+      return true;
     case EventKind::pause_end:
       if (!trace_.pauses.empty()) trace_.pauses.back().end_ns = time_ns;
       return true;
@@ -60,7 +62,8 @@ bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, 
     case EventKind::cpu_in:
       if (!gaps.empty()) gaps.back().in_ns = time_ns;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -20,7 +20,8 @@ class TraceBuilder {
   StringId intern(std::string_view text);
   ThreadId add_thread(std::string_view name, format::ThreadRow row = {});
   PoolId add_pool(std::string_view name, format::PoolKind kind, uint32_t core_size, uint32_t max_size);
-  MethodId add_method(std::string_view class_name, std::string_view name, std::string_view file = "", uint32_t line = 0);
+  MethodId add_method(std::string_view class_name, std::string_view name, std::string_view file = "",
+                      uint32_t line = 0);
   ContextId add_context(ContextId parent, MethodId method, uint32_t line);
   TaskId add_task();  // tasks need no row before their first event; this only names the next one
   void add_fact(std::string_view key, std::string_view value);

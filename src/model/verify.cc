@@ -67,7 +67,8 @@ class Verifier {
       }
     }
     for (size_t i = 1; i < trace_.dependencies.size(); ++i) {
-      if (trace_.dependencies[i].task < trace_.dependencies[i - 1].task) return base::Error{"dependencies are not sorted"};
+      if (trace_.dependencies[i].task < trace_.dependencies[i - 1].task)
+        return base::Error{"dependencies are not sorted"};
     }
     return {};
   }
@@ -78,6 +79,8 @@ class Verifier {
 
 }  // namespace
 
-base::Status verify(const Trace& trace) { return Verifier(trace).run(); }
+base::Status verify(const Trace& trace) {
+  return Verifier(trace).run();
+}
 
 }  // namespace contrafact::model

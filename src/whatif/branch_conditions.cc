@@ -14,8 +14,10 @@ using Key = PathKey;
 PathCondition condition(const Key& key, bool holds) {
   PathCondition result;
   result.kind = key.first;
-  if (key.first == PathCondition::Kind::enters_method) result.method = model::MethodId(key.second);
-  else result.context = model::ContextId(key.second);
+  if (key.first == PathCondition::Kind::enters_method)
+    result.method = model::MethodId(key.second);
+  else
+    result.context = model::ContextId(key.second);
   result.holds = holds;
   return result;
 }

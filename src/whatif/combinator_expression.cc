@@ -59,11 +59,14 @@ std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>
   for (TaskId task : tasks) {
     std::string text = supplier(trace, task);
     auto same = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) { return entry.first == text; });
-    if (same == counted.end()) counted.emplace_back(std::move(text), 1);
-    else ++same->second;
+    if (same == counted.end())
+      counted.emplace_back(std::move(text), 1);
+    else
+      ++same->second;
   }
   std::vector<std::string> result;
-  for (const auto& [text, count] : counted) result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
+  for (const auto& [text, count] : counted)
+    result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
   return result;
 }
 
@@ -71,7 +74,8 @@ std::string code(const Trace& trace, TaskId coordinator, uint32_t from_line) {
   const model::MethodId body = trace.tasks[coordinator.index()].body;
   std::string name = "the task";
   if (body.valid()) name = trace.string(trace.methods[body.index()].name);
-  return from_line > 0 ? fmt::format("/* {} from line {} on */", name, from_line) : fmt::format("/* the rest of {} */", name);
+  return from_line > 0 ? fmt::format("/* {} from line {} on */", name, from_line)
+                       : fmt::format("/* the rest of {} */", name);
 }
 
 std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
@@ -98,7 +102,8 @@ std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
     if (later) phases.emplace_back();
     spawned_since = false;
     Phase& phase = phases.back();
-    if (std::find(phase.awaited.begin(), phase.awaited.end(), awaited) == phase.awaited.end()) phase.awaited.push_back(awaited);
+    if (std::find(phase.awaited.begin(), phase.awaited.end(), awaited) == phase.awaited.end())
+      phase.awaited.push_back(awaited);
     uint32_t begin = dag.vertex_event[i];
     while (begin > 0 && trace.kind[begin] != model::EventKind::wait_begin) --begin;
     const model::ContextId context(trace.b[begin]);

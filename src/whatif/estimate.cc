@@ -44,7 +44,8 @@ base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const
     }
   }
   if (!told->waits_for.valid()) return {fmt::format("would deadlock: {} is never woken", label(told->task))};
-  return {fmt::format("would deadlock: {} waits for {}, which cannot run before it", label(told->task), label(told->waits_for))};
+  return {fmt::format("would deadlock: {} waits for {}, which cannot run before it", label(told->task),
+                      label(told->waits_for))};
 }
 
 Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
@@ -61,7 +62,8 @@ Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scra
   return figures;
 }
 
-base::Result<Placements> Estimator::place_all(std::span<const Improvement> improvements, std::vector<EditReport>* reports,
+base::Result<Placements> Estimator::place_all(std::span<const Improvement> improvements,
+                                              std::vector<EditReport>* reports,
                                               const std::vector<Optimisation>& switched_off) const {
   Placements placements(dag_->task_count(), graph::Placement::own_thread);
   for (const Improvement& improvement : improvements) {
@@ -72,7 +74,9 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
     base::Status status;
     if (!report.switched_off) {
       switch (improvement.optimisation) {
-        case Optimisation::convert_to_inline: status = inline_tasks(*dag_, improvement.tasks, placements); break;
+        case Optimisation::convert_to_inline:
+          status = inline_tasks(*dag_, improvement.tasks, placements);
+          break;
         case Optimisation::hoist_branch:
           status = hoist_branch(*dag_, improvement.tasks, improvement.context_tasks, placements);
           break;
@@ -95,7 +99,8 @@ base::Result<Figures> Estimator::figures(std::span<const graph::Placement> place
   return figures_of(propagated, scratch);
 }
 
-base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvements, const EstimateOptions& options) const {
+base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvements,
+                                           const EstimateOptions& options) const {
   Estimate estimate;
   base::Result<Placements> placements = place_all(improvements, &estimate.edits, options.switched_off);
   if (!placements) return placements.error();
@@ -116,10 +121,12 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
     }
   }
   if (estimate.reordered > 0) {
-    estimate.notes.push_back(fmt::format("{} tasks run in another order on their worker than recorded", estimate.reordered));
+    estimate.notes.push_back(
+        fmt::format("{} tasks run in another order on their worker than recorded", estimate.reordered));
   }
   if (estimate.detached > 0) {
-    estimate.notes.push_back(fmt::format("{} stages run on threads that the recording does not have", estimate.detached));
+    estimate.notes.push_back(
+        fmt::format("{} stages run on threads that the recording does not have", estimate.detached));
   }
   if (!options.trace) return estimate;
   base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);

@@ -26,21 +26,22 @@ struct Figures {
 
 // One edit as it was done.
 struct EditReport {
-  std::string name;     // of the optimisation
+  std::string name;  // of the optimisation
   size_t tasks = 0;
   int64_t spent_ns = 0;  // by this tool
   bool switched_off = false;
 };
 
 struct EstimateOptions {
-  bool trace = false;                            // restore the estimated trace as well
-  bool interval = true;                          // two more propagations
-  std::vector<Optimisation> switched_off;        // edits to leave out
+  bool trace = false;                      // restore the estimated trace as well
+  bool interval = true;                    // two more propagations
+  std::vector<Optimisation> switched_off;  // edits to leave out
 };
 
 struct Estimate {
   Figures figures;
-  // The duration if all assumed hand-offs were as fast as the 5th, or as slow as the 95th percentile of the recorded ones.
+  // The duration if all assumed hand-offs were as fast as the 5th, or as slow as the 95th percentile of the recorded
+  // ones.
   int64_t duration_low_ns = 0, duration_high_ns = 0;
   uint32_t reordered = 0;  // tasks that a worker took in another order than recorded
   uint32_t detached = 0;   // parts that no recorded thread could run
@@ -57,7 +58,8 @@ class Estimator {
     UsePeaks peaks;
   };
 
-  // `trace` must outlive the estimator. Errors: the trace is empty, too large, or its DAG cannot be propagated unchanged.
+  // `trace` must outlive the estimator. Errors: the trace is empty, too large, or its DAG cannot be propagated
+  // unchanged.
   static base::Result<Estimator> create(const model::Trace& trace);
 
   const graph::TraceDag& dag() const { return *dag_; }
@@ -65,7 +67,8 @@ class Estimator {
   int64_t epilogue_ns() const { return epilogue_ns_; }
 
   // The improvements' edits as one placement for each task. Errors say which task cannot be changed, and why.
-  base::Result<Placements> place_all(std::span<const Improvement> improvements, std::vector<EditReport>* reports = nullptr,
+  base::Result<Placements> place_all(std::span<const Improvement> improvements,
+                                     std::vector<EditReport>* reports = nullptr,
                                      const std::vector<Optimisation>& switched_off = {}) const;
 
   base::Result<Estimate> estimate(std::span<const Improvement> improvements, const EstimateOptions& options = {}) const;
@@ -85,8 +88,8 @@ class Estimator {
   int64_t begin_ns_ = 0;
 };
 
-// Checks an estimated trace against the recorded one: no task lost or run twice, and what each task did itself took as long
-// as before.
+// Checks an estimated trace against the recorded one: no task lost or run twice, and what each task did itself took as
+// long as before.
 base::Status verify_estimate(const model::Trace& recorded, const model::Trace& estimated);
 
 }  // namespace contrafact::whatif

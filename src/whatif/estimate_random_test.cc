@@ -38,8 +38,10 @@ std::vector<Improvement> random_improvements(const Estimator& estimator, uint32_
   for (uint32_t i = 0; i < estimator.dag().task_count(); ++i) {
     const TaskId task(i);
     if (why_not_movable(estimator.dag(), task) || random() % one_in != 0) continue;
-    if (random() % 2 == 0 && waits(estimator.dag(), task)) combined.tasks.push_back(task);
-    else inlined.tasks.push_back(task);
+    if (random() % 2 == 0 && waits(estimator.dag(), task))
+      combined.tasks.push_back(task);
+    else
+      inlined.tasks.push_back(task);
   }
   return {inlined, combined};
 }

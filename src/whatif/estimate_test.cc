@@ -90,8 +90,8 @@ TEST(Estimate, UnchangedGivesTheRecordedTrace) {
 }
 
 TEST(Estimate, InlineOfFigure2) {
-  // The body takes its 61 ns from 10 on; handing out cost 2, which goes; so main asks at 71, gets it at once, and has 10
-  // ns to the method's end and 10 more to its own.
+  // The body takes its 61 ns from 10 on; handing out cost 2, which goes; so main asks at 71, gets it at once, and has
+  // 10 ns to the method's end and 10 more to its own.
   EXPECT_EQ(estimated_events(parsed(kFigure2), {improvement(Optimisation::convert_to_inline, {1})}),
             R"(0 main thread_begin
 5 main method_enter m1
@@ -167,10 +167,10 @@ TEST(Estimate, UnchangedFigure3) {
 }
 
 TEST(Estimate, CombinatorOfFigure3) {
-  // The first part of t1 takes its 12 ns on main, from 10 on. t2 is spawned 4 ns into it, at 14, and starts 6 ns later, at
-  // 20; t3 at 18, and starts at 24. The parts after the waits run where the sub-tasks complete: t2 at 60 on w2 (2 ns), t3
-  // at 84 on w3, where the sum takes 5 ns and completes t1 at 89. Main asks from 22 + 10 - 10 (the hand-out) = 22 on and
-  // wakes up 6 ns after the completion, as recorded, at 95, and needs 14 more.
+  // The first part of t1 takes its 12 ns on main, from 10 on. t2 is spawned 4 ns into it, at 14, and starts 6 ns later,
+  // at 20; t3 at 18, and starts at 24. The parts after the waits run where the sub-tasks complete: t2 at 60 on w2 (2
+  // ns), t3 at 84 on w3, where the sum takes 5 ns and completes t1 at 89. Main asks from 22 + 10 - 10 (the hand-out) =
+  // 22 on and wakes up 6 ns after the completion, as recorded, at 95, and needs 14 more.
   EXPECT_EQ(estimated_events(parsed(kFigure3), {improvement(Optimisation::convert_to_combinator, {1})}),
             R"(0 main thread_begin
 0 w2 worker_idle p1
@@ -206,7 +206,8 @@ TEST(Estimate, CombinatorOfFigure3) {
 
 TEST(Estimate, CombinatorFreesAThread) {
   const Trace trace = parsed(kFigure3);
-  base::Result<Estimate> estimate = made(trace).estimate(std::vector{improvement(Optimisation::convert_to_combinator, {1})});
+  base::Result<Estimate> estimate =
+      made(trace).estimate(std::vector{improvement(Optimisation::convert_to_combinator, {1})});
   ASSERT_TRUE(estimate.ok());
   EXPECT_EQ(estimate->figures.peak_occupied, 3u);
   EXPECT_EQ(estimate->figures.peak_waiting, 1u);
@@ -218,7 +219,9 @@ TEST(Estimate, HoistOfOneSubTask) {
   Improvement hoist = improvement(Optimisation::hoist_branch, {2});
   hoist.context_tasks = 2;
   const std::string events = estimated_events(parsed(kFigure3), {hoist});
-  EXPECT_THAT(events, HasSubstr("20 w1 task_start t2\n60 w1 task_complete t2\n61 w1 task_end t2\n61 w1 task_spawn t3 c3 p1 m4\n"));
+  EXPECT_THAT(
+      events,
+      HasSubstr("20 w1 task_start t2\n60 w1 task_complete t2\n61 w1 task_end t2\n61 w1 task_spawn t3 c3 p1 m4\n"));
   EXPECT_THAT(events, HasSubstr("0 w3 worker_idle p1\n"));
   EXPECT_THAT(events, HasSubstr("67 w3 task_start t3\n127 w3 task_complete t3\n"));
   EXPECT_THAT(events, HasSubstr("132 w1 wait_end t3\n137 w1 task_complete t1\n"));
@@ -229,9 +232,10 @@ TEST(Estimate, InlineOfOuterAndInner) {
   // Everything runs on main: 10 t1, 14 t2 (41 ns), 55 t3 (61 ns), 116 the waits.
   const std::string events = estimated_events(parsed(kFigure3), {improvement(Optimisation::convert_to_inline, {1}),
                                                                  improvement(Optimisation::convert_to_inline, {2, 3})});
-  EXPECT_THAT(events, HasSubstr("10 main task_start t1\n14 main task_start t2\n54 main task_complete t2\n"
-                                "55 main task_end t2\n55 main task_start t3\n115 main task_complete t3\n116 main task_end t3\n"
-                                "116 main wait_begin t2 c4\n"));
+  EXPECT_THAT(events,
+              HasSubstr("10 main task_start t1\n14 main task_start t2\n54 main task_complete t2\n"
+                        "55 main task_end t2\n55 main task_start t3\n115 main task_complete t3\n116 main task_end t3\n"
+                        "116 main wait_begin t2 c4\n"));
   EXPECT_THAT(events, testing::Not(HasSubstr("w1 task_start")));
 }
 
@@ -266,14 +270,16 @@ method m2 A.second A.java:2
   const Estimator estimator = made(trace);
   base::Result<Estimate> estimate = estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})});
   ASSERT_FALSE(estimate.ok());
-  EXPECT_EQ(estimate.error().message,
-            "would deadlock: task 0 (A.first (A.java:1)) waits for task 1 (A.second (A.java:2)), which cannot run before it");
+  EXPECT_EQ(
+      estimate.error().message,
+      "would deadlock: task 0 (A.first (A.java:1)) waits for task 1 (A.second (A.java:2)), which cannot run before it");
 }
 
 TEST(Estimate, SaysWhyATaskCannotBeMoved) {
   const Trace trace = parsed(
       "thread main\nthread w\npool p scheduled_thread_pool 1\n0 main task_spawn t1 - p\n1 main task_spawn t2 - p\n"
-      "1 main task_delay t2 5\n1 main wait_begin t2\n6001 w task_start t2\n6002 w task_end t2\n6005 main wait_end t2\n");
+      "1 main task_delay t2 5\n1 main wait_begin t2\n6001 w task_start t2\n6002 w task_end t2\n6005 main wait_end "
+      "t2\n");
   const Estimator estimator = made(trace);
   auto reason = [&](Improvement wanted) {
     base::Result<Estimate> estimate = estimator.estimate(std::vector{std::move(wanted)});
@@ -283,6 +289,26 @@ TEST(Estimate, SaysWhyATaskCannotBeMoved) {
   EXPECT_THAT(reason(improvement(Optimisation::convert_to_inline, {2})), HasSubstr("is delayed or periodic"));
   EXPECT_THAT(reason(improvement(Optimisation::convert_to_combinator, {2})), HasSubstr("is delayed or periodic"));
   EXPECT_THAT(reason(improvement(Optimisation::hoist_branch, {2})), HasSubstr("every task of the place"));
+}
+
+TEST(Estimate, AJoinedThreadIsCountedWhileItRuns) {
+  const Trace trace = parsed(R"(thread main
+thread t
+method m1 A.run A.java:1
+0 main task_spawn t1 - - m1
+20 t thread_begin
+30 t task_start t1
+40 main wait_begin t1
+130 t task_end t1
+135 t thread_end
+140 main wait_end t1
+150 main thread_end
+)");
+  const Estimator estimator = made(trace);
+  EXPECT_EQ(estimator.base().duration_ns, 150);
+  EXPECT_DOUBLE_EQ(estimator.base().mean_active, (40 + 100) / 150.0);
+  EXPECT_DOUBLE_EQ(estimator.base().mean_waiting, 100 / 150.0);
+  EXPECT_EQ(estimated_events(trace, {}), events_of(trace));
 }
 
 TEST(Estimate, AnEditCanBeSwitchedOff) {

@@ -1,5 +1,6 @@
-// Improvement: one optimisation applied to one set of tasks, as a person would make it in the source ("inline every task
-// spawned here"). Plain data, safe to copy between threads. Candidates are found elsewhere and handed to this folder.
+// Improvement: one optimisation applied to one set of tasks, as a person would make it in the source ("inline every
+// task spawned here"). Plain data, safe to copy between threads. Candidates are found elsewhere and handed to this
+// folder.
 #pragma once
 
 #include <string>
@@ -25,19 +26,22 @@ struct PathCondition {
 
 struct Improvement {
   Optimisation optimisation = Optimisation::convert_to_inline;
-  model::ContextId spawn_context;       // the dynamic context that all `tasks` share
-  model::MethodId body;                 // of the tasks; none if they differ
-  std::vector<model::TaskId> tasks;     // sorted, unique: those that change
-  uint32_t context_tasks = 0;           // all tasks of the context; more than `tasks` when a branch is hoisted
-  std::vector<PathCondition> path;      // hoist_branch only
-  std::vector<std::string> warnings;    // signs that the task model does not hold for these tasks
+  model::ContextId spawn_context;     // the dynamic context that all `tasks` share
+  model::MethodId body;               // of the tasks; none if they differ
+  std::vector<model::TaskId> tasks;   // sorted, unique: those that change
+  uint32_t context_tasks = 0;         // all tasks of the context; more than `tasks` when a branch is hoisted
+  std::vector<PathCondition> path;    // hoist_branch only
+  std::vector<std::string> warnings;  // signs that the task model does not hold for these tasks
 };
 
 constexpr std::string_view name_of(Optimisation optimisation) {
   switch (optimisation) {
-    case Optimisation::convert_to_inline: return "convert-to-inline";
-    case Optimisation::hoist_branch: return "hoist-branch";
-    case Optimisation::convert_to_combinator: return "convert-to-combinator";
+    case Optimisation::convert_to_inline:
+      return "convert-to-inline";
+    case Optimisation::hoist_branch:
+      return "hoist-branch";
+    case Optimisation::convert_to_combinator:
+      return "convert-to-combinator";
   }
   return "?";
 }

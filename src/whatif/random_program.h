@@ -1,5 +1,6 @@
-// Test helper: recordings of random task programs. Each task computes, calls methods, spawns sub-tasks and waits for some
-// of them, in any order; every level of the tree of tasks has a pool of its own, so that finite pools cannot deadlock.
+// Test helper: recordings of random task programs. Each task computes, calls methods, spawns sub-tasks and waits for
+// some of them, in any order; every level of the tree of tasks has a pool of its own, so that finite pools cannot
+// deadlock.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ class RandomProgram {
   explicit RandomProgram(uint32_t seed, RandomProgramOptions options = {}) : random_(seed), options_(options) {
     for (uint32_t depth = 0; depth <= options_.depth_max; ++depth) {
       pools_.push_back(builder_.add_pool("level " + std::to_string(depth), format::PoolKind::thread_pool, 3, 3));
-      methods_.push_back(builder_.add_method("shop.Level" + std::to_string(depth), "run", "Level.java", 10 * depth + 1));
+      methods_.push_back(
+          builder_.add_method("shop.Level" + std::to_string(depth), "run", "Level.java", 10 * depth + 1));
       contexts_.push_back(builder_.add_context({}, methods_.back(), 10 * depth + 5));
     }
     builder_.add_fact("cores", "2");

@@ -34,8 +34,10 @@ class Search {
     for (uint32_t i = 0; i < improvements_.size(); ++i) {
       if (result_.singles[i].estimate) usable_.push_back(i);
     }
-    if (usable_.size() <= options_.exhaustive_max) exhaustive();
-    else climb();
+    if (usable_.size() <= options_.exhaustive_max)
+      exhaustive();
+    else
+      climb();
     collect_best();
     return std::move(result_);
   }
@@ -57,8 +59,9 @@ class Search {
         result_.singles[i].reason = placements.error().message;
         continue;
       }
-      placement_[i] = improvements_[i].optimisation == Optimisation::convert_to_combinator ? graph::Placement::continuation
-                                                                                           : graph::Placement::at_spawn;
+      placement_[i] = improvements_[i].optimisation == Optimisation::convert_to_combinator
+                          ? graph::Placement::continuation
+                          : graph::Placement::at_spawn;
     }
   }
 
@@ -217,7 +220,8 @@ class Search {
     climb_from({});
     // All that help by themselves, best first, where they do not exclude each other: often near the top already.
     std::vector<uint32_t> order = usable_;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return score_of_set({x}) < score_of_set({y}); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t x, uint32_t y) { return score_of_set({x}) < score_of_set({y}); });
     Set greedy;
     for (uint32_t i : order) {
       if (score_of_set({i}) >= 1 || excluded(greedy, i)) continue;
@@ -254,8 +258,8 @@ class Search {
   const std::vector<Improvement>& improvements_;
   const SearchOptions& options_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<graph::Placement> placement_;           // by improvement
-  std::vector<std::vector<uint32_t>> excludes_;       // by improvement
+  std::vector<graph::Placement> placement_;      // by improvement
+  std::vector<std::vector<uint32_t>> excludes_;  // by improvement
   std::vector<uint32_t> usable_;
   std::map<Set, Scored> known_;
   SearchResult result_;
@@ -279,7 +283,8 @@ bool passes_filters(const Figures& figures, const Figures& base) {
          figures.peak_occupied <= base.peak_occupied && figures.mean_occupied <= base.mean_occupied * kRounding;
 }
 
-SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements, const SearchOptions& options) {
+SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,
+                    const SearchOptions& options) {
   return Search(estimator, improvements, options).run();
 }
 

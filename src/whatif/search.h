@@ -1,9 +1,9 @@
 // The search for the best combination of improvements (Rehype, sections 4.3 and 4.4).
 //
-// Exhaustive where few improvements are left, otherwise hill-climbing with restarts: from a set of improvements to the best
-// of its neighbours (one improvement more, one less, or one in the place of those that it excludes), until none is better.
-// Combinations that make the run longer, or the peak or mean use of threads higher than recorded, are filtered out, as in
-// the paper; the rest is ranked by a composite score, lower is better, 1 for the unchanged run.
+// Exhaustive where few improvements are left, otherwise hill-climbing with restarts: from a set of improvements to the
+// best of its neighbours (one improvement more, one less, or one in the place of those that it excludes), until none is
+// better. Combinations that make the run longer, or the peak or mean use of threads higher than recorded, are filtered
+// out, as in the paper; the rest is ranked by a composite score, lower is better, 1 for the unchanged run.
 //
 // Deterministic for a seed, however many threads it uses. Progress is reported from the calling thread.
 #pragma once
@@ -19,18 +19,19 @@
 namespace contrafact::whatif {
 
 struct SearchWeights {
-  double duration = 1, peak = 1, mean = 1;  // of the ratios to the recorded run: duration, peak and mean occupied threads
+  double duration = 1, peak = 1,
+         mean = 1;  // of the ratios to the recorded run: duration, peak and mean occupied threads
 };
 
 struct SearchOptions {
   SearchWeights weights;
   bool filters = true;
-  size_t exhaustive_max = 12;       // improvements
-  size_t estimates_max = 20'000;    // the search stops there
+  size_t exhaustive_max = 12;     // improvements
+  size_t estimates_max = 20'000;  // the search stops there
   size_t restarts = 12;
   uint64_t seed = 1;
   unsigned threads = 2;
-  size_t keep = 10;                 // best combinations to return
+  size_t keep = 10;                                // best combinations to return
   std::function<void(size_t estimated)> progress;  // may be empty
 };
 
@@ -48,19 +49,20 @@ struct Single {
 };
 
 struct SearchResult {
-  std::vector<Single> singles;                              // by improvement
-  std::vector<std::pair<uint32_t, uint32_t>> exclusive;     // pairs that change the same task
-  std::vector<Combination> best;                            // ranked; never empty sets; empty: nothing helps
-  size_t estimated = 0;                                     // variants, singles included
-  size_t deadlocked = 0;                                    // of these: would wait for themselves
+  std::vector<Single> singles;                           // by improvement
+  std::vector<std::pair<uint32_t, uint32_t>> exclusive;  // pairs that change the same task
+  std::vector<Combination> best;                         // ranked; never empty sets; empty: nothing helps
+  size_t estimated = 0;                                  // variants, singles included
+  size_t deadlocked = 0;                                 // of these: would wait for themselves
   bool exhaustive = false;
-  bool cut_short = false;                                   // estimates_max was reached
+  bool cut_short = false;  // estimates_max was reached
 };
 
 double score_of(const Figures& figures, const Figures& base, const SearchWeights& weights);
 // Whether a variant keeps duration, peak and mean use at or below the recorded ones. Rounding aside: 0.1 %.
 bool passes_filters(const Figures& figures, const Figures& base);
 
-SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements, const SearchOptions& options = {});
+SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,
+                    const SearchOptions& options = {});
 
 }  // namespace contrafact::whatif

@@ -120,7 +120,6 @@ pool p thread_pool 2
   const Estimator estimator = *Estimator::create(trace);
   const SearchResult result = search(estimator, one_each(2));
   EXPECT_TRUE(result.singles[0].filtered);
-  EXPECT_FALSE(result.singles[1].estimate->figures.duration_ns > 1100 && !result.singles[1].filtered);
   EXPECT_FALSE(passes_filters(result.singles[0].estimate->figures, estimator.base()));
 }
 

@@ -67,7 +67,8 @@ std::vector<std::pair<ContextId, uint64_t>> wait_places(const Trace& trace, cons
   for (TaskId task : improvement.tasks) wanted[task.index()] = true;
   std::map<uint32_t, uint64_t> counts;
   for (size_t i = 0; i < trace.event_count(); ++i) {
-    if (trace.kind[i] == model::EventKind::wait_begin && trace.a[i] != UINT32_MAX && wanted[trace.a[i]]) ++counts[trace.b[i]];
+    if (trace.kind[i] == model::EventKind::wait_begin && trace.a[i] != UINT32_MAX && wanted[trace.a[i]])
+      ++counts[trace.b[i]];
   }
   std::vector<std::pair<ContextId, uint64_t>> places;
   for (auto [context, count] : counts) places.emplace_back(ContextId(context), count);
@@ -79,8 +80,10 @@ Json conditions_json(const Trace& trace, const std::vector<PathCondition>& condi
   Json json = Json::array();
   for (const PathCondition& condition : conditions) {
     Json entry{{"condition", kConditionNames[static_cast<size_t>(condition.kind)]}, {"holds", condition.holds}};
-    if (condition.kind == PathCondition::Kind::enters_method) entry["method"] = method_json(trace, condition.method);
-    else entry["frames"] = frames_json(trace, condition.context);
+    if (condition.kind == PathCondition::Kind::enters_method)
+      entry["method"] = method_json(trace, condition.method);
+    else
+      entry["frames"] = frames_json(trace, condition.context);
     json.push_back(std::move(entry));
   }
   return json;
@@ -90,14 +93,16 @@ Json improvement_json(const TraceDag& dag, const Improvement& improvement) {
   const Trace& trace = *dag.trace;
   Json json;
   json["optimisation"] = name_of(improvement.optimisation);
-  json["tasks"] = {{"count", improvement.tasks.size()}, {"of", std::max<size_t>(improvement.context_tasks, improvement.tasks.size())}};
+  json["tasks"] = {{"count", improvement.tasks.size()},
+                   {"of", std::max<size_t>(improvement.context_tasks, improvement.tasks.size())}};
   json["spawn"] = {{"frames", frames_json(trace, improvement.spawn_context)}};
   json["body"] = method_json(trace, improvement.body);
   Json pools = Json::array();
   std::set<std::string> names;
   for (TaskId task : improvement.tasks) {
     const model::PoolId pool = trace.tasks[task.index()].pool;
-    if (pool.valid() && names.insert(std::string(trace.string(trace.pools[pool.index()].name))).second) pools.push_back(trace.string(trace.pools[pool.index()].name));
+    if (pool.valid() && names.insert(std::string(trace.string(trace.pools[pool.index()].name))).second)
+      pools.push_back(trace.string(trace.pools[pool.index()].name));
   }
   json["pools"] = std::move(pools);
   Json waits = Json::array();
@@ -133,7 +138,8 @@ class Selector {
     Improvement improvement;
     const std::string optimisation = json.value("optimisation", "");
     bool known = false;
-    for (Optimisation each : {Optimisation::convert_to_inline, Optimisation::hoist_branch, Optimisation::convert_to_combinator}) {
+    for (Optimisation each :
+         {Optimisation::convert_to_inline, Optimisation::hoist_branch, Optimisation::convert_to_combinator}) {
       if (name_of(each) != optimisation) continue;
       improvement.optimisation = each;
       known = true;
@@ -153,8 +159,8 @@ class Selector {
     }
     if (all.empty()) {
       const std::string where = frames.is_array() && !frames.empty() ? frames_key(Json::array({frames[0]})) : "?";
-      return base::Error{fmt::format("{}: no task of this trace is spawned at {}", optimisation,
-                                     where.substr(0, where.find('\n')))};
+      return base::Error{
+          fmt::format("{}: no task of this trace is spawned at {}", optimisation, where.substr(0, where.find('\n')))};
     }
     improvement.spawn_context = trace_.tasks[all[0].index()].spawn_context;
     improvement.body = trace_.tasks[all[0].index()].body;
@@ -166,7 +172,8 @@ class Selector {
     }
     if (improvement.optimisation == Optimisation::convert_to_combinator) {
       std::erase_if(improvement.tasks, [&](TaskId task) { return !waits(task); });
-      if (improvement.tasks.empty()) return base::Error{fmt::format("{}: none of the tasks waits for another", optimisation)};
+      if (improvement.tasks.empty())
+        return base::Error{fmt::format("{}: none of the tasks waits for another", optimisation)};
     }
     for (const Json& warning : json.value("warnings", Json::array())) {
       if (warning.is_string()) improvement.warnings.push_back(warning.get<std::string>());
@@ -208,18 +215,22 @@ class Selector {
     for (const Json& entry : json["branch"]) {
       if (!entry.is_object()) return base::Error{"hoist-branch: a condition is no object"};
       const std::string name = entry.value("condition", "");
-      const auto at = std::find(std::begin(kConditionNames), std::end(kConditionNames), name) - std::begin(kConditionNames);
+      const auto at =
+          std::find(std::begin(kConditionNames), std::end(kConditionNames), name) - std::begin(kConditionNames);
       if (at == 3) return base::Error{fmt::format("hoist-branch: \"{}\" is no condition", name)};
       const auto kind = static_cast<PathCondition::Kind>(at);
       const bool by_method = kind == PathCondition::Kind::enters_method;
-      wanted.push_back({kind, by_method ? body_key(entry.value("method", Json())) : frames_key(entry.value("frames", Json())),
+      wanted.push_back({kind,
+                        by_method ? body_key(entry.value("method", Json())) : frames_key(entry.value("frames", Json())),
                         entry.value("holds", true)});
     }
     for (TaskId task : all) {
       std::set<std::pair<PathCondition::Kind, std::string>> keys;
       for (auto [kind, id] : path_keys(trace_, task)) {
-        if (kind == PathCondition::Kind::enters_method) keys.emplace(kind, method_key(MethodId(id)));
-        else if (id != UINT32_MAX) keys.emplace(kind, key_of(ContextId(id)));
+        if (kind == PathCondition::Kind::enters_method)
+          keys.emplace(kind, method_key(MethodId(id)));
+        else if (id != UINT32_MAX)
+          keys.emplace(kind, key_of(ContextId(id)));
       }
       const bool takes = std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& condition) {
         return keys.contains({condition.kind, condition.key}) == condition.holds;
@@ -228,7 +239,8 @@ class Selector {
     }
     if (improvement.tasks.empty()) return base::Error{"hoist-branch: no task of this trace takes the branch"};
     std::vector<TaskId> others;
-    std::set_difference(all.begin(), all.end(), improvement.tasks.begin(), improvement.tasks.end(), std::back_inserter(others));
+    std::set_difference(all.begin(), all.end(), improvement.tasks.begin(), improvement.tasks.end(),
+                        std::back_inserter(others));
     improvement.path = branch_conditions(dag_, improvement.tasks, others);
     return {};
   }
@@ -245,7 +257,8 @@ std::string write_spec(const TraceDag& dag, std::span<const Improvement> improve
   Json json;
   json["schema"] = kSpecSchema;
   json["improvements"] = Json::array();
-  for (const Improvement& improvement : improvements) json["improvements"].push_back(improvement_json(dag, improvement));
+  for (const Improvement& improvement : improvements)
+    json["improvements"].push_back(improvement_json(dag, improvement));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -263,14 +276,16 @@ base::Result<std::vector<Improvement>> read_spec(const TraceDag& dag, std::strin
   for (const Json& entry : json["improvements"]) {
     if (!entry.is_object()) return base::Error{"an improvement of the spec is no object"};
     base::Result<Improvement> improvement = [&]() -> base::Result<Improvement> {
-      // value() throws where a member has another type than asked for: the one place where the library has no other way.
+      // value() throws where a member has another type than asked for: the one place where the library has no other
+      // way.
       try {
         return selector.select(entry);
       } catch (const nlohmann::json::exception& error) {
         return base::Error{fmt::format("improvement {}: {}", improvements.size() + 1, error.what())};
       }
     }();
-    if (!improvement) return base::Error{fmt::format("improvement {}: {}", improvements.size() + 1, improvement.error().message)};
+    if (!improvement)
+      return base::Error{fmt::format("improvement {}: {}", improvements.size() + 1, improvement.error().message)};
     improvements.push_back(*std::move(improvement));
   }
   return improvements;

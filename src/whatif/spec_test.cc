@@ -56,7 +56,9 @@ context c5 - m1:7
 130 main thread_end
 )";
 
-Trace parsed(std::string_view text) { return *model::parse_text(text); }
+Trace parsed(std::string_view text) {
+  return *model::parse_text(text);
+}
 
 Improvement coordinator(const Trace& trace) {
   Improvement improvement;
@@ -99,7 +101,8 @@ context c1 - m1:3
 8 a task_end t1
 )");
   EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
-            "supplyAsync(Y::first, p1).thenCompose(r1 -> supplyAsync(Y::second, p1).thenApply(a -> /* outer from line 3 on */))");
+            "supplyAsync(Y::first, p1).thenCompose(r1 -> supplyAsync(Y::second, p1).thenApply(a -> /* outer from line "
+            "3 on */))");
 }
 
 TEST(Spec, SelectsTheSameTasksAgain) {

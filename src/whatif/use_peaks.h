@@ -1,5 +1,5 @@
-// The greatest number of threads in use at any time, from unordered changes of use. Held for more than zero time: threads
-// that hand over at one instant are not counted twice.
+// The greatest number of threads in use at any time, from unordered changes of use. Held for more than zero time:
+// threads that hand over at one instant are not counted twice.
 //
 // Expected linear: changes are dealt into buckets of time, and only buckets that can hold the peak are sorted.
 // Not thread-safe; reuse one object, it keeps its memory.
@@ -30,8 +30,8 @@ class UsePeaks {
   };
   struct Bucket {
     uint32_t begin = 0;
-    Counts net;         // of all changes in it
-    Counts rises;       // of those upwards only: how far the counts can rise inside
+    Counts net;    // of all changes in it
+    Counts rises;  // of those upwards only: how far the counts can rise inside
     int32_t occupied_rises = 0;
   };
   void deal(const std::vector<graph::UseChange>& changes);

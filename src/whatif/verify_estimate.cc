@@ -12,8 +12,8 @@ using model::TaskId;
 using model::ThreadId;
 using model::Trace;
 
-// Time that each task ran itself: without its waits and without the tasks that ran inside it. Stages that an edit made of
-// a task's parts (ids beyond the recorded ones) are told apart by `limit`.
+// Time that each task ran itself: without its waits and without the tasks that ran inside it. Stages that an edit made
+// of a task's parts (ids beyond the recorded ones) are told apart by `limit`.
 std::vector<int64_t> own_times(const Trace& trace, size_t limit) {
   std::vector<int64_t> own_ns(trace.tasks.size());
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
@@ -49,7 +49,8 @@ base::Status verify_estimate(const Trace& recorded, const Trace& estimated) {
   for (size_t i = 0; i < limit; ++i) {
     if (recorded.tasks[i].kind == model::TaskKind::thread) continue;  // holds its workers' comings and goings
     if (new_ns[i] > old_ns[i]) {
-      return base::Error{fmt::format("task {} runs for {} ns in the estimate, {} ns in the recording", i, new_ns[i], old_ns[i])};
+      return base::Error{
+          fmt::format("task {} runs for {} ns in the estimate, {} ns in the recording", i, new_ns[i], old_ns[i])};
     }
   }
   return {};

@@ -1,6 +1,6 @@
-// hoist-branch (Rehype, section 4.1): of the tasks that one place spawns, those that take one branch run at their spawn;
-// the test moves in front of the spawn. To the DAG it is convert-to-inline of the subset. `branch` has to be a part of
-// the place's tasks: all of them would be convert-to-inline itself.
+// hoist-branch (Rehype, section 4.1): of the tasks that one place spawns, those that take one branch run at their
+// spawn; the test moves in front of the spawn. To the DAG it is convert-to-inline of the subset. `branch` has to be a
+// part of the place's tasks: all of them would be convert-to-inline itself.
 #pragma once
 
 #include "whatif/edits/placement.h"

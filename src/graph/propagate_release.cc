@@ -1,0 +1,99 @@
+// What a Propagator does when no thread can go on: one of them does what the recorded order forbids.
+#include "graph/propagate.h"
+
+namespace contrafact::graph {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+}  // namespace
+
+// Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
+bool Propagator::release_one() {
+  // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
+  return release_soft() || run_early(64) || run_early(4096) || run_early(kNone) || run_elsewhere();
+}
+
+bool Propagator::release_soft() {
+  uint32_t best = kNone;
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    const Strand& strand = strands_[i];
+    if (strand.wait == Wait::nothing || !strand.soft) continue;
+    if (best == kNone || strand.now_ns < strands_[best].now_ns) best = i;
+  }
+  if (best == kNone) return false;
+  unlink(best);
+  strands_[best].released = true;
+  strands_[best].soft = false;
+  ready_.push_back(best);
+  return true;
+}
+
+// A worker that stands before a task that is not spawned yet takes the earliest one behind it that is, among the next
+// `window` vertices.
+bool Propagator::run_early(uint32_t window) {
+  uint32_t best = kNone, best_vertex = kNone;
+  int64_t best_ns = INT64_MAX;
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    const Strand& strand = strands_[i];
+    if (strand.wait != Wait::spawn) continue;
+    const Frame& frame = strand.frames.back();
+    const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
+    for (uint32_t at = frame.at + 1; at < end; ++at) {
+      const Vertex& vertex = dag_.vertices[at];
+      if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
+      if (available_[vertex.id] == kNever || ran_[vertex.id]) continue;
+      if (!placements_.empty() && placements_[vertex.id] != Placement::own_thread) continue;
+      if (available_[vertex.id] < best_ns) {
+        best_ns = available_[vertex.id];
+        best = i;
+        best_vertex = at;
+      }
+      break;  // the first one that is there: the queue's order
+    }
+  }
+  if (best == kNone) return false;
+  const Vertex& vertex = dag_.vertices[best_vertex];
+  unlink(best);
+  ++result_.reordered;
+  Strand& strand = strands_[best];
+  const int64_t ready_ns = strand.now_ns;
+  const int64_t time_ns = call_time(vertex, ready_ns, best_ns);
+  if (options_.steps) log(strand, Step::Kind::vertex, best_vertex, ready_ns, time_ns);
+  enter_body(strand, vertex.id, time_ns);
+  ready_.push_back(best);
+  return true;
+}
+
+// A task that somebody waits for is queued behind a worker that cannot go on (it may be the very one that waits):
+// another worker of the pool takes it.
+bool Propagator::run_elsewhere() {
+  uint32_t best = kNone;
+  auto consider = [&](uint32_t task) {
+    const bool stays = placements_.empty() || placements_[task] == Placement::own_thread;
+    const bool can_run =
+        stays && !ran_[task] && has(task, kHasBody) && has(task, kHasSpawn) && available_[task] != kNever;
+    if (can_run && (best == kNone || available_[task] < available_[best])) best = task;
+  };
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    if (strands_[i].wait == Wait::completion) consider(strands_[i].wait_id);
+  }
+  if (any_continuation_) {
+    for (uint32_t task = 0; task < parked_list_.size(); ++task) {
+      if (parked_list_[task] != kNone) consider(task);
+    }
+  }
+  if (best == kNone) return false;
+  if (call_vertex_.empty()) {
+    call_vertex_.assign(dag_.task_count(), kNone);
+    for (uint32_t i = 0; i < dag_.vertices.size(); ++i) {
+      if (dag_.vertices[i].vertex_kind() == VertexKind::call) call_vertex_[dag_.vertices[i].id] = i;
+    }
+  }
+  ++result_.reordered;
+  ran_[best] = 1;
+  detach(call_vertex_[best]);
+  return true;
+}
+
+}  // namespace contrafact::graph
