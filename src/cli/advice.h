@@ -66,8 +66,9 @@ struct Advices {
 base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
                              const AdviceOptions& options);
 
-base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const whatif::Improvement> improvements,
-                                              uint32_t cores);
+// The improvements made together, by the re-dispatch model.
+base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace,
+                                              std::span<const whatif::Improvement> improvements, uint32_t cores);
 
 // (base - value) / base; 0 where base is 0.
 double gain(double base, double value);

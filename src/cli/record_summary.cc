@@ -57,7 +57,6 @@ base::Result<std::string> summarise_recording(const std::string& path) {
     note(fmt::format("{} events were dropped, the recorder could not keep up; record with more --memory",
                      count(dropped)));
   }
-  if (loss.cut_off) note("the program was killed before it could close the recording; what was written is complete");
   if (!counter.exit_reason.empty() && counter.exit_reason != "exit") {
     note(fmt::format("recording ended early: {}", counter.exit_reason));
   }
