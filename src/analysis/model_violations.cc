@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "model/lock_call.h"
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 #include "model/thread_state.h"
 

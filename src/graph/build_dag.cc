@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "graph/trace_dag.h"
-#include "model/lock_call.h"
+#include "model/library_calls.h"
 
 namespace contrafact::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/lock_call.h"
+#include "model/library_calls.h"
 
 namespace contrafact::model {
 
@@ -17,6 +17,12 @@ bool is_lock_call(const Trace& trace, ContextId context) {
     context = row.parent;
   }
   return false;
+}
+
+bool is_worker_run(const Trace& trace, const TaskRow& task) {
+  if (task.kind != TaskKind::thread || !task.body.valid()) return false;
+  const std::string_view type = trace.string(trace.methods[task.body.index()].class_name);
+  return type == "java.util.concurrent.ThreadPoolExecutor$Worker" || type == "java.util.concurrent.ForkJoinWorkerThread";
 }
 
 }  // namespace contrafact::model
