@@ -21,12 +21,6 @@ table::Location location(const model::Trace& trace, model::MethodId id, uint32_t
           std::string(trace.string(method.file)), line};
 }
 
-// A person can change their own code, not the executor's: frames of the JDK are passed over.
-bool is_of_the_jdk(std::string_view name) {
-  return name.starts_with("java.") || name.starts_with("javax.") || name.starts_with("jdk.") ||
-         name.starts_with("sun.");
-}
-
 template <typename Value>
 Cell optional_cell(const std::optional<Value>& value) {
   if (!value) return std::monostate{};
