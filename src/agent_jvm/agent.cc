@@ -1,7 +1,8 @@
 // The agent's entry and its JVMTI callbacks.
 //
 // What happens when: Agent_OnLoad checks the JVM, starts the recorder and hooks class loading, so that every class from
-// Object on gets its probes; VMInit binds the injected classes and switches them on; VMDeath switches them off and drains.
+// Object on gets its probes; VMInit binds the injected classes and switches them on; VMDeath switches them off and
+// drains.
 #include <jvmti.h>
 
 #include <cstdio>
@@ -20,7 +21,9 @@
 
 namespace contrafact::agent_jvm {
 
-void say(std::string_view line) { std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data()); }
+void say(std::string_view line) {
+  std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+}
 
 namespace {
 
@@ -71,7 +74,9 @@ bool prepare_injected(JNIEnv* jni) {
   return false;
 }
 
-void enable(jvmtiEvent event) { g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
+void enable(jvmtiEvent event) {
+  g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
+}
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni)) {
@@ -149,8 +154,9 @@ base::Status check_jvm(Agent& agent) {
                        std::to_string(kJdkMin) + " to " + std::to_string(kJdkMax)};
   }
   if (has_injected_jar()) return {};
-  return base::Error{"the option --patch-module java.base=.../contrafact-java.jar is missing; use 'contrafact record', which "
-                     "gives it"};
+  return base::Error{
+      "the option --patch-module java.base=.../contrafact-java.jar is missing; use 'contrafact record', which "
+      "gives it"};
 }
 
 base::Status read_config(Agent& agent) {
