@@ -43,9 +43,9 @@ std::string property(jvmtiEnv* jvmti, const std::string& name) {
   return value;
 }
 
-void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint length,
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject, const char* name, jobject, jint length,
                            const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
-  if (!name || redefined) return;
+  if (!name) return;  // a redefined class gets its probes again
   auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
   if (!edited) return;
   unsigned char* memory = nullptr;
