@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/library_calls.h"
 
 namespace contrafact::analysis {
 namespace {
@@ -57,12 +58,14 @@ PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
       const model::TaskRow& task = trace.tasks[walk.a()];
       // A creation that is followed by its spawn is one step, and so is a stage without a body of its own.
       if (walk.kind() == EventKind::task_create && task.spawn.valid()) return 0;
+      if (model::is_worker_run(trace, task)) return 0;
       return token_of(EventKind::task_spawn, 0, walk.b());
     }
     case EventKind::wait_begin:
       return token_of(walk.kind(), 0, walk.b());
     case EventKind::block_begin:
       if (walk.a() == static_cast<uint32_t>(model::BlockReason::monitor)) return 0;
+      if (model::is_lock_call(trace, model::ContextId(walk.b()))) return 0;
       return token_of(walk.kind(), walk.a(), walk.b());
     case EventKind::task_start: {
       const auto& stack = walk.stack();

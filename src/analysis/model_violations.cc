@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 #include "model/thread_state.h"
 
@@ -51,24 +52,6 @@ std::vector<Wake> wakes_of(const Trace& trace, const std::vector<model::ThreadUs
   return wakes;
 }
 
-// True if the block is for one of java.util.concurrent's locks, as its innermost frames show.
-bool is_lock_call(const Trace& trace, ContextId context) {
-  constexpr size_t kFramesMax = 8;  // the lock's own frames are few, and the innermost
-  for (size_t i = 0; i < kFramesMax && context.valid(); ++i) {
-    const format::ContextRow& row = trace.contexts[context.index()];
-    if (row.method.valid()) {
-      const format::MethodRow& method = trace.methods[row.method.index()];
-      const std::string_view name = trace.string(method.name);
-      const bool locks = trace.string(method.class_name).starts_with("java.util.concurrent.locks.");
-      if (locks && (name == "lock" || name == "lockInterruptibly" || name == "tryLock" || name == "readLock" ||
-                    name == "writeLock"))
-        return true;
-    }
-    context = row.parent;
-  }
-  return false;
-}
-
 BlockReason reason_of(const Trace& trace, EventIndex begin) {
   return static_cast<BlockReason>(trace.a[begin.index()]);
 }
@@ -87,7 +70,7 @@ ViolationKind kind_of(const Trace& trace, const BlockIndex::Block& block) {
     default:
       break;
   }
-  if (is_lock_call(trace, context_of(trace, block.begin))) return ViolationKind::lock_contended;
+  if (model::is_lock_call(trace, context_of(trace, block.begin))) return ViolationKind::lock_contended;
   if (block.waker.valid() && block.waker != block.task) return ViolationKind::fed_by_task;
   return block.waker_thread.valid() && !block.waker.valid() ? ViolationKind::fed_by_thread : ViolationKind::parked;
 }

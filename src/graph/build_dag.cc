@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "graph/trace_dag.h"
+#include "model/library_calls.h"
 
 namespace contrafact::graph {
 namespace {
@@ -109,8 +110,17 @@ class Builder {
     }
   }
 
-  // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block ended.
-  void link_wakes() {
+  // Whether the block that begins at `event` waits for something that another thread must bring about. Sleeps, input and
+  // output end by themselves. A lock is left by whoever has it: who that is, is luck, and not to be kept in a variant.
+  bool is_handed_over(uint32_t event) const {
+    switch (static_cast<format::BlockReason>(trace_.a[event])) {
+      case format::BlockReason::park: return !model::is_lock_call(trace_, model::ContextId(trace_.b[event]));
+      case format::BlockReason::object_wait: return true;
+      default: return false;
+    }
+  }
+
+  std::vector<Wake> wakes_by_target() const {
     std::vector<Wake> wakes;
     for (size_t i = 0; i < trace_.event_count(); ++i) {
       if (trace_.kind[i] == EventKind::wake && trace_.a[i] != UINT32_MAX) {
@@ -122,17 +132,29 @@ class Builder {
              : x.time_ns != y.time_ns ? x.time_ns < y.time_ns
                                       : x.event < y.event;
     });
+    return wakes;
+  }
+
+  // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block, wait or
+  // idle time ended.
+  void link_wakes() {
+    const std::vector<Wake> wakes = wakes_by_target();
     size_t next = 0;
     for (uint32_t thread = 0; thread < trace_.threads.size() && next < wakes.size(); ++thread) {
       const model::EventRange range = trace_.thread_events(ThreadId(thread));
       while (next < wakes.size() && wakes[next].target < thread) ++next;
+      uint32_t block_begin = UINT32_MAX;
       for (uint32_t i = range.begin; i < range.end; ++i) {
-        if (trace_.kind[i] != EventKind::block_end && trace_.kind[i] != EventKind::wait_end) continue;
+        const EventKind kind = trace_.kind[i];
+        if (kind == EventKind::block_begin) block_begin = i;
+        if (kind != EventKind::block_end && kind != EventKind::wait_end && kind != EventKind::worker_busy) continue;
         uint32_t cause = UINT32_MAX;
         while (next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= trace_.time_ns[i]) {
           cause = wakes[next++].event;
         }
-        if (cause == UINT32_MAX || trace_.kind[i] == EventKind::wait_end) continue;
+        const uint32_t begin = block_begin;
+        block_begin = UINT32_MAX;
+        if (cause == UINT32_MAX || kind != EventKind::block_end || begin == UINT32_MAX || !is_handed_over(begin)) continue;
         link_of_event_.emplace_back(cause, dag_.link_count);
         wake_of_link_.push_back(cause);
         link_of_event_.emplace_back(i, dag_.link_count++);

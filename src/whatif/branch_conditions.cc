@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 
+#include "model/library_calls.h"
 #include "whatif/path_keys.h"
 #include "whatif/spec.h"
 
@@ -35,7 +36,8 @@ std::set<PathKey> path_keys(const model::Trace& trace, model::TaskId task) {
     if (kind == model::EventKind::task_end) --depth;
     if (depth > 0) continue;
     if (kind == model::EventKind::method_enter) keys.emplace(PathCondition::Kind::enters_method, trace.a[i]);
-    if (kind == model::EventKind::task_spawn) keys.emplace(PathCondition::Kind::spawns_at, trace.b[i]);
+    if (kind == model::EventKind::task_spawn && !model::is_worker_run(trace, trace.tasks[trace.a[i]]))
+      keys.emplace(PathCondition::Kind::spawns_at, trace.b[i]);
     if (kind == model::EventKind::wait_begin) keys.emplace(PathCondition::Kind::waits_at, trace.b[i]);
   }
   return keys;

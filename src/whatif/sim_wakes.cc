@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 
 namespace contrafact::whatif {
@@ -53,6 +54,8 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
       if (cause == nullptr || kind != FrameKind::block) continue;
       const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
       if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
+      // Who had a lock is luck: in another order the wake may come long after.
+      if (model::is_lock_call(trace, model::ContextId(trace.b[walk.closed().begin.index()]))) continue;
       tokens.of_event[cause->event] = tokens.count;
       tokens.of_event[walk.closed().begin.index()] = tokens.count++;
       latencies_ns.push_back(walk.time_ns() - cause->time_ns);

@@ -265,7 +265,7 @@ def named_by_host(program, recording):
         if "$$Lambda" in body or "/0x" in body:
             yield f"a task is named by a hidden class: {body}"
             return
-        if body.startswith("programs.") and ".java:" not in body:
+        if body.startswith((program + ".", program + "$")) and ".java:" not in body:
             yield f"no file and line: {body}"
             return
 

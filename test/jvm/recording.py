@@ -3,8 +3,7 @@ import json
 import subprocess
 
 # Threads that pools and the library start by themselves.
-WORKER_BODIES = ("java.util.concurrent.ThreadPoolExecutor$Worker.", "java.util.concurrent.ForkJoinWorkerThread.",
-                 "java.util.concurrent.ForkJoinPool.", "java.util.concurrent.DelayScheduler.", "jdk.internal.misc.CarrierThread.")
+WORKER_BODIES = ("ThreadPoolExecutor$Worker.", "ForkJoinWorkerThread.", "ForkJoinPool.", "DelayScheduler.", "CarrierThread.")
 COMMAND_SECONDS_MAX = 120
 
 

@@ -13,6 +13,7 @@ The figure that counts for a case is that of the model which the tool itself nam
 import argparse
 import json
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -61,6 +62,7 @@ class Tool:
         return {name: values[name] for name in METRICS}
 
     def advise(self, trace, specs, *options):
+        shutil.rmtree(specs, ignore_errors=True)
         return json.loads(run([self.contrafact, "advise", trace, "--json", "-q", "--specs", specs, "--top", "1000", *options]))
 
     def estimate(self, trace, specs, model, name):

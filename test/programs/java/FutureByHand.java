@@ -27,6 +27,6 @@ public final class FutureByHand {
       timeouts++;
     }
     Facts.finish(pool);
-    Facts.print("threads", 5, "tasks", 5, "timers", 6, "waits", 16, "timeouts", timeouts, "sum", sum);
+    Facts.print("threads", 5, "tasks", 5, "timers", 6, "waits", 21, "timeouts", timeouts, "sum", sum);
   }
 }
