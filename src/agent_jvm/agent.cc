@@ -1,7 +1,8 @@
 // The agent's entry and its JVMTI callbacks.
 //
 // What happens when: Agent_OnLoad checks the JVM, starts the recorder and hooks class loading, so that every class from
-// Object on gets its probes; VMInit binds the injected classes and switches them on; VMDeath switches them off and drains.
+// Object on gets its probes; VMStart, the early one, defines the injected classes; VMInit binds the injected classes and switches them on; VMDeath switches them off and
+// drains.
 #include <jvmti.h>
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/contexts.h"
+#include "agent_jvm/injected_classes.h"
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/natives.h"
 #include "agent_jvm/probes.h"
@@ -20,13 +22,14 @@
 
 namespace contrafact::agent_jvm {
 
-void say(std::string_view line) { std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data()); }
+void say(std::string_view line) {
+  std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+}
 
 namespace {
 
 constexpr int kJdkMin = 17;
 constexpr int kJdkMax = 25;
-constexpr std::string_view kInjectedJar = "contrafact-java.jar";
 // jvmtiCapabilities::can_support_virtual_threads, which headers before JDK 21 do not name: the bit behind
 // can_generate_sampled_object_alloc_events.
 constexpr int kVirtualThreadsBit = 44;
@@ -40,9 +43,9 @@ std::string property(jvmtiEnv* jvmti, const std::string& name) {
   return value;
 }
 
-void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint length,
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject, const char* name, jobject, jint length,
                            const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
-  if (!name || redefined) return;
+  if (!name) return;  // a redefined class gets its probes again
   auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
   if (!edited) return;
   unsigned char* memory = nullptr;
@@ -71,7 +74,17 @@ bool prepare_injected(JNIEnv* jni) {
   return false;
 }
 
-void enable(jvmtiEvent event) { g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
+void enable(jvmtiEvent event) {
+  g_agent->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
+}
+
+// Before the first Java code runs. Every class that is loaded from here on may call the injected ones.
+void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
+  std::string failed;
+  if (define_injected_classes(jni, failed)) return;
+  say("the JVM does not take the injected class " + failed + "; the program cannot be run with this agent");
+  std::_Exit(1);
+}
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni)) {
@@ -129,16 +142,6 @@ void JNICALL on_gc_finish(jvmtiEnv*) {
   if (g_agent->live) recorder::Recorder::append(g_agent->pauses, format::EventKind::pause_end, base::monotonic_ns());
 }
 
-// The JVM keeps --patch-module to itself; so look where the option can be given.
-bool has_injected_jar() {
-  for (const char* name : {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}) {
-    const char* value = std::getenv(name);
-    if (value && std::string_view(value).find(kInjectedJar) != std::string_view::npos) return true;
-  }
-  auto command = base::read_text_file("/proc/self/cmdline");
-  return command && command->find(kInjectedJar) != std::string::npos;
-}
-
 base::Status check_jvm(Agent& agent) {
   const std::string name = property(agent.jvmti, "java.vm.name");
   const std::string version = property(agent.jvmti, "java.vm.specification.version");
@@ -148,9 +151,7 @@ base::Status check_jvm(Agent& agent) {
     return base::Error{"cannot record '" + name + "' " + version + ": supported are HotSpot and OpenJDK " +
                        std::to_string(kJdkMin) + " to " + std::to_string(kJdkMax)};
   }
-  if (has_injected_jar()) return {};
-  return base::Error{"the option --patch-module java.base=.../contrafact-java.jar is missing; use 'contrafact record', which "
-                     "gives it"};
+  return {};
 }
 
 base::Status read_config(Agent& agent) {
@@ -171,6 +172,7 @@ base::Status add_capabilities(Agent& agent) {
   jvmtiCapabilities wanted{};
   wanted.can_generate_all_class_hook_events = 1;
   wanted.can_generate_early_class_hook_events = 1;
+  wanted.can_generate_early_vmstart = 1;
   wanted.can_generate_monitor_events = 1;
   wanted.can_generate_garbage_collection_events = 1;
   wanted.can_get_line_numbers = 1;
@@ -206,6 +208,7 @@ base::Status start_recorder(Agent& agent) {
 base::Status hook(Agent& agent) {
   jvmtiEventCallbacks callbacks{};
   callbacks.ClassFileLoadHook = on_class_file;
+  callbacks.VMStart = on_vm_start;
   callbacks.VMInit = on_vm_init;
   callbacks.VMDeath = on_vm_death;
   callbacks.ThreadStart = on_thread_start;
@@ -218,6 +221,7 @@ base::Status hook(Agent& agent) {
   callbacks.GarbageCollectionFinish = on_gc_finish;
   agent.jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+  enable(JVMTI_EVENT_VM_START);
   enable(JVMTI_EVENT_VM_INIT);
   enable(JVMTI_EVENT_VM_DEATH);
   return {};

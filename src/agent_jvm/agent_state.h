@@ -1,5 +1,5 @@
-// What all parts of the agent share, made once in Agent_OnLoad and never destroyed: the process may use it until its very
-// end. Threads: `live` is atomic, the rest is set before the first callback that reads it.
+// What all parts of the agent share, made once in Agent_OnLoad and never destroyed: the process may use it until its
+// very end. Threads: `live` is atomic, the rest is set before the first callback that reads it.
 #pragma once
 
 #include <jvmti.h>

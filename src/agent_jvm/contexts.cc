@@ -7,9 +7,9 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-constexpr uint32_t kInjectedFramesMax = 8;  // above the program's: the probe and what it calls
+constexpr uint32_t kInjectedFramesMax = 8;    // above the program's: the probe and what it calls
 constexpr size_t kCacheEntriesMax = 1 << 16;  // per thread; then it starts anew
-constexpr size_t kStackFrames = 256;  // room for the usual depth without allocation
+constexpr size_t kStackFrames = 256;          // room for the usual depth without allocation
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The dynamic context: the current thread's stack as an interned context.
 //
-// A context is the innermost frames of the *current task*: it ends at the frame that runs the task's body, because what is
-// below belongs to whatever the worker did before (a task that it helps while it waits). Injected frames and lambda
+// A context is the innermost frames of the *current task*: it ends at the frame that runs the task's body, because what
+// is below belongs to whatever the worker did before (a task that it helps while it waits). Injected frames and lambda
 // proxies are left out; a context that has no frame of the program keeps all of them.
 //
 // Thread-safe. Each thread has a cache of its own, keyed by the raw stack; a hit takes no lock.

@@ -26,7 +26,8 @@ base::Status Edit::bracket(const Bracket& bracket) {
   const bool has_subject = bracket.subject != Bracket::none;
   const uint32_t token_slot = token();
   const uint32_t subject_slot = has_subject ? object() : 0;
-  const std::string end_descriptor = has_subject ? "(Ljava/lang/Throwable;JLjava/lang/Object;)V" : "(Ljava/lang/Throwable;J)V";
+  const std::string end_descriptor =
+      has_subject ? "(Ljava/lang/Throwable;JLjava/lang/Object;)V" : "(Ljava/lang/Throwable;J)V";
   auto end = [&](Sequence& s) {
     s.lload(token_slot);
     if (has_subject) s.aload(subject_slot);
@@ -58,14 +59,19 @@ uint32_t Edit::fresh(std::string_view descriptor) {
 base::Status Edit::finish(const Emit& entry, const Emit& exit, const Emit& exception) {
   Sequence at_entry(file.pool()), at_exit(file.pool()), at_exception(file.pool());
   for (const classfile::SavedLocal& local : locals_) {
-    if (local.descriptor == "J") at_entry.lconst(0).lstore(local.slot);
-    else if (local.descriptor == "I") at_entry.iconst(0).istore(local.slot);
-    else at_entry.aconst_null().astore(local.slot);
+    if (local.descriptor == "J")
+      at_entry.lconst(0).lstore(local.slot);
+    else if (local.descriptor == "I")
+      at_entry.iconst(0).istore(local.slot);
+    else
+      at_entry.aconst_null().astore(local.slot);
   }
   if (entry) entry(at_entry);
   if (exit) exit(at_exit);
   if (exception) exception(at_exception);
-  EntryExit edit{.entry = &at_entry, .exit = exit ? &at_exit : nullptr, .exception = exception ? &at_exception : nullptr,
+  EntryExit edit{.entry = &at_entry,
+                 .exit = exit ? &at_exit : nullptr,
+                 .exception = exception ? &at_exception : nullptr,
                  .saved = locals_};
   locals_.clear();
   return instrument_entry_exit(code, file, edit);
@@ -75,12 +81,12 @@ base::Status Edit::wrap(const Selects& selects, const Build& build) {
   CallWrap wrap;
   wrap.selects = selects;
   wrap.copy_operands = true;
-  wrap.build = [&](const CallSite&, const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-    build(operands, before, after, exception);
-  };
+  wrap.build = [&](const CallSite&, const CallOperands& operands, Sequence& before, Sequence& after,
+                   Sequence& exception) { build(operands, before, after, exception); };
   auto count = wrap_calls(code, file, wrap);
   if (!count) return count.error();
-  if (*count == 0) return base::Error{"no such call in " + std::string(code.class_name) + "." + std::string(code.method_name)};
+  if (*count == 0)
+    return base::Error{"no such call in " + std::string(code.class_name) + "." + std::string(code.method_name)};
   return {};
 }
 

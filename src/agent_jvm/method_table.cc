@@ -110,8 +110,8 @@ MethodInfo MethodTable::describe(jmethodID method) {
   if (text.starts_with("Ljava/lang/Contrafact") || is_hidden(text)) return info;
   info.skip = false;
   info.boundary = is_boundary(text, name);
-  info.library = text.starts_with("Ljava/util/concurrent/") || text == "Ljava/lang/Thread;" ||
-                 text == "Ljava/lang/VirtualThread;";
+  info.library =
+      text.starts_with("Ljava/util/concurrent/") || text == "Ljava/lang/Thread;" || text == "Ljava/lang/VirtualThread;";
   jint count = 0;
   jvmtiLineNumberEntry* lines = nullptr;
   if (jvmti_->GetLineNumberTable(method, &count, &lines) == JVMTI_ERROR_NONE) info.lines.assign(lines, lines + count);

@@ -32,8 +32,8 @@ class MethodTable {
   // Never fails: a method that cannot be asked about has an id of none and is skipped. The pointer stays valid.
   const MethodInfo* info(jmethodID method);
 
-  // The row of a method of `type` or of the first of its superclasses that declares it; a synthetic bridge only where there
-  // is nothing else. `descriptor` empty: any. A row without a line if there is no such method.
+  // The row of a method of `type` or of the first of its superclasses that declares it; a synthetic bridge only where
+  // there is nothing else. `descriptor` empty: any. A row without a line if there is no such method.
   format::MethodId find(JNIEnv* jni, jclass type, std::string_view name, std::string_view descriptor);
 
  private:

@@ -6,7 +6,8 @@
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/threads.h"
 
-// Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents for the native methods of the boot loader's classes.
+// Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents
+// for the native methods of the boot loader's classes.
 #define NATIVE extern "C" __attribute__((visibility("default")))
 
 namespace contrafact::agent_jvm {
@@ -29,15 +30,20 @@ NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass,
   return carrier ? g_agent->threads->attach(jni, carrier) : 0;
 }
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong owner) { return owner ? Threads::swap(owner) : 0; }
+NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong owner) {
+  return owner ? Threads::swap(owner) : 0;
+}
 
-NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv*, jclass) { return static_cast<jint>(g_agent->threads->context().value); }
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv*, jclass) {
+  return static_cast<jint>(g_agent->threads->context().value);
+}
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni, jclass, jthread thread) {
   return thread ? g_agent->threads->add_virtual(jni, thread) : 0;
 }
 
-NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass, jint kind, jstring name, jint core, jint max) {
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass, jint kind, jstring name, jint core,
+                                                            jint max) {
   if (!name) return 0;
   format::PoolRow row;
   row.name = g_agent->recorder->intern(text_of(jni, name));
@@ -47,7 +53,8 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass,
   return static_cast<jint>(g_agent->recorder->add_pool(row).value);
 }
 
-NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method, jstring descriptor) {
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method,
+                                                         jstring descriptor) {
   if (!type) return 0;
   return static_cast<jint>(g_agent->methods->find(jni, type, text_of(jni, method), text_of(jni, descriptor)).value);
 }

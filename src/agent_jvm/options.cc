@@ -16,7 +16,8 @@ int hex_digit(char c) {
 std::string decode(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool escaped = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
+    const bool escaped =
+        text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
     if (escaped) {
       out += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
       i += 2;
@@ -49,15 +50,21 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     return !options.output.empty();
   }
   if (key == "memory") return parse_number(value, options.memory_bytes_max);
-  if (key == "config") options.config = decode(value);
-  else if (key == "include") options.include = decode_list(value);
-  else if (key == "exclude") options.exclude = decode_list(value);
-  else if (key == "strict") options.strict = value == "1";
-  else if (key == "cpu_switches") options.cpu_switches = value == "1";
+  if (key == "config")
+    options.config = decode(value);
+  else if (key == "include")
+    options.include = decode_list(value);
+  else if (key == "exclude")
+    options.exclude = decode_list(value);
+  else if (key == "strict")
+    options.strict = value == "1";
+  else if (key == "cpu_switches")
+    options.cpu_switches = value == "1";
   else if (key == "depth")
     return parse_number(value, options.context_depth_max) && options.context_depth_max > 0 &&
            options.context_depth_max <= kContextDepthLimit;
-  else return false;
+  else
+    return false;
   return true;
 }
 

@@ -7,7 +7,8 @@ namespace contrafact::agent_jvm {
 namespace {
 
 TEST(Options, AllOfThemWithEscapedValues) {
-  auto options = parse_options("output=a%2Cb%25.cft,memory=1000,include=shop.*;web.Api,exclude=*.toString,depth=8,strict=1");
+  auto options =
+      parse_options("output=a%2Cb%25.cft,memory=1000,include=shop.*;web.Api,exclude=*.toString,depth=8,strict=1");
   ASSERT_TRUE(options);
   EXPECT_EQ(options->output, "a,b%.cft");
   EXPECT_EQ(options->memory_bytes_max, 1000u);

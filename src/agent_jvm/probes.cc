@@ -7,7 +7,7 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-constexpr int kJdkSleepInJava = 19;  // from then on Thread.sleep(long) has a body
+constexpr int kJdkSleepInJava = 19;   // from then on Thread.sleep(long) has a body
 constexpr size_t kRefusalsKept = 20;  // as facts; all are counted
 
 bool name_matches(std::string_view pattern, std::string_view name) {
@@ -15,7 +15,8 @@ bool name_matches(std::string_view pattern, std::string_view name) {
 }
 
 bool contains(std::span<const uint8_t> bytes, std::string_view text) {
-  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find(text) != std::string_view::npos;
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find(text) !=
+         std::string_view::npos;
 }
 
 std::string dotted(std::string_view internal_name) {
@@ -85,9 +86,11 @@ void Probes::edit_method(Work& work, size_t index) {
   const classfile::Member& method = work.file.methods()[index];
   std::vector<const Probe*> probes;
   if (work.targets) {
-    std::copy_if(work.targets->probes.begin(), work.targets->probes.end(), std::back_inserter(probes), [&](const Probe* probe) {
-      return name_matches(probe->method, method.name) && (probe->descriptor.empty() || probe->descriptor == method.descriptor);
-    });
+    std::copy_if(work.targets->probes.begin(), work.targets->probes.end(), std::back_inserter(probes),
+                 [&](const Probe* probe) {
+                   return name_matches(probe->method, method.name) &&
+                          (probe->descriptor.empty() || probe->descriptor == method.descriptor);
+                 });
   }
   const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
   if (probes.empty() && !function_events && !work.sleep_calls) return;

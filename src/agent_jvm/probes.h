@@ -1,7 +1,8 @@
-// The probes: which methods of which classes get which edit, on which JDKs. One file for each family (probes_*.cc), whose
-// tables are joined in probes.cc.
+// The probes: which methods of which classes get which edit, on which JDKs. One file for each family (probes_*.cc),
+// whose tables are joined in probes.cc.
 //
-// Probes::instrument may be called from several threads at once (classes load in parallel); it counts what it could not do.
+// Probes::instrument may be called from several threads at once (classes load in parallel); it counts what it could not
+// do.
 #pragma once
 
 #include <jvmti.h>

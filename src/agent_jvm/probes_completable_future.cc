@@ -1,7 +1,7 @@
 // CompletableFuture: its asynchronous suppliers, every kind of dependent stage, what completes it, who waits for it.
 //
-// A stage's function is called either by its Completion's tryFire (or by a method of the stage that tryFire calls), or at
-// once, where the source is complete, by uni...Now and the compose stages. Each of those calls is wrapped in place.
+// A stage's function is called either by its Completion's tryFire (or by a method of the stage that tryFire calls), or
+// at once, where the source is complete, by uni...Now and the compose stages. Each of those calls is wrapped in place.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 
@@ -22,19 +22,21 @@ bool is_function_call(const CallSite& site) {
 }
 
 enum class Result {
-  completes,   // the function's result is the stage's
-  left_open,   // it returns another future
-  as_given,    // whenComplete: the outcome is that of the source, the function's second argument
+  completes,  // the function's result is the stage's
+  left_open,  // it returns another future
+  as_given,   // whenComplete: the outcome is that of the source, the function's second argument
 };
 
 // Wraps the calls of functions; `stage` is the local variable that holds the stage.
 base::Status wrap_body(Edit& edit, uint32_t stage, Result result) {
   const uint32_t token = edit.token();
   return edit.wrap(is_function_call, [&, token](const CallOperands& operands, Sequence& before, Sequence& after,
-                                               Sequence& exception) {
+                                                Sequence& exception) {
     before.aload(stage).invokestatic(kStagesClass, "stageStart", "(Ljava/lang/Object;)J").lstore(token);
-    if (result == Result::as_given) after.aload(operands.arguments[1]);
-    else after.aconst_null();
+    if (result == Result::as_given)
+      after.aload(operands.arguments[1]);
+    else
+      after.aconst_null();
     after.lload(token).aload(stage);
     after.invokestatic(kStagesClass, result == Result::left_open ? "stageLeft" : "stageEnd", kStageEnd);
     exception.dup().lload(token).aload(stage).invokestatic(kStagesClass, "stageEnd", kStageEnd);
@@ -69,48 +71,60 @@ struct Creation {
 // A method that makes a stage by newIncompleteFuture() and returns it; the function is its last parameter.
 base::Status create(Edit& edit, const Creation& creation) {
   const uint32_t stage = edit.object(), other = edit.object(), function = edit.last_parameter_slot();
-  base::Status status = edit.wrap(
-      calls("newIncompleteFuture"), [&](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
+  base::Status status =
+      edit.wrap(calls("newIncompleteFuture"), [&](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
         after.dup().astore(stage).aload(stage).aload(0).aload(other).aload(function).iconst(creation.mode);
         after.invokestatic(kStagesClass, "created",
                            "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)V");
       });
   if (status && creation.two_sources) {
-    status = edit.wrap(calls("toCompletableFuture"), [&](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
-      after.dup().astore(other);
-    });
+    status = edit.wrap(calls("toCompletableFuture"),
+                       [&](const CallOperands&, Sequence&, Sequence& after, Sequence&) { after.dup().astore(other); });
   }
   if (status && creation.runs_now) status = wrap_body(edit, stage, creation.result);
   if (!status) return status;
   return edit.finish({}, [](Sequence& s) { s.dup().invokestatic(kStagesClass, "returned", "(Ljava/lang/Object;)V"); });
 }
 
-base::Status uni_stage(Edit& edit) { return create(edit, {}); }
-base::Status now(Edit& edit) { return create(edit, {.runs_now = true}); }
-base::Status compose_stage(Edit& edit) { return create(edit, {.runs_now = true, .result = Result::left_open}); }
-base::Status bi_stage(Edit& edit) { return create(edit, {.two_sources = true}); }
+base::Status uni_stage(Edit& edit) {
+  return create(edit, {});
+}
+base::Status now(Edit& edit) {
+  return create(edit, {.runs_now = true});
+}
+base::Status compose_stage(Edit& edit) {
+  return create(edit, {.runs_now = true, .result = Result::left_open});
+}
+base::Status bi_stage(Edit& edit) {
+  return create(edit, {.two_sources = true});
+}
 base::Status or_stage(Edit& edit) {
   return create(edit, {.two_sources = true, .mode = static_cast<int>(format::DependsMode::any)});
 }
 
 // A copy of its source, the static method's only argument.
 base::Status copy_stage(Edit& edit) {
-  base::Status status = edit.wrap(calls("newIncompleteFuture"), [](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
-    after.dup().aload(0).aconst_null().aconst_null().iconst(0).invokestatic(
-        kStagesClass, "created", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)V");
-  });
+  base::Status status =
+      edit.wrap(calls("newIncompleteFuture"), [](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
+        after.dup().aload(0).aconst_null().aconst_null().iconst(0).invokestatic(
+            kStagesClass, "created", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)V");
+      });
   return status ? edit.pass_result(kStagesClass, "returned") : status;
 }
 
 template <format::DependsMode kMode>
 base::Status combine(Edit& edit) {
   return edit.at_exit([](Sequence& s) {
-    s.dup().aload(0).iconst(static_cast<int>(kMode))
+    s.dup()
+        .aload(0)
+        .iconst(static_cast<int>(kMode))
         .invokestatic(kStagesClass, "combined", "(Ljava/lang/Object;[Ljava/lang/Object;I)V");
   });
 }
 
-base::Status inner_node(Edit& edit) { return edit.pass_result(kStagesClass, "inner"); }
+base::Status inner_node(Edit& edit) {
+  return edit.pass_result(kStagesClass, "inner");
+}
 
 // Constructors: the Completion gets its stage's id. kSlot is the parameter that is the stage.
 template <int kSlot>
@@ -122,7 +136,8 @@ base::Status adopt(Edit& edit) {
 
 base::Status hand_out(Edit& edit) {
   return edit.wrap(calls("execute"), [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
-    before.aload(operands.receiver).aload(operands.arguments[0])
+    before.aload(operands.receiver)
+        .aload(operands.arguments[0])
         .invokestatic(kStagesClass, "handing", "(Ljava/util/concurrent/Executor;Ljava/lang/Object;)V");
   });
 }
@@ -130,7 +145,8 @@ base::Status hand_out(Edit& edit) {
 template <int kOutcome>
 base::Status complete(Edit& edit) {
   return edit.at_entry([](Sequence& s) {
-    s.aload(0).iconst(kOutcome).invokestatic(kStagesClass, "completing", "(Ljava/util/concurrent/CompletableFuture;I)V");
+    s.aload(0).iconst(kOutcome).invokestatic(kStagesClass, "completing",
+                                             "(Ljava/util/concurrent/CompletableFuture;I)V");
   });
 }
 
@@ -204,6 +220,8 @@ constexpr AddedField kFields[] = {{kFuture, "contrafactTask", "I"}};
 
 }  // namespace
 
-Family completable_future_family() { return {"completable_future", kProbes, kFields}; }
+Family completable_future_family() {
+  return {"completable_future", kProbes, kFields};
+}
 
 }  // namespace contrafact::agent_jvm

@@ -1,4 +1,5 @@
-// ExecutorCompletionService: waiting for whichever task is done first. invokeAny of AbstractExecutorService is built on it.
+// ExecutorCompletionService: waiting for whichever task is done first. invokeAny of AbstractExecutorService is built on
+// it.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 
@@ -8,8 +9,8 @@ namespace {
 constexpr std::string_view kService = "java/util/concurrent/ExecutorCompletionService";
 
 base::Status take(Edit& edit) {
-  return edit.bracket({kProbesClass, "waitBegin", "(Ljava/lang/Object;)J", [](Sequence& s) { s.aconst_null(); }, "takeEnd",
-                       Edit::Bracket::result});
+  return edit.bracket({kProbesClass, "waitBegin", "(Ljava/lang/Object;)J", [](Sequence& s) { s.aconst_null(); },
+                       "takeEnd", Edit::Bracket::result});
 }
 
 constexpr Probe kProbes[] = {
@@ -19,6 +20,8 @@ constexpr Probe kProbes[] = {
 
 }  // namespace
 
-Family completion_service_family() { return {"completion_service", kProbes, {}}; }
+Family completion_service_family() {
+  return {"completion_service", kProbes, {}};
+}
 
 }  // namespace contrafact::agent_jvm

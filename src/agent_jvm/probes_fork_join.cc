@@ -9,38 +9,36 @@ constexpr std::string_view kTask = "java/util/concurrent/ForkJoinTask";
 constexpr std::string_view kPool = "java/util/concurrent/ForkJoinPool";
 
 base::Status fork(Edit& edit) {
-  return edit.at_entry([](Sequence& s) {
-    s.aload(0).invokestatic(kStagesClass, "forked", "(Ljava/util/concurrent/ForkJoinTask;)V");
-  });
+  return edit.at_entry(
+      [](Sequence& s) { s.aload(0).invokestatic(kStagesClass, "forked", "(Ljava/util/concurrent/ForkJoinTask;)V"); });
 }
 
 // The task is the last parameter.
 base::Status submit(Edit& edit) {
   const uint32_t task = edit.last_parameter_slot();
   return edit.at_entry([&](Sequence& s) {
-    s.aload(0).aload(task).invokestatic(
-        kStagesClass, "submitted", "(Ljava/util/concurrent/ForkJoinPool;Ljava/util/concurrent/ForkJoinTask;)V");
+    s.aload(0).aload(task).invokestatic(kStagesClass, "submitted",
+                                        "(Ljava/util/concurrent/ForkJoinPool;Ljava/util/concurrent/ForkJoinTask;)V");
   });
 }
 
 base::Status schedule(Edit& edit) {
   return edit.at_entry([](Sequence& s) {
-    s.aload(0).aload(1).invokestatic(
-        kStagesClass, "scheduled", "(Ljava/util/concurrent/ForkJoinPool;Ljava/util/concurrent/ForkJoinTask;)V");
+    s.aload(0).aload(1).invokestatic(kStagesClass, "scheduled",
+                                     "(Ljava/util/concurrent/ForkJoinPool;Ljava/util/concurrent/ForkJoinTask;)V");
   });
 }
 
 // From the call of exec() to the end of doExec, so that completing lies inside.
 base::Status execute(Edit& edit) {
   const uint32_t token = edit.token(), subject = edit.object();
-  base::Status status =
-      edit.wrap(calls("exec"), [&](const CallOperands&, Sequence& before, Sequence&, Sequence&) {
-        before.aload(0).invokestatic(kStagesClass, "execStart", "(Ljava/util/concurrent/ForkJoinTask;)J").lstore(token);
-      });
+  base::Status status = edit.wrap(calls("exec"), [&](const CallOperands&, Sequence& before, Sequence&, Sequence&) {
+    before.aload(0).invokestatic(kStagesClass, "execStart", "(Ljava/util/concurrent/ForkJoinTask;)J").lstore(token);
+  });
   if (!status) return status;
   auto end = [&](Sequence& s) {
-    s.aconst_null().lload(token).aload(subject).invokestatic(
-        kStagesClass, "execEnd", "(Ljava/lang/Throwable;JLjava/lang/Object;)V");
+    s.aconst_null().lload(token).aload(subject).invokestatic(kStagesClass, "execEnd",
+                                                             "(Ljava/lang/Throwable;JLjava/lang/Object;)V");
   };
   return edit.finish([&](Sequence& s) { s.aload(0).astore(subject); }, end, end);
 }
@@ -113,6 +111,8 @@ constexpr AddedField kFields[] = {{kTask, "contrafactTask", "I"}, {kPool, "contr
 
 }  // namespace
 
-Family fork_join_family() { return {"fork_join", kProbes, kFields}; }
+Family fork_join_family() {
+  return {"fork_join", kProbes, kFields};
+}
 
 }  // namespace contrafact::agent_jvm

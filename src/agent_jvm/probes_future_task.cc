@@ -45,6 +45,8 @@ constexpr AddedField kFields[] = {{kFuture, "contrafactTask", "I"}};
 
 }  // namespace
 
-Family future_task_family() { return {"future_task", kProbes, kFields}; }
+Family future_task_family() {
+  return {"future_task", kProbes, kFields};
+}
 
 }  // namespace contrafact::agent_jvm

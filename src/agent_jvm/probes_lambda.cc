@@ -1,5 +1,5 @@
-// The class that the lambda metafactory makes for a lambda or method reference never passes the class hook; so its maker
-// tells which method it stands for.
+// The class that the lambda metafactory makes for a lambda or method reference never passes the class hook; so its
+// maker tells which method it stands for.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 
@@ -11,9 +11,12 @@ constexpr std::string_view kFactory = "java/lang/invoke/InnerClassLambdaMetafact
 base::Status spin(Edit& edit) {
   return edit.at_exit([](Sequence& s) {
     s.dup()
-        .aload(0).getfield(kFactory, "implClass", "Ljava/lang/Class;")
-        .aload(0).getfield(kFactory, "implMethodName", "Ljava/lang/String;")
-        .aload(0).getfield(kFactory, "implInfo", "Ljava/lang/invoke/MethodHandleInfo;")
+        .aload(0)
+        .getfield(kFactory, "implClass", "Ljava/lang/Class;")
+        .aload(0)
+        .getfield(kFactory, "implMethodName", "Ljava/lang/String;")
+        .aload(0)
+        .getfield(kFactory, "implInfo", "Ljava/lang/invoke/MethodHandleInfo;")
         .invokeinterface("java/lang/invoke/MethodHandleInfo", "getMethodType", "()Ljava/lang/invoke/MethodType;")
         .invokevirtual("java/lang/invoke/MethodType", "toMethodDescriptorString", "()Ljava/lang/String;")
         .invokestatic(kProbesClass, "lambda",
@@ -23,14 +26,19 @@ base::Status spin(Edit& edit) {
 
 constexpr Probe kProbes[] = {{kFactory, "spinInnerClass", "", spin}};
 constexpr AddedField kFields[] = {
-    {"java/lang/Class", "contrafactBody", "I"},        {"java/lang/Class", "contrafactInner", "J"},
-    {"java/lang/Class", "contrafactLambda", "Ljava/lang/Object;"}, {"java/lang/Class", "contrafactForks", "I"},
-    {"java/lang/Class", "contrafactForkContext", "I"}, {"java/lang/Class", "contrafactJoins", "I"},
+    {"java/lang/Class", "contrafactBody", "I"},
+    {"java/lang/Class", "contrafactInner", "J"},
+    {"java/lang/Class", "contrafactLambda", "Ljava/lang/Object;"},
+    {"java/lang/Class", "contrafactForks", "I"},
+    {"java/lang/Class", "contrafactForkContext", "I"},
+    {"java/lang/Class", "contrafactJoins", "I"},
     {"java/lang/Class", "contrafactJoinContext", "I"},
 };
 
 }  // namespace
 
-Family lambda_family() { return {"lambda", kProbes, kFields}; }
+Family lambda_family() {
+  return {"lambda", kProbes, kFields};
+}
 
 }  // namespace contrafact::agent_jvm

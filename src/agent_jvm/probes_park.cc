@@ -9,13 +9,18 @@ namespace {
 constexpr std::string_view kLockSupport = "java/util/concurrent/locks/LockSupport";
 constexpr std::string_view kThread = "java/lang/Thread";
 
-base::Status park(Edit& edit) { return edit.bracket({kProbesClass, "parkBegin", "()J", {}, "blockEnd"}); }
-
-base::Status unpark(Edit& edit) {
-  return edit.at_entry([](Sequence& s) { s.aload(0).invokestatic(kProbesClass, "unparking", "(Ljava/lang/Thread;)V"); });
+base::Status park(Edit& edit) {
+  return edit.bracket({kProbesClass, "parkBegin", "()J", {}, "blockEnd"});
 }
 
-base::Status sleep(Edit& edit) { return edit.bracket({kProbesClass, "sleepBegin", "()J", {}, "blockEnd"}); }
+base::Status unpark(Edit& edit) {
+  return edit.at_entry(
+      [](Sequence& s) { s.aload(0).invokestatic(kProbesClass, "unparking", "(Ljava/lang/Thread;)V"); });
+}
+
+base::Status sleep(Edit& edit) {
+  return edit.bracket({kProbesClass, "sleepBegin", "()J", {}, "blockEnd"});
+}
 
 constexpr Probe kProbes[] = {
     {kLockSupport, "park", "", park},
@@ -47,6 +52,8 @@ base::Status wrap_sleep_calls(Edit& edit) {
   return *count > 0 ? edit.finish() : base::Status();
 }
 
-Family park_family() { return {"park", kProbes, {}}; }
+Family park_family() {
+  return {"park", kProbes, {}};
+}
 
 }  // namespace contrafact::agent_jvm

@@ -1,5 +1,5 @@
-// Threads: their start, their end by an exception, joins; virtual threads. A platform thread's first and last events come
-// from JVMTI (agent.cc).
+// Threads: their start, their end by an exception, joins; virtual threads. A platform thread's first and last events
+// come from JVMTI (agent.cc).
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 
@@ -18,7 +18,9 @@ base::Status around_start(Edit& edit, const Edit::Selects& selects) {
   });
 }
 
-base::Status start(Edit& edit) { return around_start(edit, calls("start0")); }
+base::Status start(Edit& edit) {
+  return around_start(edit, calls("start0"));
+}
 
 base::Status start_virtual(Edit& edit) {
   return around_start(edit, [](const CallSite& site) {
@@ -30,12 +32,12 @@ base::Status start_virtual(Edit& edit) {
 base::Status run_virtual(Edit& edit) {
   const uint32_t token = edit.token();
   constexpr std::string_view kEnd = "(Ljava/lang/Throwable;JLjava/lang/Object;)V";
-  base::Status status = edit.wrap(
-      calls("runWith"), [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(operands.receiver).invokestatic(kProbesClass, "virtualBegin", "(Ljava/lang/Thread;)J").lstore(token);
-        after.aconst_null().lload(token).aload(operands.receiver).invokestatic(kProbesClass, "virtualEnd", kEnd);
-        exception.dup().lload(token).aload(operands.receiver).invokestatic(kProbesClass, "virtualEnd", kEnd);
-      });
+  base::Status status = edit.wrap(calls("runWith"), [&](const CallOperands& operands, Sequence& before, Sequence& after,
+                                                        Sequence& exception) {
+    before.aload(operands.receiver).invokestatic(kProbesClass, "virtualBegin", "(Ljava/lang/Thread;)J").lstore(token);
+    after.aconst_null().lload(token).aload(operands.receiver).invokestatic(kProbesClass, "virtualEnd", kEnd);
+    exception.dup().lload(token).aload(operands.receiver).invokestatic(kProbesClass, "virtualEnd", kEnd);
+  });
   return status ? edit.finish() : status;
 }
 
@@ -49,7 +51,9 @@ base::Status join(Edit& edit) {
 }
 
 // The pools that carry and wake virtual threads.
-base::Status silence_pool(Edit& edit) { return edit.pass_result(kProbesClass, "silence"); }
+base::Status silence_pool(Edit& edit) {
+  return edit.pass_result(kProbesClass, "silence");
+}
 
 base::Status per_task_start(Edit& edit) {
   return edit.wrap(
@@ -61,15 +65,16 @@ base::Status per_task_start(Edit& edit) {
 
 // A ThreadBoundFuture is the task that the program gave; it is spawned once its thread is known, before that starts.
 base::Status per_task_submit(Edit& edit) {
-  return edit.wrap(calls("java/util/concurrent/ThreadPerTaskExecutor$ThreadBoundFuture", "thread"),
-                   [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
-                     before.aload(operands.receiver)
-                         .invokestatic(kProbesClass, "submittedFor", "(Ljava/lang/Object;)V");
-                   });
+  return edit.wrap(
+      calls("java/util/concurrent/ThreadPerTaskExecutor$ThreadBoundFuture", "thread"),
+      [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
+        before.aload(operands.receiver).invokestatic(kProbesClass, "submittedFor", "(Ljava/lang/Object;)V");
+      });
 }
 
 base::Status async_per_task(Edit& edit) {
-  return edit.at_entry([](Sequence& s) { s.aload(1).invokestatic(kProbesClass, "executingAsync", "(Ljava/lang/Runnable;)V"); });
+  return edit.at_entry(
+      [](Sequence& s) { s.aload(1).invokestatic(kProbesClass, "executingAsync", "(Ljava/lang/Runnable;)V"); });
 }
 
 // The buffer written is that of the thread which carries the current one.
@@ -104,6 +109,8 @@ constexpr AddedField kFields[] = {
 
 }  // namespace
 
-Family thread_family() { return {"thread", kProbes, kFields}; }
+Family thread_family() {
+  return {"thread", kProbes, kFields};
+}
 
 }  // namespace contrafact::agent_jvm

@@ -12,14 +12,15 @@ constexpr std::string_view kDiscardOldest = "java/util/concurrent/ThreadPoolExec
 constexpr std::string_view kPoolAndRunnable = "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/lang/Runnable;)V";
 
 base::Status execute(Edit& edit) {
-  return edit.at_entry([](Sequence& s) { s.aload(0).aload(1).invokestatic(kProbesClass, "executing", kPoolAndRunnable); });
+  return edit.at_entry(
+      [](Sequence& s) { s.aload(0).aload(1).invokestatic(kProbesClass, "executing", kPoolAndRunnable); });
 }
 
 base::Status reject(Edit& edit) {
   const uint32_t pool = edit.object(), command = edit.object();
   auto rejected = [&](Sequence& s) {
-    s.aload(pool).aload(command).invokestatic(
-        kProbesClass, "rejected", "(Ljava/lang/Throwable;Ljava/lang/Object;Ljava/lang/Object;)V");
+    s.aload(pool).aload(command).invokestatic(kProbesClass, "rejected",
+                                              "(Ljava/lang/Throwable;Ljava/lang/Object;Ljava/lang/Object;)V");
   };
   return edit.finish([&](Sequence& s) { s.aload(0).astore(pool).aload(1).astore(command); },
                      [&](Sequence& s) {
@@ -55,7 +56,8 @@ base::Status take(Edit& edit) {
         return site.owner == "java/util/concurrent/BlockingQueue" && (site.name == "take" || site.name == "poll");
       },
       [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(0).aload(operands.receiver)
+        before.aload(0)
+            .aload(operands.receiver)
             .invokestatic(kProbesClass, "taking", "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/lang/Object;)J")
             .lstore(token);
         took(after, operands.receiver);
@@ -66,16 +68,17 @@ base::Status take(Edit& edit) {
 
 base::Status report_size(Edit& edit) {
   return edit.at_exit([](Sequence& s) {
-    s.aload(0).aload(0).getfield(kPool, "ctl", "Ljava/util/concurrent/atomic/AtomicInteger;")
+    s.aload(0)
+        .aload(0)
+        .getfield(kPool, "ctl", "Ljava/util/concurrent/atomic/AtomicInteger;")
         .invokevirtual("java/util/concurrent/atomic/AtomicInteger", "get", "()I")
         .invokestatic(kProbesClass, "sized", "(Ljava/util/concurrent/ThreadPoolExecutor;I)V");
   });
 }
 
 base::Status remove(Edit& edit) {
-  return edit.at_exit([](Sequence& s) {
-    s.dup().aload(1).invokestatic(kProbesClass, "removed", "(ZLjava/lang/Object;)V");
-  });
+  return edit.at_exit(
+      [](Sequence& s) { s.dup().aload(1).invokestatic(kProbesClass, "removed", "(ZLjava/lang/Object;)V"); });
 }
 
 base::Status drain(Edit& edit) {
@@ -94,8 +97,8 @@ base::Status discard_oldest(Edit& edit) {
 
 base::Status delay(Edit& edit) {
   return edit.at_entry([](Sequence& s) {
-    s.aload(0).aload(1).invokestatic(
-        kProbesClass, "delayed", "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/util/concurrent/Delayed;)V");
+    s.aload(0).aload(1).invokestatic(kProbesClass, "delayed",
+                                     "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/util/concurrent/Delayed;)V");
   });
 }
 
@@ -117,6 +120,8 @@ constexpr AddedField kFields[] = {{kPool, "contrafactPool", "I"}};
 
 }  // namespace
 
-Family thread_pool_family() { return {"thread_pool", kProbes, kFields}; }
+Family thread_pool_family() {
+  return {"thread_pool", kProbes, kFields};
+}
 
 }  // namespace contrafact::agent_jvm

@@ -40,7 +40,9 @@ void append(JNIEnv* jni, jfieldID buffer_field, recorder::ThreadId logical, Even
   }
 }
 
-jint blocked_flag(format::BlockReason reason) { return kFlagBlocked << static_cast<int>(reason); }
+jint blocked_flag(format::BlockReason reason) {
+  return kFlagBlocked << static_cast<int>(reason);
+}
 
 }  // namespace
 
@@ -108,7 +110,8 @@ void Threads::ended(JNIEnv* jni, jthread thread) {
   jint frames = 0;
   if (agent_.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0) return;
   const jint word = jni->GetIntField(thread, task_);
-  const auto outcome = (jni->GetIntField(thread, flags_) & kFlagUncaught) ? format::Outcome::exception : format::Outcome::normal;
+  const auto outcome =
+      (jni->GetIntField(thread, flags_) & kFlagUncaught) ? format::Outcome::exception : format::Outcome::normal;
   Client* client = t_state->client;
   if (word & kTaskStarted) {
     jni->SetIntField(thread, task_, word | kTaskCompleted);

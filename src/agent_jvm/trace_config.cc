@@ -5,11 +5,11 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-// What the probes themselves call on every event: a probe there would call itself. So would classes that load before the
-// injected ones can.
+// What the probes themselves call on every event: a probe there would call itself. So would classes that load before
+// the injected ones can.
 constexpr std::string_view kNever[] = {
-    "java.lang.Contrafact*",  "java.lang.Object",       "java.lang.System",       "java.lang.Thread",
-    "java.lang.ref.*",        "jdk.internal.misc.*",    "java.lang.VirtualThread", "java.lang.Math",
+    "java.lang.Contrafact*", "java.lang.Object",    "java.lang.System",        "java.lang.Thread",
+    "java.lang.ref.*",       "jdk.internal.misc.*", "java.lang.VirtualThread", "java.lang.Math",
 };
 
 bool any_matches(const std::vector<std::string>& patterns, std::string_view class_name, std::string_view qualified) {
@@ -56,9 +56,10 @@ base::Status TraceConfig::add_lines(std::string_view text) {
     const size_t space = line.find_first_of(" \t");
     const std::string_view verb = line.substr(0, space);
     const std::string_view pattern = space == std::string_view::npos ? std::string_view() : trim(line.substr(space));
-    if (pattern.empty() || pattern.find_first_of(" \t") != std::string_view::npos || (verb != "include" && verb != "exclude")) {
-      return base::Error{"line " + std::to_string(line_number) + ": expected 'include PATTERN' or 'exclude PATTERN', got '" +
-                         std::string(line) + "'"};
+    if (pattern.empty() || pattern.find_first_of(" \t") != std::string_view::npos ||
+        (verb != "include" && verb != "exclude")) {
+      return base::Error{"line " + std::to_string(line_number) +
+                         ": expected 'include PATTERN' or 'exclude PATTERN', got '" + std::string(line) + "'"};
     }
     verb == "include" ? add_include(std::string(pattern)) : add_exclude(std::string(pattern));
   }

@@ -17,7 +17,8 @@ TEST(TraceConfig, StarsMatchAnyCharacters) {
 
 TEST(TraceConfig, ChoosesByClassAndByMethod) {
   TraceConfig config;
-  ASSERT_TRUE(config.add_lines("# what to trace\ninclude shop.*   # all\n  include web.Api.get*\n\nexclude *.toString\r\n"));
+  ASSERT_TRUE(
+      config.add_lines("# what to trace\ninclude shop.*   # all\n  include web.Api.get*\n\nexclude *.toString\r\n"));
   EXPECT_TRUE(config.chooses("shop.Feed", "load"));
   EXPECT_FALSE(config.chooses("shop.Feed", "toString"));
   EXPECT_TRUE(config.chooses("web.Api", "getUser"));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
+#include <vector>
+
 #include "analysis/headroom.h"
 #include "cli/advice_tables.h"
 #include "cli/headline.h"
@@ -15,12 +18,44 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Lines that several improvements share, with the numbers of those improvements, in order of first appearance.
+class SharedLines {
+ public:
+  void add(size_t improvement, std::string_view kind, std::string text) {
+    std::string key = fmt::format("{}: {}", kind, text);
+    auto [at, added] = position_.try_emplace(key, lines_.size());
+    if (added) lines_.push_back({std::move(key), {}});
+    std::vector<size_t>& numbers = lines_[at->second].improvements;
+    if (numbers.empty() || numbers.back() != improvement) numbers.push_back(improvement);
+  }
+
+  // "#1, #4 note: ..."
+  std::string text() const {
+    std::string out;
+    for (const Line& line : lines_) {
+      for (size_t i = 0; i < line.improvements.size(); ++i) {
+        out += fmt::format("{}#{}", i ? ", " : "", line.improvements[i] + 1);
+      }
+      out += fmt::format(" {}\n", line.text);
+    }
+    return out;
+  }
+
+ private:
+  struct Line {
+    std::string text;
+    std::vector<size_t> improvements;
+  };
+  std::vector<Line> lines_;
+  std::unordered_map<std::string, size_t> position_;
+};
+
 // Warnings and conditions that a row of the table has no room for.
 std::string details_text(const AdviceDocument& document, bool unicode) {
-  std::string out;
+  SharedLines lines;
   const Advices& advices = document.advices;
   auto line = [&](size_t index, std::string_view kind, const std::string& text) {
-    out += fmt::format("#{} {}: {}\n", index + 1, kind, table::printable(text, unicode));
+    lines.add(index, kind, table::printable(text, unicode));
   };
   for (size_t i = 0; i < std::min(document.shown, advices.ranked.size()); ++i) {
     const Advice& advice = advices.ranked[i];
@@ -33,7 +68,8 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
       line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
     for (const std::string& note : advice.estimate.notes) line(i, "note", note);
   }
-  return out.empty() ? out : "\n" + out;
+  std::string text = lines.text();
+  return text.empty() ? text : "\n" + text;
 }
 
 std::string baseline_text(const AdviceDocument& document, bool unicode) {

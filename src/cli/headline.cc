@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
+#include <vector>
 
 #include "analysis/headroom.h"
 #include "cli/metric_tables.h"
@@ -28,6 +31,31 @@ double overloaded_share(const analysis::ThreadUsage& usage, uint32_t cores) {
   return static_cast<double>(overloaded_ns) / static_cast<double>(usage.window.duration_ns());
 }
 
+// Share of the window in which some thread was pushed off its core while it still had work; none where the kernel told
+// nothing.
+std::optional<double> preempted_share(const model::Trace& trace, const analysis::UsageWindow& window) {
+  std::vector<model::CpuGap> gaps;
+  bool known = false;
+  for (const std::vector<model::CpuGap>& thread : trace.cpu) {
+    known |= !thread.empty();
+    for (const model::CpuGap& gap : thread) {
+      if (gap.preempted) gaps.push_back(gap);
+    }
+  }
+  if (!known) return std::nullopt;
+  std::ranges::sort(gaps, {}, &model::CpuGap::out_ns);
+  int64_t preempted_ns = 0;
+  int64_t covered_to_ns = window.begin_ns;
+  for (const model::CpuGap& gap : gaps) {
+    int64_t begin_ns = std::max(gap.out_ns, covered_to_ns);
+    int64_t end_ns = std::min(gap.in_ns, window.end_ns);
+    if (end_ns <= begin_ns) continue;
+    preempted_ns += end_ns - begin_ns;
+    covered_to_ns = end_ns;
+  }
+  return static_cast<double>(preempted_ns) / static_cast<double>(window.duration_ns());
+}
+
 // Why queues matter in this run; empty if nothing ran short.
 std::string shortage(const model::Trace& trace, uint32_t cores) {
   analysis::ThreadUsage usage = analysis::thread_usage(trace, {analysis::ThreadUsageOptions::Window::tasks});
@@ -37,6 +65,10 @@ std::string shortage(const model::Trace& trace, uint32_t cores) {
     if (pool.size == 0 || share <= kSaturatedMax) continue;
     return fmt::format("pool {} had all {} workers occupied for {} of the time", pool_name(trace, pool.pool), pool.size,
                        table::percent_text(share));
+  }
+  if (std::optional<double> share = preempted_share(trace, usage.window)) {
+    if (*share <= kOverloadedMax) return "";
+    return fmt::format("some thread had to wait for a core for {} of the time", table::percent_text(*share));
   }
   if (cores == 0) cores = cores_of(trace);
   if (cores == 0) return "";

@@ -4,7 +4,8 @@
 // re-dispatch models queues. Otherwise nothing would be handed out differently, and fixed assignment, which keeps more of
 // the recording, is the better guess. Short means, during the tasks' window,
 //  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
-//  - more threads were active and not blocked than there are cores for more than kOverloadedMax of the time.
+//  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not, more
+//    threads were active and not blocked than there are cores.
 // Where the simulation fails its own check (BaselineCheck), its figures are not the headline whatever ran short.
 #pragma once
 

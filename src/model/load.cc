@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/file.h"
@@ -236,6 +237,30 @@ class Collector : public format::Visitor {
     move_column(trace_.time_ns, time_ns_, total);
     move_column(trace_.a, a_, total);
     move_column(trace_.b, b_, total);
+    for (uint32_t t = 0; t < threads; ++t) {
+      if (trace_.threads[t].kind == format::ThreadKind::virtual_thread) sort_by_time(trace_.thread_ranges[t]);
+    }
+  }
+
+  // A virtual thread's events come through the buffers of its carriers: in program order for each of these only.
+  void sort_by_time(EventRange range) {
+    const auto* times = trace_.time_ns.data();
+    if (std::is_sorted(times + range.begin, times + range.end)) return;
+    std::vector<uint32_t> order(range.size());
+    std::iota(order.begin(), order.end(), range.begin);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return times[x] < times[y]; });
+    permute(trace_.kind, range, order);
+    permute(trace_.a, range, order);
+    permute(trace_.b, range, order);
+    permute(trace_.time_ns, range, order);
+  }
+
+  template <typename Value>
+  static void permute(std::vector<Value>& column, EventRange range, const std::vector<uint32_t>& order) {
+    std::vector<Value> sorted;
+    sorted.reserve(order.size());
+    for (uint32_t i : order) sorted.push_back(column[i]);
+    std::copy(sorted.begin(), sorted.end(), column.begin() + range.begin);
   }
 
   template <typename Value>

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "format/writer.h"
 #include "model/load.h"
 #include "model/save.h"
 #include "model/text_trace.h"
@@ -87,6 +88,35 @@ TEST_F(LoadSave, ACutOffFileLoadsAndSaysSo) {
   EXPECT_TRUE(loaded->loss.cut_off);
   EXPECT_TRUE(loaded->loss.any());
   EXPECT_EQ(loaded->event_count(), trace->event_count());
+}
+
+// The thread left its first carrier at 20 and came back; the carriers' buffers were written one after the other.
+TEST_F(LoadSave, EventsOfAVirtualThreadAreInOrderWhateverCarriedThem) {
+  const std::string file = path("virtual.cft");
+  auto sink = format::open_file_sink(file);
+  ASSERT_TRUE(sink.ok());
+  auto writer = format::Writer::create(std::move(*sink));
+  ASSERT_TRUE(writer.ok());
+  const format::ThreadRow row{.kind = format::ThreadKind::virtual_thread};
+  ASSERT_TRUE((*writer)->add_threads({&row, 1}).ok());
+  format::EventEncoder encoder;
+  encoder.begin_run(ThreadId(0));
+  auto append = [&](EventKind kind, int64_t time_ns) {
+    const uint32_t operands[format::kOperandsMax] = {1, UINT32_MAX};
+    encoder.append(kind, time_ns, operands);
+  };
+  append(EventKind::thread_begin, 10);
+  append(EventKind::block_begin, 20);
+  append(EventKind::wait_end, 50);
+  append(EventKind::thread_end, 60);
+  append(EventKind::block_end, 30);
+  append(EventKind::wait_begin, 40);
+  ASSERT_TRUE((*writer)->add_events(encoder).ok());
+  ASSERT_TRUE((*writer)->finish({}).ok());
+  base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_THAT(loaded->time_ns, testing::ElementsAre(10, 20, 30, 40, 50, 60));
+  EXPECT_THAT(loaded->loss.notes, testing::IsEmpty());
 }
 
 TEST_F(LoadSave, ErrorsNameThePath) {

@@ -2,8 +2,9 @@
 //
 //   cft_dump RUN.cft
 //
-//   fact KEY VALUE | string ID TEXT | method ID CLASS NAME FILE LINE | context ID PARENT METHOD LINE | pool ID NAME KIND CORE MAX
-//   thread ID NAME KIND DAEMON OS_TID JAVA_TID | event THREAD TIME_NS KIND OPERANDS... | loss ... | trailer REASON EVENTS DROPPED
+//   fact KEY VALUE | string ID TEXT | method ID CLASS NAME FILE LINE | context ID PARENT METHOD LINE | pool ID NAME
+//   KIND CORE MAX thread ID NAME KIND DAEMON OS_TID JAVA_TID | event THREAD TIME_NS KIND OPERANDS... | loss ... |
+//   trailer REASON EVENTS DROPPED
 //
 // Fields are separated by tabs; an id of none is "-".
 #include <cstdio>
@@ -17,12 +18,15 @@ namespace {
 using namespace contrafact;
 using namespace contrafact::format;
 
-std::string id_text(uint32_t value) { return value == UINT32_MAX ? "-" : std::to_string(value); }
+std::string id_text(uint32_t value) {
+  return value == UINT32_MAX ? "-" : std::to_string(value);
+}
 
 class Printer : public Visitor {
  public:
   void on_fact(std::string_view key, std::string_view value) override {
-    std::printf("fact\t%.*s\t%.*s\n", static_cast<int>(key.size()), key.data(), static_cast<int>(value.size()), value.data());
+    std::printf("fact\t%.*s\t%.*s\n", static_cast<int>(key.size()), key.data(), static_cast<int>(value.size()),
+                value.data());
   }
   void on_strings(StringId first, std::span<const std::string_view> rows) override {
     if (strings_.size() < first.value + rows.size()) strings_.resize(first.value + rows.size());
@@ -30,7 +34,8 @@ class Printer : public Visitor {
   }
   void on_methods(MethodId first, std::span<const MethodRow> rows) override {
     for (const MethodRow& row : rows) {
-      std::printf("method\t%u\t%s\t%s\t%s\t%u\n", first.value++, text(row.class_name), text(row.name), text(row.file), row.line);
+      std::printf("method\t%u\t%s\t%s\t%s\t%u\n", first.value++, text(row.class_name), text(row.name), text(row.file),
+                  row.line);
     }
   }
   void on_contexts(ContextId first, std::span<const ContextRow> rows) override {
@@ -41,8 +46,8 @@ class Printer : public Visitor {
   }
   void on_pools(PoolId first, std::span<const PoolRow> rows) override {
     for (const PoolRow& row : rows) {
-      std::printf("pool\t%u\t%s\t%u\t%u\t%s\n", first.value++, text(row.name), static_cast<unsigned>(row.kind), row.core_size,
-                  id_text(row.max_size).c_str());
+      std::printf("pool\t%u\t%s\t%u\t%u\t%s\n", first.value++, text(row.name), static_cast<unsigned>(row.kind),
+                  row.core_size, id_text(row.max_size).c_str());
     }
   }
   void on_threads(ThreadId first, std::span<const ThreadRow> rows) override {
@@ -65,8 +70,8 @@ class Printer : public Visitor {
  private:
   void print_event(const EventBlock& block, ThreadId thread, uint32_t i, size_t& extra) const {
     const EventSchema& schema = schema_of(block.kind[i]);
-    std::printf("event\t%u\t%ld\t%.*s", thread.value, static_cast<long>(block.time_ns[i]), static_cast<int>(schema.name.size()),
-                schema.name.data());
+    std::printf("event\t%u\t%ld\t%.*s", thread.value, static_cast<long>(block.time_ns[i]),
+                static_cast<int>(schema.name.size()), schema.name.data());
     for (size_t k = 0; k < schema.operand_count(); ++k) {
       const uint32_t value = k == 0 ? block.a[i] : k == 1 ? block.b[i] : block.extra[extra++];
       std::printf("\t%s", id_text(value).c_str());

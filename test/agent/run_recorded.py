@@ -27,8 +27,7 @@ def jdk_release(java):
 
 
 def agent_arguments(build, output, options=""):
-    return [f"-agentpath:{build}/lib/libcontrafact_jvm.so=output={output},strict=1,cpu_switches=0{options}", "--patch-module",
-            f"java.base={build}/lib/contrafact-java.jar"] + VERIFY
+    return [f"-agentpath:{build}/lib/libcontrafact_jvm.so=output={output},strict=1,cpu_switches=0{options}"] + VERIFY
 
 
 def run(java, arguments):

@@ -1,0 +1,62 @@
+#include "agent_jvm/injected_classes.h"
+
+#include <cstddef>
+
+// clang-format off
+#define EMBED(symbol, file)                                                  \
+  asm(".pushsection .rodata\n"                                               \
+      ".global contrafact_class_" #symbol "\n"                               \
+      ".global contrafact_class_end_" #symbol "\n"                           \
+      "contrafact_class_" #symbol ":\n"                                      \
+      ".incbin \"" CONTRAFACT_CLASSES "/java/lang/" file ".class\"\n"        \
+      "contrafact_class_end_" #symbol ":\n"                                  \
+      ".popsection\n");                                                      \
+  extern "C" __attribute__((visibility("hidden"))) const unsigned char contrafact_class_##symbol[]; \
+  extern "C" __attribute__((visibility("hidden"))) const unsigned char contrafact_class_end_##symbol[];
+// clang-format on
+
+EMBED(contexts, "ContrafactContexts")
+EMBED(events, "ContrafactEvents")
+EMBED(probes, "ContrafactProbes")
+EMBED(queued, "ContrafactQueued")
+EMBED(queued_node, "ContrafactQueued$Node")
+EMBED(stages, "ContrafactStages")
+EMBED(tasks, "ContrafactTasks")
+
+namespace contrafact::agent_jvm {
+namespace {
+
+struct Injected {
+  const char* name;
+  const unsigned char* begin;
+  const unsigned char* end;
+};
+
+// A superclass before its subclasses; nothing else about the order matters, since defining does not link.
+const Injected kInjected[] = {
+    {"java/lang/ContrafactEvents", contrafact_class_events, contrafact_class_end_events},
+    {"java/lang/ContrafactTasks", contrafact_class_tasks, contrafact_class_end_tasks},
+    {"java/lang/ContrafactQueued$Node", contrafact_class_queued_node, contrafact_class_end_queued_node},
+    {"java/lang/ContrafactQueued", contrafact_class_queued, contrafact_class_end_queued},
+    {"java/lang/ContrafactContexts", contrafact_class_contexts, contrafact_class_end_contexts},
+    {"java/lang/ContrafactProbes", contrafact_class_probes, contrafact_class_end_probes},
+    {"java/lang/ContrafactStages", contrafact_class_stages, contrafact_class_end_stages},
+};
+
+}  // namespace
+
+bool define_injected_classes(JNIEnv* jni, std::string& failed) {
+  for (const Injected& injected : kInjected) {
+    const auto length = static_cast<jsize>(injected.end - injected.begin);
+    jclass defined = jni->DefineClass(injected.name, nullptr, reinterpret_cast<const jbyte*>(injected.begin), length);
+    if (!defined) {
+      jni->ExceptionClear();
+      failed = injected.name;
+      return false;
+    }
+    jni->DeleteLocalRef(defined);
+  }
+  return true;
+}
+
+}  // namespace contrafact::agent_jvm
