@@ -55,9 +55,14 @@ std::vector<model::TaskId> others(const analysis::Candidate& candidate, const st
 
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
   auto above = [](double value, double limit) { return value > limit * (1 + kTolerance); };
-  if (options.filter_time && above(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns))) {
+  const double slower_ns = static_cast<double>(base.duration_ns) * (1 + whatif::kSlowerMax);
+  if (options.filter_time && static_cast<double>(figures.duration_ns) > slower_ns) {
     return fmt::format("slower: {} -> {}", table::duration_text(static_cast<double>(base.duration_ns)),
                        table::duration_text(static_cast<double>(figures.duration_ns)));
+  }
+  if (options.filter_time && figures.mean_response_ns > base.mean_response_ns * (1 + whatif::kSlowerTasksMax)) {
+    return fmt::format("slower tasks: {} -> {} from being handed out to the result",
+                       table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }
   if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {
     return fmt::format("higher peak: {} -> {} threads", base.peak_occupied, figures.peak_occupied);
@@ -88,7 +93,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   advice.estimate = *std::move(estimate);
   advice.score = whatif::score_of(advice.estimate.figures, estimator.base(), options.weights);
   advice.filtered = filter_reason(advice.estimate.figures, estimator.base(), options);
-  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kTolerance) advice.filtered = "no gain";
+  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
   return advice;
 }
 

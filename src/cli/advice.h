@@ -43,11 +43,16 @@ struct SimulatedEffect {
   std::string stuck_why;
 };
 
+// `filtered` of an improvement that passes all filters but gains nothing by itself.
+inline constexpr std::string_view kNoGain = "no gain";
+// A score that is better by less is rounding.
+inline constexpr double kScoreTolerance = 1e-3;
+
 struct Advice {
   whatif::Improvement improvement;
   whatif::Estimate estimate;
   double score = 1;
-  std::string filtered;  // why it is left out of the ranking; empty if it is in
+  std::string filtered;  // why it is left out of the ranking; kNoGain if it is in for others' sake
   std::string failed;    // why it cannot be estimated; empty if it can
   std::optional<SimulatedEffect> simulated;
   std::vector<analysis::Violation> violations;

@@ -156,6 +156,9 @@ table::Table effect_table(const Effect& effect) {
     add("duration, re-dispatched", ns(effect.baseline->simulated_ns), ns(effect.simulated->duration_ns), Type::duration,
         Unit::ns, "simulated");
   }
+  if (base.mean_response_ns > 0) {
+    add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns, "estimated");
+  }
   add("peak threads occupied", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, "estimated");
   add("mean threads occupied", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, "estimated");
   add("peak threads waiting", base.peak_waiting, after.peak_waiting, Type::number, Unit::threads, "estimated");

@@ -59,6 +59,7 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
   };
   for (size_t i = 0; i < std::min(document.shown, advices.ranked.size()); ++i) {
     const Advice& advice = advices.ranked[i];
+    if (!advice.filtered.empty()) line(i, "note", "no gain by itself, only in the combination");
     if (!advice.path.empty()) line(i, "branch to hoist", advice.path + "; the other tasks: " + advice.other_path);
     for (const analysis::Violation& violation : advice.violations) {
       line(i, violation.serious ? "warning" : "note", violation.message);
@@ -135,7 +136,8 @@ std::string best_text(const AdviceDocument& document, const table::TextStyle& st
 }
 
 Json figures_json(const whatif::Figures& figures) {
-  return {{"duration_ns", figures.duration_ns},    {"mean_active", figures.mean_active},
+  return {{"duration_ns", figures.duration_ns},   {"mean_response_ns", figures.mean_response_ns},
+          {"mean_active", figures.mean_active},
           {"mean_waiting", figures.mean_waiting},  {"mean_occupied", figures.mean_occupied},
           {"peak_active", figures.peak_active},    {"peak_waiting", figures.peak_waiting},
           {"peak_occupied", figures.peak_occupied}};

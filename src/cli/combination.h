@@ -16,8 +16,10 @@ struct Combination {
   bool exhaustive = false;  // all that do not exclude each other
 };
 
+// Considers what is ranked, and what has no gain by itself: two of those may have one together (a peak goes only when both
+// are gone). The latter that the best combination takes join the ranking, where their scores put them.
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
-                                           const Advices& advices, const AdviceOptions& options);
+                                           Advices& advices, const AdviceOptions& options);
 
 // The improvements of a combination, in the order of their ranks.
 std::vector<whatif::Improvement> improvements_of(const Advices& advices, const Combination& combination);

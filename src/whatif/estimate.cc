@@ -12,6 +12,26 @@
 
 namespace contrafact::whatif {
 
+namespace {
+
+std::vector<model::TaskId> outermost_tasks(const model::Trace& trace) {
+  std::vector<model::TaskId> tasks;
+  auto pooled = [&](uint32_t task) { return trace.tasks[task].kind == model::TaskKind::pooled; };
+  for (const model::EventRange& range : trace.thread_ranges) {
+    uint32_t depth = 0;  // pooled tasks that are open
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const model::EventKind kind = trace.kind[i];
+      if (kind == model::EventKind::task_start && pooled(trace.a[i])) ++depth;
+      if (kind == model::EventKind::task_end && pooled(trace.a[i])) --depth;
+      if (kind != model::EventKind::task_spawn || depth > 0 || !pooled(trace.a[i])) continue;
+      if (trace.tasks[trace.a[i]].spawn.value == i) tasks.push_back(model::TaskId(trace.a[i]));
+    }
+  }
+  return tasks;
+}
+
+}  // namespace
+
 base::Result<Estimator> Estimator::create(const model::Trace& trace) {
   if (trace.event_count() == 0) return base::Error{"the trace has no events: there is nothing to estimate"};
   base::Result<graph::TraceDag> dag = graph::build_dag(trace);
@@ -20,6 +40,7 @@ base::Result<Estimator> Estimator::create(const model::Trace& trace) {
   Estimator estimator;
   estimator.dag_ = std::make_unique<graph::TraceDag>(*std::move(dag));
   estimator.begin_ns_ = trace.begin_ns();
+  estimator.outermost_ = outermost_tasks(trace);
   Scratch scratch(estimator);
   graph::Propagated unchanged = scratch.propagator.run({}, {.changes = true});
   if (!unchanged.stuck.empty()) return estimator.stuck_error(unchanged.stuck);
@@ -59,6 +80,15 @@ Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scra
   figures.peak_active = peaks.active;
   figures.peak_waiting = peaks.waiting;
   figures.peak_occupied = peaks.occupied;
+  int64_t response_ns = 0, answered = 0;
+  for (model::TaskId task : outermost_) {
+    const int64_t completed_ns = scratch.propagator.completed_ns(task);
+    const int64_t available_ns = scratch.propagator.available_ns(task);
+    if (completed_ns == graph::kNever || available_ns == graph::kNever) continue;
+    response_ns += completed_ns - available_ns;
+    ++answered;
+  }
+  if (answered > 0) figures.mean_response_ns = static_cast<double>(response_ns) / static_cast<double>(answered);
   return figures;
 }
 

@@ -20,6 +20,9 @@ namespace contrafact::whatif {
 // What a variant is judged by. Thread counts as model/thread_state.h defines them; means over the whole duration.
 struct Figures {
   int64_t duration_ns = 0;
+  // Of the outermost tasks (handed to a pool by code outside any pooled task: a server's requests), the mean time from being
+  // handed out to the result. Where tasks come at their own times, the duration does not show how long each takes. 0: none.
+  double mean_response_ns = 0;
   double mean_active = 0, mean_waiting = 0, mean_occupied = 0;
   uint32_t peak_active = 0, peak_waiting = 0, peak_occupied = 0;
 };
@@ -86,6 +89,7 @@ class Estimator {
   Figures base_;
   int64_t epilogue_ns_ = 0;  // from the end of the unchanged DAG to the end of the trace
   int64_t begin_ns_ = 0;
+  std::vector<model::TaskId> outermost_;
 };
 
 // Checks an estimated trace against the recorded one: no task lost or run twice, and what each task did itself took as

@@ -279,7 +279,8 @@ double score_of(const Figures& figures, const Figures& base, const SearchWeights
 
 bool passes_filters(const Figures& figures, const Figures& base) {
   constexpr double kRounding = 1.001;
-  return static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * kRounding &&
+  return static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * (1 + kSlowerMax) &&
+         figures.mean_response_ns <= base.mean_response_ns * (1 + kSlowerTasksMax) &&
          figures.peak_occupied <= base.peak_occupied && figures.mean_occupied <= base.mean_occupied * kRounding;
 }
 

@@ -1,5 +1,7 @@
 package cpu_do_nothing;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -17,9 +19,11 @@ public final class Before {
   }
 
   private static long serve(int number) throws Exception {
-    Future<Long> left = startHalf(number);
-    Future<Long> right = startHalf(number + 1);
-    return left.get() + right.get();
+    List<Future<Long>> halves = new ArrayList<>();
+    for (int k = 0; k < 2; k++) {
+      halves.add(startHalf(number + k));
+    }
+    return halves.get(0).get() + halves.get(1).get();
   }
 
   private static Future<Long> startHalf(int seed) {
