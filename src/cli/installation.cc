@@ -17,7 +17,7 @@ std::string self_path() {
 base::Result<Installation> find_installation(const std::string& self) {
   fs::path root = fs::path(self).parent_path().parent_path();
   std::string looked;
-  for (const fs::path& folder : {root / CONTRAFACT_LIBDIR / "contrafact", root / "lib"}) {
+  for (const fs::path& folder : {root / "lib" / "contrafact", root / "lib"}) {
     Installation found{(folder / "libcontrafact_jvm.so").string()};
     std::error_code ignored;
     if (fs::exists(found.agent_library, ignored)) return found;
