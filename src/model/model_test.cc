@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/library_calls.h"
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
 
@@ -129,6 +130,28 @@ TEST(TraceBuilder, KeepsCpuAndPausesBesideTheEvents) {
   EXPECT_EQ(trace.pauses[0].end_ns, 8);
   std::string once = print_text(trace);
   EXPECT_EQ(print_text(parsed(once)), once);
+}
+
+TEST(LibraryCalls, AreToldByTheirFrames) {
+  Trace trace = parsed(R"(thread main
+method m1 shop.Main.main Main.java:10
+method m2 java.util.concurrent.ThreadPoolExecutor.execute ThreadPoolExecutor.java:1329
+method m3 java.util.concurrent.locks.ReentrantLock.lock ReentrantLock.java:322
+method m4 java.util.concurrent.ThreadPoolExecutor$Worker.run ThreadPoolExecutor.java:635
+context c1 - m1:11
+context c2 c1 m2:1350
+context c3 c2 m3:322
+0 main task_spawn t1 c2 - m4
+1 main task_spawn t2 c1 - m1
+2 main thread_end
+)");
+  const ContextId main(0), execute(1), lock(2);
+  EXPECT_EQ(trace.program_frame(lock), main);
+  EXPECT_EQ(trace.context_label(execute), "Main.main (Main.java:11)");
+  EXPECT_TRUE(is_lock_call(trace, lock));
+  EXPECT_FALSE(is_lock_call(trace, execute));
+  EXPECT_TRUE(is_worker_run(trace, trace.tasks[0]));
+  EXPECT_FALSE(is_worker_run(trace, trace.tasks[1]));
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+// Which wake-ups hold a variant back, and what a variant's tasks take.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+#include "whatif/estimate.h"
+#include "whatif/search.h"
+#include "whatif/sim_wakes.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::Trace;
+using ::testing::HasSubstr;
+
+// main hands out a task and waits for it; between its start and its end the task is in a block. The wake-ups are main's.
+Trace with_block(std::string_view reason, std::string_view context, int64_t wake_ns) {
+  base::Result<Trace> trace = model::parse_text(fmt::format(R"(thread main
+thread w1
+pool p1 thread_pool 1
+method m1 shop.Main.main Main.java:10
+method m2 shop.Main.lambda Main.java:5
+method m3 java.util.concurrent.locks.ReentrantLock.lock ReentrantLock.java:322
+method m4 java.util.concurrent.CountDownLatch.await CountDownLatch.java:232
+context c1 - m1:11
+context c2 - m2:6
+context lock c2 m3:322
+context latch c2 m4:232
+0 main thread_begin
+0 w1 thread_begin
+0 w1 worker_idle p1
+10 main task_spawn t1 c1 p1 m2
+{} main wake w1
+60 main wait_begin t1 c1
+14 w1 worker_busy p1
+15 w1 task_start t1
+20 w1 block_begin {} {}
+50 w1 block_end {}
+75 w1 task_complete t1
+76 w1 task_end t1
+77 w1 worker_idle p1
+80 main wait_end t1
+90 main thread_end
+90 w1 worker_busy p1
+90 w1 thread_end
+)", wake_ns, reason, context, reason));
+  EXPECT_TRUE(trace.ok()) << trace.error().message;
+  return trace.ok() ? *std::move(trace) : Trace{};
+}
+
+base::Result<Estimate> inlined(const Trace& trace) {
+  base::Result<Estimator> estimator = Estimator::create(trace);
+  EXPECT_TRUE(estimator.ok());
+  Improvement improvement;
+  improvement.tasks = {model::TaskId(0)};
+  return estimator->estimate(std::span(&improvement, 1));
+}
+
+size_t causes_simulated(const Trace& trace) { return match_wakes(trace, model::thread_uses(trace)).count; }
+
+TEST(Causes, WhoeverWakesAnIdleWorkerEndsNoSleepOfItsTask) {
+  EXPECT_TRUE(inlined(with_block("sleep", "c2", 12)).ok());
+}
+
+TEST(Causes, ALatchThatTheSpawnerOpensLaterMakesAnInlinedTaskWaitForItself) {
+  Trace trace = with_block("park", "latch", 45);
+  base::Result<Estimate> estimate = inlined(trace);
+  ASSERT_FALSE(estimate.ok());
+  EXPECT_THAT(estimate.error().message, HasSubstr("would deadlock"));
+  EXPECT_EQ(causes_simulated(trace), 1u);
+}
+
+TEST(Causes, ALockThatTheSpawnerHappenedToHoldDoesNot) {
+  Trace trace = with_block("park", "lock", 45);
+  EXPECT_TRUE(inlined(trace).ok());
+  EXPECT_EQ(causes_simulated(trace), 0u);
+}
+
+TEST(Response, IsFromTheHandOutToTheResult) {
+  base::Result<Estimator> estimator = Estimator::create(with_block("sleep", "c2", 12));
+  ASSERT_TRUE(estimator.ok());
+  EXPECT_EQ(estimator->base().mean_response_ns, 65.0);
+}
+
+TEST(Filters, SlowerTasksDoNotPassThoughTheRunIsNoLonger) {
+  const Figures base{.duration_ns = 1000, .mean_response_ns = 100};
+  EXPECT_TRUE(passes_filters({.duration_ns = 1000, .mean_response_ns = 100}, base));
+  EXPECT_TRUE(passes_filters({.duration_ns = 1015, .mean_response_ns = 104}, base));
+  EXPECT_FALSE(passes_filters({.duration_ns = 1000, .mean_response_ns = 110}, base));
+  EXPECT_FALSE(passes_filters({.duration_ns = 1030, .mean_response_ns = 100}, base));
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
