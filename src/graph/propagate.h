@@ -128,6 +128,8 @@ class Propagator {
   bool step(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_spawn(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_call(Strand& strand, Frame& frame, const Vertex& vertex);
+  void skip_call(Strand& strand, Frame& frame, int64_t ready_ns);
+  bool inside_task(const Frame& frame) const;
   bool step_complete(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
@@ -153,6 +155,9 @@ class Propagator {
   void report_stuck();
   void set_use(Strand& strand, int64_t time_ns, Use use);
   void log(const Strand& strand, Step::Kind kind, uint32_t index, int64_t ready_ns, int64_t time_ns);
+  bool continued(uint32_t body) const {
+    return any_continuation_ && body < placements_.size() && placements_[body] == Placement::continuation;
+  }
   bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
 
   const TraceDag& dag_;

@@ -36,7 +36,7 @@ bool Propagator::run_early(uint32_t window) {
   int64_t best_ns = INT64_MAX;
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
-    if (strand.wait != Wait::spawn) continue;
+    if (strand.wait != Wait::spawn || strand.frames.empty()) continue;
     const Frame& frame = strand.frames.back();
     const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
     for (uint32_t at = frame.at + 1; at < end; ++at) {
