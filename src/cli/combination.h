@@ -16,8 +16,9 @@ struct Combination {
   bool exhaustive = false;  // all that do not exclude each other
 };
 
+// Improvements whose estimate turns out not to be sound go from `advices.ranked` to `left_out`, with the reason.
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
-                                           const Advices& advices, const AdviceOptions& options);
+                                           Advices& advices, const AdviceOptions& options);
 
 // The improvements of a combination, in the order of their ranks.
 std::vector<whatif::Improvement> improvements_of(const Advices& advices, const Combination& combination);

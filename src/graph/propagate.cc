@@ -56,6 +56,7 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   strand_count_ = 0;
   parked_.clear();
   ready_.clear();
+  soft_ = {};
   any_continuation_ = std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
   if (any_continuation_) count_coordinator_waits();
 }
@@ -495,6 +496,7 @@ bool Propagator::suspend(Strand& strand, Wait wait, uint32_t id, bool soft) {
   strand.wait = wait;
   strand.wait_id = id;
   strand.soft = soft;
+  if (soft) soft_.emplace(strand.now_ns, current_);
   if (wait == Wait::coordinator) {
     host_[id] = current_;
     strand.next = kNone;

@@ -12,7 +12,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/trace_dag.h"
@@ -169,6 +172,8 @@ class Propagator {
   size_t strand_count_ = 0;
   uint32_t current_ = 0;  // the strand that `advance` runs
   std::vector<uint32_t> ready_;
+  using Soft = std::pair<int64_t, uint32_t>;  // a strand that may be released: its time, and which
+  std::priority_queue<Soft, std::vector<Soft>, std::greater<>> soft_;
   std::vector<int64_t> available_, completed_, linked_;
   std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
   std::vector<uint8_t> ran_;           // by task: its body has begun
