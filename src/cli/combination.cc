@@ -1,6 +1,10 @@
 #include "cli/combination.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
 
 #include "whatif/search.h"
 
@@ -59,30 +63,100 @@ std::vector<whatif::Improvement> improvements_of(const Advices& advices, const C
   return improvements;
 }
 
+namespace {
+
+bool sound_alone(const whatif::Estimator& estimator, Advice& advice) {
+  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.trace = true});
+  if (!estimate) advice.failed = estimate.error().message;
+  return estimate.ok();
+}
+
+// Members that cannot be estimated with their trace by themselves are left out from here on. `members` count through the
+// ranking, then through `neutral`. False if there are none.
+bool leave_out_failing(const whatif::Estimator& estimator, const std::vector<uint32_t>& members,
+                       const std::vector<size_t>& neutral, Advices& advices) {
+  bool any = false;
+  for (uint32_t member : members) {
+    if (member >= advices.ranked.size())
+      any |= !sound_alone(estimator, advices.left_out[neutral[member - advices.ranked.size()]]);
+  }
+  std::vector<Advice> kept;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    Advice& advice = advices.ranked[i];
+    if (std::find(members.begin(), members.end(), i) != members.end() && !sound_alone(estimator, advice)) {
+      advices.left_out.push_back(std::move(advice));
+      any = true;
+    } else {
+      kept.push_back(std::move(advice));
+    }
+  }
+  advices.ranked = std::move(kept);
+  return any;
+}
+
+struct Sound {
+  std::vector<uint32_t> members;
+  whatif::Estimate estimate;
+};
+
+// The best of `found` that scores below `score_max` and whose estimated trace is sound. Nothing: there is none.
+std::optional<Sound> first_sound(const whatif::Estimator& estimator, std::span<const whatif::Improvement> considered,
+                                 const whatif::SearchResult& found, double score_max) {
+  std::string passed_over;
+  for (const whatif::Combination& candidate : found.best) {
+    if (candidate.score >= score_max) break;
+    std::vector<whatif::Improvement> improvements;
+    for (uint32_t member : candidate.improvements) improvements.push_back(considered[member]);
+    base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true});
+    if (!estimate) {
+      if (passed_over.empty()) passed_over = estimate.error().message;
+      continue;
+    }
+    Sound sound{{candidate.improvements.begin(), candidate.improvements.end()}, *std::move(estimate)};
+    if (!passed_over.empty())
+      sound.estimate.notes.push_back("a better combination could not be estimated: " + passed_over);
+    return sound;
+  }
+  return std::nullopt;
+}
+
+// What is ranked, then the `neutral` ones.
+std::vector<whatif::Improvement> considered_of(const Advices& advices, const std::vector<size_t>& neutral) {
+  std::vector<whatif::Improvement> improvements;
+  for (const Advice& advice : advices.ranked) improvements.push_back(advice.improvement);
+  for (size_t index : neutral) improvements.push_back(advices.left_out[index].improvement);
+  return improvements;
+}
+
+}  // namespace
+
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
                                            Advices& advices, const AdviceOptions& options) {
   Combination best;
   best.estimate.figures = advices.base;
-  std::vector<whatif::Improvement> improvements;
-  for (const Advice& advice : advices.ranked) improvements.push_back(advice.improvement);
-  const std::vector<size_t> neutral = without_gain(advices);
-  for (size_t index : neutral) improvements.push_back(advices.left_out[index].improvement);
-  if (improvements.empty()) return best;
   whatif::SearchOptions search_options{.weights = options.weights,
                                        .filters = options.filter_time && options.filter_peak && options.filter_mean};
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
-  whatif::SearchResult found = whatif::search(estimator, improvements, search_options);
-  best.estimated = found.estimated;
-  best.exhaustive = found.exhaustive;
-  if (found.best.empty() || (options.filter_gain && found.best.front().score >= 1 - kScoreTolerance)) return best;
-  best.members = ranked_members(advices, neutral, found.best.front().improvements);
-  std::vector<whatif::Improvement> members = improvements_of(advices, best);
-  base::Result<whatif::Estimate> estimate = estimator.estimate(members, {.trace = true});
-  if (!estimate) return estimate.error();
-  best.estimate = *std::move(estimate);
+  const double score_max = options.filter_gain ? 1 - kScoreTolerance : std::numeric_limits<double>::infinity();
+  while (best.members.empty()) {
+    const std::vector<size_t> neutral = without_gain(advices);
+    const std::vector<whatif::Improvement> considered = considered_of(advices, neutral);
+    if (considered.empty()) return best;
+    const whatif::SearchResult found = whatif::search(estimator, considered, search_options);
+    best.estimated += found.estimated;
+    best.exhaustive = found.exhaustive;
+    if (found.best.empty() || found.best.front().score >= score_max) return best;
+    if (std::optional<Sound> sound = first_sound(estimator, considered, found, score_max)) {
+      best.members = ranked_members(advices, neutral, sound->members);
+      best.estimate = std::move(sound->estimate);
+    } else if (!leave_out_failing(estimator, found.best.front().improvements, neutral, advices)) {
+      best.estimate.notes.push_back("no combination could be estimated, only the improvements by themselves");
+      return best;
+    }
+  }
   best.score = whatif::score_of(best.estimate.figures, advices.base, options.weights);
   if (options.models == Models::fixed) return best;
-  base::Result<SimulatedEffect> effect = simulate_effect(trace, members, options.cores);
+  base::Result<SimulatedEffect> effect = simulate_effect(trace, improvements_of(advices, best), options.cores);
   if (effect) best.simulated = *std::move(effect);
   return best;
 }

@@ -18,6 +18,7 @@ struct Combination {
 
 // Considers what is ranked, and what has no gain by itself: two of those may have one together (a peak goes only when both
 // are gone). The latter that the best combination takes join the ranking, where their scores put them.
+// Improvements whose estimate turns out not to be sound go from `advices.ranked` to `left_out`, with the reason.
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
                                            Advices& advices, const AdviceOptions& options);
 

@@ -8,9 +8,11 @@ namespace contrafact::graph {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-// Clocks of two cores and the order of two probes may differ by this much: a stage that began this long "before" its
-// source completed did not have to wait.
-constexpr int64_t kRaceNs = 10'000;
+// A call in the midst of a body, without an idle period or a wait around it: the thread does not sleep there. A label is
+// then the clocks' race between the cause and the call.
+bool never_sleeps(const Vertex& call) {
+  return call.post_ns == 0 && call.label_ns <= 0;
+}
 
 }  // namespace
 
@@ -54,6 +56,7 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   strand_count_ = 0;
   parked_.clear();
   ready_.clear();
+  soft_ = {};
   any_continuation_ = std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
   if (any_continuation_) count_coordinator_waits();
 }
@@ -204,37 +207,51 @@ int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t ca
   return (slept ? cause_ns : ready_ns) + assumed[pool];
 }
 
+// Its body runs elsewhere.
+void Propagator::skip_call(Strand& strand, Frame& frame, int64_t ready_ns) {
+  if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
+  strand.now_ns = ready_ns;
+  frame.credit_ns = 0;
+  ++frame.at;
+}
+
+bool Propagator::inside_task(const Frame& frame) const {
+  return frame.body < dag_.task_count() && !has(frame.body, kIsThread);
+}
+
 bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
   const uint32_t task = vertex.id;
   const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
   const bool moved = !placements_.empty() && placements_[task] != Placement::own_thread;
   if (moved || ran_[task]) {
-    if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
-    strand.now_ns = ready_ns;
-    frame.credit_ns = 0;
-    ++frame.at;
+    skip_call(strand, frame, ready_ns);
     return true;
   }
   int64_t cause_ns = available_[task];
+  bool missing_cause = false;
+  // A coordinator does not wait, so nothing that it ran while it waited may hold it.
+  const bool coordinator = continued(frame.body);
+  bool at_once = coordinator || never_sleeps(vertex);
   if (has(task, kHasSpawn)) {
-    if (cause_ns == kNever) return suspend(strand, Wait::spawn, task, false);
+    at_once = at_once && inside_task(frame);
+    missing_cause = cause_ns == kNever;
+    if (missing_cause && !(at_once && strand.released)) return suspend(strand, Wait::spawn, task, at_once);
   } else if (has(task, kHasDependencies)) {
     uint32_t missing;
     cause_ns = dependencies_ns(task, &missing);
-    const bool late = missing == kNone && cause_ns != kNever && cause_ns > ready_ns + kRaceNs && !vertex.label_ns;
-    if (missing != kNone && !strand.released) return suspend(strand, Wait::completion, missing, true);
-    if (missing != kNone || late) {
-      // Another thread completes the last source in this variant: the stage runs there.
-      strand.released = false;
-      detach(frame.at);
-      if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
-      strand.now_ns = ready_ns;
-      frame.credit_ns = 0;
-      ++frame.at;
-      return true;
-    }
+    missing_cause = missing != kNone;
+    if (missing_cause && !strand.released) return suspend(strand, Wait::completion, missing, true);
   }
-  const int64_t time_ns = call_time(vertex, ready_ns, cause_ns);
+  strand.released = false;
+  const bool late = at_once && cause_ns != kNever && cause_ns + std::min<int64_t>(vertex.label_ns, 0) > ready_ns;
+  if (missing_cause || late) {
+    // In this variant another thread brings the cause, later than this one comes here: the body runs there.
+    if (has(task, kHasSpawn)) ran_[task] = 1;
+    detach(frame.at);
+    skip_call(strand, frame, ready_ns);
+    return true;
+  }
+  const int64_t time_ns = at_once ? ready_ns : call_time(vertex, ready_ns, cause_ns);
   advance_to(strand, frame, ready_ns, time_ns);
   enter_body(strand, task, time_ns);
   return true;
@@ -287,7 +304,7 @@ bool Propagator::complete(Strand& strand, uint32_t task, int64_t time_ns) {
 bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
   const uint32_t task = vertex.id;
   const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
-  if (any_continuation_ && frame.body < placements_.size() && placements_[frame.body] == Placement::continuation) {
+  if (continued(frame.body)) {
     return step_coordinator_wait(strand, frame, vertex, ready_ns);
   }
   const int64_t cause_ns = completed_[task];
@@ -438,6 +455,7 @@ bool Propagator::begin_detached(Strand& strand) {
   const Vertex& vertex = dag_.vertices[strand.detached_vertex];
   int64_t time_ns;
   if (vertex.vertex_kind() == VertexKind::call && has(vertex.id, kHasSpawn)) {
+    if (available_[vertex.id] == kNever) return suspend(strand, Wait::spawn, vertex.id, false);
     time_ns = call_time(vertex, kUnborn, available_[vertex.id]);
   } else {
     uint32_t missing;
@@ -478,6 +496,7 @@ bool Propagator::suspend(Strand& strand, Wait wait, uint32_t id, bool soft) {
   strand.wait = wait;
   strand.wait_id = id;
   strand.soft = soft;
+  if (soft) soft_.emplace(strand.now_ns, current_);
   if (wait == Wait::coordinator) {
     host_[id] = current_;
     strand.next = kNone;
@@ -515,8 +534,8 @@ void Propagator::unlink(uint32_t index) {
 void Propagator::report_stuck() {
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
-    if (strand.finished || strand.frames.empty()) continue;
-    const uint32_t body = strand.frames.back().body;
+    if (strand.finished) continue;
+    const uint32_t body = strand.frames.empty() ? kNone : strand.frames.back().body;
     const bool for_task = strand.wait != Wait::link && strand.wait != Wait::nothing;
     result_.stuck.push_back(
         {body < dag_.task_count() ? TaskId(body) : TaskId::none(), for_task ? TaskId(strand.wait_id) : TaskId::none()});

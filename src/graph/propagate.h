@@ -12,7 +12,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/trace_dag.h"
@@ -128,6 +131,8 @@ class Propagator {
   bool step(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_spawn(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_call(Strand& strand, Frame& frame, const Vertex& vertex);
+  void skip_call(Strand& strand, Frame& frame, int64_t ready_ns);
+  bool inside_task(const Frame& frame) const;
   bool step_complete(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
@@ -153,6 +158,9 @@ class Propagator {
   void report_stuck();
   void set_use(Strand& strand, int64_t time_ns, Use use);
   void log(const Strand& strand, Step::Kind kind, uint32_t index, int64_t ready_ns, int64_t time_ns);
+  bool continued(uint32_t body) const {
+    return any_continuation_ && body < placements_.size() && placements_[body] == Placement::continuation;
+  }
   bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
 
   const TraceDag& dag_;
@@ -164,6 +172,8 @@ class Propagator {
   size_t strand_count_ = 0;
   uint32_t current_ = 0;  // the strand that `advance` runs
   std::vector<uint32_t> ready_;
+  using Soft = std::pair<int64_t, uint32_t>;  // a strand that may be released: its time, and which
+  std::priority_queue<Soft, std::vector<Soft>, std::greater<>> soft_;
   std::vector<int64_t> available_, completed_, linked_;
   std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
   std::vector<uint8_t> ran_;           // by task: its body has begun

@@ -15,11 +15,13 @@ bool Propagator::release_one() {
 }
 
 bool Propagator::release_soft() {
+  // Those that were woken meanwhile are still among `soft_`.
   uint32_t best = kNone;
-  for (uint32_t i = 0; i < strand_count_; ++i) {
-    const Strand& strand = strands_[i];
-    if (strand.wait == Wait::nothing || !strand.soft) continue;
-    if (best == kNone || strand.now_ns < strands_[best].now_ns) best = i;
+  while (!soft_.empty() && best == kNone) {
+    const auto [now_ns, index] = soft_.top();
+    soft_.pop();
+    const Strand& strand = strands_[index];
+    if (strand.wait != Wait::nothing && strand.soft && strand.now_ns == now_ns) best = index;
   }
   if (best == kNone) return false;
   unlink(best);
@@ -36,7 +38,7 @@ bool Propagator::run_early(uint32_t window) {
   int64_t best_ns = INT64_MAX;
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
-    if (strand.wait != Wait::spawn) continue;
+    if (strand.wait != Wait::spawn || strand.frames.empty()) continue;
     const Frame& frame = strand.frames.back();
     const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
     for (uint32_t at = frame.at + 1; at < end; ++at) {
