@@ -8,10 +8,11 @@ Before; lets `contrafact estimate` apply them under both models; compares with t
 the first task to the last. Other twins (`others` in case.json) say how the improvements rank in reality.
 
 The figure that counts for a case is that of the model which the tool itself names as its headline for the recording (advise --json,
-"headline"), chosen before anything is known of After. Exit status 1 if a limit of LIMITS is exceeded.
+"headline"), chosen before anything is known of After. Beside other load run it under `chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded.
 """
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import statistics
@@ -280,10 +281,11 @@ def print_summary(rows, count):
 
 def markdown(comparisons, rows, arguments):
     picked = "shortest (other load only lengthens a run)" if arguments.pick == "shortest" else "one of median length"
+    before = "chrt -r 1 " if os.sched_getscheduler(0) == os.SCHED_RR else ""
     lines = ["# Accuracy", "",
              "Estimates from a recording of a program, held against a recording of its twin in which the improvement was really",
              "made (`test/truth`). Made by", "",
-             "    python3 test/truth/truth.py build/release/bin/contrafact build/release/java/truth --runs "
+             f"    {before}python3 test/truth/truth.py build/release/bin/contrafact build/release/java/truth --runs "
              f"{arguments.runs} --pick {arguments.pick} --markdown docs/accuracy.md", "",
              f"The window is from the first task to the last. Each figure is of the {picked} of {arguments.runs} runs.",
              "*fixed* is the estimate by fixed assignment, *re-dispatch* the simulation; the tool's headline is in bold. Thread use is",
