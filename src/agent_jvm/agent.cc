@@ -1,8 +1,8 @@
 // The agent's entry and its JVMTI callbacks.
 //
 // What happens when: Agent_OnLoad checks the JVM, starts the recorder and hooks class loading, so that every class from
-// Object on gets its probes; VMStart, the early one, defines the injected classes; VMInit binds the injected classes and switches them on; VMDeath switches them off and
-// drains.
+// Object on gets its probes; VMStart, the early one, defines the injected classes; VMInit binds the injected classes
+// and switches them on; VMDeath switches them off and drains.
 #include <jvmti.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
-// The classes of java/, as they are in this library, and how they get into the JVM: defined in the boot loader before any
-// Java code runs, so that a program needs no option for them and class-data sharing of the module system is not lost.
+// The classes of java/, as they are in this library, and how they get into the JVM: defined in the boot loader before
+// any Java code runs, so that a program needs no option for them and class-data sharing of the module system is not
+// lost.
 #pragma once
 
 #include <jni.h>

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Installation kInstallation{"/opt/cf/lib/agent.so", "/opt/cf/lib/classes.jar"};
+const Installation kInstallation{"/opt/cf/lib/agent.so"};
 
 class Folder {
  public:
@@ -42,27 +42,16 @@ class Folder {
 };
 
 TEST(LaunchPlan, TheAgentComesRightAfterTheLauncher) {
-  LaunchPlan plan = plan_java({"java", "-jar", "x.jar", "--patch-module", "java.base=theirs"}, kInstallation,
-                              {.output = "/tmp/run.cft.recording"});
-  EXPECT_THAT(plan.arguments, ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=output=/tmp/run.cft.recording",
-                                          "--patch-module=java.base=/opt/cf/lib/classes.jar", "-jar", "x.jar",
-                                          "--patch-module", "java.base=theirs"))
-      << "what follows -jar belongs to the program";
-}
-
-TEST(LaunchPlan, MergesTheUsersPatchOfJavaBase) {
-  LaunchPlan plan = plan_java({"/usr/bin/java", "-cp", "-jar", "--patch-module", "java.base=/a", "-Xmx1g",
-                               "--patch-module=java.base=/b", "--patch-module=java.sql=/c", "Main"},
-                              kInstallation, {.output = "/o"});
-  EXPECT_THAT(plan.arguments, ElementsAre("/usr/bin/java", "-agentpath:/opt/cf/lib/agent.so=output=/o",
-                                          "--patch-module=java.base=/a:/b:/opt/cf/lib/classes.jar", "-cp", "-jar",
-                                          "-Xmx1g", "--patch-module=java.sql=/c", "Main"));
+  LaunchPlan plan =
+      plan_java({"java", "-Xmx1g", "-jar", "x.jar", "1"}, kInstallation, {.output = "/tmp/run.cft.recording"});
+  EXPECT_THAT(plan.arguments, ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,output=/tmp/run.cft.recording",
+                                          "-Xmx1g", "-jar", "x.jar", "1"));
 }
 
 TEST(LaunchPlan, EncodesWhatWouldConfuseTheAgent) {
   AgentOptions options{"/tmp/a b,c%.cft", 268435456, "/etc/t.conf", {"shop.api.*", "shop.Db"}, {"shop.api.Log"}};
   EXPECT_EQ(agent_option_string(options),
-            "output=/tmp/a%20b%2Cc%25.cft,memory=268435456,config=/etc/t.conf,include=shop.api.*;shop.Db,"
+            "strict=1,output=/tmp/a%20b%2Cc%25.cft,memory=268435456,config=/etc/t.conf,include=shop.api.*;shop.Db,"
             "exclude=shop.api.Log");
 }
 
@@ -71,11 +60,11 @@ TEST(LaunchPlan, OthersAreAskedThroughTheEnvironment) {
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT(plan->arguments, ElementsAre("mvn", "test"));
   EXPECT_EQ(plan->java_tool_options,
-            "-Dx=1 -agentpath:/opt/cf/lib/agent.so=output=/o --patch-module=java.base=/opt/cf/lib/classes.jar");
-  plan = plan_other({"mvn"}, {"/my apps/agent.so", "/j.jar"}, {.output = "/o"}, "");
+            "-Dx=1 -agentpath:/opt/cf/lib/agent.so=strict=1,output=/o");
+  plan = plan_other({"mvn"}, {"/my apps/agent.so"}, {.output = "/o"}, "");
   ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->java_tool_options, "\"-agentpath:/my apps/agent.so=output=/o\" --patch-module=java.base=/j.jar");
-  plan = plan_other({"mvn"}, {"/my \"apps\"/agent.so", "/j.jar"}, {.output = "/o"}, "");
+  EXPECT_EQ(plan->java_tool_options, "\"-agentpath:/my apps/agent.so=strict=1,output=/o\"");
+  plan = plan_other({"mvn"}, {"/my \"apps\"/agent.so"}, {.output = "/o"}, "");
   ASSERT_FALSE(plan.ok());
   EXPECT_THAT(plan.error().message, HasSubstr("has a quote or a line break"));
 }
@@ -120,13 +109,8 @@ TEST(Installation, FoundBesideTheExecutable) {
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, HasSubstr("the JVM agent is missing: no libcontrafact_jvm.so in"));
   std::string built = folder.file("lib/libcontrafact_jvm.so");
-  base::Result<Installation> half = find_installation(self);
-  ASSERT_FALSE(half.ok());
-  EXPECT_THAT(half.error().message, HasSubstr("contrafact-java.jar' is missing"));
-  folder.file("lib/contrafact-java.jar");
   EXPECT_EQ(find_installation(self)->agent_library, built);
   std::string installed = folder.file("lib/contrafact/libcontrafact_jvm.so");
-  folder.file("lib/contrafact/contrafact-java.jar");
   EXPECT_EQ(find_installation(self)->agent_library, installed);
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -34,35 +36,52 @@ struct Facts {
   uint64_t file_bytes;
 };
 
+using EventCounts = std::array<int64_t, format::kEventKinds>;
+
+// By kind; those that the kernel and the virtual machine told of, which the model keeps apart, included.
+EventCounts count_events(const model::Trace& trace) {
+  EventCounts counts{};
+  for (model::EventKind kind : trace.kind) ++counts[static_cast<size_t>(kind)];
+  auto add = [&](model::EventKind kind, size_t n) { counts[static_cast<size_t>(kind)] += static_cast<int64_t>(n); };
+  for (const std::vector<model::CpuGap>& gaps : trace.cpu) {
+    add(model::EventKind::cpu_out, gaps.size());
+    add(model::EventKind::cpu_in, gaps.size());
+  }
+  add(model::EventKind::pause_begin, trace.pauses.size());
+  add(model::EventKind::pause_end, trace.pauses.size());
+  return counts;
+}
+
+int64_t total(const EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), int64_t{0}); }
+
 table::Table run_table(const Facts& facts) {
   const model::Trace& trace = facts.trace;
   table::Table table(kInfoRunSchema);
   auto add = [&](std::string name, std::string value) { table.add_row({std::move(name), std::move(value)}); };
   add("origin", std::string(name_of(trace.origin)));
   add("duration", table::duration_text(static_cast<double>(trace.end_ns() - trace.begin_ns())));
-  add("events", table::count_text(static_cast<int64_t>(trace.event_count())));
+  int64_t events = total(count_events(trace));
+  add("events", table::count_text(events));
   add("tasks", table::count_text(static_cast<int64_t>(trace.tasks.size())));
   add("threads", table::count_text(static_cast<int64_t>(trace.threads.size())));
   add("pools", table::count_text(static_cast<int64_t>(trace.pools.size())));
   add("contexts", table::count_text(static_cast<int64_t>(trace.contexts.size())));
   add("file size", table::bytes_text(static_cast<double>(facts.file_bytes)));
-  if (trace.event_count() > 0) {
-    add("bytes per event",
-        table::number_text(static_cast<double>(facts.file_bytes) / static_cast<double>(trace.event_count())));
+  if (events > 0) {
+    add("bytes per event", table::number_text(static_cast<double>(facts.file_bytes) / static_cast<double>(events)));
   }
   for (const model::Fact& fact : trace.facts) add(fact.key, fact.value);
   return table;
 }
 
 table::Table events_table(const model::Trace& trace) {
-  std::array<int64_t, format::kEventKinds> counts{};
-  for (model::EventKind kind : trace.kind) ++counts[static_cast<size_t>(kind)];
+  EventCounts counts = count_events(trace);
   table::Table table(kInfoEventsSchema);
   for (const format::EventSchema& schema : format::kEventSchemas) {
     int64_t count = counts[static_cast<size_t>(schema.kind)];
     if (count == 0) continue;
     table.add_row({std::string(schema.name), count,
-                   static_cast<double>(count) / static_cast<double>(std::max<size_t>(1, trace.event_count()))});
+                   static_cast<double>(count) / static_cast<double>(std::max<int64_t>(1, total(counts)))});
   }
   table.set_empty_reason("the trace holds no events");
   return table;
@@ -115,7 +134,7 @@ int run(const Options& options, const Session& session) {
     nlohmann::ordered_json document = json_document("info");
     document["trace"] = trace_json_header(options.path, *trace);
     document["duration_ns"] = trace->end_ns() - trace->begin_ns();
-    document["event_count"] = trace->event_count();
+    document["event_count"] = total(count_events(*trace));
     document["task_count"] = trace->tasks.size();
     document["file_bytes"] = facts.file_bytes;
     document["facts"] = nlohmann::ordered_json::object();

@@ -17,16 +17,10 @@ std::string self_path() {
 base::Result<Installation> find_installation(const std::string& self) {
   fs::path root = fs::path(self).parent_path().parent_path();
   std::string looked;
-  for (const fs::path& folder : {root / CONTRAFACT_LIBDIR / "contrafact", root / "lib"}) {
-    Installation found{(folder / "libcontrafact_jvm.so").string(), (folder / "contrafact-java.jar").string()};
+  for (const fs::path& folder : {root / "lib" / "contrafact", root / "lib"}) {
+    Installation found{(folder / "libcontrafact_jvm.so").string()};
     std::error_code ignored;
-    bool library = fs::exists(found.agent_library, ignored), archive = fs::exists(found.java_archive, ignored);
-    if (library && archive) return found;
-    if (library || archive) {
-      return base::Error{
-          fmt::format("the installation is incomplete: '{}' is missing; install or build contrafact again",
-                      library ? found.java_archive : found.agent_library)};
-    }
+    if (fs::exists(found.agent_library, ignored)) return found;
     looked += fmt::format("{}'{}'", looked.empty() ? "" : " and ", folder.string());
   }
   return base::Error{fmt::format(

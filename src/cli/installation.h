@@ -1,5 +1,5 @@
-// Where the parts of an installed or freshly built tool are: the agent and the jar of injected classes lie beside the
-// executable, in ../lib/contrafact (installed) or ../lib (build folder).
+// Where the parts of an installed or freshly built tool are: the agent lies beside the executable, in ../lib/contrafact
+// (installed) or ../lib (build folder).
 #pragma once
 
 #include <string>
@@ -10,7 +10,6 @@ namespace contrafact::cli {
 
 struct Installation {
   std::string agent_library;  // libcontrafact_jvm.so
-  std::string java_archive;   // contrafact-java.jar
 };
 
 // The running executable, from /proc/self/exe.

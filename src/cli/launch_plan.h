@@ -32,8 +32,7 @@ std::string agent_option_string(const AgentOptions& options);
 // Everything but letters, digits and -_.~/:*$+ as %XX.
 std::string percent_encode(std::string_view text);
 
-// Inserts the agent right after the launcher's name. A --patch-module for java.base among the launcher's own options is
-// merged, for a module may be patched only once.
+// Inserts the agent right after the launcher's name.
 LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
                      const AgentOptions& options);
 

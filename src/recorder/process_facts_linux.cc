@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -5,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -13,12 +15,30 @@
 namespace contrafact::recorder {
 namespace {
 
+// File name of the shared library that holds this code, empty in a program that links it.
+std::string own_library() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&own_library), &info) == 0 || info.dli_fname == nullptr) return "";
+  std::string path = info.dli_fname;
+  std::string name = path.substr(path.rfind('/') + 1);
+  return name.find(".so") == std::string::npos ? "" : name;
+}
+
+// The program's arguments, less the one that loads the library with this code: that is not the user's command.
 std::string command_line() {
   auto text = base::read_text_file("/proc/self/cmdline");
   if (!text) return "";
-  while (!text->empty() && text->back() == '\0') text->pop_back();
-  std::replace(text->begin(), text->end(), '\0', ' ');
-  return std::move(*text);
+  std::string own = own_library();
+  std::string command;
+  for (size_t begin = 0; begin < text->size();) {
+    size_t end = std::min(text->find('\0', begin), text->size());
+    std::string_view argument = std::string_view(*text).substr(begin, end - begin);
+    begin = end + 1;
+    if (!own.empty() && argument.find(own) != std::string_view::npos) continue;
+    if (!command.empty()) command += ' ';
+    command += argument;
+  }
+  return command;
 }
 
 int usable_cores() {

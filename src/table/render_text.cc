@@ -9,7 +9,11 @@ namespace contrafact::table {
 namespace {
 
 constexpr size_t kGap = 2;             // spaces between columns
-constexpr size_t kElidedMinimum = 14;  // text is not cut below this width
+// Cells are not cut below these widths: less would tell nothing.
+constexpr size_t kTextMinimum = 22;
+constexpr size_t kLocationMinimum = 20;  // a file name and a line
+
+size_t minimum_of(Type type) { return type == Type::location ? kLocationMinimum : kTextMinimum; }
 
 bool is_elidable(Type type) {
   return type == Type::text || type == Type::location;
@@ -34,7 +38,7 @@ void shrink(Layout& layout, const Schema& schema, size_t width) {
   while (total_width(layout) > width) {
     size_t widest = layout.widths.size();
     for (size_t c = 0; c < layout.widths.size(); ++c) {
-      if (layout.hidden[c] || !is_elidable(schema.columns[c].type) || layout.widths[c] <= kElidedMinimum) continue;
+      if (layout.hidden[c] || !is_elidable(schema.columns[c].type) || layout.widths[c] <= minimum_of(schema.columns[c].type)) continue;
       if (widest == layout.widths.size() || layout.widths[c] > layout.widths[widest]) widest = c;
     }
     if (widest == layout.widths.size()) return;
@@ -84,7 +88,8 @@ void append_row(std::string& out, const Layout& layout, const Schema& schema, si
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     if (layout.hidden[c]) continue;
     if (!line.empty()) line.append(kGap, ' ');
-    std::string text = elide_middle(layout.cells[row][c], layout.widths[c], style.unicode);
+    auto elide = schema.columns[c].type == Type::location ? elide_location : elide_middle;
+    std::string text = elide(layout.cells[row][c], layout.widths[c], style.unicode);
     size_t padding = layout.widths[c] - std::min(layout.widths[c], display_width(text));
     bool right = !is_elidable(schema.columns[c].type);
     line += right ? std::string(padding, ' ') + text : text + std::string(padding, ' ');

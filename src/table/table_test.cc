@@ -65,6 +65,10 @@ TEST(ValueText, ElidesInTheMiddle) {
   EXPECT_EQ(elide_middle("org.example.shop.Handler", 12, true), "org.e…andler");
   EXPECT_EQ(display_width(elide_middle("漢字漢字漢字", 6, true)), 5u);
   EXPECT_EQ(elide_middle("abcdef", 2, false), "ab");
+  EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 24, false), "Feed.load (Feed.java:41)");
+  EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 23, false), "load (Feed.java:41)");
+  EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 18, false), "Feed.java:41");
+  EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 8, false), "Fee..:41");
 }
 
 TEST(RenderText, AlignsNumbersToTheRight) {
@@ -88,9 +92,9 @@ TEST(RenderText, FitsTheTerminal) {
 }
 
 TEST(RenderText, HidesColumnsInTheirOrderAndSaysSo) {
-  std::string text = render_text(sample(), {.width = 70});
+  std::string text = render_text(sample(), {.width = 78});
   EXPECT_NE(text.find("(hidden, the terminal is too narrow: range)"), std::string::npos) << text;
-  text = render_text(sample(), {.width = 58});
+  text = render_text(sample(), {.width = 66});
   EXPECT_NE(text.find("(hidden, the terminal is too narrow: count, range)"), std::string::npos) << text;
 }
 

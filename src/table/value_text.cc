@@ -204,4 +204,14 @@ std::string elide_middle(std::string_view text, size_t width, bool unicode) {
   return head + std::string(mark) + tail;
 }
 
+std::string elide_location(std::string_view text, size_t width, bool unicode) {
+  if (display_width(text) <= width) return std::string(text);
+  size_t open = text.rfind(" (");
+  if (open == std::string_view::npos || !text.ends_with(')')) return elide_middle(text, width, unicode);
+  size_t dot = text.rfind('.', open);
+  std::string_view shorter = dot == std::string_view::npos ? text : text.substr(dot + 1);
+  if (display_width(shorter) <= width) return std::string(shorter);
+  return elide_middle(text.substr(open + 2, text.size() - open - 3), width, unicode);
+}
+
 }  // namespace contrafact::table

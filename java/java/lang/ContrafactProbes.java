@@ -378,8 +378,9 @@ public final class ContrafactProbes {
 
   // ---- threads
 
+  /** Threads of the JDK's own (cleaners, carriers) are nobody's task. */
   public static void starting(Thread started) {
-    if (!live || started.getClass() == CARRIER) {
+    if (!live || started.getClass() == CARRIER || started.getClass() == INNOCUOUS) {
       return;
     }
     Thread thread = Thread.currentThread();

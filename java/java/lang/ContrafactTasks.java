@@ -40,6 +40,7 @@ final class ContrafactTasks {
 
   static final Class<?> QUEUEING_FUTURE = type("java.util.concurrent.ExecutorCompletionService$QueueingFuture");
   static final long QUEUEING_TASK = offset(QUEUEING_FUTURE, "task");
+  static final Class<?> INNOCUOUS = type("jdk.internal.misc.InnocuousThread");
   static final Class<?> CARRIER = type("jdk.internal.misc.CarrierThread");
   static final long FUTURE_STATE = offset(FutureTask.class, "state");
   static final Class<?> ALT_RESULT = type("java.util.concurrent.CompletableFuture$AltResult");
