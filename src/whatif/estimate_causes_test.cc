@@ -14,7 +14,8 @@ namespace {
 using model::Trace;
 using ::testing::HasSubstr;
 
-// main hands out a task and waits for it; between its start and its end the task is in a block. The wake-ups are main's.
+// main hands out a task and waits for it; between its start and its end the task is in a block. The wake-ups are
+// main's.
 Trace with_block(std::string_view reason, std::string_view context, int64_t wake_ns) {
   base::Result<Trace> trace = model::parse_text(fmt::format(R"(thread main
 thread w1
@@ -44,7 +45,8 @@ context latch c2 m4:232
 90 main thread_end
 90 w1 worker_busy p1
 90 w1 thread_end
-)", wake_ns, reason, context, reason));
+)",
+                                                            wake_ns, reason, context, reason));
   EXPECT_TRUE(trace.ok()) << trace.error().message;
   return trace.ok() ? *std::move(trace) : Trace{};
 }
@@ -57,7 +59,9 @@ base::Result<Estimate> inlined(const Trace& trace) {
   return estimator->estimate(std::span(&improvement, 1));
 }
 
-size_t causes_simulated(const Trace& trace) { return match_wakes(trace, model::thread_uses(trace)).count; }
+size_t causes_simulated(const Trace& trace) {
+  return match_wakes(trace, model::thread_uses(trace)).count;
+}
 
 TEST(Causes, WhoeverWakesAnIdleWorkerEndsNoSleepOfItsTask) {
   EXPECT_TRUE(inlined(with_block("sleep", "c2", 12)).ok());
