@@ -82,8 +82,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   for (const analysis::Violation& violation : advice.violations) {
     advice.improvement.warnings.push_back(violation.message);
   }
-  base::Result<whatif::Estimate> estimate =
-      estimator.estimate(std::span(&advice.improvement, 1), {.interval = false});
+  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.interval = false});
   if (!estimate) {
     advice.failed = estimate.error().message;
     return advice;
