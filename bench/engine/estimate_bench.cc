@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -33,19 +35,24 @@ whatif::Improvement improvement_of(const analysis::Candidate& candidate) {
   return improvement;
 }
 
-// Combination `number`: of each set of tasks at most one improvement, so that none excludes another.
-std::vector<whatif::Improvement> combination(const std::vector<analysis::Candidate>& candidates,
-                                             const std::vector<whatif::Improvement>& improvements, uint64_t number) {
+// Combination `number`: of each set of tasks at most one improvement, so that none excludes another. Those that cannot
+// be made by themselves are left out, and the others only copied together, as the search does.
+void combine(const std::vector<analysis::Candidate>& candidates, const std::vector<bool>& possible, uint64_t number,
+             whatif::Placements& placements) {
   std::mt19937_64 random(number);
-  std::vector<whatif::Improvement> chosen;
+  std::fill(placements.begin(), placements.end(), graph::Placement::own_thread);
   for (size_t first = 0; first < candidates.size();) {
     size_t last = first;
     while (last < candidates.size() && candidates[last].set == candidates[first].set) ++last;
     const uint64_t pick = random() % (last - first + 1);
-    if (first + pick < last) chosen.push_back(improvements[first + pick]);
+    if (first + pick < last && possible[first + pick]) {
+      const analysis::Candidate& candidate = candidates[first + pick];
+      const bool combinator = candidate.kind == analysis::CandidateKind::convert_to_combinator;
+      for (model::TaskId task : candidate.tasks)
+        placements[task.index()] = combinator ? graph::Placement::continuation : graph::Placement::at_spawn;
+    }
     first = last;
   }
-  return chosen;
 }
 
 struct Tally {
@@ -65,18 +72,21 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
   const int64_t created_ns = base::monotonic_ns();
   const std::vector<analysis::Candidate> candidates = analysis::candidates(trace).candidates;
   const int64_t found_ns = base::monotonic_ns();
-  std::vector<whatif::Improvement> improvements;
-  for (const analysis::Candidate& candidate : candidates) improvements.push_back(improvement_of(candidate));
+  std::vector<bool> possible;
+  for (const analysis::Candidate& candidate : candidates) {
+    const whatif::Improvement improvement = improvement_of(candidate);
+    possible.push_back(estimator->place_all(std::span(&improvement, 1)).ok());
+  }
 
   Tally tally;
   auto work = [&] {
     whatif::Estimator::Scratch scratch(*estimator);
+    whatif::Placements placements(trace.tasks.size());
     while (base::monotonic_ns() - found_ns < limit_ns) {
       const uint64_t number = tally.next++;
       if (number >= combinations) return;
-      base::Result<whatif::Placements> placements = estimator->place_all(combination(candidates, improvements, number));
-      base::Result<whatif::Figures> figures =
-          placements ? estimator->figures(*placements, scratch) : base::Result<whatif::Figures>(placements.error());
+      combine(candidates, possible, number, placements);
+      const base::Result<whatif::Figures> figures = estimator->figures(placements, scratch);
       if (!figures) {
         ++tally.refused;
         continue;

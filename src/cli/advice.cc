@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <thread>
 
 #include "table/value_text.h"
 #include "whatif/spec.h"
@@ -85,7 +87,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   for (const analysis::Violation& violation : advice.violations) {
     advice.improvement.warnings.push_back(violation.message);
   }
-  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1));
+  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.interval = false});
   if (!estimate) {
     advice.failed = estimate.error().message;
     return advice;
@@ -94,7 +96,32 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   advice.score = whatif::score_of(advice.estimate.figures, estimator.base(), options.weights);
   advice.filtered = filter_reason(advice.estimate.figures, estimator.base(), options);
   if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
+  // The interval costs two propagations more: only for what may be shown, by itself or in a combination.
+  if (!advice.filtered.empty() && advice.filtered != kNoGain) return advice;
+  if (base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1)); whole)
+    advice.estimate = *std::move(whole);
   return advice;
+}
+
+// All candidates, on as many threads as there are cores; in their order.
+std::vector<Advice> consider_all(const std::vector<analysis::Candidate>& candidates, const whatif::Estimator& estimator,
+                                 const analysis::BlockIndex& blocks, const AdviceOptions& options) {
+  constexpr unsigned kThreadsMax = 8;  // each has the memory of a propagation
+  std::vector<Advice> considered(candidates.size());
+  std::atomic<size_t> next{0}, done{0};
+  auto work = [&](bool reports) {
+    for (size_t i = next++; i < candidates.size(); i = next++) {
+      considered[i] = consider(candidates[i], candidates, estimator, blocks, options);
+      ++done;
+      if (reports && options.progress) options.progress(done, candidates.size());
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::min(kThreadsMax, std::thread::hardware_concurrency()); ++i)
+    helpers.emplace_back(work, false);
+  work(true);
+  for (std::thread& helper : helpers) helper.join();
+  return considered;
 }
 
 }  // namespace
@@ -148,11 +175,9 @@ base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator&
   analysis::BlockIndex blocks(trace);
   Advices advices{
       .base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
-  for (size_t i = 0; i < found.candidates.size(); ++i) {
-    Advice advice = consider(found.candidates[i], found.candidates, estimator, blocks, options);
+  for (Advice& advice : consider_all(found.candidates, estimator, blocks, options)) {
     bool kept = advice.failed.empty() && advice.filtered.empty();
     (kept ? advices.ranked : advices.left_out).push_back(std::move(advice));
-    if (options.progress) options.progress(i + 1, found.candidates.size());
   }
   std::stable_sort(advices.ranked.begin(), advices.ranked.end(),
                    [](const Advice& a, const Advice& b) { return a.score < b.score; });

@@ -8,8 +8,8 @@ namespace contrafact::graph {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-// A call in the midst of a body, without an idle period or a wait around it: the thread does not sleep there. A label is
-// then the clocks' race between the cause and the call.
+// A call in the midst of a body, without an idle period or a wait around it: the thread does not sleep there. A label
+// is then the clocks' race between the cause and the call.
 bool never_sleeps(const Vertex& call) {
   return call.post_ns == 0 && call.label_ns <= 0;
 }

@@ -275,6 +275,49 @@ method m2 A.second A.java:2
       "would deadlock: task 0 (A.first (A.java:1)) waits for task 1 (A.second (A.java:2)), which cannot run before it");
 }
 
+// A task of pool p attaches a stage to t2, which another worker has completed by then.
+constexpr std::string_view kLateStage = R"(thread main
+thread w1
+thread w2
+pool p thread_pool 2
+method m1 A.attaches A.java:1
+method m2 A.source A.java:2
+method m3 A.slow A.java:3
+0 main task_spawn t1 - p m1
+10 main task_spawn t4 - p m3
+20 main task_spawn t2 - p m2
+30 w2 task_start t2
+100 w1 task_start t1
+140 w2 task_complete t2
+141 w2 task_end t2
+150 w2 task_start t4
+200 w1 task_create t3 -
+200 w1 task_depends t3 t2 all
+205 w1 task_start t3
+215 w1 task_complete t3
+216 w1 task_end t3
+240 w1 task_complete t1
+241 w1 task_end t1
+5150 w2 task_end t4
+5200 main thread_end
+)";
+
+TEST(Estimate, AStageWhoseSourceIsLateDoesNotHoldTheTaskAroundIt) {
+  // With t4 on main, t2 is spawned 5000 ns later, long after t1 attaches its stage: t1 is as long as before without the
+  // stage, and the stage runs when t2 has completed.
+  const Trace trace = parsed(kLateStage);
+  const Estimator estimator = made(trace);
+  base::Result<Estimate> estimate =
+      estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, {4})}, {.trace = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_EQ(estimate->detached, 1u);
+  const Trace& after = *estimate->trace;
+  auto time_of = [&](model::EventIndex event) { return after.time_ns[event.index()]; };
+  EXPECT_EQ(time_of(after.tasks[0].end) - time_of(after.tasks[0].start), 241 - 100 - (216 - 205));
+  EXPECT_EQ(time_of(after.tasks[2].start), time_of(after.tasks[1].complete));
+  EXPECT_NE(after.thread_of(after.tasks[2].start), after.thread_of(after.tasks[0].start));
+}
+
 TEST(Estimate, SaysWhyATaskCannotBeMoved) {
   const Trace trace = parsed(
       "thread main\nthread w\npool p scheduled_thread_pool 1\n0 main task_spawn t1 - p\n1 main task_spawn t2 - p\n"
