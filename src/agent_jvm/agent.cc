@@ -94,9 +94,10 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   }
   g_agent->threads->attach(jni, thread);
   set_live(jni, true);
-  for (jvmtiEvent event : {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
-                           JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
-                           JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}) {
+  for (jvmtiEvent event :
+       {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
+        JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}) {
     enable(event);
   }
 }
@@ -116,6 +117,8 @@ void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
   g_agent->recorder->stop("exit");
 }
 
+// AsyncGetCallTrace walks no stack unless somebody listens for this.
+void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (g_agent->live) g_agent->threads->started(jni, thread);
 }
@@ -211,6 +214,7 @@ base::Status hook(Agent& agent) {
   callbacks.VMStart = on_vm_start;
   callbacks.VMInit = on_vm_init;
   callbacks.VMDeath = on_vm_death;
+  callbacks.ClassLoad = on_class_load;
   callbacks.ThreadStart = on_thread_start;
   callbacks.ThreadEnd = on_thread_end;
   callbacks.MonitorContendedEnter = on_monitor_enter;
@@ -233,8 +237,8 @@ base::Status load(Agent& agent) {
     if (base::Status status = step(agent); !status) return status;
   }
   agent.methods = std::make_unique<MethodTable>(agent.jvmti, *agent.recorder);
-  agent.contexts =
-      std::make_unique<ContextTable>(agent.jvmti, *agent.methods, *agent.recorder, agent.options.context_depth_max);
+  agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
+                                                  agent.options.context_depth_max);
   agent.threads = std::make_unique<Threads>(agent);
   agent.probes = std::make_unique<Probes>(agent);
   return hook(agent);

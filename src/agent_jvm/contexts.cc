@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace contrafact::agent_jvm {
@@ -9,47 +10,88 @@ namespace {
 
 constexpr uint32_t kInjectedFramesMax = 8;    // above the program's: the probe and what it calls
 constexpr size_t kCacheEntriesMax = 1 << 16;  // per thread; then it starts anew
-constexpr size_t kStackFrames = 256;          // room for the usual depth without allocation
+constexpr jint kShortWalk = 16;               // frames that the first, cheap walk takes
+constexpr size_t kWalks = 2;                  // a short one, then one of the full depth
+// In the cache, for the key of a short walk: the context does not follow from it alone.
+constexpr uint32_t kDeeper = UINT32_MAX - 1;
+
+// `walk` tells a stack of just so many frames from the beginning of a deeper one.
+template <typename Key, typename Frame>
+Key key_of(const Frame* frames, jint count, size_t walk) {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(frames, sizeof(Frame) * static_cast<size_t>(count), walk);
+  return {hash.low64, hash.high64};
+}
+
+bool same(const CallFrame* cheap, const jvmtiFrameInfo* exact, jint count) {
+  for (jint i = 0; i < count; ++i) {
+    if (cheap[i].method != exact[i].method || (cheap[i].bci >= 0 && cheap[i].bci != exact[i].location)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
-format::ContextId ContextTable::current(Cache& cache) {
-  const jint wanted = static_cast<jint>(depth_max_ + kInjectedFramesMax);
-  jvmtiFrameInfo small[kStackFrames];
-  std::vector<jvmtiFrameInfo> large;
-  jvmtiFrameInfo* frames = small;
-  if (static_cast<size_t>(wanted) > kStackFrames) {
-    large.resize(static_cast<size_t>(wanted));
-    frames = large.data();
-  }
-  jint count = 0;
-  if (jvmti_->GetStackTrace(nullptr, 0, wanted, frames, &count) != JVMTI_ERROR_NONE || count <= 0) return {};
+ContextTable::ContextTable(jvmtiEnv* jvmti, JavaVM* vm, MethodTable& methods, recorder::Recorder& recorder,
+                           uint32_t depth_max)
+    : jvmti_(jvmti), call_trace_(vm), methods_(methods), recorder_(recorder), depth_max_(depth_max) {}
 
-  const XXH128_hash_t hash = XXH3_128bits(frames, sizeof(jvmtiFrameInfo) * static_cast<size_t>(count));
-  const Key key{hash.low64, hash.high64};
-  if (auto found = cache.find(key); found != cache.end()) return format::ContextId(found->second);
-  const format::ContextId context = intern(frames, static_cast<size_t>(count));
-  if (cache.size() >= kCacheEntriesMax) cache.clear();
-  cache.emplace(key, context.value);
-  return context;
+format::ContextId ContextTable::current(JNIEnv* jni, Cache& cache) {
+  const jint full = static_cast<jint>(depth_max_ + kInjectedFramesMax);
+  cache.frames.resize(static_cast<size_t>(full));
+  const jint wanted[kWalks] = {std::min(kShortWalk, full), full};
+  Cache::Key keys[kWalks] = {};
+  jint counts[kWalks] = {};
+  for (size_t walk = 0; walk < kWalks; ++walk) {
+    counts[walk] = call_trace_.walk(jni, cache.frames.data(), wanted[walk]);
+    if (counts[walk] <= 0) break;
+    keys[walk] = key_of<Cache::Key>(cache.frames.data(), counts[walk], walk);
+    auto found = cache.contexts.find(keys[walk]);
+    if (found == cache.contexts.end()) continue;
+    if (found->second != kDeeper) return format::ContextId(found->second);
+  }
+  return exact(cache, keys, counts);
 }
 
-format::ContextId ContextTable::intern(const jvmtiFrameInfo* frames, size_t count) {
+// By JVMTI. `keys` and `counts` are of the cheap walks, the last of which is in the cache's frames.
+format::ContextId ContextTable::exact(Cache& cache, const Cache::Key* keys, const jint* counts) {
+  std::vector<jvmtiFrameInfo> frames(cache.frames.size());
+  jint count = 0;
+  if (jvmti_->GetStackTrace(nullptr, 0, static_cast<jint>(frames.size()), frames.data(), &count) != JVMTI_ERROR_NONE ||
+      count <= 0) {
+    return {};
+  }
+  const Cache::Key key = key_of<Cache::Key>(frames.data(), count, kWalks);
+  auto found = cache.contexts.find(key);
+  const bool cheap_is_right = counts[kWalks - 1] >= count && same(cache.frames.data(), frames.data(), count);
+  if (!cheap_is_right && found != cache.contexts.end()) return format::ContextId(found->second);
+
+  const Interned context = intern(frames.data(), static_cast<size_t>(count));
+  remember(cache, cheap_is_right ? keys[kWalks - 1] : key, context.id.value);
+  if (cheap_is_right) {
+    const bool is_short = context.frames_used <= static_cast<size_t>(counts[0]) || counts[0] < kShortWalk;
+    remember(cache, keys[0], is_short ? context.id.value : kDeeper);
+  }
+  return context.id;
+}
+
+void ContextTable::remember(Cache& cache, const Cache::Key& key, uint32_t value) {
+  if (cache.contexts.size() >= kCacheEntriesMax) cache.contexts.clear();
+  cache.contexts.insert_or_assign(key, value);
+}
+
+ContextTable::Interned ContextTable::intern(const jvmtiFrameInfo* frames, size_t count) {
   std::vector<recorder::Frame> context;
   bool program_seen = false;
-  size_t end = SIZE_MAX;  // where the context is cut, if it has a frame of the program
-  for (size_t i = 0; i < count && context.size() < depth_max_; ++i) {
+  size_t i = 0;
+  for (; i < count && context.size() < depth_max_; ++i) {
     const MethodInfo* info = methods_.info(frames[i].method);
     if (info->skip) continue;
-    if (info->boundary && program_seen) {
-      end = context.size();
-      break;
-    }
+    if (info->boundary && program_seen) break;
     program_seen |= !info->library;
     context.push_back({info->id, info->line_at(frames[i].location)});
   }
-  if (end < context.size()) context.resize(end);
-  return recorder_.intern_context(context);
+  const bool cut = i < count;
+  return {recorder_.intern_context(context), cut ? i + 1 : SIZE_MAX};
 }
 
 }  // namespace contrafact::agent_jvm

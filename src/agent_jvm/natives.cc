@@ -34,8 +34,8 @@ NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong
   return owner ? Threads::swap(owner) : 0;
 }
 
-NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv*, jclass) {
-  return static_cast<jint>(g_agent->threads->context().value);
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv* jni, jclass) {
+  return static_cast<jint>(g_agent->threads->context(jni).value);
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni, jclass, jthread thread) {

@@ -126,9 +126,9 @@ void Threads::ended(JNIEnv* jni, jthread thread) {
   t_state = nullptr;
 }
 
-format::ContextId Threads::context() {
+format::ContextId Threads::context(JNIEnv* jni) {
   ContextTable::Cache early;  // a thread without a client: its first event comes next
-  return agent_.contexts->current(t_state ? t_state->contexts : early);
+  return agent_.contexts->current(jni, t_state ? t_state->contexts : early);
 }
 
 recorder::ThreadId Threads::logical(JNIEnv* jni, jthread thread) {
@@ -144,7 +144,7 @@ void Threads::block_begin(JNIEnv* jni, jthread thread, format::BlockReason reaso
   if (!t_state || jni->GetIntField(thread, quiet_) != 0) return;
   jni->SetIntField(thread, quiet_, 1);
   jni->SetIntField(thread, flags_, jni->GetIntField(thread, flags_) | blocked_flag(reason));
-  const format::ContextId context = this->context();
+  const format::ContextId context = this->context(jni);
   append(jni, buffer_, logical(jni, thread), EventKind::block_begin, reason, context.value);
 }
 

@@ -29,7 +29,7 @@ class Threads {
   void ended(JNIEnv* jni, jthread thread);
 
   // The current thread's stack.
-  format::ContextId context();
+  format::ContextId context(JNIEnv* jni);
 
   // Contended monitors and Object.wait. `thread` is the current thread, perhaps a virtual one.
   void block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason);
