@@ -21,6 +21,8 @@
 namespace contrafact::cli {
 namespace {
 
+constexpr uint64_t kBufferBytesMin = 1 << 20;  // a few threads' worth of the largest buffers
+
 namespace fs = std::filesystem;
 
 struct Options {
@@ -118,6 +120,10 @@ int run(const Options& options, const Session& session) {
     return fail(kExitUsage,
                 "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
   }
+  if (options.memory_bytes != 0 && options.memory_bytes < kBufferBytesMin) {
+    return fail(kExitUsage, fmt::format("--memory {}: too little for the buffers; give at least {}, e.g. 64M",
+                                        options.memory_bytes, kBufferBytesMin));
+  }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   std::vector<std::string> environment;
@@ -143,7 +149,7 @@ Run declare(CLI::App& app) {
   app.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
   app.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("--config", options->config, "trace configuration: which methods to record (docs/trace-config.md)");
+  app.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
   app.add_option("--include", options->include,
                  "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
       ->expected(1)
