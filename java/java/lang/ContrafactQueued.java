@@ -70,7 +70,8 @@ final class ContrafactQueued {
       Node found = null;
       Node before = null;
       int steps = 0;
-      for (Node n = HEADS.getAcquire(bucket); n != null && steps < WALK_MAX; n = n.next, steps++) {
+      Node head = HEADS.getAcquire(bucket);
+      for (Node n = head; n != null && steps < WALK_MAX; n = n.next, steps++) {
         if (dead(n)) {
           if (before != null) {
             before.next = n.next;
@@ -83,7 +84,10 @@ final class ContrafactQueued {
         before = n;
       }
       if (found == null) {
-        return 0;
+        if (HEADS.getAcquire(bucket) == head) {
+          return 0;
+        }
+        continue;  // a younger start may have taken this one's node and left its own, put since the walk began
       }
       int task = found.task;
       if (task != 0 && U.compareAndSetInt(found, TASK, task, 0)) {
