@@ -25,6 +25,8 @@ class IdCheck {
     for (format::MethodRow& row : parts_.methods) fix_strings(row.class_name, row.name, row.file);
     for (format::ThreadRow& row : parts_.threads) fix_strings(row.name);
     for (format::PoolRow& row : parts_.pools) fix_strings(row.name);
+    for (format::LockRow& row : parts_.locks) fix_strings(row.name);
+    for (format::MethodAddressRow& row : parts_.method_addresses) fix(row.method.value, parts_.methods.size());
     if (fixed_ > 0) {
       parts_.loss.notes.push_back(fmt::format("{} references to table rows that are not in the file", fixed_));
     }
@@ -84,11 +86,14 @@ class IdCheck {
       case format::Operand::thread:
         fix(value, parts_.threads.size());
         break;
+      case format::Operand::lock:
+        fix(value, parts_.locks.size());
+        break;
       case format::Operand::outcome:
         value = std::min<uint32_t>(value, static_cast<uint32_t>(Outcome::blocked));
         break;
       case format::Operand::reason:
-        value = std::min<uint32_t>(value, static_cast<uint32_t>(BlockReason::io));
+        value = std::min<uint32_t>(value, static_cast<uint32_t>(BlockReason::signal));
         break;
       default:
         break;

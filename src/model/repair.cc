@@ -105,6 +105,8 @@ void Repair::close_above(size_t depth, uint32_t position, int64_t time_ns) {
       ++closed_;
     } else if (bracket.kind == EventKind::worker_idle || bracket.kind == EventKind::block_begin) {
       edit.b = 0;  // a worker that ended while idle, a thread parked to the end: usual
+    } else if (opens_lock_wait(bracket.kind)) {
+      edit.b = static_cast<uint32_t>(Outcome::interrupted);  // it never got what it waited for: usual at the end
     } else {
       edit.b = static_cast<uint32_t>(Outcome::interrupted);
       ++closed_;

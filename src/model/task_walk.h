@@ -65,7 +65,13 @@ class TaskWalk {
       case EventKind::task_end: close_task(TaskId(a())); break;
       case EventKind::wait_begin: open(FrameKind::wait, TaskId(a())); break;
       case EventKind::wait_end: close(FrameKind::wait); break;
+      case EventKind::lock_request:
+      case EventKind::lock_request_shared:
+      case EventKind::sync_wait:
       case EventKind::block_begin: open(FrameKind::block, TaskId::none()); break;
+      case EventKind::lock_acquired:
+      case EventKind::lock_acquired_shared:
+      case EventKind::sync_woken:
       case EventKind::block_end: close(FrameKind::block); break;
       case EventKind::worker_idle: open(FrameKind::idle, TaskId::none()); break;
       case EventKind::worker_busy: close(FrameKind::idle); break;

@@ -17,6 +17,8 @@
 
 #include "deferred/processor.h"
 #include "format/writer.h"
+#include "recorder/address_table.h"
+#include "recorder/addressed_calls.h"
 #include "recorder/cpu_switches.h"
 #include "recorder/tables.h"
 
@@ -28,7 +30,7 @@ inline constexpr size_t kOperandColumn = 1;
 
 class EventLog : public deferred::Consumer {
  public:
-  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, std::unique_ptr<CpuSwitches> cpu_switches,
+  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses, std::unique_ptr<CpuSwitches> cpu_switches,
            std::function<void(std::string_view)> diagnostics);
 
   void take(deferred::Batch& batch) override;
@@ -52,6 +54,7 @@ class EventLog : public deferred::Consumer {
   bool worth_writing() const;
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
+  bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
   void append_cpu_switches();
   void write_rows();
   void write_events();
@@ -60,6 +63,7 @@ class EventLog : public deferred::Consumer {
 
   std::unique_ptr<format::Writer> writer_;
   Tables& tables_;
+  AddressTable& addresses_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;

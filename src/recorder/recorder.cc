@@ -6,6 +6,7 @@
 
 #include "deferred/drainer.h"
 #include "format/writer.h"
+#include "recorder/address_table.h"
 #include "recorder/event_log.h"
 #include "recorder/process_facts.h"
 #include "recorder/tables.h"
@@ -17,6 +18,7 @@ class Recorder::Impl {
   static base::Result<std::unique_ptr<Impl>> start(Options options);
 
   Tables tables;
+  AddressTable addresses{tables};
   std::unique_ptr<EventLog> log;  // after the tables that it reads, before the drainer that calls it
   std::unique_ptr<deferred::Drainer> drainer;
 
@@ -65,7 +67,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   } else {
     impl->tables.fact("cpu.switches", "unavailable: switched off");
   }
-  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, std::move(switches), options.diagnostics);
+  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, std::move(switches), options.diagnostics);
 
   deferred::Layout layout;
   layout.element_bytes[kTimeColumn] = sizeof(int64_t);
@@ -114,6 +116,12 @@ ContextId Recorder::intern_context(ContextId parent, MethodId method, uint32_t l
 }
 ContextId Recorder::intern_context(std::span<const Frame> innermost_first) {
   return impl_->tables.contexts(innermost_first);
+}
+MethodId Recorder::method_at(uint64_t address, bool is_entry) {
+  return impl_->addresses.method(address, is_entry);
+}
+ContextId Recorder::context_at(std::span<const uint64_t> return_addresses) {
+  return impl_->addresses.context(return_addresses);
 }
 PoolId Recorder::add_pool(const format::PoolRow& row) {
   return impl_->tables.pool(row);
