@@ -102,7 +102,18 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
   return true;
 }
 
+void EventLog::each_pass(std::function<void()> work) {
+  std::lock_guard lock(mutex_);
+  each_pass_ = std::move(work);
+}
+
 void EventLog::end_pass() {
+  std::function<void()> work;
+  {
+    std::lock_guard lock(mutex_);
+    work = each_pass_;
+  }
+  if (work) work();
   append_cpu_switches();
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();

@@ -42,6 +42,8 @@ class EventLog : public deferred::Consumer {
   void name_thread(uint32_t os_tid, format::ThreadId thread);
   // While somebody is in a hurry, every pass writes what it has, however little. Any thread.
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
+  // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
+  void each_pass(std::function<void()> work);
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
 
@@ -72,7 +74,8 @@ class EventLog : public deferred::Consumer {
   std::vector<CpuSwitch> switches_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
 
-  std::mutex mutex_;  // of named_
+  std::function<void()> each_pass_;
+  std::mutex mutex_;  // of named_ and each_pass_
   std::vector<std::pair<uint32_t, format::ThreadId>> named_;
 
   std::atomic<uint64_t> events_written_{0};

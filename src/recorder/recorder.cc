@@ -28,13 +28,13 @@ class Recorder::Impl {
     drainer->abandon();
     return true;
   }
-  void stop(std::string_view reason) {
+  void stop(std::string_view reason, int64_t timeout_ms) {
     if (in_child()) return;
     std::lock_guard lock(stop_mutex_);
     if (stopped_) return;
     stopped_ = true;
     log->set_exit_reason(reason);
-    drainer->stop();
+    drainer->stop(timeout_ms);
   }
 
  private:
@@ -88,9 +88,12 @@ Recorder::~Recorder() {
 }
 
 base::Result<std::unique_ptr<Recorder>> Recorder::start(Options options) {
+  const auto each_pass = std::move(options.each_pass);
   auto impl = Impl::start(std::move(options));
   if (!impl) return impl.error();
-  return std::unique_ptr<Recorder>(new Recorder(std::move(*impl)));
+  std::unique_ptr<Recorder> recorder(new Recorder(std::move(*impl)));
+  if (each_pass) recorder->impl_->log->each_pass([each_pass, self = recorder.get()] { each_pass(*self); });
+  return recorder;
 }
 
 Client* Recorder::attach(const format::ThreadRow& row) {
@@ -130,8 +133,8 @@ void Recorder::add_fact(std::string_view key, std::string_view value) {
   impl_->tables.fact(key, value);
 }
 
-void Recorder::stop(std::string_view reason) {
-  impl_->stop(reason);
+void Recorder::stop(std::string_view reason, int64_t timeout_ms) {
+  impl_->stop(reason, timeout_ms);
 }
 void Recorder::flush() {
   if (impl_->in_child()) return;

@@ -53,6 +53,8 @@ struct Options {
   std::vector<Fact> facts;   // beside those that the recorder finds itself (pid, cores, clock, command, ...)
   // Told of trouble (disk full, ...), one line each, from the drainer's thread. May be empty.
   std::function<void(std::string_view line)> diagnostics;
+  // Called on the drainer's thread before each pass writes its events; may add facts. May be empty.
+  std::function<void(class Recorder&)> each_pass;
 };
 
 struct Frame {
@@ -124,8 +126,9 @@ class Recorder {
   void add_fact(std::string_view key, std::string_view value);
 
   // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.
-  // The first call counts; later ones wait for it to be done.
-  void stop(std::string_view reason);
+  // The first call counts; later ones wait for it to be done. With `timeout_ms` above 0 nobody waits longer than that: the
+  // drainer may be held up by a lock that the caller has.
+  void stop(std::string_view reason, int64_t timeout_ms = 0);
 
   // Everything that was committed before the call is in the sink when it returns. For tests and for agents'
   // checkpoints.
