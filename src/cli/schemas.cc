@@ -1,6 +1,7 @@
 #include "cli/schemas.h"
 
 #include "cli/advice_tables.h"
+#include "cli/locks.h"
 #include "cli/metric_tables.h"
 #include "export/trace_csv.h"
 
@@ -12,7 +13,7 @@ const std::vector<const table::Schema*>& all_schemas() {
       &kCompareTwoSchema,       &kCompareThreeSchema, &kMetricsSchema,
       &kHeadroomSchema,         &kTaskClassesSchema,  &kUsageSeriesSchema,
       &kInfoRunSchema,          &kInfoEventsSchema,   &kInfoPoolsSchema,
-      &kInfoThreadsSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
+      &kInfoThreadsSchema,  &kLocksSchema, &kLockSitesSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
       &exporters::kEventsSchema};
   return list;
 }

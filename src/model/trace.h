@@ -139,10 +139,14 @@ struct Trace {
   // are the platform's.
   ContextId program_frame(ContextId id) const;
   std::string context_label(ContextId id) const;  // its program_frame
+  std::string frame_label(ContextId id) const;    // the innermost one, whosever it is
 };
 
 // The invariants above. The error says which, and at which event.
 base::Status verify(const Trace& trace);
+
+// Class name of native code that belongs to the C or C++ library, as the Java platform's classes do to the JVM.
+inline constexpr std::string_view kNativeRuntime = "native.runtime";
 
 // Brackets: the kinds that open one, and those that close it.
 constexpr bool opens(EventKind kind) {

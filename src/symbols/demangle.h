@@ -1,0 +1,16 @@
+// Names of C++ functions as a person writes them: without parameters, return type and compiler's suffixes.
+// Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace contrafact::symbols {
+
+// "_ZN4shop4Feed4loadEi" -> "shop::Feed::load"; names of C as they are.
+std::string function_name(const std::string& linkage_name);
+
+// "void shop::run<int>(int, long) const [clone .cold]" -> "shop::run<int>".
+std::string without_signature(std::string_view demangled);
+
+}  // namespace contrafact::symbols
