@@ -1,10 +1,12 @@
 // The library's constructor and destructor, forks, and the end of the recording.
 #include "agent_native/agent.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,6 +14,7 @@
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 #include "agent_native/threads.h"
+#include "base/file.h"
 
 namespace contrafact::agent_native {
 
@@ -53,15 +56,46 @@ void clean_environment(const Shared& shared) {
   }
 }
 
+// Threads of this process that still run: the first one stays as a zombie after pthread_exit.
+int running_threads() {
+  DIR* tasks = opendir("/proc/self/task");
+  if (!tasks) return INT_MAX;
+  int running = 0;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    auto status = base::read_text_file(std::string("/proc/self/task/") + entry->d_name + "/stat");
+    if (!status) continue;
+    const size_t name_end = status->rfind(") ");  // the name may hold anything
+    running += name_end == std::string::npos || (*status)[name_end + 2] != 'Z';
+  }
+  closedir(tasks);
+  return running;
+}
+
+// The C library ends a process when its last thread ends; but the drainer is a thread too. Runs on the drainer.
+void end_orphaned_process() {
+  const Shared* shared = g_agent.shared;
+  if (!g_agent.live.load(std::memory_order_acquire) || shared->threads.load(std::memory_order_relaxed) > 0) return;
+  if (g_agent.orphaned || running_threads() > 1) return;
+  g_agent.orphaned = true;
+  pthread_t thread;
+  const auto end = [](void*) -> void* { exit(0); };
+  if (pthread_create(&thread, nullptr, end, nullptr) == 0) pthread_detach(thread);
+}
+
 // False, with the reason told, if this process cannot be recorded.
 bool begin_recording(Shared& shared, const std::string& output) {
   recorder::Options options;
+  shared.output = output;
   options.output_path = output;
   options.memory_bytes_max = shared.options.memory_bytes_max;
   options.cpu_switches = shared.options.cpu_switches;
   options.diagnostics = [](std::string_view line) { say(line); };
   auto modules = std::make_shared<Libraries>();
-  options.each_pass = [modules](recorder::Recorder& recorder) { modules->scan(recorder); };
+  options.each_pass = [modules](recorder::Recorder& recorder) {
+    modules->scan(recorder);
+    end_orphaned_process();
+  };
   options.facts = {{"agent", "native"}};
   auto started = recorder::Recorder::start(std::move(options));
   if (!started) {

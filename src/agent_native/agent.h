@@ -21,11 +21,13 @@ namespace contrafact::agent_native {
 struct Shared {
   Options options;
   std::string library;  // path of this agent
+  std::string output;   // of this process
   recorder::Recorder* recorder = nullptr;
   std::mutex mutex;
   std::unordered_map<pthread_t, uint32_t> task_of_thread;  // guarded by mutex
   std::atomic<uint32_t> next_task{0};
   std::atomic<uint32_t> next_thread{1};  // for names; 0 is main
+  std::atomic<int32_t> threads{0};       // attached, and not ended
 };
 
 struct Agent {
@@ -35,6 +37,7 @@ struct Agent {
   pthread_key_t ended{};   // its destructor runs when a thread ends
   std::atomic<int> stopping{0};  // the thread (gettid) that ends the recording
   std::atomic<bool> stopped{false};
+  bool orphaned = false;  // the drainer's: it ends the process, because nobody else is left to
 };
 extern Agent g_agent;
 

@@ -32,6 +32,7 @@ int exec(char* const* environment, Library library) {
     const Shared& shared = *g_agent.shared;
     Options next = shared.options;
     next.process = g_agent.pid;
+    next.output = shared.output;
     options = std::string(kOptionsVariable) + "=" + print_options(next);
     preload = "LD_PRELOAD=" + shared.library;
     size_t n = 0;

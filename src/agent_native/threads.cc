@@ -46,6 +46,7 @@ Client* attach(const std::string& name, uint32_t task) {
     Recorder::append(client, EventKind::task_start, base::monotonic_ns(), task);
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
+  shared.threads.fetch_add(1, std::memory_order_relaxed);
   t_local.client = client;
   return client;
 }
@@ -181,6 +182,7 @@ void thread_ended(void* round) {
   record_own_name(client);
   leave_current();
   g_agent.shared->recorder->detach(client);
+  g_agent.shared->threads.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace contrafact::agent_native

@@ -13,10 +13,14 @@ class Collector {
 
   std::vector<CriticalSection> run() {
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
-    close_by_others();
+    if (!given_away_.empty()) {  // now it is known which locks one thread takes and another gives up
+      sections_.clear();
+      for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
+    }
     std::sort(sections_.begin(), sections_.end(), [](const CriticalSection& x, const CriticalSection& y) {
       return std::tuple(x.lock, x.acquire_ns, x.thread, x.acquire) < std::tuple(y.lock, y.acquire_ns, y.thread, y.acquire);
     });
+    if (!given_away_.empty()) close_given_away();
     return std::move(sections_);
   }
 
@@ -26,7 +30,6 @@ class Collector {
     uint32_t depth;
   };
   struct Release {
-    LockId lock;
     int64_t time_ns;
     EventIndex event;
   };
@@ -71,6 +74,7 @@ class Collector {
 
   void acquire(ThreadId thread, uint32_t i, LockId lock, EventIndex request, ContextId site, Outcome outcome) {
     if (!lock.valid()) return;
+    const auto away = given_away_.find(lock.value);
     if (const auto found = open_.find(lock.value); found != open_.end() && outcome == Outcome::normal) {
       ++found->second.depth;
       return;
@@ -86,14 +90,20 @@ class Collector {
     section.outcome = outcome;
     section.shared = trace_.kind[i] == EventKind::lock_acquire_shared || trace_.kind[i] == EventKind::lock_acquired_shared;
     const bool holds = trace_.kind[i] != EventKind::sync_woken && is_held(trace_.locks[lock.index()].kind);
-    if (holds && outcome == Outcome::normal) open_[lock.value] = {sections_.size(), 1};
+    if (holds && outcome == Outcome::normal) {
+      if (away == given_away_.end()) {
+        open_[lock.value] = {sections_.size(), 1};
+      } else {
+        section.release_ns = trace_.end_ns();
+      }
+    }
     sections_.push_back(section);
   }
 
   void release(uint32_t i, LockId lock) {
     const auto found = open_.find(lock.value);
     if (found == open_.end()) {
-      if (lock.valid()) by_others_.push_back({lock, trace_.time_ns[i], EventIndex(i)});
+      if (lock.valid()) given_away_[lock.value].push_back({trace_.time_ns[i], EventIndex(i)});
       return;
     }
     if (--found->second.depth > 0) return;
@@ -102,29 +112,28 @@ class Collector {
     open_.erase(found);
   }
 
-  // Locks that one thread takes and another gives up: each such release ends the lock's latest section that began before
-  // it and was not given up by its own thread.
-  void close_by_others() {
-    if (by_others_.empty()) return;
-    std::sort(by_others_.begin(), by_others_.end(),
-              [](const Release& x, const Release& y) { return x.time_ns < y.time_ns; });
-    std::unordered_map<uint32_t, std::vector<size_t>> open;
-    for (size_t s = 0; s < sections_.size(); ++s) {
-      const CriticalSection& section = sections_[s];
-      if (!section.release.valid() && section.hold_ns() > 0) open[section.lock.value].push_back(s);
-    }
-    for (const Release& release : by_others_) {
-      const auto candidates = open.find(release.lock.value);
-      if (candidates == open.end()) continue;
-      CriticalSection* best = nullptr;
-      for (size_t s : candidates->second) {
-        CriticalSection& section = sections_[s];
-        if (section.release.valid() || section.acquire_ns > release.time_ns) continue;
-        if (!best || section.acquire_ns > best->acquire_ns) best = &section;
+  // Such a lock's sections are told apart by time alone: a release ends the latest one that is open then.
+  void close_given_away() {
+    for (auto& [lock, releases] : given_away_) {
+      std::sort(releases.begin(), releases.end(), [](const Release& x, const Release& y) {
+        return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.event < y.event;
+      });
+      // The first scan found the foreign ones, the second all of them.
+      releases.erase(std::unique(releases.begin(), releases.end(),
+                                 [](const Release& x, const Release& y) { return x.event == y.event; }),
+                     releases.end());
+      auto section = std::lower_bound(sections_.begin(), sections_.end(), LockId(lock),
+                                      [](const CriticalSection& s, LockId id) { return s.lock < id; });
+      std::vector<CriticalSection*> open;
+      for (const Release& release : releases) {
+        for (; section != sections_.end() && section->lock.value == lock && section->acquire_ns <= release.time_ns; ++section) {
+          if (section->outcome == Outcome::normal) open.push_back(&*section);
+        }
+        if (open.empty()) continue;
+        open.back()->release = release.event;
+        open.back()->release_ns = release.time_ns;
+        open.pop_back();
       }
-      if (!best) continue;
-      best->release = release.event;
-      best->release_ns = release.time_ns;
     }
   }
 
@@ -132,7 +141,7 @@ class Collector {
   std::vector<CriticalSection> sections_;
   std::unordered_map<uint32_t, Open> open_;  // the thread's, by lock
   EventIndex request_;                       // the thread's unfinished one
-  std::vector<Release> by_others_;
+  std::unordered_map<uint32_t, std::vector<Release>> given_away_;  // by lock
 };
 
 }  // namespace

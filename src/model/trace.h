@@ -133,6 +133,8 @@ struct Trace {
   std::string_view string(StringId id) const { return id.valid() ? std::string_view(strings[id.index()]) : ""; }
   std::string_view fact(std::string_view key) const;  // "" if absent
 
+  // "shop.Feed.load", short "Feed.load"; native functions have no class.
+  std::string method_name(const format::MethodRow& method, bool short_class) const;
   // "Feed.load (Feed.java:41)"; "?" for none.
   std::string method_label(MethodId id) const;
   // The innermost frame that is not the Java platform's own: where a person would look for it. The innermost one if all

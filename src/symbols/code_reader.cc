@@ -148,6 +148,18 @@ std::vector<CodeFrame> CodeReader::frames(uint64_t address) {
   return {{fmt::format("{:#x}", address - module.bias), file, 0}};
 }
 
+CodeFrame CodeReader::function(uint64_t address) {
+  CodeFrame frame = frames(address).back();
+  const uint32_t at = modules_.find(address);
+  Dwfl_Module* known = at == UINT32_MAX ? nullptr : session_->modules[at];
+  if (!known) return frame;
+  GElf_Off offset = 0;
+  GElf_Sym symbol;
+  const char* name = dwfl_module_addrinfo(known, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  if (name && offset == 0) frame.function = function_name(name);
+  return frame;
+}
+
 std::string CodeReader::variable(uint64_t address) {
   if (!session_->dwfl) return {};
   Dwfl_Module* module = dwfl_addrmodule(session_->dwfl, address);

@@ -29,6 +29,8 @@ class CodeReader {
 
   // What is executed at `address`: the innermost function first, then those that it is inlined into. Never empty.
   std::vector<CodeFrame> frames(uint64_t address);
+  // The function that begins at `address`: where it is defined, and its symbol's name.
+  CodeFrame function(uint64_t address);
   // The variable that lies at `address`, perhaps with an offset; empty if there is none (the heap, a stack).
   std::string variable(uint64_t address);
   // Files that could not be used, one line each.

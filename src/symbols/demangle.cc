@@ -40,6 +40,19 @@ std::string without_signature(std::string_view text) {
   return std::string(text);
 }
 
+std::string thread_body_name(const std::string& function) {
+  constexpr std::string_view kBefore = "_Invoker<std::tuple<";
+  const size_t begin = function.find(kBefore);
+  if (begin == std::string::npos || !function.ends_with("::_M_run")) return function;
+  int depth = 1;
+  size_t at = begin + kBefore.size();
+  for (; at < function.size(); ++at) {
+    if (function[at] == '<') ++depth;
+    if (function[at] == '>' && --depth == 0) break;
+  }
+  return function.substr(begin + kBefore.size(), at - begin - kBefore.size());
+}
+
 std::string function_name(const std::string& linkage_name) {
   // GCC's parts of a function: "load.cold", "load.part.0", "load.constprop.0".
   const size_t dot = linkage_name.find('.', 1);

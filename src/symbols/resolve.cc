@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "symbols/code_reader.h"
+#include "symbols/demangle.h"
 #include "symbols/module_map.h"
 
 namespace contrafact::symbols {
@@ -69,6 +70,11 @@ class Resolver {
     const uint32_t module = modules_.find(at);
     const bool in_runtime = module != UINT32_MAX && is_runtime(modules_.modules()[module].path);
     std::vector<CodeFrame> frames = reader_.frames(at);
+    if (address.is_entry) {
+      frames = {reader_.function(at)};
+      const std::string body = thread_body_name(frames[0].function);
+      if (body != frames[0].function) frames[0] = {body, "", 0};  // the library's file and line say nothing
+    }
     // A lock guard's constructor and what it calls are nobody's code.
     const auto own = std::find_if(frames.begin(), frames.end(),
                                   [](const CodeFrame& frame) { return !is_library_header(frame.file); });

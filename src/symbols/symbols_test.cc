@@ -25,6 +25,13 @@ TEST(FunctionNames, AreShort) {
   EXPECT_EQ(without_signature("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
 }
 
+TEST(FunctionNames, OfAThreadIsWhatItRuns) {
+  EXPECT_EQ(thread_body_name("std::thread::_State_impl<std::thread::_Invoker<std::tuple<shop::Pool::start()::{lambda()#1}, "
+                             "std::vector<int> > > >::_M_run"),
+            "shop::Pool::start()::{lambda()#1}, std::vector<int> ");
+  EXPECT_EQ(thread_body_name("worker"), "worker");
+}
+
 TEST(Modules, ParseTheirFacts) {
   Module module;
   ASSERT_TRUE(parse_module("12 0 55a0 55a1000 55a2000 c8fd /tmp/a program", module));

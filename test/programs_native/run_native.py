@@ -71,9 +71,9 @@ def mutex():
     check(lock["hold_max_ns"] > 500_000 and lock["hold_total_ns"] > 20_000_000, lock)
     quiet = recording.locks()["quiet"]
     check((quiet["acquisitions"], quiet["contended"]) == (25, 0), quiet)
-    row = site(recording.sites(), "worker (mutex.cc:13)", "contended")
+    row = site(recording.sites(), "worker (mutex.cc:12)", "contended")
     check(row["acquisitions"] == 400, row)
-    check(row["owner"] == "worker (mutex.cc:13)" and row["owner_share"] > 0.3, row)
+    check(row["owner"] == "worker (mutex.cc:12)" and row["owner_share"] > 0.3, row)
     events = recording.events()
     check(events["lock_release"] == 425, events)
     check(events["lock_request"] == events["lock_acquired"] == lock["contended"], events)
@@ -122,7 +122,8 @@ def spinlock():
 def condition():
     recording = Recording("condition")
     events = recording.events()
-    check(events["sync_signal"] == 100 and events["sync_broadcast"] == 1, events)
+    # The cancelled thread makes the C library load its unwinder, once: that broadcasts too.
+    check(events["sync_signal"] == 100 and 1 <= events["sync_broadcast"] <= 2, events)
     check(events["sync_wait"] == events["sync_woken"], events)
     locks = recording.locks()
     check(locks["everybody"]["acquisitions"] == 3 and locks["everybody"]["wait_max_ns"] > 20_000_000, locks["everybody"])
@@ -280,7 +281,7 @@ def locks_text():
     recording = Recording("mutex")
     status, out, err = run([CONTRAFACT, "locks", recording.path])
     check(status == 0, err)
-    check("worker (mutex.cc:13)" in out and "contended" in out and "waits for" in out, out)
+    check("worker (mutex.cc:12)" in out and "contended" in out and "waits for" in out, out)
 
 
 globals()[sys.argv[2]]()
