@@ -19,11 +19,16 @@ struct Checking : Visitor {
     }
   }
   void on_contexts(ContextId, std::span<const ContextRow> rows) override { sum += rows.size(); }
+  void on_outline(const EventOutline& outline) override {
+    CHECK(events == 0);
+    outlined += outline.kind.size();
+  }
   void on_events(const EventBlock& block) override {
+    events += block.kind.size();
     const size_t n = block.kind.size();
     CHECK(n <= kEventsPerBlockMax && block.time_ns.size() == n && block.a.size() == n && block.b.size() == n);
     uint32_t next = 0;
-    size_t extra = 0;
+    size_t extra = 0, tasks = 0;
     for (const EventRun& run : block.runs) {
       CHECK(run.begin == next && run.end > run.begin);
       next = run.end;
@@ -33,12 +38,15 @@ struct Checking : Visitor {
       CHECK(static_cast<size_t>(block.kind[i]) < kEventKinds);
       const size_t operands = schema_of(block.kind[i]).operand_count();
       extra += operands > 2 ? operands - 2 : 0;
+      for (const Operand operand : schema_of(block.kind[i]).operands) {
+        tasks += operand == Operand::task || operand == Operand::source;
+      }
       sum += static_cast<uint64_t>(block.time_ns[i]) + block.a[i] + block.b[i];
     }
-    CHECK(extra == block.extra.size());
+    CHECK(extra == block.extra.size() && tasks == block.tasks.size());
     for (const uint32_t v : block.extra) sum += v;
   }
-  uint64_t sum = 0;
+  uint64_t sum = 0, events = 0, outlined = 0;
 };
 
 std::vector<uint8_t> true_file(std::span<const uint8_t> description) {
@@ -91,6 +99,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Checking checking;
   const ReadLoss loss = reader->read(checking);
   CHECK(loss.bytes_skipped <= reader->byte_count());
-  CHECK(reader->event_count_hint() <= reader->byte_count() * 64);
+  Checking again;
+  const ReadLoss loss_of_two = reader->read_twice(again);
+  CHECK(again.sum == checking.sum && loss_of_two.blocks_damaged == loss.blocks_damaged);
+  CHECK(loss_of_two.bytes_skipped == loss.bytes_skipped && again.outlined >= again.events);
   return 0;
 }
