@@ -16,8 +16,9 @@
 namespace contrafact::model {
 namespace {
 
-// Threads are numbered without holes by whatever records; a file that names more is not believed.
-constexpr uint32_t kThreadsMax = 1 << 24;
+// A thread's row stands before its events, so a thread without one lost it to damage; a file that names one as far
+// beyond the rows as this is not believed.
+constexpr size_t kThreadsLostMax = 1 << 20;
 
 constexpr bool is_beside(EventKind kind) {
   return kind >= EventKind::pause_begin && kind <= EventKind::cpu_in;
@@ -104,7 +105,7 @@ class Collector : public format::Visitor {
 
   void on_outline(const format::EventOutline& outline) override {
     for (const format::EventRun& run : outline.runs) {
-      if (run.thread.value >= kThreadsMax) {
+      if (run.thread.index() >= trace_.threads.size() + kThreadsLostMax) {
         if (!thread_beyond_.valid()) thread_beyond_ = run.thread;
         continue;
       }
@@ -136,7 +137,7 @@ class Collector : public format::Visitor {
   base::Result<Trace> finish(const format::ReadLoss& loss) {
     if (!ready_) make_room();
     if (thread_beyond_.valid()) {
-      return base::Error{fmt::format("it names thread {}: no recording has that many", thread_beyond_.value)};
+      return base::Error{fmt::format("it has events of thread {}, but no such thread", thread_beyond_.value)};
     }
     if (too_many_) return base::Error{"more than 4294967294 events: record a shorter run or fewer methods"};
     trace_.loss.blocks_damaged = std::max(loss.blocks_damaged, loss.blocks_missing);

@@ -26,7 +26,9 @@ void Repair::end_thread() {
   const EventRange range = parts_.thread_ranges[thread_];
   const bool ended = parts_.kind[range.end - 1] == EventKind::thread_end;
   const uint32_t position = ended ? range.end - 1 : range.end;
-  const int64_t time_ns = ended ? parts_.time_ns[range.end - 1] : end_ns_;
+  // Times that had to be raised may lie beyond the end of the trace as it was recorded.
+  const int64_t last_ns = parts_.time_ns[range.end - 1];
+  const int64_t time_ns = ended ? last_ns : std::max(last_ns, end_ns_);
   if (edits_.size() == thread_edits_ && late_starts_.empty() && room_behind() == open_.size()) {
     close_in_place(position, time_ns);
     return;
