@@ -1,5 +1,5 @@
-// Nanoseconds for an uncontended pthread_mutex_lock and unlock: the shortest of many rounds. Plain and under the agent it is
-// the same program, so that the difference is the interposer's.
+// Nanoseconds for an uncontended pthread_mutex_lock and unlock: the shortest of many rounds. Plain and under the agent
+// it is the same program, so that the difference is the interposer's.
 #include <pthread.h>
 #include <time.h>
 

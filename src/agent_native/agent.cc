@@ -144,7 +144,8 @@ __attribute__((constructor)) void on_load() {
   const bool is_child = options->process != 0 && options->process != g_agent.pid;
   if (pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
   clean_environment(*shared);
-  if (!begin_recording(*shared, is_child ? options->output + "." + std::to_string(g_agent.pid) : options->output)) return;
+  if (!begin_recording(*shared, is_child ? options->output + "." + std::to_string(g_agent.pid) : options->output))
+    return;
   g_agent.shared = shared;
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit([] { end_recording("exit"); });

@@ -1,8 +1,8 @@
-// The agent in a native process: made by the library's constructor, before main; never destroyed, because the process may
-// use it until its very end. Interposed functions have no other way to it than a global.
+// The agent in a native process: made by the library's constructor, before main; never destroyed, because the process
+// may use it until its very end. Interposed functions have no other way to it than a global.
 //
-// Threads: `live` is atomic, `shared` is set before it. A forked child has neither, unless children are recorded: then it
-// makes its own.
+// Threads: `live` is atomic, `shared` is set before it. A forked child has neither, unless children are recorded: then
+// it makes its own.
 #pragma once
 
 #include <pthread.h>
@@ -33,8 +33,8 @@ struct Shared {
 struct Agent {
   std::atomic<bool> live{false};
   Shared* shared = nullptr;
-  pid_t pid = 0;           // of the recorded process: differs in children that were not told of
-  pthread_key_t ended{};   // its destructor runs when a thread ends
+  pid_t pid = 0;                 // of the recorded process: differs in children that were not told of
+  pthread_key_t ended{};         // its destructor runs when a thread ends
   std::atomic<int> stopping{0};  // the thread (gettid) that ends the recording
   std::atomic<bool> stopped{false};
   bool orphaned = false;  // the drainer's: it ends the process, because nobody else is left to

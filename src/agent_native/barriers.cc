@@ -1,6 +1,6 @@
 // pthread_barrier_wait. Whoever comes last wakes the others: the analysis sees it by the times.
-#include "agent_native/recording.h"
 #include "agent_native/real.h"
+#include "agent_native/recording.h"
 
 using namespace contrafact::agent_native;
 

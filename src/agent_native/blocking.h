@@ -1,5 +1,5 @@
-// Calls that may block, recorded as segments of known length (PerfPlay's selective recording): what happens in them is not
-// studied, only how long it takes.
+// Calls that may block, recorded as segments of known length (PerfPlay's selective recording): what happens in them is
+// not studied, only how long it takes.
 #pragma once
 
 #include "agent_native/recording.h"

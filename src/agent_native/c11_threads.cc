@@ -16,18 +16,26 @@ uint64_t word(const cnd_t* condition) {
 
 int error_of(int result) {
   switch (result) {
-    case thrd_success: return 0;
-    case thrd_busy: return EBUSY;
-    case thrd_timedout: return ETIMEDOUT;
-    default: return EINVAL;
+    case thrd_success:
+      return 0;
+    case thrd_busy:
+      return EBUSY;
+    case thrd_timedout:
+      return ETIMEDOUT;
+    default:
+      return EINVAL;
   }
 }
 int result_of(int error) {
   switch (error) {
-    case 0: return thrd_success;
-    case EBUSY: return thrd_busy;
-    case ETIMEDOUT: return thrd_timedout;
-    default: return thrd_error;
+    case 0:
+      return thrd_success;
+    case EBUSY:
+      return thrd_busy;
+    case ETIMEDOUT:
+      return thrd_timedout;
+    default:
+      return thrd_error;
   }
 }
 
@@ -59,8 +67,7 @@ CONTRAFACT_INTERPOSE(int, mtx_timedlock, (mtx_t * mutex, const timespec* until))
 CONTRAFACT_INTERPOSE(int, mtx_unlock, (mtx_t * mutex)) {
   Client* client = recording();
   if (!client) return real().mtx_unlock(mutex);
-  return result_of(
-      release(client, word(mutex), CONTRAFACT_SITE, [&] { return error_of(real().mtx_unlock(mutex)); }));
+  return result_of(release(client, word(mutex), CONTRAFACT_SITE, [&] { return error_of(real().mtx_unlock(mutex)); }));
 }
 
 CONTRAFACT_INTERPOSE(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {

@@ -31,8 +31,10 @@ CONTRAFACT_INTERPOSE(ssize_t, pwrite64, (int fd, const void* data, size_t count,
 CONTRAFACT_INTERPOSE(ssize_t, recv, (int fd, void* data, size_t count, int flags)) {
   return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().recv(fd, data, count, flags); });
 }
-CONTRAFACT_INTERPOSE(ssize_t, recvfrom, (int fd, void* data, size_t count, int flags, sockaddr* from, socklen_t* from_bytes)) {
-  return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().recvfrom(fd, data, count, flags, from, from_bytes); });
+CONTRAFACT_INTERPOSE(ssize_t, recvfrom,
+                     (int fd, void* data, size_t count, int flags, sockaddr* from, socklen_t* from_bytes)) {
+  return block_if_long(BlockReason::io, CONTRAFACT_SITE,
+                       [&] { return real().recvfrom(fd, data, count, flags, from, from_bytes); });
 }
 CONTRAFACT_INTERPOSE(ssize_t, recvmsg, (int fd, msghdr* message, int flags)) {
   return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().recvmsg(fd, message, flags); });
@@ -40,8 +42,10 @@ CONTRAFACT_INTERPOSE(ssize_t, recvmsg, (int fd, msghdr* message, int flags)) {
 CONTRAFACT_INTERPOSE(ssize_t, send, (int fd, const void* data, size_t count, int flags)) {
   return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().send(fd, data, count, flags); });
 }
-CONTRAFACT_INTERPOSE(ssize_t, sendto, (int fd, const void* data, size_t count, int flags, const sockaddr* to, socklen_t to_bytes)) {
-  return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().sendto(fd, data, count, flags, to, to_bytes); });
+CONTRAFACT_INTERPOSE(ssize_t, sendto,
+                     (int fd, const void* data, size_t count, int flags, const sockaddr* to, socklen_t to_bytes)) {
+  return block_if_long(BlockReason::io, CONTRAFACT_SITE,
+                       [&] { return real().sendto(fd, data, count, flags, to, to_bytes); });
 }
 CONTRAFACT_INTERPOSE(ssize_t, sendmsg, (int fd, const msghdr* message, int flags)) {
   return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().sendmsg(fd, message, flags); });
@@ -60,4 +64,13 @@ CONTRAFACT_INTERPOSE(int, accept, (int fd, sockaddr* from, socklen_t* from_bytes
 }
 CONTRAFACT_INTERPOSE(int, accept4, (int fd, sockaddr* from, socklen_t* from_bytes, int flags)) {
   return block(BlockReason::io, CONTRAFACT_SITE, [&] { return real().accept4(fd, from, from_bytes, flags); });
+}
+
+// As programs that were compiled with _FORTIFY_SOURCE call them, where the compiler knows the buffer's size.
+CONTRAFACT_INTERPOSE(ssize_t, __read_chk, (int fd, void* data, size_t count, size_t room)) {
+  return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().__read_chk(fd, data, count, room); });
+}
+CONTRAFACT_INTERPOSE(ssize_t, __recv_chk, (int fd, void* data, size_t count, size_t room, int flags)) {
+  return block_if_long(BlockReason::io, CONTRAFACT_SITE,
+                       [&] { return real().__recv_chk(fd, data, count, room, flags); });
 }

@@ -1,7 +1,8 @@
-// The events around one acquisition, the same for every kind of lock. `Try` and `Wait` are the library's functions, bound
-// to the lock; both return 0 or an error.
+// The events around one acquisition, the same for every kind of lock. `Try` and `Wait` are the library's functions,
+// bound to the lock; both return 0 or an error.
 //
-// The try comes first: a free lock costs one event and its time, and a failed try is what makes an acquisition contended.
+// The try comes first: a free lock costs one event and its time, and a failed try is what makes an acquisition
+// contended.
 #pragma once
 
 #include "agent_native/recording.h"
@@ -19,9 +20,13 @@ struct Acquisition {
 };
 
 // What is in the way when a try fails.
-constexpr bool is_busy(int error) { return error == EBUSY; }
+constexpr bool is_busy(int error) {
+  return error == EBUSY;
+}
 // The lock is held although the call returned an error: its last owner died.
-constexpr bool is_held(int error) { return error == 0 || error == EOWNERDEAD; }
+constexpr bool is_held(int error) {
+  return error == 0 || error == EOWNERDEAD;
+}
 
 // REQUIRES: `client` is recording().
 template <typename Try, typename Wait>

@@ -1,7 +1,7 @@
-// pthread_once and call_once. The thread that runs the initialiser holds the once meanwhile, like a lock, and wakes those
-// who wait for it at its end. A once that is done costs a load.
-#include "agent_native/recording.h"
+// pthread_once and call_once. The thread that runs the initialiser holds the once meanwhile, like a lock, and wakes
+// those who wait for it at its end. A once that is done costs a load.
 #include "agent_native/real.h"
+#include "agent_native/recording.h"
 
 namespace contrafact::agent_native {
 namespace {

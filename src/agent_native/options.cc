@@ -69,7 +69,8 @@ base::Result<Options> parse_options(std::string_view text) {
     const std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), item.size() + 1));
     const size_t equals = item.find('=');
-    const bool known = equals != std::string_view::npos && set(options, item.substr(0, equals), item.substr(equals + 1));
+    const bool known =
+        equals != std::string_view::npos && set(options, item.substr(0, equals), item.substr(equals + 1));
     if (!known) return base::Error{std::string(kOptionsVariable) + ": '" + std::string(item) + "' is no option"};
   }
   if (options.output.empty()) return base::Error{std::string(kOptionsVariable) + ": no output"};

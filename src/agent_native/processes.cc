@@ -1,5 +1,5 @@
-// _exit, which runs no destructor, and exec, which ends this image of the process: what was recorded is written first, and
-// a new image of the recorded process is recorded in its place.
+// _exit, which runs no destructor, and exec, which ends this image of the process: what was recorded is written first,
+// and a new image of the recorded process is recorded in its place.
 #include <cstdarg>
 #include <cstdlib>
 #include <string>

@@ -20,8 +20,7 @@ void* find(const char* name) {
 
 // Locks first: the loader may use them, through an allocator that the program brings, for a symbol that is not there.
 void resolve_real() {
-#define CONTRAFACT_FIND(name, result, parameters) \
-  g_real.name = reinterpret_cast<result(*) parameters>(find(#name));
+#define CONTRAFACT_FIND(name, result, parameters) g_real.name = reinterpret_cast<result(*) parameters>(find(#name));
   CONTRAFACT_REAL_LOCKS(CONTRAFACT_FIND)
   CONTRAFACT_REAL_THREADS(CONTRAFACT_FIND)
   CONTRAFACT_REAL_BLOCKING(CONTRAFACT_FIND)

@@ -1,9 +1,10 @@
 // What an interposer does to record: asks for the current thread's client, and appends events with it.
 //
-// A thread is `inside` while the recorder runs on it: whatever it calls meanwhile, and whatever a signal's handler calls
-// there, goes through unrecorded. So neither can meet a half-written event or a lock of the recorder's own.
+// A thread is `inside` while the recorder runs on it: whatever it calls meanwhile, and whatever a signal's handler
+// calls there, goes through unrecorded. So neither can meet a half-written event or a lock of the recorder's own.
 //
-// Thread safety: all of it concerns the current thread. Cost: recording() is a load and a compare; an event about 15 ns.
+// Thread safety: all of it concerns the current thread. Cost: recording() is a load and a compare; an event about 15
+// ns.
 #pragma once
 
 #include <atomic>

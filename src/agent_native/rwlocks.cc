@@ -31,7 +31,8 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
   Client* client = recording();
   if (!client) return real().pthread_rwlock_tryrdlock(lock);
-  return try_acquire(client, {word(lock), CONTRAFACT_SITE, true}, [&] { return real().pthread_rwlock_tryrdlock(lock); });
+  return try_acquire(client, {word(lock), CONTRAFACT_SITE, true},
+                     [&] { return real().pthread_rwlock_tryrdlock(lock); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
@@ -56,7 +57,8 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, 
       [&] { return real().pthread_rwlock_timedwrlock(lock, until); });
 }
 
-CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
+CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
+                     (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockrdlock(lock, clock, until);
   return acquire(
@@ -64,7 +66,8 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, 
       [&] { return real().pthread_rwlock_clockrdlock(lock, clock, until); });
 }
 
-CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
+CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
+                     (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockwrlock(lock, clock, until);
   return acquire(

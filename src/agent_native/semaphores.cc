@@ -44,8 +44,8 @@ CONTRAFACT_INTERPOSE(int, sem_trywait, (sem_t * semaphore)) {
   Client* client = recording();
   if (!client) return real().sem_trywait(semaphore);
   const int before = errno;
-  const int error = try_acquire(client, {word(semaphore), CONTRAFACT_SITE},
-                                [&] { return error_of(real().sem_trywait(semaphore)); });
+  const int error =
+      try_acquire(client, {word(semaphore), CONTRAFACT_SITE}, [&] { return error_of(real().sem_trywait(semaphore)); });
   if (error == 0) errno = before;
   return result_of(error);
 }

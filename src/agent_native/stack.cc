@@ -1,5 +1,5 @@
-// The callers of a call site, by the unwinder that exceptions use. Needs no frame pointers; since glibc 2.35 it finds its
-// tables without a lock and allocates nothing.
+// The callers of a call site, by the unwinder that exceptions use. Needs no frame pointers; since glibc 2.35 it finds
+// its tables without a lock and allocates nothing.
 #include <unwind.h>
 
 #include "agent_native/recording.h"

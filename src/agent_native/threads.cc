@@ -94,8 +94,8 @@ int run_c11(void* start) {
   return taken.c11(taken.argument);
 }
 
-// The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third entry
-// of its argument's virtual table (std::thread::_State::_M_run, after two destructors).
+// The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third
+// entry of its argument's virtual table (std::thread::_State::_M_run, after two destructors).
 uint64_t body_of(void* routine, void* argument) {
   Dl_info info;
   const bool in_library = dladdr(routine, &info) != 0 && info.dli_fname && std::strstr(info.dli_fname, "libstdc++");
@@ -140,7 +140,9 @@ int join(Client* client, pthread_t thread, uint64_t site, Library library) {
   append(client, EventKind::wait_begin, base::monotonic_ns(), task, site, site >> 32);
   const int error = library();
   append(client, EventKind::wait_end, base::monotonic_ns(), error == 0 ? task : kNone,
-         static_cast<uint32_t>(error == 0 ? Outcome::normal : error == ETIMEDOUT ? Outcome::timeout : Outcome::exception));
+         static_cast<uint32_t>(error == 0           ? Outcome::normal
+                               : error == ETIMEDOUT ? Outcome::timeout
+                                                    : Outcome::exception));
   return error;
 }
 
@@ -243,7 +245,8 @@ CONTRAFACT_INTERPOSE(int, pthread_clockjoin_np,
                      (pthread_t thread, void** value, clock_id clock, const timespec* until)) {
   Client* client = recording();
   if (!client) return real().pthread_clockjoin_np(thread, value, clock, until);
-  return join(client, thread, CONTRAFACT_SITE, [&] { return real().pthread_clockjoin_np(thread, value, clock, until); });
+  return join(client, thread, CONTRAFACT_SITE,
+              [&] { return real().pthread_clockjoin_np(thread, value, clock, until); });
 }
 
 CONTRAFACT_INTERPOSE(int, thrd_join, (thrd_t thread, int* value)) {

@@ -111,10 +111,11 @@ class Profiler {
     if (held) find_owners(begin, end, totals);
   }
 
-  // Sections of one lock, by time. For each wait it goes back from the acquisition to the sections that lie in it; those
-  // that begin before the wait end in it at most once for an exclusive lock, so it stops there.
+  // Sections of one lock, by time. For each wait it goes back from the acquisition to the sections that lie in it;
+  // those that begin before the wait end in it at most once for an exclusive lock, so it stops there.
   void find_owners(size_t begin, size_t end, LockTotals& totals) {
-    constexpr size_t kReadersBeforeMax = 64;  // a reader may have begun long before: look so far behind the wait's begin
+    constexpr size_t kReadersBeforeMax =
+        64;  // a reader may have begun long before: look so far behind the wait's begin
     for (size_t s = begin; s < end; ++s) {
       const CriticalSection& wait = sections_[s];
       if (!wait.contended()) continue;

@@ -1,11 +1,11 @@
 // Lock profile: who waits for whom, where and how long, for each lock and for each call site of it.
 //
-// The owner that a contended acquisition waited for is who held the lock meanwhile: its wait is split among the sections of
-// other threads that lie in it, by time. What no section covers is the way from a release to the next acquisition: the
-// system's wake-up.
+// The owner that a contended acquisition waited for is who held the lock meanwhile: its wait is split among the
+// sections of other threads that lie in it, by time. What no section covers is the way from a release to the next
+// acquisition: the system's wake-up.
 //
-// Pure function. Cost: the model's critical sections, a sort, and for each contended acquisition the sections within its
-// wait.
+// Pure function. Cost: the model's critical sections, a sort, and for each contended acquisition the sections within
+// its wait.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ struct LockUse {
 
 struct LockRowStats {
   LockId lock;
-  std::string name;       // the variable's, or "mutex 3": its number in the trace
+  std::string name;  // the variable's, or "mutex 3": its number in the trace
   LockUse use;
   double held_share = 0;  // of the run, during which anybody held it
   double wait_share = 0;  // of the threads' time together, spent waiting for it
@@ -57,8 +57,8 @@ struct LockSiteStats {
 
 struct LockProfile {
   std::vector<LockSite> sites;
-  std::vector<LockRowStats> locks;       // the longest waited for first, then by acquisitions
-  std::vector<LockSiteStats> lock_sites; // likewise
+  std::vector<LockRowStats> locks;        // the longest waited for first, then by acquisitions
+  std::vector<LockSiteStats> lock_sites;  // likewise
   int64_t run_ns = 0;
   int64_t threads_ns = 0;  // lifetimes of all threads together
 };

@@ -27,9 +27,9 @@ const LockSiteStats& site_row(const LockProfile& profile, std::string_view label
 }
 
 TEST(LockProfile, ChargesAWaitToWhoeverHeldTheLock) {
-  const LockProfile profile = lock_profile(
-      native("0 a thread_begin\n0 b thread_begin\n10 a lock_acquire l c1\n20 b lock_request l c2\n50 a lock_release l c1\n"
-             "55 b lock_acquired l\n75 b lock_release l c2\n100 a thread_end\n100 b thread_end\n"));
+  const LockProfile profile = lock_profile(native(
+      "0 a thread_begin\n0 b thread_begin\n10 a lock_acquire l c1\n20 b lock_request l c2\n50 a lock_release l c1\n"
+      "55 b lock_acquired l\n75 b lock_release l c2\n100 a thread_end\n100 b thread_end\n"));
   ASSERT_EQ(profile.locks.size(), 1u);
   const LockRowStats& lock = profile.locks[0];
   EXPECT_EQ(lock.name, "queue");
@@ -48,8 +48,9 @@ TEST(LockProfile, ChargesAWaitToWhoeverHeldTheLock) {
 }
 
 TEST(LockProfile, CallersDoNotSplitASite) {
-  const LockProfile profile = lock_profile(native(
-      "0 a lock_acquire l c2\n5 b lock_request l c3\n9 a lock_release l c2\n10 b lock_acquired l\n12 b lock_release l c2\n"));
+  const LockProfile profile =
+      lock_profile(native("0 a lock_acquire l c2\n5 b lock_request l c3\n9 a lock_release l c2\n10 b lock_acquired "
+                          "l\n12 b lock_release l c2\n"));
   ASSERT_EQ(profile.lock_sites.size(), 1u);
   EXPECT_EQ(profile.lock_sites[0].use.acquisitions, 2u);
 }
@@ -99,8 +100,9 @@ TEST(LockProfile, ALockThatAnotherThreadGivesUpEndsThere) {
 }
 
 TEST(LockProfile, SemaphoresAreAcquiredButNotHeld) {
-  const LockProfile profile = lock_profile(
-      native("0 a lock_acquire s c1\n5 a lock_request s c1\n9 b sync_signal s c2\n10 a lock_acquired s\n20 a lock_busy s c1\n"));
+  const LockProfile profile =
+      lock_profile(native("0 a lock_acquire s c1\n5 a lock_request s c1\n9 b sync_signal s c2\n10 a lock_acquired "
+                          "s\n20 a lock_busy s c1\n"));
   EXPECT_EQ(profile.locks[0].use.acquisitions, 2u);
   EXPECT_EQ(profile.locks[0].use.contended, 1u);
   EXPECT_EQ(profile.locks[0].use.hold.count, 0u);

@@ -68,8 +68,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> list{kRecordCommand,  kInfoCommand,    kAdviseCommand, kEstimateCommand,
-                                         kCompareCommand, kMetricsCommand, kTasksCommand,  kLocksCommand,  kExportCommand,
-                                         kDoctorCommand,  kHelpCommand,    kVersionCommand};
+                                         kCompareCommand, kMetricsCommand, kTasksCommand,  kLocksCommand,
+                                         kExportCommand,  kDoctorCommand,  kHelpCommand,   kVersionCommand};
   return list;
 }
 

@@ -66,7 +66,8 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
                                      const AgentOptions& options, bool children, std::string_view ld_preload) {
   const std::string& library = installation.native_library;
   if (library.empty()) {
-    return base::Error{"the native agent is missing: no libcontrafact_native.so beside the JVM's; install or build again"};
+    return base::Error{
+        "the native agent is missing: no libcontrafact_native.so beside the JVM's; install or build again"};
   }
   if (library.find_first_of(": ") != std::string::npos) {
     return base::Error{

@@ -128,7 +128,8 @@ int run(const Options& options, const Session& session) {
 Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("trace", options->path, "a recorded native run")->required();
-  app.add_option("--top", options->top, "locks and sites to print, the longest waited for first")->capture_default_str();
+  app.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
+      ->capture_default_str();
   app.add_flag("--all", options->all_kinds, "conditions, barriers and semaphores too");
   app.add_flag("--json", options->json, "as JSON; everything");
   return [options](Session& session) { return run(*options, session); };
@@ -136,25 +137,28 @@ Run declare(CLI::App& app) {
 
 }  // namespace
 
-#define CONTRAFACT_USE_COLUMNS                                                                                          \
-  {"acquisitions", "acquired", Type::integer, Unit::none,                                                               \
-   "How often it was had; for conditions and barriers, waits that ended well."},                                        \
-      {"contended", "contended", Type::integer, Unit::none, "Of these, how often after a wait."},                       \
-      {"failed", "failed", Type::integer, Unit::none,                                                                   \
-       "Tries that found it held, and waits that ended by their timeout or an error.", 6},                              \
-      {"wait_total_ns", "wait", Type::duration, Unit::ns, "Time waited for it, all threads together."},                 \
-      {"wait_mean_ns", "mean", Type::duration, Unit::ns, "Mean of the waits.", 3},                                      \
-      {"wait_p50_ns", "p50", Type::duration, Unit::ns, "Half of the waits were no longer than this.", 5},               \
-      {"wait_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten waits were no longer than this.", 7},               \
-      {"wait_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 waits were no longer than this.", 4},                 \
-      {"wait_max_ns", "longest", Type::duration, Unit::ns, "The longest wait.", 8},                                     \
-      {"hold_total_ns", "held", Type::duration, Unit::ns, "Time it was held, all acquisitions together."},              \
-      {"hold_mean_ns", "mean", Type::duration, Unit::ns, "Mean time from an acquisition to its release.", 3},           \
-      {"hold_p50_ns", "p50", Type::duration, Unit::ns, "Half of the times held were no longer than this.", 5},          \
-      {"hold_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten times held were no longer than this.", 7},          \
-      {"hold_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 times held were no longer than this.", 4}, {          \
-    "hold_max_ns", "longest", Type::duration, Unit::ns, "The longest time held.", 8                                     \
-  }
+#define CONTRAFACT_USE_COLUMNS                                                                                 \
+  {"acquisitions", "acquired", Type::integer, Unit::none,                                                      \
+   "How often it was had; for conditions and barriers, waits that ended well."},                               \
+      {"contended", "contended", Type::integer, Unit::none, "Of these, how often after a wait."},              \
+      {"failed",                                                                                               \
+       "failed",                                                                                               \
+       Type::integer,                                                                                          \
+       Unit::none,                                                                                             \
+       "Tries that found it held, and waits that ended by their timeout or an error.",                         \
+       6},                                                                                                     \
+      {"wait_total_ns", "wait", Type::duration, Unit::ns, "Time waited for it, all threads together."},        \
+      {"wait_mean_ns", "mean", Type::duration, Unit::ns, "Mean of the waits.", 3},                             \
+      {"wait_p50_ns", "p50", Type::duration, Unit::ns, "Half of the waits were no longer than this.", 5},      \
+      {"wait_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten waits were no longer than this.", 7},      \
+      {"wait_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 waits were no longer than this.", 4},        \
+      {"wait_max_ns", "longest", Type::duration, Unit::ns, "The longest wait.", 8},                            \
+      {"hold_total_ns", "held", Type::duration, Unit::ns, "Time it was held, all acquisitions together."},     \
+      {"hold_mean_ns", "mean", Type::duration, Unit::ns, "Mean time from an acquisition to its release.", 3},  \
+      {"hold_p50_ns", "p50", Type::duration, Unit::ns, "Half of the times held were no longer than this.", 5}, \
+      {"hold_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten times held were no longer than this.", 7}, \
+      {"hold_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 times held were no longer than this.", 4},   \
+      {"hold_max_ns", "longest", Type::duration, Unit::ns, "The longest time held.", 8}
 
 const table::Schema kLocksSchema{
     "locks",
@@ -176,8 +180,8 @@ const table::Schema kLockSitesSchema{
      CONTRAFACT_USE_COLUMNS,
      {"owner", "waits for", Type::text, Unit::none, "The site whose holders it waited for longest."},
      {"owner_share", "share", Type::ratio, Unit::ratio, "Of the site's wait, spent on that one.", 1},
-     {"chained_ns", "chained", Type::duration, Unit::ns,
-      "Of the wait, while the owner itself waited for another lock.", 6},
+     {"chained_ns", "chained", Type::duration, Unit::ns, "Of the wait, while the owner itself waited for another lock.",
+      6},
      {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together.", 2}}};
 #undef CONTRAFACT_USE_COLUMNS
 

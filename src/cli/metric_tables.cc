@@ -11,8 +11,7 @@ using table::Unit;
 
 table::Location location(const model::Trace& trace, model::MethodId id, uint32_t line) {
   const format::MethodRow& method = trace.methods[id.index()];
-  return {trace.method_name(method, true),
-          std::string(trace.string(method.file)), line};
+  return {trace.method_name(method, true), std::string(trace.string(method.file)), line};
 }
 
 template <typename Value>

@@ -100,8 +100,9 @@ ProgramFile inspect_elf(const std::string& path, const std::vector<uint8_t>& byt
     return closed(fmt::format("its loader is {}, not the GNU C library's", segments.interpreter));
   }
   if (gains_rights(path)) {
-    return closed("it runs with other rights than yours (set-user-ID, set-group-ID or file capabilities), so the system's "
-                  "loader ignores preloaded agents; record it as that user");
+    return closed(
+        "it runs with other rights than yours (set-user-ID, set-group-ID or file capabilities), so the system's "
+        "loader ignores preloaded agents; record it as that user");
   }
   for (const std::string& library : needed(bytes, segments)) {
     if (library.starts_with("libjli") || library.starts_with("libjvm")) return {ProgramKind::jvm, {}, {}};
@@ -118,7 +119,9 @@ std::string first_word(std::string_view line) {
 // "java" as a word of a command: not within another name.
 bool has_java(std::string_view text) {
   for (size_t at = text.find("java"); at != std::string_view::npos; at = text.find("java", at + 4)) {
-    const auto joins = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-'; };
+    const auto joins = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    };
     const bool begins = at == 0 || !joins(text[at - 1]);
     const bool ends = at + 4 >= text.size() || !joins(text[at + 4]);
     if (begins && ends) return true;
@@ -138,7 +141,8 @@ base::Result<ProgramFile> inspect_program(const std::string& path) {
   if (!bytes) return bytes.error();
   if (bytes->size() >= 4 && std::memcmp(bytes->data(), ELFMAG, SELFMAG) == 0) return inspect_elf(path, *bytes);
   if (bytes->size() >= 2 && (*bytes)[0] == '#' && (*bytes)[1] == '!') {
-    const std::string_view text(reinterpret_cast<const char*>(bytes->data()) + 2, std::min<size_t>(bytes->size() - 2, 4096));
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()) + 2,
+                                std::min<size_t>(bytes->size() - 2, 4096));
     return ProgramFile{ProgramKind::script, {}, first_word(text.substr(0, text.find('\n')))};
   }
   return closed("it is neither an ELF program nor a script with #!");

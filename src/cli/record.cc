@@ -51,7 +51,8 @@ int status_of_own_failure(const base::Error& error, int status = kExitRecordFail
   return fail(status, error.message);
 }
 
-// Which agent: a JVM's where a JVM is started, as far as can be told without starting anything; `--jvm` and `--native` say.
+// Which agent: a JVM's where a JVM is started, as far as can be told without starting anything; `--jvm` and `--native`
+// say.
 base::Result<bool> is_native(const Options& options, const Session& session, const Preparation& preparation) {
   if (options.jvm || (preparation.jdk && !options.native)) return false;
   base::Result<ProgramFile> file = inspect_program(preparation.file);
@@ -64,8 +65,8 @@ base::Result<bool> is_native(const Options& options, const Session& session, con
   }
   if (file->kind != ProgramKind::script || session.quiet) return true;
   if (base::Result<ProgramFile> by = inspect_program(file->interpreter); by && by->kind == ProgramKind::closed) {
-    return base::Error{
-        fmt::format("cannot record '{}': its interpreter '{}': {}", session.program.front(), file->interpreter, by->why)};
+    return base::Error{fmt::format("cannot record '{}': its interpreter '{}': {}", session.program.front(),
+                                   file->interpreter, by->why)};
   }
   warn(fmt::format("'{}' is a script: its interpreter '{}' is recorded{}", session.program.front(), file->interpreter,
                    options.children ? " and what it starts, each in a file of its own"
@@ -130,11 +131,10 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   int own_failure = end.exit_status == 0 ? static_cast<int>(kExitRecordFailed) : end.exit_status;
   std::error_code failed;
   if (!fs::exists(preparation.recording, failed)) {
-    std::string why = preparation.native
-                          ? "the program did not load the agent, or the agent could not write; see what was printed"
-                      : preparation.jdk
-                          ? "the JVM did not load the agent, or refused it; see what it printed"
-                          : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
+    std::string why =
+        preparation.native ? "the program did not load the agent, or the agent could not write; see what was printed"
+        : preparation.jdk  ? "the JVM did not load the agent, or refused it; see what it printed"
+                           : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
     return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
   }
   fs::rename(preparation.recording, options.output, failed);
@@ -191,9 +191,9 @@ Run declare(CLI::App& app) {
       ->expected(1)
       ->take_all();
   app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
-  app.add_flag("--children", options->children,
-               "native: record the processes that it starts too, each in OUTPUT.PID");
-  CLI::Option* native = app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
+  app.add_flag("--children", options->children, "native: record the processes that it starts too, each in OUTPUT.PID");
+  CLI::Option* native =
+      app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
   app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);
   app.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };

@@ -54,7 +54,8 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   Counter counter;
   format::ReadLoss loss = reader->read(counter);
   double bytes = static_cast<double>(reader->byte_count());
-  const std::string done = counter.native ? count(counter.locks_taken) + " locks taken" : count(counter.tasks) + " tasks run";
+  const std::string done =
+      counter.native ? count(counter.locks_taken) + " locks taken" : count(counter.tasks) + " tasks run";
   std::string out = fmt::format("contrafact: {}: {} events, {}, {} threads, {}", path, count(counter.events), done,
                                 count(counter.threads), table::bytes_text(bytes));
   if (counter.events > 0) {
@@ -63,7 +64,7 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   out += "\n";
   auto note = [&](const std::string& line) { out += "contrafact: note: " + table::printable(line, true) + "\n"; };
   if (counter.native && counter.locks_taken == 0) {
-    note("no lock was seen: raw futexes, C++20 semaphores, latches and atomic waits, and the C library's own locks are not");
+    note("no lock was seen: those built on atomics and futexes, and the C library's own, are not (docs/native.md)");
   } else if (!counter.native && counter.tasks == 0) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");
   }

@@ -8,13 +8,24 @@
 namespace contrafact::cli {
 
 const std::vector<const table::Schema*>& all_schemas() {
-  static const std::vector<const table::Schema*> list{
-      &kImprovementsSchema,     &kEffectSchema,       &kLeftOutSchema,
-      &kCompareTwoSchema,       &kCompareThreeSchema, &kMetricsSchema,
-      &kHeadroomSchema,         &kTaskClassesSchema,  &kUsageSeriesSchema,
-      &kInfoRunSchema,          &kInfoEventsSchema,   &kInfoPoolsSchema,
-      &kInfoThreadsSchema,  &kLocksSchema, &kLockSitesSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
-      &exporters::kEventsSchema};
+  static const std::vector<const table::Schema*> list{&kImprovementsSchema,
+                                                      &kEffectSchema,
+                                                      &kLeftOutSchema,
+                                                      &kCompareTwoSchema,
+                                                      &kCompareThreeSchema,
+                                                      &kMetricsSchema,
+                                                      &kHeadroomSchema,
+                                                      &kTaskClassesSchema,
+                                                      &kUsageSeriesSchema,
+                                                      &kInfoRunSchema,
+                                                      &kInfoEventsSchema,
+                                                      &kInfoPoolsSchema,
+                                                      &kInfoThreadsSchema,
+                                                      &kLocksSchema,
+                                                      &kLockSitesSchema,
+                                                      &kDoctorSchema,
+                                                      &exporters::kTaskListSchema,
+                                                      &exporters::kEventsSchema};
   return list;
 }
 

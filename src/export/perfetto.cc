@@ -29,7 +29,7 @@ enum Annotation : uint64_t { kTaskNumber = 1, kSpawnedAt, kPool, kOutcome, kAnno
 constexpr const char* kAnnotationNames[] = {"", "task", "spawned at", "pool", "outcome"};
 
 constexpr const char* kReasons[] = {"park", "sleep", "monitor", "Object.wait", "io",
-                                     "poll", "futex", "process", "signal"};
+                                    "poll", "futex", "process", "signal"};
 constexpr const char* kOutcomes[] = {"normal",    "exception", "timeout", "interrupted",
                                      "cancelled", "preempted", "blocked"};
 

@@ -28,8 +28,7 @@ Cell location_cell(const model::Trace& trace, model::ContextId context) {
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};
   const format::MethodRow& method = trace.methods[row.method.index()];
-  return table::Location{trace.method_name(method, false),
-                         std::string(trace.string(method.file)), row.line};
+  return table::Location{trace.method_name(method, false), std::string(trace.string(method.file)), row.line};
 }
 
 Cell thread_cell(const model::Trace& trace, EventIndex event) {
@@ -53,8 +52,7 @@ void add_tables(const model::Trace& trace, nlohmann::ordered_json& document) {
   using Json = nlohmann::ordered_json;
   Json methods = Json::array(), contexts = Json::array(), dependencies = Json::array();
   for (const format::MethodRow& row : trace.methods) {
-    methods.push_back(
-        {trace.method_name(row, false), trace.string(row.file), row.line});
+    methods.push_back({trace.method_name(row, false), trace.string(row.file), row.line});
   }
   for (const format::ContextRow& row : trace.contexts) {
     contexts.push_back({id_json(row.parent.value), id_json(row.method.value), row.line});

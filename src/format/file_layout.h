@@ -28,7 +28,18 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 32);
 
-enum class BlockType : uint8_t { facts = 1, strings, methods, contexts, pools, threads, events, trailer, addresses, locks };
+enum class BlockType : uint8_t {
+  facts = 1,
+  strings,
+  methods,
+  contexts,
+  pools,
+  threads,
+  events,
+  trailer,
+  addresses,
+  locks
+};
 inline constexpr uint8_t kBlockTypeLast = static_cast<uint8_t>(BlockType::locks);
 
 inline constexpr uint8_t kMarker[4] = {0xc7, 'C', 'F', 0xb1};

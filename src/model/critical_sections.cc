@@ -18,7 +18,8 @@ class Collector {
       for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
     }
     std::sort(sections_.begin(), sections_.end(), [](const CriticalSection& x, const CriticalSection& y) {
-      return std::tuple(x.lock, x.acquire_ns, x.thread, x.acquire) < std::tuple(y.lock, y.acquire_ns, y.thread, y.acquire);
+      return std::tuple(x.lock, x.acquire_ns, x.thread, x.acquire) <
+             std::tuple(y.lock, y.acquire_ns, y.thread, y.acquire);
     });
     if (!given_away_.empty()) close_given_away();
     return std::move(sections_);
@@ -88,7 +89,8 @@ class Collector {
     section.acquire_ns = section.request_ns = section.release_ns = trace_.time_ns[i];
     if (request.valid()) section.request_ns = trace_.time_ns[request.index()];
     section.outcome = outcome;
-    section.shared = trace_.kind[i] == EventKind::lock_acquire_shared || trace_.kind[i] == EventKind::lock_acquired_shared;
+    section.shared =
+        trace_.kind[i] == EventKind::lock_acquire_shared || trace_.kind[i] == EventKind::lock_acquired_shared;
     const bool holds = trace_.kind[i] != EventKind::sync_woken && is_held(trace_.locks[lock.index()].kind);
     if (holds && outcome == Outcome::normal) {
       if (away == given_away_.end()) {
@@ -126,7 +128,8 @@ class Collector {
                                       [](const CriticalSection& s, LockId id) { return s.lock < id; });
       std::vector<CriticalSection*> open;
       for (const Release& release : releases) {
-        for (; section != sections_.end() && section->lock.value == lock && section->acquire_ns <= release.time_ns; ++section) {
+        for (; section != sections_.end() && section->lock.value == lock && section->acquire_ns <= release.time_ns;
+             ++section) {
           if (section->outcome == Outcome::normal) open.push_back(&*section);
         }
         if (open.empty()) continue;
@@ -139,8 +142,8 @@ class Collector {
 
   const Trace& trace_;
   std::vector<CriticalSection> sections_;
-  std::unordered_map<uint32_t, Open> open_;  // the thread's, by lock
-  EventIndex request_;                       // the thread's unfinished one
+  std::unordered_map<uint32_t, Open> open_;                        // the thread's, by lock
+  EventIndex request_;                                             // the thread's unfinished one
   std::unordered_map<uint32_t, std::vector<Release>> given_away_;  // by lock
 };
 

@@ -6,9 +6,11 @@
 //  2. Every id that an event names is a row of its table, or none.
 //  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
 //  4. cpu_out, cpu_in and pause_* are not among the events: they are in `cpu` and `pauses`, sorted by time.
-//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end, method_enter/method_exit,
-//     lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with
-//     a note in `loss`; a task whose start or end was added is `truncated`.
+//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end,
+//  method_enter/method_exit,
+//     lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are closed on every thread. What a
+//     recording lacks (it began late, or was cut off) has been added, with a note in `loss`; a task whose start or end
+//     was added is `truncated`.
 #pragma once
 
 #include <cstdint>

@@ -39,8 +39,8 @@ class AddressTable {
  public:
   explicit AddressTable(Tables& tables) : tables_(tables) {}
 
-  // Reads the words of an addressed call of `kind` from producer `stream` and writes its operands. Returns the number of
-  // words read. Uses up the frames that were added for the stream if the kind has a CONTEXT.
+  // Reads the words of an addressed call of `kind` from producer `stream` and writes its operands. Returns the number
+  // of words read. Uses up the frames that were added for the stream if the kind has a CONTEXT.
   uint32_t resolve(format::EventKind kind, uint32_t stream, const uint32_t* words, uint32_t* operands);
   void add_frames(uint32_t stream, const uint32_t* words);
   void forget_frames(uint32_t stream);
@@ -56,9 +56,9 @@ class AddressTable {
 
   Tables& tables_;
   std::mutex mutex_;
-  AddressMap methods_;   // by address * 2 + is_entry
-  AddressMap contexts_;  // of one frame, by return address
-  AddressMap locks_;     // by lock_word
+  AddressMap methods_;                                          // by address * 2 + is_entry
+  AddressMap contexts_;                                         // of one frame, by return address
+  AddressMap locks_;                                            // by lock_word
   std::unordered_map<uint32_t, std::vector<uint64_t>> frames_;  // by stream: of its next event; few at a time
 };
 

@@ -5,8 +5,8 @@
 //   words  by the event's schema:  lock     2: the address, with its LockKind in the top 8 bits
 //                                  context  2: a return address
 //                                  others   1
-//          kFramesCall has 4 words, two return addresses, and no time: callers of the CONTEXT of the client's next addressed
-//          event, innermost first; a zero ends the stack.
+//          kFramesCall has 4 words, two return addresses, and no time: callers of the CONTEXT of the client's next
+//          addressed event, innermost first; a zero ends the stack.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@ using format::EventKind;
 using format::RunSource;
 using format::ThreadId;
 
-EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses, std::unique_ptr<CpuSwitches> cpu_switches,
-                   std::function<void(std::string_view)> diagnostics)
+EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
+                   std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics)
     : writer_(std::move(writer)),
       tables_(tables),
       addresses_(addresses),

@@ -30,8 +30,8 @@ inline constexpr size_t kOperandColumn = 1;
 
 class EventLog : public deferred::Consumer {
  public:
-  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses, std::unique_ptr<CpuSwitches> cpu_switches,
-           std::function<void(std::string_view)> diagnostics);
+  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
+           std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics);
 
   void take(deferred::Batch& batch) override;
   void end_pass() override;

@@ -118,16 +118,16 @@ class Recorder {
   ContextId intern_context(ContextId parent, MethodId method, uint32_t line);
   // A whole stack, innermost frame first as JVMTI gives it; the id of the innermost. None for an empty stack.
   ContextId intern_context(std::span<const Frame> innermost_first);
-  // Native code: the method at an address (`is_entry`: a function's first instruction, else where a call returns to), and a
-  // stack of return addresses, innermost first. Slow paths only, as above.
+  // Native code: the method at an address (`is_entry`: a function's first instruction, else where a call returns to),
+  // and a stack of return addresses, innermost first. Slow paths only, as above.
   MethodId method_at(uint64_t address, bool is_entry);
   ContextId context_at(std::span<const uint64_t> return_addresses);
   PoolId add_pool(const format::PoolRow& row);
   void add_fact(std::string_view key, std::string_view value);
 
   // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.
-  // The first call counts; later ones wait for it to be done. With `timeout_ms` above 0 nobody waits longer than that: the
-  // drainer may be held up by a lock that the caller has.
+  // The first call counts; later ones wait for it to be done. With `timeout_ms` above 0 nobody waits longer than that:
+  // the drainer may be held up by a lock that the caller has.
   void stop(std::string_view reason, int64_t timeout_ms = 0);
 
   // Everything that was committed before the call is in the sink when it returns. For tests and for agents'

@@ -118,7 +118,8 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
     dwfl_module_getelf(reported, &bias);  // else the build id is not known
     const int bytes = dwfl_module_build_id(reported, &bits, &address);
     if (!module.build_id.empty() && (bytes <= 0 || hex(bits, bytes) != module.build_id)) {
-      problems_.push_back(fmt::format("{} is not the file that was recorded: its code is shown by address", module.path));
+      problems_.push_back(
+          fmt::format("{} is not the file that was recorded: its code is shown by address", module.path));
       continue;
     }
     session_->modules[i] = reported;
@@ -141,8 +142,7 @@ std::vector<CodeFrame> CodeReader::frames(uint64_t address) {
     if (!frames.empty()) return frames;
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    const char* name =
-        dwfl_module_addrinfo(known, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    const char* name = dwfl_module_addrinfo(known, address, &offset, &symbol, nullptr, nullptr, nullptr);
     if (name) return {{fmt::format("{}+{:#x}", function_name(name), offset), file, 0}};
   }
   return {{fmt::format("{:#x}", address - module.bias), file, 0}};

@@ -1,8 +1,9 @@
-// CodeReader: function, file and line of an address, with the functions inlined there, from the DWARF of the file on this
-// machine or of its separate debug file (by build id or debug link); symbol and offset without DWARF; file and offset
-// without symbols. By elfutils.
+// CodeReader: function, file and line of an address, with the functions inlined there, from the DWARF of the file on
+// this machine or of its separate debug file (by build id or debug link); symbol and offset without DWARF; file and
+// offset without symbols. By elfutils.
 //
-// Thread safety: one thread at a time. A file whose build id is not the recorded one is not used: its names would be wrong.
+// Thread safety: one thread at a time. A file whose build id is not the recorded one is not used: its names would be
+// wrong.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,12 @@
 namespace contrafact::symbols {
 namespace {
 
-bool opens(char c) { return c == '(' || c == '<' || c == '{' || c == '['; }
-bool closes(char c) { return c == ')' || c == '>' || c == '}' || c == ']'; }
+bool opens(char c) {
+  return c == '(' || c == '<' || c == '{' || c == '[';
+}
+bool closes(char c) {
+  return c == ')' || c == '>' || c == '}' || c == ']';
+}
 
 }  // namespace
 
@@ -59,8 +63,8 @@ std::string function_name(const std::string& linkage_name) {
   const std::string whole = linkage_name.substr(0, dot);
   if (!whole.starts_with("_Z")) return whole;
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
   return text ? without_signature(text.get()) : whole;
 }
 

@@ -46,8 +46,8 @@ uint32_t ModuleMap::find(uint64_t address) const {
 
 bool is_runtime(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (std::string_view prefix : {"libc.so", "libc-", "libpthread", "ld-linux", "libstdc++", "libc++", "libgcc_s",
-                                  "libcontrafact_native"}) {
+  for (std::string_view prefix :
+       {"libc.so", "libc-", "libpthread", "ld-linux", "libstdc++", "libc++", "libgcc_s", "libcontrafact_native"}) {
     if (name.starts_with(prefix)) return true;
   }
   return false;

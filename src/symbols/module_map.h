@@ -13,10 +13,10 @@
 namespace contrafact::symbols {
 
 struct Module {
-  uint64_t bias = 0;        // address in the process less address in the file
-  uint64_t begin = 0, end = 0;  // of its code
+  uint64_t bias = 0;                       // address in the process less address in the file
+  uint64_t begin = 0, end = 0;             // of its code
   int64_t loaded_ns = 0, unloaded_ns = 0;  // unloaded 0: it stayed
-  std::string build_id;     // hexadecimal digits; empty if the file has none
+  std::string build_id;                    // hexadecimal digits; empty if the file has none
   std::string path;
 };
 
@@ -27,7 +27,8 @@ class ModuleMap {
  public:
   explicit ModuleMap(const model::Trace& trace);
   const std::vector<Module>& modules() const { return modules_; }
-  // The module whose code has the address; of several, one after the other in the same place, the last. UINT32_MAX: none.
+  // The module whose code has the address; of several, one after the other in the same place, the last. UINT32_MAX:
+  // none.
   uint32_t find(uint64_t address) const;
 
  private:

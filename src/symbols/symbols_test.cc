@@ -26,9 +26,10 @@ TEST(FunctionNames, AreShort) {
 }
 
 TEST(FunctionNames, OfAThreadIsWhatItRuns) {
-  EXPECT_EQ(thread_body_name("std::thread::_State_impl<std::thread::_Invoker<std::tuple<shop::Pool::start()::{lambda()#1}, "
-                             "std::vector<int> > > >::_M_run"),
-            "shop::Pool::start()::{lambda()#1}, std::vector<int> ");
+  EXPECT_EQ(
+      thread_body_name("std::thread::_State_impl<std::thread::_Invoker<std::tuple<shop::Pool::start()::{lambda()#1}, "
+                       "std::vector<int> > > >::_M_run"),
+      "shop::Pool::start()::{lambda()#1}, std::vector<int> ");
   EXPECT_EQ(thread_body_name("worker"), "worker");
 }
 

@@ -6,7 +6,9 @@ static cnd_t changed;
 static once_flag flag = ONCE_FLAG_INIT;
 static int turn, calls;
 
-static void initialise(void) { ++calls; }
+static void initialise(void) {
+  ++calls;
+}
 
 static int worker(void* argument) {
   (void)argument;

@@ -32,7 +32,9 @@ static void* waiter(void*) {
   return nullptr;
 }
 
-static void unlock(void*) { pthread_mutex_unlock(&mutex); }
+static void unlock(void*) {
+  pthread_mutex_unlock(&mutex);
+}
 
 static void* cancelled(void*) {
   pthread_mutex_lock(&mutex);

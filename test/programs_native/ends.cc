@@ -16,7 +16,9 @@ static void* worker(void*) {
   }
 }
 
-static void on_crash(int) { _exit(6); }
+static void on_crash(int) {
+  _exit(6);
+}
 
 int main(int, char** arguments) {
   const char* how = arguments[1];

@@ -9,7 +9,9 @@
 
 static sem_t items, from_handler;
 
-static void on_signal(int) { sem_post(&from_handler); }
+static void on_signal(int) {
+  sem_post(&from_handler);
+}
 
 static void* producer(void*) {
   for (int i = 0; i < 20; ++i) {
