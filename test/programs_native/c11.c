@@ -24,7 +24,7 @@ int main(void) {
   cnd_init(&changed);
   thrd_t thread;
   thrd_create(&thread, worker, 0);
-  thrd_sleep(&(struct timespec){0, 20000000}, 0);
+  thrd_sleep(&(struct timespec){0, 60000000}, 0);
   mtx_lock(&mutex);
   turn = 1;
   cnd_signal(&changed);

@@ -10,6 +10,7 @@ static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_
                       everybody = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
 static int item;
 static bool go;
+static int waiting;
 
 static void* consumer(void*) {
   long sum = 0;
@@ -27,6 +28,7 @@ static void* consumer(void*) {
 
 static void* waiter(void*) {
   pthread_mutex_lock(&mutex);
+  ++waiting;
   while (!go) pthread_cond_wait(&everybody, &mutex);
   pthread_mutex_unlock(&mutex);
   return nullptr;
@@ -58,6 +60,11 @@ int main() {
 
   pthread_t three[3];
   for (auto& each : three) pthread_create(&each, nullptr, waiter, nullptr);
+  for (bool all = false; !all; usleep(1'000)) {
+    pthread_mutex_lock(&mutex);
+    all = waiting == 3;
+    pthread_mutex_unlock(&mutex);
+  }
   usleep(30'000);
   pthread_mutex_lock(&mutex);
   go = true;

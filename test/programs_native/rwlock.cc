@@ -10,7 +10,7 @@ static pthread_barrier_t ready;
 static void* reader(void*) {
   pthread_rwlock_rdlock(&lock);
   pthread_barrier_wait(&ready);
-  usleep(20'000);
+  usleep(60'000);
   pthread_rwlock_unlock(&lock);
   return nullptr;
 }
@@ -36,7 +36,7 @@ int main() {
   pthread_barrier_init(&ready, nullptr, 2);
   pthread_create(&a, nullptr, late_reader, nullptr);
   pthread_barrier_wait(&ready);
-  usleep(20'000);
+  usleep(60'000);
   pthread_rwlock_unlock(&lock);
   pthread_join(a, nullptr);
 }
