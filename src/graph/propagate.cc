@@ -155,14 +155,18 @@ bool Propagator::step(Strand& strand, Frame& frame, const Vertex& vertex) {
   return true;
 }
 
+// A plain thread counts from its first dealing with tasks to its last.
+void Propagator::use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns) {
+  const Body& body = dag_.bodies[frame.body];
+  if (body.state != BodyState::plain) return;
+  if (frame.at == body.active_begin) set_use(strand, ready_ns, Use::active);
+  if (frame.at + 1 == body.active_end) set_use(strand, time_ns, Use::none);
+}
+
 // Done with the vertex at `frame.at`: the thread goes on at `time_ns`.
 void Propagator::advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns) {
-  const Body& body = dag_.bodies[frame.body];
   if (options_.steps) log(strand, Step::Kind::vertex, frame.at, ready_ns, time_ns);
-  if (body.state == BodyState::plain) {
-    if (frame.at == body.active_begin) set_use(strand, ready_ns, Use::active);
-    if (frame.at + 1 == body.active_end) set_use(strand, time_ns, Use::none);
-  }
+  use_plain_range(strand, frame, ready_ns, time_ns);
   strand.now_ns = time_ns;
   frame.credit_ns = 0;
   ++frame.at;
@@ -210,6 +214,7 @@ int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t ca
 // Its body runs elsewhere.
 void Propagator::skip_call(Strand& strand, Frame& frame, int64_t ready_ns) {
   if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
+  use_plain_range(strand, frame, ready_ns, ready_ns);
   strand.now_ns = ready_ns;
   frame.credit_ns = 0;
   ++frame.at;
@@ -281,11 +286,7 @@ bool Propagator::step_complete(Strand& strand, Frame& frame, const Vertex& verte
     return suspend(strand, Wait::coordinator, task, true);
   }
   strand.released = false;
-  const Body& body = dag_.bodies[frame.body];
-  if (body.state == BodyState::plain) {
-    if (frame.at == body.active_begin) set_use(strand, strand.now_ns, Use::active);
-    if (frame.at + 1 == body.active_end) set_use(strand, strand.now_ns, Use::none);
-  }
+  use_plain_range(strand, frame, strand.now_ns, strand.now_ns);
   ++frame.at;
   if (any_continuation_) host_parked(strand, task);
   return true;
@@ -333,9 +334,12 @@ void Propagator::sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int
 // A coordinator does not wait: what follows becomes a stage of the task that it asks for.
 bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns) {
   const uint32_t task = vertex.id;
+  const int64_t cause_ns = completed_[task];
+  // Whether the result is there already decides who runs what follows: find that out first, unless it hangs on this one.
+  if (cause_ns == kNever && !strand.released) return suspend(strand, Wait::completion, task, true);
+  strand.released = false;
   const bool hosted = host_[task] != kNone;  // the completing thread stands still, and looks at what is parked
   const bool last = expected_[task] > 0 && --expected_[task] == 0 && hosted;
-  const int64_t cause_ns = completed_[task];
   if (cause_ns != kNever && cause_ns <= ready_ns) {
     advance_to(strand, frame, ready_ns, ready_ns);
     if (last) wake_all(host_[task]);

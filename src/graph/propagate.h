@@ -137,6 +137,7 @@ class Propagator {
   bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns);
+  void use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns);
   void advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
   void sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
   void enter_body(Strand& strand, uint32_t body, int64_t time_ns);
