@@ -69,13 +69,25 @@ base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const
                       label(told->waits_for))};
 }
 
-Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
+Figures Estimator::figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const {
   Figures figures;
-  figures.duration_ns = propagated.end_ns + epilogue_ns_ - begin_ns_;
+  figures.duration_ns = end_ns + epilogue_ns_ - begin_ns_;
   const double duration = std::max<double>(1.0, static_cast<double>(figures.duration_ns));
-  figures.mean_active = static_cast<double>(propagated.active_ns) / duration;
-  figures.mean_waiting = static_cast<double>(propagated.waiting_ns) / duration;
+  figures.mean_active = static_cast<double>(active_ns) / duration;
+  figures.mean_waiting = static_cast<double>(waiting_ns) / duration;
   figures.mean_occupied = figures.mean_active + figures.mean_waiting;
+  return figures;
+}
+
+Figures Estimator::figures_of(const graph::LaneResult& lane, int64_t answered) const {
+  Figures figures = figures_of(lane.end_ns, lane.active_ns, lane.waiting_ns);
+  figures.peak_occupied = lane.peak_occupied;
+  if (answered > 0) figures.mean_response_ns = static_cast<double>(lane.response_ns) / static_cast<double>(answered);
+  return figures;
+}
+
+Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
+  Figures figures = figures_of(propagated.end_ns, propagated.active_ns, propagated.waiting_ns);
   const Peaks peaks = scratch.peaks.find(propagated.changes);
   figures.peak_active = peaks.active;
   figures.peak_waiting = peaks.waiting;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/lanes.h"
 #include "graph/propagate.h"
 #include "whatif/edits/placement.h"
 #include "whatif/improvement.h"
@@ -68,6 +69,7 @@ class Estimator {
   const graph::TraceDag& dag() const { return *dag_; }
   const Figures& base() const { return base_; }
   int64_t epilogue_ns() const { return epilogue_ns_; }
+  std::span<const model::TaskId> outermost() const { return outermost_; }
 
   // The improvements' edits as one placement for each task. Errors say which task cannot be changed, and why.
   base::Result<Placements> place_all(std::span<const Improvement> improvements,
@@ -80,10 +82,14 @@ class Estimator {
   base::Result<Figures> figures(std::span<const graph::Placement> placements, Scratch& scratch,
                                 const graph::Latencies* latencies = nullptr) const;
 
+  // The same from one lane, `answered` tasks' response times in it; but for the peaks of active and of waiting threads.
+  Figures figures_of(const graph::LaneResult& lane, int64_t answered) const;
+
  private:
   Estimator() = default;
   base::Error stuck_error(const std::vector<graph::Stuck>& stuck) const;
   Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
+  Figures figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const;
 
   std::unique_ptr<graph::TraceDag> dag_;
   Figures base_;
