@@ -17,11 +17,10 @@
 #include <span>
 #include <vector>
 
+#include "graph/lane_peaks.h"
 #include "graph/propagate.h"
 
 namespace contrafact::graph {
-
-inline constexpr size_t kLanes = 8;  // of 64 bits: one cache line, one AVX-512 register
 
 // Tasks that a variant may place elsewhere, all in the same way.
 struct Move {
@@ -90,6 +89,7 @@ struct LaneProgram {
   std::vector<Placement> placements;               // by move
   std::vector<bool> refused;                       // by class: has no place in the common order
   size_t changes_max = 0;                          // of occupied threads, in one lane
+  int64_t begin_ns = 0, end_ns = 0;                // of the trace
   int64_t answered = 0;                            // outermost tasks with a response time
   bool possible = false;                           // false: not even the unchanged run could be put in order
 };
@@ -110,38 +110,26 @@ class LaneRunner {
   explicit LaneRunner(const LaneProgram& program);
 
   // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
-  // `begin_ns`: of the trace.
-  void run(std::span<const std::span<const uint32_t>> sets, int64_t begin_ns, std::span<LaneResult> results);
+  void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
 
  private:
-  struct alignas(64) Row {
-    int64_t lane[kLanes];
-  };
+  using Row = LaneRow;
   struct Host {
     uint32_t slot[kLanes];
     uint8_t free;     // lanes whose host is not occupied by itself
     uint8_t spawner;  // lanes whose host is the spawner
     int64_t hand_out_ns;
   };
-  struct Change {
-    int64_t time_ns;
-    int32_t step;
-  };
   struct Machine;  // the inner loop, in lanes_run.cc
   void choose(std::span<const std::span<const uint32_t>> sets);
-  uint32_t peak_of(size_t lane, int64_t begin_ns, int64_t end_ns);
 
   const LaneProgram& program_;
   std::vector<Row> slots_;
   std::vector<Host> hosts_;
   std::vector<Row> inlined_, continued_;  // by class: -1 in the lanes that place its tasks so
   std::vector<uint8_t> any_continued_;    // by class
-  std::vector<Row> changes_;              // time * 2 + 1 if it rises; kNever: none in this lane
-  size_t change_count_ = 0;
+  LanePeaks peaks_;
   Row refused_{}, bad_{}, end_{}, occupied_{}, waiting_{}, response_{};
-  std::vector<uint64_t> buckets_;  // rises in the lower half, falls in the upper
-  std::vector<int32_t> before_;
-  std::vector<Change> hot_;
 };
 
 }  // namespace contrafact::graph

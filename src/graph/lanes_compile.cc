@@ -78,6 +78,8 @@ class LaneCompiler {
   LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost)
       : dag_(dag), tasks_(static_cast<uint32_t>(dag.task_count())), actors_(dag.bodies.size()) {
     program_.moves = moves.size();
+    program_.begin_ns = dag.trace->begin_ns();
+    program_.end_ns = dag.trace->end_ns();
     for (const Move& move : moves) program_.placements.push_back(move.placement);
     classify(moves);
     outermost_.resize(tasks_);
@@ -551,7 +553,7 @@ class LaneCompiler {
   }
 
   bool may_move_or_moves(uint32_t body) const {
-    return actors_[body].slot == kNone ? may_move(body) : may_coordinate(body);
+    return may_move(body) && (actors_[body].slot == kNone || may_coordinate(body));
   }
 
   void let_hosts_go(uint32_t coordinator) {
@@ -688,6 +690,9 @@ class LaneCompiler {
     for (uint32_t each : circle) {
       if (refuse(each)) return true;
     }
+    for (uint32_t each : circle) {
+      if (refuse_hosted(each)) return true;
+    }
     return false;
   }
 
@@ -777,6 +782,16 @@ class LaneCompiler {
     if (actor.hold != Hold::coordinator || stander_[actor.held_by] != body) return false;
     stander_[actor.held_by] = kNone;
     go_on(body);
+    return true;
+  }
+
+  // The same for a coordinator that some lanes run on this thread, which waits for it.
+  bool refuse_hosted(uint32_t body) {
+    const Actor& actor = actors_[body];
+    if (actor.hold != Hold::coordinator) return false;
+    const uint32_t coordinator = coordinator_[actor.held_by];
+    program_.refused[class_[coordinator]] = true;
+    let_hosts_go(coordinator);
     return true;
   }
 

@@ -1,47 +1,43 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "graph/lane_vector.h"
 #include "graph/lanes.h"
 
 namespace contrafact::graph {
 
-// A row in a register (or in as many as the machine needs). Comparisons give -1 in the lanes where they hold.
-using Lanes = int64_t __attribute__((vector_size(64)));
-
 struct LaneRunner::Machine {
-  // The whole state is in the runner; `rows` are its slots.
-  [[gnu::always_inline]] static inline void run(LaneRunner& runner);
-  static void run_plain(LaneRunner& runner);
-#if defined(__x86_64__)
-  static void run_avx2(LaneRunner& runner);
-  static void run_avx512(LaneRunner& runner);
-#endif
+  CONTRAFACT_LANE_INLINE static void run(LaneRunner& runner);
+  CONTRAFACT_LANE_TARGETS(run, LaneRunner&)
 };
 
 namespace {
 
 constexpr int64_t kAll = -1;
 
-// A bucket of changes: how many rise, and above them how many fall.
-constexpr uint64_t kFall = uint64_t{1} << 32;
-constexpr uint64_t kRisesMask = kFall - 1;
-
 }  // namespace
 
 inline void LaneRunner::Machine::run(LaneRunner& runner) {
-  static_assert(sizeof(Row) == sizeof(Lanes));
   auto* const slots = reinterpret_cast<Lanes*>(runner.slots_.data());
   const auto* const inlined = reinterpret_cast<const Lanes*>(runner.inlined_.data());
   const auto* const continued = reinterpret_cast<const Lanes*>(runner.continued_.data());
-  auto* changes = reinterpret_cast<Lanes*>(runner.changes_.data());
+  auto* changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
+  const auto* full = reinterpret_cast<const Lanes*>(runner.peaks_.chunk_end());
   const Lanes none = Lanes{} + kNever;
   Lanes bad{}, end = none, occupied{}, waiting{}, response{};
+  const auto next_chunk = [&] {
+    runner.peaks_.close_chunk();
+    changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
+    full = reinterpret_cast<const Lanes*>(runner.peaks_.chunk_end());
+  };
   const auto rise = [&](const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
     *changes++ = mask ? time * 2 + 1 : none;
+    if (changes == full) next_chunk();
     occupied -= mask & time;
   };
   const auto fall = [&](const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
     *changes++ = mask ? time * 2 : none;
+    if (changes == full) next_chunk();
     occupied += mask & time;
   };
   const Lanes all = Lanes{} + kAll;
@@ -211,31 +207,16 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         break;
     }
   }
-  CHECK(changes <= reinterpret_cast<Lanes*>(runner.changes_.data() + runner.changes_.size()));
-  runner.change_count_ = static_cast<size_t>(changes - reinterpret_cast<Lanes*>(runner.changes_.data()));
-  const auto keep = [](Row& row, const Lanes& lanes) __attribute__((always_inline)) {
-    for (size_t lane = 0; lane < kLanes; ++lane) row.lane[lane] = lanes[lane];
-  };
-  keep(runner.bad_, bad);
-  keep(runner.end_, end);
-  keep(runner.occupied_, occupied);
-  keep(runner.waiting_, waiting);
-  keep(runner.response_, response);
+  while (changes != full) *changes++ = none;
+  runner.peaks_.close_chunk();
+  store(runner.bad_, bad);
+  store(runner.end_, end);
+  store(runner.occupied_, occupied);
+  store(runner.waiting_, waiting);
+  store(runner.response_, response);
 }
 
-void LaneRunner::Machine::run_plain(LaneRunner& runner) {
-  run(runner);
-}
-
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void LaneRunner::Machine::run_avx2(LaneRunner& runner) {
-  run(runner);
-}
-
-[[gnu::target("avx512f,avx512dq,avx512vl,avx2")]] void LaneRunner::Machine::run_avx512(LaneRunner& runner) {
-  run(runner);
-}
-#endif
+CONTRAFACT_LANE_DISPATCH(LaneRunner::Machine, run, LaneRunner&)
 
 LaneRunner::LaneRunner(const LaneProgram& program)
     : program_(program),
@@ -244,7 +225,7 @@ LaneRunner::LaneRunner(const LaneProgram& program)
       inlined_(program.class_moves.size()),
       continued_(program.class_moves.size()),
       any_continued_(program.class_moves.size()),
-      changes_(program.changes_max) {}
+      peaks_(program.changes_max) {}
 
 // Which lanes move which tasks.
 void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
@@ -268,19 +249,13 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
   }
 }
 
-void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, int64_t begin_ns,
-                     std::span<LaneResult> results) {
+void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results) {
   CHECK(program_.possible && sets.size() <= kLanes && results.size() >= sets.size());
   refused_ = {};
   choose(sets);
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    Machine::run_avx512(*this);
-  else if (__builtin_cpu_supports("avx2"))
-    Machine::run_avx2(*this);
-  else
-#endif
-    Machine::run_plain(*this);
+  peaks_.begin(program_.begin_ns, program_.end_ns);
+  Machine::dispatch_run(*this);
+  peaks_.add_up();
   for (size_t lane = 0; lane < sets.size(); ++lane) {
     LaneResult& result = results[lane];
     result = {};
@@ -290,54 +265,8 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, int64_t be
     result.waiting_ns = waiting_.lane[lane];
     result.active_ns = occupied_.lane[lane] - result.waiting_ns;
     result.response_ns = response_.lane[lane];
-    result.peak_occupied = peak_of(lane, begin_ns, result.end_ns);
+    result.peak_occupied = peaks_.find(lane);
   }
-}
-
-// Changes are counted in buckets of time. Their counts at the buckets' borders are a lower bound of the peak; only
-// buckets that can rise above it are looked at one change after the other. Held for more than zero time: threads that
-// hand over at one instant are not counted twice.
-uint32_t LaneRunner::peak_of(size_t lane, int64_t begin_ns, int64_t end_ns) {
-  const int64_t span_ns = std::max<int64_t>(1, end_ns - begin_ns);
-  int shift = 0;
-  while (span_ns >> shift > static_cast<int64_t>(change_count_ / 2 + 64)) ++shift;
-  const int64_t last = span_ns >> shift;
-  const auto bucket_of = [&](int64_t time_ns) { return std::clamp<int64_t>((time_ns - begin_ns) >> shift, 0, last); };
-  buckets_.assign(static_cast<size_t>(last) + 1, 0);
-  const Row* const rows = changes_.data();
-  for (size_t i = 0; i < change_count_; ++i) {
-    const int64_t change = rows[i].lane[lane];
-    if (change == kNever) continue;
-    buckets_[static_cast<size_t>(bucket_of(change >> 1))] += change & 1 ? 1 : kFall;
-  }
-  int32_t count = 0, peak = 0, highest = 0;
-  before_.resize(buckets_.size());
-  for (size_t i = 0; i < buckets_.size(); ++i) {
-    before_[i] = count;
-    highest = std::max(highest, count + static_cast<int32_t>(buckets_[i] & kRisesMask));
-    count += static_cast<int32_t>(buckets_[i] & kRisesMask) - static_cast<int32_t>(buckets_[i] >> 32);
-    peak = std::max(peak, count);
-  }
-  if (highest <= peak) return static_cast<uint32_t>(peak);
-  hot_.clear();
-  for (size_t i = 0; i < change_count_; ++i) {
-    const int64_t change = rows[i].lane[lane];
-    if (change == kNever) continue;
-    const auto bucket = static_cast<size_t>(bucket_of(change >> 1));
-    if (before_[bucket] + static_cast<int32_t>(buckets_[bucket] & kRisesMask) > peak)
-      hot_.push_back({change >> 1, change & 1 ? 1 : -1});
-  }
-  std::sort(hot_.begin(), hot_.end(), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
-  int64_t bucket = -1;
-  for (size_t i = 0; i < hot_.size(); ++i) {
-    if (bucket_of(hot_[i].time_ns) != bucket) {
-      bucket = bucket_of(hot_[i].time_ns);
-      count = before_[static_cast<size_t>(bucket)];
-    }
-    count += hot_[i].step;
-    if (i + 1 == hot_.size() || hot_[i + 1].time_ns != hot_[i].time_ns) peak = std::max(peak, count);
-  }
-  return static_cast<uint32_t>(peak);
 }
 
 }  // namespace contrafact::graph

@@ -28,7 +28,7 @@ std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<ui
   if (program_.possible && sets.size() > 1) {
     std::vector<std::span<const uint32_t>> lanes;
     for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
-    scratch.many.run(lanes, estimator_.dag().trace->begin_ns(), results);
+    scratch.many.run(lanes, results);
   }
   std::vector<base::Result<Figures>> figures;
   for (size_t i = 0; i < sets.size(); ++i) {

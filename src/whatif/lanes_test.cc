@@ -82,7 +82,7 @@ void expect_same(const Trace& trace, uint32_t seed, Tally& tally) {
     std::vector<std::span<const uint32_t>> lanes(sets.begin() + static_cast<ptrdiff_t>(first),
                                                  sets.begin() + static_cast<ptrdiff_t>(first + count));
     std::vector<graph::LaneResult> results(count);
-    runner.run(lanes, trace.begin_ns(), results);
+    runner.run(lanes, results);
     for (size_t lane = 0; lane < count; ++lane) {
       ++tally.lanes;
       if (!results[lane].exact) continue;
