@@ -16,9 +16,7 @@ constexpr uint64_t kLower = kFall - 1;
 
 struct LanePeaks::Machine {
   CONTRAFACT_LANE_INLINE static void count(LanePeaks& peaks);
-  CONTRAFACT_LANE_INLINE static void add_up(LanePeaks& peaks);
   CONTRAFACT_LANE_TARGETS(count, LanePeaks&)
-  CONTRAFACT_LANE_TARGETS(add_up, LanePeaks&)
 };
 
 LanePeaks::LanePeaks(size_t changes_max) : rows_((changes_max / kChunk + 2) * kChunk) {
@@ -29,10 +27,10 @@ void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {
   const int64_t span_ns = std::max<int64_t>(1, end_ns - begin_ns);
   begin_ns_ = begin_ns;
   shift_ = 0;
-  while (span_ns >> shift_ > static_cast<int64_t>(rows_.size() / 4)) ++shift_;
+  while (span_ns >> shift_ > static_cast<int64_t>(rows_.size() / 16)) ++shift_;
   // Half as long again as the recorded run; what is later still is in the last bucket.
   bucket_max_ = static_cast<size_t>((span_ns + span_ns / 2) >> shift_) + 1;
-  buckets_.assign(bucket_max_ + 1, {});
+  buckets_.assign((bucket_max_ + 1) * kLanes, 0);
   wanted_.assign(bucket_max_ + 1, 0);
   chunks_.clear();
 }
@@ -42,7 +40,8 @@ inline void LanePeaks::Machine::count(LanePeaks& peaks) {
   const auto* const end = reinterpret_cast<const Lanes*>(peaks.chunk_end());
   const Lanes none = Lanes{} + kNever, zero{}, max = Lanes{} + static_cast<int64_t>(peaks.bucket_max_);
   const int shift = peaks.shift_;
-  LaneRow* const buckets = peaks.buckets_.data();
+  uint64_t* buckets[kLanes];
+  for (size_t lane = 0; lane < kLanes; ++lane) buckets[lane] = peaks.buckets_of(lane);
   Lanes first = max, last{};
   for (; row != end; ++row) {
     const Lanes change = *row;
@@ -55,51 +54,41 @@ inline void LanePeaks::Machine::count(LanePeaks& peaks) {
     const Lanes late = absent ? zero : bucket;
     first = early < first ? early : first;
     last = late > last ? late : last;
-    for (size_t lane = 0; lane < kLanes; ++lane) buckets[bucket[lane]].lane[lane] += step[lane];
+    for (size_t lane = 0; lane < kLanes; ++lane) buckets[lane][bucket[lane]] += static_cast<uint64_t>(step[lane]);
   }
   Chunk& chunk = peaks.chunks_.emplace_back();
   store(chunk.first, first);
   store(chunk.last, last);
 }
 
-inline void LanePeaks::Machine::add_up(LanePeaks& peaks) {
-  Lanes count{}, peak{};
-  for (LaneRow& row : peaks.buckets_) {
-    auto& bucket = reinterpret_cast<Lanes&>(row);
-    const Lanes rises = bucket & static_cast<int64_t>(kLower);
-    const Lanes falls = bucket >> 32;
-    bucket = count << 32 | rises;
-    count += rises - falls;
-    peak = count > peak ? count : peak;
-  }
-  store(peaks.peaks_, peak);
-}
-
 CONTRAFACT_LANE_DISPATCH(LanePeaks::Machine, count, LanePeaks&)
-CONTRAFACT_LANE_DISPATCH(LanePeaks::Machine, add_up, LanePeaks&)
 
 void LanePeaks::close_chunk() {
   CHECK((chunks_.size() + 1) * kChunk <= rows_.size());
   Machine::dispatch_count(*this);
 }
 
-void LanePeaks::add_up() { Machine::dispatch_add_up(*this); }
-
 uint32_t LanePeaks::find(size_t lane) {
   constexpr size_t kAtATime = 64;
-  auto& peak = peaks_.lane[lane];
+  int64_t count = 0, peak = 0;
   hot_.clear();
-  for (uint32_t i = 0; i < buckets_.size(); ++i) {
-    const int64_t bucket = buckets_[i].lane[lane];
-    const auto bound = static_cast<int32_t>((bucket >> 32) + (bucket & static_cast<int64_t>(kLower)));
-    if (bound > peak) hot_.push_back({bound, i});
+  uint64_t* const buckets = buckets_of(lane);
+  for (uint32_t i = 0; i <= bucket_max_; ++i) {
+    const auto rises = static_cast<int64_t>(buckets[i] & kLower);
+    const auto falls = static_cast<int64_t>(buckets[i] >> 32);
+    if (count + rises > peak) hot_.push_back({static_cast<int32_t>(count + rises), i});
+    buckets[i] = static_cast<uint64_t>(count);
+    count += rises - falls;
+    peak = std::max(peak, count);
   }
+  peak_ = peak;
+  std::erase_if(hot_, [&](const Hot& hot) { return hot.bound <= peak; });
   std::sort(hot_.begin(), hot_.end(), [](const Hot& x, const Hot& y) {
     return x.bound != y.bound ? x.bound > y.bound : x.bucket < y.bucket;
   });
-  for (size_t first = 0; first < hot_.size() && hot_[first].bound > peak; first += kAtATime)
+  for (size_t first = 0; first < hot_.size() && hot_[first].bound > peak_; first += kAtATime)
     look_into(lane, first, std::min(first + kAtATime, hot_.size()));
-  return static_cast<uint32_t>(peak);
+  return static_cast<uint32_t>(peak_);
 }
 
 // One change after the other, in the hot buckets [first, last).
@@ -128,11 +117,11 @@ void LanePeaks::look_into(size_t lane, size_t first, size_t last) {
   for (size_t i = 0; i < changes_.size(); ++i) {
     if (bucket_of(changes_[i].time_ns) != bucket) {
       bucket = bucket_of(changes_[i].time_ns);
-      count = buckets_[static_cast<size_t>(bucket)].lane[lane] >> 32;
+      count = static_cast<int64_t>(buckets_of(lane)[bucket]);
     }
     count += changes_[i].step;
     const bool held = i + 1 == changes_.size() || changes_[i + 1].time_ns != changes_[i].time_ns;
-    if (held) peaks_.lane[lane] = std::max(peaks_.lane[lane], count);
+    if (held) peak_ = std::max(peak_, count);
   }
 }
 

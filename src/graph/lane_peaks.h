@@ -5,7 +5,7 @@
 // counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at one
 // change after the other, the most promising first.
 //
-// Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row and 64 for a bucket.
+// Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row, and 8 for each bucket and lane.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,7 @@ class LanePeaks {
   // The chunk is full.
   void close_chunk();
 
-  // After the last chunk, before find().
-  void add_up();
-
+  // After the last chunk, once for each lane.
   uint32_t find(size_t lane);
 
  private:
@@ -57,9 +55,12 @@ class LanePeaks {
   struct Machine;
   void look_into(size_t lane, size_t first, size_t last);
 
-  std::vector<LaneRow> rows_, buckets_;  // of a bucket: rises in the lower half, falls in the upper; then the count before
+  uint64_t* buckets_of(size_t lane) { return buckets_.data() + lane * (bucket_max_ + 1); }
+
+  std::vector<LaneRow> rows_;
+  std::vector<uint64_t> buckets_;  // rises in the lower half, falls in the upper; then the count before
   std::vector<Chunk> chunks_;
-  LaneRow peaks_{};
+  int64_t peak_ = 0;
   int64_t begin_ns_ = 0;
   int shift_ = 0;
   size_t bucket_max_ = 0;

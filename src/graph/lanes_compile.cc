@@ -492,16 +492,13 @@ class LaneCompiler {
     LaneOp& emitted = program_.ops[at];
     emitted.callee = called.slot;
     emitted.moves = called.moves ? class_[task] : 0;
-    if (called.occupied && !actor.occupied) {
-      emitted.flags |= kCalleeRises;
-      ++program_.changes_max;
+    if (called.occupied && !actor.occupied) emitted.flags |= kCalleeRises;
+    if (called.moves) {
+      emitted.spawner = actors_[called.spawner].slot;
+      if (!actors_[called.spawner].occupied) emitted.flags |= kSpawnerRises;
     }
+    if (emitted.flags & (kCalleeRises | kSpawnerRises)) ++program_.changes_max;
     if (!called.moves) return false;
-    emitted.spawner = actors_[called.spawner].slot;
-    if (!actors_[called.spawner].occupied) {
-      emitted.flags |= kSpawnerRises;
-      ++program_.changes_max;
-    }
     if (!continues_[class_[task]]) return false;
     called.host = hosts_.take();
     LaneOp& host = program_.ops.emplace_back(LaneOp{LaneOpCode::host});

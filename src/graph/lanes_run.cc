@@ -104,8 +104,10 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         slots[op.now] = moved ? ready : time;
         slots[op.callee] = moved ? spawned : time;
         if (op.flags & kFalls) fall(moved ? ready : time, all);
-        if (op.flags & kCalleeRises) rise(time, ~moved);
-        if (op.flags & kSpawnerRises) rise(spawned, moved);
+        if (op.flags & (kCalleeRises | kSpawnerRises)) {
+          const Lanes free = (op.flags & kCalleeRises ? ~moved : Lanes{}) | (op.flags & kSpawnerRises ? moved : Lanes{});
+          rise(moved ? spawned : time, free);
+        }
         break;
       }
       case LaneOpCode::host: {
@@ -255,7 +257,6 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<
   choose(sets);
   peaks_.begin(program_.begin_ns, program_.end_ns);
   Machine::dispatch_run(*this);
-  peaks_.add_up();
   for (size_t lane = 0; lane < sets.size(); ++lane) {
     LaneResult& result = results[lane];
     result = {};
