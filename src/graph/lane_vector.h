@@ -16,6 +16,10 @@ CONTRAFACT_LANE_INLINE void store(LaneRow& row, const Lanes& lanes) {
   reinterpret_cast<Lanes&>(row) = lanes;
 }
 
+CONTRAFACT_LANE_INLINE const Lanes& lanes_of(const LaneRow& row) {
+  return reinterpret_cast<const Lanes&>(row);
+}
+
 // In a struct: `function`, a static CONTRAFACT_LANE_INLINE member with one argument, for each kind of machine; outside it,
 // their definitions. `dispatch_function` calls the best one.
 #if defined(__x86_64__)

@@ -60,7 +60,8 @@ struct LaneOp {
   uint32_t callee = 0;      // slot: time of the task called, or of the thread that hosts what follows
   uint32_t spawner = 0;     // slot: time of the thread that spawned
   uint32_t host = 0;        // slot of hosts
-  int64_t delay_ns = 0, label_ns = 0, post_ns = 0;  // as in Vertex; label_ns of a spawn: its delay; of an end: hand-out
+  int64_t delay_ns = 0, label_ns = 0, post_ns = 0;  // as in Vertex; label_ns of a spawn: its delay; of an end:
+                                                    // hand-out, and post_ns how long before it the task completed
 };
 static_assert(sizeof(LaneOp) == 56);
 
@@ -115,9 +116,9 @@ class LaneRunner {
  private:
   using Row = LaneRow;
   struct Host {
-    uint32_t slot[kLanes];
-    uint8_t free;     // lanes whose host is not occupied by itself
-    uint8_t spawner;  // lanes whose host is the spawner
+    Row slot;
+    Row free;     // -1 in the lanes whose host is not occupied by itself
+    Row spawner;  // -1 in the lanes whose host is the spawner
     int64_t hand_out_ns;
   };
   struct Machine;  // the inner loop, in lanes_run.cc

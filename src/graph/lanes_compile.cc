@@ -513,6 +513,12 @@ class LaneCompiler {
     const uint32_t task = vertex.id;
     uint32_t cause = kNone;
     if (has_sources(vertex) && !causes_known(body, vertex, &cause)) return false;
+    const bool last = task == body && actors_[body].at + 1 == dag_.bodies[body].end;
+    if (last && cause == kNone && coordinator_[task] == kNone && dag_.bodies[body].state == BodyState::active) {
+      actors_[body].pending_ns += vertex.delay_ns;
+      ++actors_[body].at;
+      return end_with(body, dag_.bodies[body].end_delay_ns, true);
+    }
     LaneOp& op = timed(body, vertex);
     if (cause != kNone) {
       op.code = LaneOpCode::complete;
@@ -622,8 +628,16 @@ class LaneCompiler {
       if (!stand(body, body)) go_on(body);
       return false;
     }
+    if (completes) actor.pending_ns += delay_ns;
+    return end_with(body, completes ? 0 : delay_ns, completes);
+  }
+
+  // `after_ns` later; `completes`: its result is there before that.
+  bool end_with(uint32_t body, int64_t after_ns, bool completes) {
+    const Actor& actor = actors_[body];
     LaneOp& op = emit(actor.moves ? LaneOpCode::end_moved : LaneOpCode::end, body);
-    op.delay_ns += delay_ns;
+    op.delay_ns += after_ns;
+    op.post_ns = after_ns;
     if (completes) write(completed_[body], op, body);
     fill_end(body, op);
     if (actor.inlined_ended) op.flags |= kOthersOnly;

@@ -18,7 +18,8 @@ constexpr int64_t kAll = -1;
 }  // namespace
 
 inline void LaneRunner::Machine::run(LaneRunner& runner) {
-  auto* const slots = reinterpret_cast<Lanes*>(runner.slots_.data());
+  Row* const rows = runner.slots_.data();
+  auto* const slots = reinterpret_cast<Lanes*>(rows);
   const auto* const inlined = reinterpret_cast<const Lanes*>(runner.inlined_.data());
   const auto* const continued = reinterpret_cast<const Lanes*>(runner.continued_.data());
   auto* changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
@@ -41,13 +42,13 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
     occupied += mask & time;
   };
   const Lanes all = Lanes{} + kAll;
-  // Coordinators give their threads back, which go on where they are.
-  const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask, Lanes& falls)
+  // Coordinators give their threads back, which go on where they are. Lanes outside `mask` write what was there.
+  const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask)
                               __attribute__((always_inline)) {
+    const Lanes back = time - (lanes_of(host.spawner) & host.hand_out_ns);
     for (size_t lane = 0; lane < kLanes; ++lane) {
-      if (!mask[lane]) continue;
-      slots[host.slot[lane]][lane] = time[lane] - (host.spawner >> lane & 1 ? host.hand_out_ns : 0);
-      if (host.free >> lane & 1) falls[lane] = kAll;
+      int64_t& slot = rows[host.slot.lane[lane]].lane[lane];
+      slot = mask[lane] ? back[lane] : slot;
     }
   };
 
@@ -112,14 +113,14 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
       }
       case LaneOpCode::host: {
         Host& host = runner.hosts_[op.host];
-        for (uint32_t& slot : host.slot) slot = op.spawner;
-        host.spawner = 0xFF;
-        host.free = op.flags & kSpawnerRises ? 0xFF : 0;
+        store(host.slot, Lanes{} + op.spawner);
+        store(host.spawner, all);
+        store(host.free, op.flags & kSpawnerRises ? all : Lanes{});
         host.hand_out_ns = op.label_ns;
         break;
       }
       case LaneOpCode::end:
-        if (op.flags & kWrites) slots[op.result] = ready;
+        if (op.flags & kWrites) slots[op.result] = ready - op.post_ns;
         if (op.flags & kPinsTheEnd) end = end > ready ? end : ready;
         if (op.callee != UINT32_MAX) slots[op.callee] = ready;
         if (op.flags & kRises) rise(ready, all);
@@ -131,7 +132,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         if (op.flags & kInlinedOnly) here = inline_lanes;
         if (op.flags & kOthersOnly) here = ~inline_lanes;
         const Lanes stays = ~(inline_lanes | continue_lanes) & here;
-        if (op.flags & kWrites) slots[op.result] = ready;
+        if (op.flags & kWrites) slots[op.result] = ready - op.post_ns;
         if (op.flags & kPinsTheEnd) end = (here & (end < ready)) ? ready : end;
         slots[op.callee] = stays ? ready : slots[op.callee];
         const Lanes returns = inline_lanes & here;
@@ -140,17 +141,21 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         if (op.flags & kCalleeRises) falls |= stays;
         if (op.flags & kSpawnerRises) falls |= returns;
         const bool leaves = runner.any_continued_[op.moves] && !(op.flags & kInlinedOnly);
-        if (leaves) leave_host(runner.hosts_[op.host], ready, continue_lanes, falls);
+        if (leaves) {
+          const Host& host = runner.hosts_[op.host];
+          leave_host(host, ready, continue_lanes);
+          falls |= continue_lanes & lanes_of(host.free);
+        }
         if (leaves || op.flags & (kCalleeRises | kSpawnerRises)) fall(ready, falls);
         break;
       }
       case LaneOpCode::park: {
         if (!runner.any_continued_[op.host_moves]) break;
         const Lanes mask = continued[op.host_moves];
-        Lanes falls{};
-        leave_host(runner.hosts_[op.host], ready, mask, falls);
+        const Host& host = runner.hosts_[op.host];
+        leave_host(host, ready, mask);
         slots[op.now] = mask ? ready : slots[op.now];
-        fall(ready, falls);
+        fall(ready, mask & lanes_of(host.free));
         break;
       }
       case LaneOpCode::wait_moved:
@@ -174,17 +179,15 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
           break;
         }
         Host& host = runner.hosts_[op.host];
-        Lanes falls{};
-        if (!parked) leave_host(host, ready, later, falls);
-        fall(ready, falls);
+        if (!parked) {
+          leave_host(host, ready, later);
+          fall(ready, later & lanes_of(host.free));
+        }
         const Lanes hosted = slots[op.callee];
         slots[op.now] = later ? hosted : slots[op.now];
-        for (size_t lane = 0; lane < kLanes; ++lane) {
-          if (!later[lane]) continue;
-          host.slot[lane] = op.callee;
-          host.spawner &= static_cast<uint8_t>(~(1u << lane));
-          host.free = static_cast<uint8_t>((host.free & ~(1u << lane)) | (op.flags & kSlotFree ? 1u << lane : 0u));
-        }
+        store(host.slot, later ? Lanes{} + op.callee : lanes_of(host.slot));
+        store(host.spawner, lanes_of(host.spawner) & ~later);
+        store(host.free, op.flags & kSlotFree ? lanes_of(host.free) | later : lanes_of(host.free) & ~later);
         if (op.flags & kSlotFree) rise(hosted, later);
         break;
       }
