@@ -106,7 +106,8 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
       "tasks {} events {} create_ns {} candidates {} candidates_ns {} compile_ns {} estimated {} refused {} alone {} "
       "spent_ns {} peak_kib {} duration_sum_ns {}\n",
       trace.tasks.size(), trace.event_count(), created_ns - begin_ns, candidates.size(), found_ns - created_ns,
-      compiled_ns - found_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns, usage.ru_maxrss, tally.duration_ns.load());
+      compiled_ns - found_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns,
+      usage.ru_maxrss, tally.duration_ns.load());
   return 0;
 }
 

@@ -83,9 +83,8 @@ uint32_t LanePeaks::find(size_t lane) {
   }
   peak_ = peak;
   std::erase_if(hot_, [&](const Hot& hot) { return hot.bound <= peak; });
-  std::sort(hot_.begin(), hot_.end(), [](const Hot& x, const Hot& y) {
-    return x.bound != y.bound ? x.bound > y.bound : x.bucket < y.bucket;
-  });
+  std::sort(hot_.begin(), hot_.end(),
+            [](const Hot& x, const Hot& y) { return x.bound != y.bound ? x.bound > y.bound : x.bucket < y.bucket; });
   for (size_t first = 0; first < hot_.size() && hot_[first].bound > peak_; first += kAtATime)
     look_into(lane, first, std::min(first + kAtATime, hot_.size()));
   return static_cast<uint32_t>(peak_);

@@ -1,9 +1,9 @@
-// The greatest number of threads in use at any time, in each of several lanes at once: what whatif/use_peaks.h finds for
-// one. Held for more than zero time: threads that hand over at one instant are not counted twice.
+// The greatest number of threads in use at any time, in each of several lanes at once: what whatif/use_peaks.h finds
+// for one. Held for more than zero time: threads that hand over at one instant are not counted twice.
 //
-// Changes come in rows, one for each lane or none, roughly in the order of time. They are counted in buckets of time; the
-// counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at one
-// change after the other, the most promising first.
+// Changes come in rows, one for each lane or none, roughly in the order of time. They are counted in buckets of time;
+// the counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at
+// one change after the other, the most promising first.
 //
 // Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row, and 8 for each bucket and lane.
 #pragma once
@@ -27,8 +27,8 @@ class LanePeaks {
   // Forgets all changes. Those before or after the given times are found too, only later.
   void begin(int64_t begin_ns, int64_t end_ns);
 
-  // Where to write the next rows: [next(), chunk_end()). A lane's entry is time * 2 + 1 for a rise, time * 2 for a fall,
-  // kNever (propagate.h) for none.
+  // Where to write the next rows: [next(), chunk_end()). A lane's entry is time * 2 + 1 for a rise, time * 2 for a
+  // fall, kNever (propagate.h) for none.
   LaneRow* next() { return rows_.data() + chunks_.size() * kChunk; }
   LaneRow* chunk_end() { return next() + kChunk; }
 

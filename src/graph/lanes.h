@@ -1,14 +1,15 @@
-// Many variants of one run propagated together, each in a lane of a vector: what propagate.h computes one after the other.
+// Many variants of one run propagated together, each in a lane of a vector: what propagate.h computes one after the
+// other.
 //
 // A variant is a set of *moves*: tasks that run elsewhere than recorded. All moves that a search may make are compiled
 // once into a program: the DAG's vertices in one order that suits every variant, since a task comes after its spawn and
 // after its worker is free for it, and before either goes on. What no move changes and nobody asks for becomes plain
-// delay. Running the program is one pass over it, without queues: the greatest of each vertex's causes, and for each lane
-// a mask that says which moves it makes.
+// delay. Running the program is one pass over it, without queues: the greatest of each vertex's causes, and for each
+// lane a mask that says which moves it makes.
 //
 // Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
-// (tasks that leave their worker's order, stages that no recorded thread can run): their lanes say so by `exact` = false,
-// and are to be propagated one by one.
+// (tasks that leave their worker's order, stages that no recorded thread can run): their lanes say so by `exact` =
+// false, and are to be propagated one by one.
 //
 // A LaneProgram is immutable and may be shared between threads; a LaneRunner belongs to one. Deterministic.
 #pragma once
@@ -29,14 +30,14 @@ struct Move {
 };
 
 enum class LaneOpCode : uint8_t {
-  set,          // a thread begins
-  step,         // takes time on its own thread
-  sleep,        // of fixed length
-  wait,         // for a cause: a result or a wake-up
-  call,         // of a task that stays
-  call_moved,   // of a task that some lanes run at its spawn
-  host,         // where such a task runs at first, if some lanes make it a coordinator
-  end,          // of a body that stays
+  set,         // a thread begins
+  step,        // takes time on its own thread
+  sleep,       // of fixed length
+  wait,        // for a cause: a result or a wake-up
+  call,        // of a task that stays
+  call_moved,  // of a task that some lanes run at its spawn
+  host,        // where such a task runs at first, if some lanes make it a coordinator
+  end,         // of a body that stays
   end_moved,
   wait_moved,   // by a task that some lanes make a coordinator
   park,         // such a task leaves its thread before the result is there ...
@@ -76,10 +77,10 @@ enum LaneFlag : uint16_t {
   kCalleeRises = 128,  // the thread is not occupied around the body called or ended
   kSpawnerRises = 256,
   kPinsTheEnd = 512,
-  kUnhosted = 1024,    // no thread stands ready to run what follows the wait
-  kSlotFree = 2048,    // the host is not occupied by itself
-  kInlinedOnly = 4096, // an end in the lanes that inline the task ...
-  kOthersOnly = 8192,  // ... and in the others
+  kUnhosted = 1024,     // no thread stands ready to run what follows the wait
+  kSlotFree = 2048,     // the host is not occupied by itself
+  kInlinedOnly = 4096,  // an end in the lanes that inline the task ...
+  kOthersOnly = 8192,   // ... and in the others
 };
 
 struct LaneProgram {

@@ -2,10 +2,10 @@
 // depends on in any variant has run. Among those that can go on, the one that did so first in the recording goes first:
 // times are then asked for soon after they are computed.
 //
-// Where nothing can go on, the variants' needs contradict each other. Then, in this order: a coordinator gives its thread
-// back before the result is there (lanes in which it would have been there are not exact); a thread does not wait for the
-// coordinator that it would host (lanes in which it had to are not exact); a class of tasks does not move at all (no lane
-// that moves them is exact).
+// Where nothing can go on, the variants' needs contradict each other. Then, in this order: a coordinator gives its
+// thread back before the result is there (lanes in which it would have been there are not exact); a thread does not
+// wait for the coordinator that it would host (lanes in which it had to are not exact); a class of tasks does not move
+// at all (no lane that moves them is exact).
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -57,11 +57,11 @@ enum class Hold : uint8_t {
 struct Actor {  // a body on its way
   uint32_t at = 0;
   uint32_t slot = kNone;
-  uint32_t host = kNone;     // a coordinator's slot of hosts
-  uint32_t caller = kNone;   // bodies that go on after it
+  uint32_t host = kNone;    // a coordinator's slot of hosts
+  uint32_t caller = kNone;  // bodies that go on after it
   uint32_t spawner = kNone;
-  uint32_t next = kNone;     // in a list of waiters
-  int64_t pending_ns = 0;    // delay of vertices that nobody asks for
+  uint32_t next = kNone;   // in a list of waiters
+  int64_t pending_ns = 0;  // delay of vertices that nobody asks for
   Hold hold = Hold::nothing;
   uint32_t held_by = kNone;
   bool occupied = false;     // its thread, at this place
@@ -679,7 +679,8 @@ class LaneCompiler {
     --unfinished_;
   }
 
-  // Nothing can go on: bodies wait for each other in a circle, which is broken where that costs least. False: it cannot be.
+  // Nothing can go on: bodies wait for each other in a circle, which is broken where that costs least. False: it cannot
+  // be.
   bool relax() {
     const uint32_t first = first_held();
     if (first == kNone) return false;
@@ -828,7 +829,7 @@ class LaneCompiler {
   std::unordered_map<uint32_t, std::vector<uint32_t>> hosted_by_;  // by coordinator: bodies that stand while it runs
   std::vector<uint32_t> sources_;
   Queue ready_;
-  Queue held_;  // bodies that what lanes may do holds up
+  Queue held_;                                                   // bodies that what lanes may do holds up
   std::vector<uint32_t> spawned_in_, called_in_, completed_in_;  // by task: bodies
   std::vector<uint32_t> woken_in_;                               // by link
   SlotPool slots_, hosts_;

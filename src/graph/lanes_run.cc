@@ -43,8 +43,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
   };
   const Lanes all = Lanes{} + kAll;
   // Coordinators give their threads back, which go on where they are. Lanes outside `mask` write what was there.
-  const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask)
-                              __attribute__((always_inline)) {
+  const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
     const Lanes back = time - (lanes_of(host.spawner) & host.hand_out_ns);
     for (size_t lane = 0; lane < kLanes; ++lane) {
       int64_t& slot = rows[host.slot.lane[lane]].lane[lane];
@@ -106,7 +105,8 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         slots[op.callee] = moved ? spawned : time;
         if (op.flags & kFalls) fall(moved ? ready : time, all);
         if (op.flags & (kCalleeRises | kSpawnerRises)) {
-          const Lanes free = (op.flags & kCalleeRises ? ~moved : Lanes{}) | (op.flags & kSpawnerRises ? moved : Lanes{});
+          const Lanes free =
+              (op.flags & kCalleeRises ? ~moved : Lanes{}) | (op.flags & kSpawnerRises ? moved : Lanes{});
           rise(moved ? spawned : time, free);
         }
         break;

@@ -27,6 +27,8 @@ const Propagated& Propagator::run(std::span<const Placement> placements, const P
       ready_.pop_back();
       advance(current_);
     }
+    result_.gave_up = result_.visits > options.visits_max;
+    if (result_.gave_up) return result_;
     if (!release_one()) break;
   }
   report_stuck();
@@ -42,6 +44,8 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   result_.end_ns = kNever;
   result_.active_ns = result_.waiting_ns = 0;
   result_.reordered = result_.detached = 0;
+  result_.visits = 0;
+  result_.gave_up = false;
   result_.stuck.clear();
   result_.changes.clear();
   result_.steps.clear();
@@ -105,6 +109,7 @@ void Propagator::advance(uint32_t index) {
   if (strand.detached_vertex != kNone && !begin_detached(strand)) return;
   while (!strand.frames.empty()) {
     Frame& frame = strand.frames.back();
+    ++result_.visits;
     if (frame.at < frame.end) {
       if (!step(strand, frame, dag_.vertices[frame.at])) return;
     } else if (!end_body(strand)) {
@@ -335,7 +340,8 @@ void Propagator::sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int
 bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns) {
   const uint32_t task = vertex.id;
   const int64_t cause_ns = completed_[task];
-  // Whether the result is there already decides who runs what follows: find that out first, unless it hangs on this one.
+  // Whether the result is there already decides who runs what follows: find that out first, unless it hangs on this
+  // one.
   if (cause_ns == kNever && !strand.released) return suspend(strand, Wait::completion, task, true);
   strand.released = false;
   const bool hosted = host_[task] != kNone;  // the completing thread stands still, and looks at what is parked

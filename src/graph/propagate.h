@@ -68,6 +68,7 @@ struct PropagateOptions {
   const Latencies* latencies = nullptr;  // null: the typical ones
   bool changes = false;                  // fill `changes`
   bool steps = false;                    // fill `steps`
+  uint64_t visits_max = UINT64_MAX;      // give up when finding an order that is possible has taken more
 };
 
 struct Propagated {
@@ -76,6 +77,8 @@ struct Propagated {
   int64_t waiting_ns = 0;
   uint32_t reordered = 0;
   uint32_t detached = 0;  // continuations and joins that no thread of the recording could host
+  uint64_t visits = 0;    // the work done: vertices run, and a sixteenth of those looked at in queues
+  bool gave_up = false;   // options.visits_max was reached: nothing else holds
   std::vector<Stuck> stuck;
   std::vector<UseChange> changes;        // unordered
   std::vector<std::vector<Step>> steps;  // by thread; further rows for detached parts

@@ -19,16 +19,21 @@ base::Result<Figures> Batch::figures_of_one(std::span<const uint32_t> set, Scrat
   for (uint32_t i : set) {
     for (model::TaskId task : moves_[i].tasks) scratch.placements[task.index()] = moves_[i].placement;
   }
-  return estimator_.figures(scratch.placements, scratch.one);
+  const uint64_t before = scratch.one.visits;
+  base::Result<Figures> figures = estimator_.figures(scratch.placements, scratch.one);
+  scratch.visits += scratch.one.visits - before;
+  return figures;
 }
 
 std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<uint32_t>* const> sets,
                                                   Scratch& scratch) const {
   std::vector<graph::LaneResult> results(sets.size());
-  if (program_.possible && sets.size() > 1) {
+  if (program_.possible) {
     std::vector<std::span<const uint32_t>> lanes;
     for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
     scratch.many.run(lanes, results);
+    scratch.visits +=
+        program_.ops.size() / 2;  // an operation of all lanes takes about half the time of a vertex of one
   }
   std::vector<base::Result<Figures>> figures;
   for (size_t i = 0; i < sets.size(); ++i) {
