@@ -93,6 +93,7 @@ class LaneCompiler {
   }
 
   LaneProgram run() {
+    if (too_many_classes_) return std::move(program_);
     start_roots();
     while (true) {
       while (!ready_.empty()) {
@@ -132,6 +133,7 @@ class LaneCompiler {
         at = found->second;
       }
     }
+    too_many_classes_ = program_.class_moves.size() > UINT16_MAX;  // their numbers have wrapped
     program_.refused.assign(program_.class_moves.size(), false);
     inlines_.assign(program_.class_moves.size(), false);
     continues_.assign(program_.class_moves.size(), false);
@@ -834,6 +836,7 @@ class LaneCompiler {
   std::vector<uint32_t> woken_in_;                               // by link
   SlotPool slots_, hosts_;
   size_t unfinished_ = 0;
+  bool too_many_classes_ = false;
 };
 
 }  // namespace
