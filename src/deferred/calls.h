@@ -111,6 +111,8 @@ class Calls {
   // False if the call was dropped: no memory.
   template <auto Method, typename... Values>
   static bool defer(Client& client, Values... values) {
+    static_assert(sizeof...(Values) == std::tuple_size_v<Arguments<Method>>,
+                  "a deferred call has as many values as the method has arguments");
     contrafact_buffer* buffer = client.buffer();
     if (buffer->committed >= buffer->capacity) {
       buffer = client.swap();
