@@ -10,7 +10,7 @@
 
 namespace bench {
 
-constexpr uint32_t kMethods = 4096;
+constexpr uint32_t kMethods = 512;
 
 inline uint64_t edge_of(uint32_t caller, uint32_t callee) {
   return (uint64_t{caller} << 32 | callee) + 1;
@@ -39,8 +39,9 @@ class EdgeCounts {
   }
 
  private:
-  static constexpr int kBits = 18;
+  static constexpr int kBits = 19;  // twice as many places as there can be edges
   static constexpr uint64_t kPlaces = uint64_t{1} << kBits;
+  static_assert(kPlaces >= uint64_t{2} * kMethods * kMethods, "a full table would be searched for ever");
   struct Entry {
     std::atomic<uint64_t> edge{0}, count{0};
   };
