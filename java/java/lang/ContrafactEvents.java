@@ -61,6 +61,7 @@ final class ContrafactEvents {
     attach(null);
     swap(0);
     context();
+    makerContext();
     addVirtualThread(null);
     addPool(0, null, 0, 0);
     body(null, null, null);
@@ -70,6 +71,7 @@ final class ContrafactEvents {
   static native long attach(Thread carrier);
   static native long swap(long owner);
   static native int context();
+  static native int makerContext();  // of the frame outside java.util.concurrent that leads here, alone
   static native int addVirtualThread(Thread thread);
   static native int addPool(int kind, String name, int core, int max);
   static native int body(Class<?> type, String method, String descriptor);
