@@ -2,16 +2,19 @@
 """usage: run_options.py BUILD [--java PATH]...
 
 The agent's options and its refusals: function events by include, exclude and configuration file; and each way to call it
-wrongly gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing.
+wrongly gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing. Several JVMs of one
+recorded program do not harm each other's traces.
 """
 import argparse
 import collections
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 
 from recording import Recording
-from run_recorded import agent_arguments, run
+from run_recorded import RUN_SECONDS_MAX, agent_arguments, run
 
 OUTPUT = "failed 5\n"
 
@@ -70,6 +73,27 @@ def check_refusals(build, java, folder):
         assert code == 0 or OUTPUT not in done.stdout, done
 
 
+def check_several_jvms(build, java, folder):
+    """A script that starts three JVMs, two of them at once: each has a file of its own, and one line names the further ones."""
+    start = f"{java} -cp {build}/java/jvm traced.Traced"
+    command = [f"{build}/bin/contrafact", "record", "-o", "several.cft", "--", "sh", "-c", f"{start} & {start}; wait; {start}"]
+    for abandoned in ("several.cft.recording", "several.cft.recording.1"):  # as a killed recording leaves them
+        pathlib.Path(folder, abandoned).write_text("old")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout) == (0, 3 * OUTPUT), done
+    notes = [line for line in done.stderr.split("\n") if "more JVMs, recorded in files of their own" in line]
+    further = re.findall(r"several\.\d+\.cft", notes[0]) if len(notes) == 1 else []
+    files = {path.name for path in pathlib.Path(folder).glob("several*")}
+    assert len(set(further)) == 2 and files == {"several.cft", *further}, (files, done)
+    processes = set()
+    for name in files:
+        recording = Recording(f"{build}/bin/cft_dump", f"{folder}/{name}")
+        assert not list(recording.faults()), (name, list(recording.faults()))
+        assert sum(1 for _ in recording.all_events("thread_begin")) > 0, name
+        processes.add(recording.facts["pid"])
+    assert len(processes) == 3, processes
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
@@ -79,6 +103,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             check_function_events(arguments.build, java, folder)
             check_refusals(arguments.build, java, folder)
+            check_several_jvms(arguments.build, java, folder)
             refused, methods = check_everything_traced(arguments.build, java, folder)
         print(f"{java}: all as it should be; of everything, {methods} methods ran traced, {refused} could not be")
     sys.exit(0)
