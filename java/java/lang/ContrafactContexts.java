@@ -10,9 +10,9 @@ import jdk.internal.loader.ClassLoaders;
  * Of forks and joins the first ones of a task class are taken all; from then on one in PERIOD is, and the others repeat the
  * class's latest. How many did is a fact of the trace.
  *
- * A stage that the JDK makes for a purpose of its own (its HttpClient makes dozens for each request) has the context in
- * which it is made alone: the frame that makes it, without what called that. It follows from the class of the stage's
- * function, so it is taken once.
+ * A stage or Runnable that the JDK makes for a purpose of its own (its HttpClient makes dozens for each request) has for its
+ * context the frame alone that makes it or hands it out, without what called that. It follows from the class of the code,
+ * so it is taken once.
  */
 final class ContrafactContexts {
   private static final int EXACT_MAX = 2000;
@@ -37,8 +37,8 @@ final class ContrafactContexts {
     return of(task.getClass(), JOINS, JOIN_CONTEXT);
   }
 
-  /** Of making a stage that will run `code`. */
-  static int ofStage(Object code) {
+  /** Of making or handing out a task that will run `code`. */
+  static int ofTask(Object code) {
     if (code == null) {
       return ContrafactEvents.context();
     }

@@ -204,7 +204,7 @@ public final class ContrafactProbes {
     long field = fieldOf(task);
     if (field < 0) {
       int id = newTask();
-      emit(thread, TASK_SPAWN, id, context(), pool, bodyOf(task));
+      emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
       ContrafactQueued.put(task, id);
       return;
     }

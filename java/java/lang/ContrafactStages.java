@@ -31,7 +31,7 @@ public final class ContrafactStages {
     }
     Thread thread = Thread.currentThread();
     int id = wordOf(stage, COMPLETABLE) & ID;
-    emit(thread, TASK_CREATE, id, ContrafactContexts.ofStage(code), bodyOf(code));
+    emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(code), bodyOf(code));
     depends(thread, id, source, mode);
     if (other != source) {
       depends(thread, id, other, mode);
