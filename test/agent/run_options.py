@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: run_options.py BUILD [--java PATH]...
 
-The agent's options and its refusals: function events by include, exclude and configuration file; and each way to call it
-wrongly gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing. Several JVMs of one
-recorded program do not harm each other's traces.
+The agent's options and its refusals: function events by include, exclude and configuration file; contexts of stages that
+the JDK makes; several JVMs of one recorded program, which do not harm each other's traces; and each way to call it wrongly
+gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing.
 """
 import argparse
 import collections
@@ -54,6 +54,24 @@ def check_everything_traced(build, java, folder):
     return recording.facts["probe.refused"], len(enters)
 
 
+def check_stages_of_the_jdk(build, java, folder):
+    """Stages of the JDK's own have the frame that makes them for their context; those of the program have all of its callers."""
+    output = f"{folder}/run.cft"
+    done = run(java, agent_arguments(build, output) + ["-cp", f"{build}/java/jvm", "traced.JdkStages"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum 606\n", ""), done
+    recording = Recording(f"{build}/bin/cft_dump", output)
+    assert not list(recording.faults()), list(recording.faults())
+    callers = collections.defaultdict(set)  # class of the code -> the methods of the program on the stacks
+    outside = collections.Counter()         # frames outside java.util.concurrent, of the JDK's own stages
+    for _, _, (_, context, body) in recording.all_events("task_create"):
+        stack, code = recording.stack(context), recording.methods.get(body, [""])[0]
+        callers[code] |= {method for class_name, method, _ in stack if class_name == "traced.JdkStages"}
+        if code.startswith("jdk.internal."):
+            outside[sum(1 for class_name, _, _ in stack if not class_name.startswith("java.util.concurrent."))] += 1
+    assert callers["traced.JdkStages"] == {"main", "one", "other", "stage"}, callers
+    assert set(outside) == {1} and outside[1] > 30, outside
+
+
 def check_refusals(build, java, folder):
     program = ["-cp", f"{build}/java/jvm", "traced.Traced"]
     arguments = agent_arguments(build, f"{folder}/run.cft")
@@ -102,6 +120,7 @@ def main():
     for java in arguments.java or ["java"]:
         with tempfile.TemporaryDirectory() as folder:
             check_function_events(arguments.build, java, folder)
+            check_stages_of_the_jdk(arguments.build, java, folder)
             check_refusals(arguments.build, java, folder)
             check_several_jvms(arguments.build, java, folder)
             refused, methods = check_everything_traced(arguments.build, java, folder)
