@@ -131,8 +131,8 @@ template void PackedInts::pack(std::span<const uint64_t>);
 
 std::array<std::span<const uint8_t>, 1 + kPlanes> PackedInts::sections() const {
   using Bytes = std::span<const uint8_t>;
-  return {Bytes(control_.get(), control_bytes(count_)), Bytes(plane_[0].get(), used_[0]), Bytes(plane_[1].get(), used_[1]),
-          Bytes(plane_[2].get(), used_[2]), Bytes(plane_[3].get(), used_[3])};
+  return {Bytes(control_.get(), control_bytes(count_)), Bytes(plane_[0].get(), used_[0]),
+          Bytes(plane_[1].get(), used_[1]), Bytes(plane_[2].get(), used_[2]), Bytes(plane_[3].get(), used_[3])};
 }
 
 void unpack(std::span<const uint8_t> control, const Planes& planes, std::span<uint32_t> out) {

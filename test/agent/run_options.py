@@ -91,6 +91,21 @@ def check_refusals(build, java, folder):
         assert code == 0 or OUTPUT not in done.stdout, done
 
 
+def check_full_disk(build, java, folder):
+    """The file cannot grow: the program goes on, one line says so, and what was written before is readable."""
+    trace = f"{folder}/full.cft"
+    program = [java, "-cp", f"{build}/java/programs", "programs.ManyThreads"]
+    plain = run(java, program[1:])
+    record = " ".join([f"{build}/bin/contrafact", "record", "-o", trace, "--", *program])
+    done = subprocess.run(["bash", "-c", f"ulimit -f 64; exec {record}"], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done
+    assert done.stderr.count("recording stopped, the program went on: cannot write") == 2, done.stderr  # the agent, record
+    assert "the recorder could not write them" in done.stderr, done.stderr
+    recording = Recording(f"{build}/bin/cft_dump", trace)
+    assert not recording.losses and int(recording.trailer[2]) > 0, (recording.losses, recording.trailer)
+    assert pathlib.Path(trace).stat().st_size <= 64 * 1024 and recording.all_events("task_spawn"), trace
+
+
 def check_several_jvms(build, java, folder):
     """A script that starts three JVMs, two of them at once: each has a file of its own, and one line names the further ones."""
     start = f"{java} -cp {build}/java/jvm traced.Traced"
@@ -123,6 +138,7 @@ def main():
             check_stages_of_the_jdk(arguments.build, java, folder)
             check_refusals(arguments.build, java, folder)
             check_several_jvms(arguments.build, java, folder)
+            check_full_disk(arguments.build, java, folder)
             refused, methods = check_everything_traced(arguments.build, java, folder)
         print(f"{java}: all as it should be; of everything, {methods} methods ran traced, {refused} could not be")
     sys.exit(0)
