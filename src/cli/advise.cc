@@ -8,6 +8,7 @@
 #include "cli/combination.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/progress.h"
@@ -67,8 +68,11 @@ int run(const Options& options, const Session& session) {
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights,
-                          .shown = options.top, .cores = options.cores,
+  AdviceDocument document{.path = options.path,
+                          .trace = &*trace,
+                          .weights = *weights,
+                          .shown = options.top,
+                          .cores = options.cores,
                           .left_out = options.left_out};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
@@ -101,17 +105,19 @@ Run declare(CLI::App& app) {
   app.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       ->capture_default_str();
   app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   app.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
-      ->check(CLI::IsMember({"fixed", "both"}))
+      ->check(one_of({"fixed", "both"}))
       ->capture_default_str();
-  app.add_option("--top", options->top, "improvements to print and to simulate")->capture_default_str();
+  app.add_option("--top", options->top, "improvements to print and to simulate")
+      ->check(whole_number(0))
+      ->capture_default_str();
   app.add_option(
          "--no-filter", options->no_filter,
          "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
       ->expected(1)
       ->take_all()
-      ->check(CLI::IsMember({"time", "peak", "mean", "gain", "all"}));
+      ->check(one_of({"time", "peak", "mean", "gain", "all"}));
   app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
   app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
   app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");

@@ -185,19 +185,30 @@ bool begins_like_a_trace(std::span<const uint8_t> bytes) {
   return std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) == 0;
 }
 
-void describe(ReadLoss& loss, bool header_damaged) {
+void describe(ReadLoss& loss, bool header_damaged, bool any_event) {
   if (header_damaged) loss.notes.push_back("the file's header is damaged");
   if (loss.blocks_damaged > 0) {
     loss.notes.push_back(fmt::format("{} damaged part{} of the file skipped ({} bytes)", loss.blocks_damaged,
                                      loss.blocks_damaged == 1 ? "" : "s", loss.bytes_skipped));
   }
-  if (loss.blocks_missing > 0) loss.notes.push_back(fmt::format("{} blocks are missing", loss.blocks_missing));
-  if (loss.cut_off) {
+  if (loss.blocks_missing > 0) {
+    loss.notes.push_back(loss.blocks_missing == 1 ? "1 block is missing"
+                                                  : fmt::format("{} blocks are missing", loss.blocks_missing));
+  }
+  if (loss.cut_off && !any_event && loss.blocks_damaged == 0) {
+    loss.notes.push_back(
+        "the file ends before the first event: the JVM did not start or was killed at once, is just starting, or the "
+        "copy is incomplete");
+  } else if (loss.cut_off) {
     loss.notes.push_back("the file has no end: the program was killed, is still running, or the copy is incomplete");
   }
 }
 
 }  // namespace
+
+std::string no_trace_message(std::string_view name) {
+  return fmt::format("{} is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one", name);
+}
 
 base::Result<Reader> Reader::open(const std::string& path) {
   auto bytes = base::read_file(path);
@@ -225,7 +236,7 @@ base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string 
   } else {
     // Damaged, or something else altogether: a trace has blocks.
     if (!BlockScanner(bytes, 0).next()) {
-      return base::Error{fmt::format("{} is not a Contrafact trace", name)};
+      return base::Error{no_trace_message(name)};
     }
     reader.begin_ = sizeof header;
     reader.header_damaged_ = true;
@@ -243,6 +254,7 @@ ReadLoss Reader::read(Visitor& visitor) const {
   ReadLoss& loss = scanner.loss();
   loss.cut_off = true;
   uint32_t expected = 0;
+  bool any_event = false;
   while (const auto block = scanner.next()) {
     const uint32_t sequence = block->header.sequence;
     if (sequence < expected || !decoder.visit(*block)) {  // a block twice, or one that breaks the grammar
@@ -254,8 +266,9 @@ ReadLoss Reader::read(Visitor& visitor) const {
     loss.blocks_missing += sequence - expected;
     expected = sequence + 1;
     if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
+    if (static_cast<BlockType>(block->header.type) == BlockType::events) any_event = true;
   }
-  describe(loss, header_damaged_);
+  describe(loss, header_damaged_, any_event);
   return std::move(loss);
 }
 

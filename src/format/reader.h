@@ -45,6 +45,9 @@ class Visitor {
   virtual void on_trailer(const Trailer&) {}
 };
 
+// What opening `name` says if it is something else altogether: what it is not, and how to get one.
+std::string no_trace_message(std::string_view name);
+
 class Reader {
  public:
   // Errors: the file cannot be read, is empty, is no trace, or was written by a newer Contrafact.
