@@ -170,14 +170,14 @@ void Repair::apply() {
 }
 
 void Repair::add_notes() {
-  auto note = [&](uint64_t count, const char* text) {
-    if (count > 0) parts_.loss.notes.push_back(fmt::format("{} {}", count, text));
+  auto note = [&](uint64_t count, const char* one, const char* more) {
+    if (count > 0) parts_.loss.notes.push_back(fmt::format("{} {}", count, count == 1 ? one : more));
   };
-  note(began_late_, "tasks had started before the recording began");
-  note(cut_off_, "tasks had not ended when the recording did");
-  note(closed_, "waits or calls have no recorded end");
-  note(dropped_, "events that match no other were left out");
-  note(clamped_, "events had times before their predecessor's");
+  note(began_late_, "task had started before the recording began", "tasks had started before the recording began");
+  note(cut_off_, "task had not ended when the recording did", "tasks had not ended when the recording did");
+  note(closed_, "wait or call has no recorded end", "waits or calls have no recorded end");
+  note(dropped_, "event that matches no other was left out", "events that match no other were left out");
+  note(clamped_, "event had a time before its predecessor's", "events had times before their predecessor's");
 }
 
 }  // namespace contrafact::model

@@ -10,9 +10,14 @@ public final class ExitFromTask {
     for (int i = 0; i < 9; i++) {
       pool.submit(() -> i()).get();
     }
+    Thread main = Thread.currentThread();
     pool.submit(() -> {
+      while (main.getState() != Thread.State.WAITING) {
+        Thread.sleep(1);  // otherwise the exit may come before main waits
+      }
       Facts.print("tasks", 10, "starts", 10, "ends", 9, "waits", 10);
       System.exit(4);
+      return null;
     }).get();
   }
 
