@@ -19,6 +19,7 @@ struct AdviceDocument {
   size_t shown = 20;
   uint32_t cores = 0;  // of the simulated machine; 0: as recorded
   bool left_out = false;
+  bool all = false;  // print also what changes nothing measurable by itself
 };
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style);

@@ -27,6 +27,7 @@ struct Options {
   uint32_t cores = 0;
   size_t top = 20;
   bool left_out = false;
+  bool all = false;
   bool json = false;
 };
 
@@ -73,7 +74,8 @@ int run(const Options& options, const Session& session) {
                           .weights = *weights,
                           .shown = options.top,
                           .cores = options.cores,
-                          .left_out = options.left_out};
+                          .left_out = options.left_out,
+                          .all = options.all};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
     base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
@@ -109,7 +111,7 @@ Run declare(CLI::App& app) {
   app.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
       ->check(one_of({"fixed", "both"}))
       ->capture_default_str();
-  app.add_option("--top", options->top, "improvements to print and to simulate")
+  app.add_option("--top", options->top, "improvements to print beside the best combination, and to simulate")
       ->check(whole_number(0))
       ->capture_default_str();
   app.add_option(
@@ -120,6 +122,8 @@ Run declare(CLI::App& app) {
       ->check(one_of({"time", "peak", "mean", "gain", "all"}));
   app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
   app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  app.add_flag("--all", options->all,
+               "print every improvement, also those that change nothing measurable by themselves");
   app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
   app.add_flag("--json", options->json, "as JSON; every improvement");
   return [options](Session& session) { return run(*options, session); };
