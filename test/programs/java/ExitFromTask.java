@@ -12,9 +12,7 @@ public final class ExitFromTask {
     }
     Thread main = Thread.currentThread();
     pool.submit(() -> {
-      while (main.getState() != Thread.State.WAITING) {
-        Thread.sleep(1);  // otherwise the exit may come before main waits
-      }
+      Facts.awaitWait(main);  // otherwise the exit may come before main waits
       Facts.print("tasks", 10, "starts", 10, "ends", 9, "waits", 10);
       System.exit(4);
       return null;
