@@ -6,7 +6,7 @@ import java.util.concurrent.Executors;
 /** System.exit by a task of a pool, while main waits for its result. */
 public final class ExitFromTask {
   public static void main(String[] arguments) throws Exception {
-    ExecutorService pool = Executors.newFixedThreadPool(2);
+    ExecutorService pool = Executors.newFixedThreadPool(1);
     for (int i = 0; i < 9; i++) {
       pool.submit(() -> i()).get();
     }
