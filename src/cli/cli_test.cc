@@ -198,6 +198,10 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
             "contrafact: the program must stand behind --, as in: contrafact record -o run.cft -- java -jar y\n");
   EXPECT_EQ(error({"record", "--cores", "--", "java"}),
             "contrafact: record has no option '--cores'; contrafact record --help lists them\n");
+  EXPECT_EQ(
+      error({"record", "-Xmx1g", "java"}),
+      "contrafact: record has no option '-Xmx1g'; contrafact record --help lists them, and the program stands behind "
+      "-- with its own\n");
   EXPECT_EQ(error({"advise", "a", "b"}),
             "contrafact: 'b' is one argument too many for advise; contrafact advise --help says what it takes\n");
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");

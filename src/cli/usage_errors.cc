@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -20,12 +19,15 @@ std::string extra_words(const CLI::App& app, const Command* command, bool progra
   if (command == nullptr) {
     return fmt::format("there is no {} '{}'; contrafact help lists the commands", option ? "option" : "command", first);
   }
-  auto program = std::ranges::find_if(words, [](const std::string& word) { return !word.starts_with('-'); });
-  if (command->name == kRecordCommand.name && !program_given && program != words.end()) {
-    return fmt::format("the program must stand behind --, as in: contrafact record -o run.cft -- {}",
-                       fmt::join(program, words.end(), " "));
+  const bool no_program = command->name == kRecordCommand.name && !program_given;
+  if (option) {
+    return fmt::format("{0} has no option '{1}'; contrafact {0} --help lists them{2}", command->name, first,
+                       no_program ? ", and the program stands behind -- with its own" : "");
   }
-  if (option) return fmt::format("{0} has no option '{1}'; contrafact {0} --help lists them", command->name, first);
+  if (no_program) {
+    return fmt::format("the program must stand behind --, as in: contrafact record -o run.cft -- {}",
+                       fmt::join(words, " "));
+  }
   return fmt::format("'{0}' is one argument too many for {1}; contrafact {1} --help says what it takes", first,
                      command->name);
 }
