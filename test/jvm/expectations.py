@@ -351,6 +351,7 @@ EXPECTATIONS = {
     "TimedGet": COMMON + (timeouts,),
     "InterruptedGet": (tasks, bodies, program_threads, waits, interrupted),
     "NestedPools": COMMON + (pools,),
+    "PoolsAtOnce": COMMON + (program_threads, pools),
     "WorkStealing": COMMON,
     "VirtualThreads": (virtual, waits_and_more),
 }
