@@ -95,15 +95,21 @@ def children(pid):
         return []
 
 
+def holds_tasks(setup, trace):
+    """Of a recording that is still being written, which every command can read too."""
+    try:
+        return bool(Model(setup.contrafact, trace).pooled())
+    except ValueError:
+        return False
+
+
 def pass_killed(setup, entry):
-    """Kills the JVM, not the tool, once the recording has grown: half a second after its file appeared."""
+    """Kills the JVM, not the tool, once its recording holds tasks."""
     trace = setup.trace(entry, "-killed")
     tool = subprocess.Popen(setup.record(entry, trace), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + RUN_SECONDS_MAX
-    growing = pathlib.Path(trace + ".recording")
-    while not growing.exists() and tool.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.8)
+    while not holds_tasks(setup, trace + ".recording") and tool.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
     jvms = children(tool.pid)
     for jvm in jvms:
         subprocess.run(["kill", "-9", str(jvm)], check=False)
