@@ -130,6 +130,13 @@ class BlockDecoder {
     return false;
   }
 
+  // The same for the outline of a block of events.
+  bool visit_outline(const FoundBlock& block) {
+    const EventOutline* outline = events_.outline(block.payload, block.header.count);
+    if (outline) visitor_.on_outline(*outline);
+    return outline != nullptr;
+  }
+
  private:
   std::optional<ByteReader> open(const FoundBlock& block) {
     ByteReader in(block.payload);
@@ -185,7 +192,7 @@ bool begins_like_a_trace(std::span<const uint8_t> bytes) {
   return std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) == 0;
 }
 
-void describe(ReadLoss& loss, bool header_damaged, bool any_event) {
+void describe(ReadLoss& loss, bool header_damaged) {
   if (header_damaged) loss.notes.push_back("the file's header is damaged");
   if (loss.blocks_damaged > 0) {
     loss.notes.push_back(fmt::format("{} damaged part{} of the file skipped ({} bytes)", loss.blocks_damaged,
@@ -195,7 +202,7 @@ void describe(ReadLoss& loss, bool header_damaged, bool any_event) {
     loss.notes.push_back(loss.blocks_missing == 1 ? "1 block is missing"
                                                   : fmt::format("{} blocks are missing", loss.blocks_missing));
   }
-  if (loss.cut_off && !any_event && loss.blocks_damaged == 0) {
+  if (loss.cut_off && !loss.any_event && loss.blocks_damaged == 0) {
     loss.notes.push_back(
         "the file ends before the first event: the JVM did not start or was killed at once, is just starting, or the "
         "copy is incomplete");
@@ -248,39 +255,58 @@ base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string 
   return reader;
 }
 
-ReadLoss Reader::read(Visitor& visitor) const {
-  BlockScanner scanner(bytes_, begin_);
-  BlockDecoder decoder(visitor);
+namespace {
+
+void count_damaged(ReadLoss& loss, const FoundBlock& block) {
+  ++loss.blocks_damaged;
+  loss.bytes_skipped += sizeof(BlockHeader) + block.payload.size();
+}
+
+// Shows each block whose checksum fits, once, to `visit`, which says whether it keeps the grammar.
+template <typename Visit>
+ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
+  BlockScanner scanner(bytes, begin);
   ReadLoss& loss = scanner.loss();
   loss.cut_off = true;
   uint32_t expected = 0;
-  bool any_event = false;
   while (const auto block = scanner.next()) {
     const uint32_t sequence = block->header.sequence;
-    if (sequence < expected || !decoder.visit(*block)) {  // a block twice, or one that breaks the grammar
-      ++loss.blocks_damaged;
-      loss.bytes_skipped += sizeof(BlockHeader) + block->payload.size();
+    if (sequence < expected || !visit(*block)) {  // a block twice, or one that breaks the grammar
+      count_damaged(loss, *block);
       expected = std::max(expected, sequence + 1);
       continue;
     }
     loss.blocks_missing += sequence - expected;
     expected = sequence + 1;
     if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
-    if (static_cast<BlockType>(block->header.type) == BlockType::events) any_event = true;
+    if (static_cast<BlockType>(block->header.type) == BlockType::events) loss.any_event = true;
   }
-  describe(loss, header_damaged_, any_event);
   return std::move(loss);
 }
 
-uint64_t Reader::event_count_hint() const {
-  uint64_t events = 0;
-  BlockHeader header;
-  for (size_t at = begin_; at + sizeof header <= bytes_.size(); at += sizeof header + header.stored_bytes) {
-    std::memcpy(&header, &bytes_[at], sizeof header);
-    if (std::memcmp(header.marker, kMarker, sizeof kMarker) != 0) break;
-    if (static_cast<BlockType>(header.type) == BlockType::events) events += std::min(header.count, kEventsPerBlockMax);
+}  // namespace
+
+ReadLoss Reader::read(Visitor& visitor) const {
+  BlockDecoder decoder(visitor);
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block) { return decoder.visit(block); });
+  describe(loss, header_damaged_);
+  return loss;
+}
+
+ReadLoss Reader::read_twice(Visitor& visitor) const {
+  BlockDecoder decoder(visitor);
+  std::vector<FoundBlock> event_blocks;
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block) {
+    if (static_cast<BlockType>(block.header.type) != BlockType::events) return decoder.visit(block);
+    if (!decoder.visit_outline(block)) return false;
+    event_blocks.push_back(block);
+    return true;
+  });
+  for (const FoundBlock& block : event_blocks) {
+    if (!decoder.visit(block)) count_damaged(loss, block);
   }
-  return std::min(events, uint64_t{bytes_.size()} * 64);
+  describe(loss, header_damaged_);
+  return loss;
 }
 
 }  // namespace contrafact::format
