@@ -56,6 +56,8 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.include = decode_list(value);
   else if (key == "exclude")
     options.exclude = decode_list(value);
+  else if (key == "keep")
+    options.keep = value == "1";
   else if (key == "strict")
     options.strict = value == "1";
   else if (key == "cpu_switches")
@@ -81,7 +83,7 @@ base::Result<Options> parse_options(std::string_view text) {
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
       return base::Error{"agent option '" + std::string(item) +
                          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
-                         "strict, cpu_switches"};
+                         "keep, strict, cpu_switches"};
     }
   }
   return options;

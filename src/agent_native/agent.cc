@@ -142,6 +142,11 @@ __attribute__((constructor)) void on_load() {
   g_agent.pid = getpid();
   // Of the same process after an exec, the trace is this image's; of another process, its own.
   const bool is_child = options->process != 0 && options->process != g_agent.pid;
+  // An exec of a child: its own children are numbered like it, not behind it.
+  const std::string own_suffix = "." + std::to_string(g_agent.pid);
+  if (!is_child && shared->options.output.ends_with(own_suffix)) {
+    shared->options.output.resize(shared->options.output.size() - own_suffix.size());
+  }
   if (pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
   clean_environment(*shared);
   if (!begin_recording(*shared, is_child ? options->output + "." + std::to_string(g_agent.pid) : options->output))

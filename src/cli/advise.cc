@@ -8,6 +8,7 @@
 #include "cli/combination.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/progress.h"
@@ -15,6 +16,8 @@
 
 namespace contrafact::cli {
 namespace {
+
+constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
 
 struct Options {
   std::string path;
@@ -24,8 +27,11 @@ struct Options {
   std::string plot;
   std::vector<std::string> no_filter;
   uint32_t cores = 0;
+  double slower_max_percent = 0;
+  uint64_t budget = whatif::SearchOptions().visits_max / kBudgetUnit;
   size_t top = 20;
   bool left_out = false;
+  bool all = false;
   bool json = false;
 };
 
@@ -42,7 +48,8 @@ AdviceOptions advice_options(const Options& options, const Weights& weights, Pro
           .filter_peak = filters("peak"),
           .filter_mean = filters("mean"),
           .filter_gain = filters("gain"),
-          .models = options.model == "fixed" ? Models::fixed : Models::both,
+          .slower_max = options.slower_max_percent / 100,
+          .visits_max = options.budget * kBudgetUnit,
           .simulated_max = options.top,
           .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
 }
@@ -67,18 +74,25 @@ int run(const Options& options, const Session& session) {
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights,
-                          .shown = options.top, .cores = options.cores,
-                          .left_out = options.left_out};
+  AdviceDocument document{.path = options.path,
+                          .trace = &*trace,
+                          .weights = *weights,
+                          .shown = options.top,
+                          .cores = options.cores,
+                          .left_out = options.left_out,
+                          .all = options.all};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
     base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
     if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
-    base::Result<Advices> advices = advise(*trace, *estimator, advice_options(options, *weights, progress));
+    std::optional<whatif::Simulator> simulator;
+    if (options.model == "both") simulator.emplace(*trace);
+    const whatif::Simulator* simulated = simulator ? &*simulator : nullptr;
+    base::Result<Advices> advices = advise(*trace, *estimator, simulated, advice_options(options, *weights, progress));
     if (!advices) return fail(kExitImpossible, advices.error().message);
     document.advices = *std::move(advices);
     base::Result<Combination> best =
-        best_combination(*trace, *estimator, document.advices, advice_options(options, *weights, progress));
+        best_combination(*trace, *estimator, simulated, document.advices, advice_options(options, *weights, progress));
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     if (!options.specs.empty()) {
@@ -101,19 +115,31 @@ Run declare(CLI::App& app) {
   app.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       ->capture_default_str();
   app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   app.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
-      ->check(CLI::IsMember({"fixed", "both"}))
+      ->check(one_of({"fixed", "both"}))
       ->capture_default_str();
-  app.add_option("--top", options->top, "improvements to print and to simulate")->capture_default_str();
+  app.add_option("--top", options->top, "improvements to print beside the best combination, and to simulate")
+      ->check(whole_number(0))
+      ->capture_default_str();
   app.add_option(
          "--no-filter", options->no_filter,
          "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
       ->expected(1)
       ->take_all()
-      ->check(CLI::IsMember({"time", "peak", "mean", "gain", "all"}));
+      ->check(one_of({"time", "peak", "mean", "gain", "all"}));
+  app.add_option("--slower-max", options->slower_max_percent,
+                 "per cent by which an improvement may make the run, or its outermost tasks on average, slower")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--budget", options->budget,
+                 "work for the search for the best combination, in millions of vertices visited")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
   app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  app.add_flag("--all", options->all,
+               "print every improvement, also those that change nothing measurable by themselves");
   app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
   app.add_flag("--json", options->json, "as JSON; every improvement");
   return [options](Session& session) { return run(*options, session); };

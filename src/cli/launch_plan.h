@@ -22,8 +22,8 @@ struct AgentOptions {
 
 // What changes in the start of the program.
 struct LaunchPlan {
-  std::vector<std::string> arguments;  // the whole new argv
-  std::string java_tool_options;       // value of that variable; empty: left as it is
+  std::vector<std::string> arguments;    // the whole new argv
+  std::string java_tool_options;         // value of that variable; empty: left as it is
   std::vector<std::string> environment;  // NAME=VALUE, beside it
 };
 

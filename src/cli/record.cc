@@ -1,8 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,15 +13,19 @@
 #include "cli/exit_code.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/program_file.h"
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
+#include "cli/recording_files.h"
 
 namespace contrafact::cli {
 namespace {
 
 constexpr uint64_t kBufferBytesMin = 1 << 20;  // a few threads' worth of the largest buffers
+
+constexpr size_t kFilesNamedMax = 5;  // of further JVMs, in one line
 
 namespace fs = std::filesystem;
 
@@ -63,12 +66,13 @@ base::Result<bool> is_native(const Options& options, const Session& session, con
   if (file->kind == ProgramKind::closed) {
     return base::Error{fmt::format("cannot record '{}': {}", session.program.front(), file->why)};
   }
-  if (file->kind != ProgramKind::script || session.quiet) return true;
+  if (file->kind != ProgramKind::script) return true;
   if (base::Result<ProgramFile> by = inspect_program(file->interpreter); by && by->kind == ProgramKind::closed) {
     return base::Error{fmt::format("cannot record '{}': its interpreter '{}': {}", session.program.front(),
                                    file->interpreter, by->why)};
   }
-  warn(fmt::format("'{}' is a script: its interpreter '{}' is recorded{}", session.program.front(), file->interpreter,
+  note(session,
+       fmt::format("'{}' is a script: its interpreter '{}' is recorded{}", session.program.front(), file->interpreter,
                    options.children ? " and what it starts, each in a file of its own"
                                     : ", not what it starts; --children records that too"));
   return true;
@@ -117,11 +121,25 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
     return status_of_own_failure(writable.error(), kExitOutput);
   }
   preparation.recording = fs::absolute(options.output).string() + ".recording";
-  if (base::Status free = clear_leftover(preparation.recording); !free) return status_of_own_failure(free.error());
+  if (base::Status free = clear_leftovers(preparation.recording); !free) return status_of_own_failure(free.error());
   base::Result<LaunchPlan> plan = plan_for(options, session, preparation, preparation.recording);
   if (!plan) return status_of_own_failure(plan.error());
   preparation.plan = *std::move(plan);
   return 0;
+}
+
+// One line, if more than one process was recorded.
+void tell_of_further(const std::vector<std::string>& files, bool native) {
+  if (files.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
+  if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more", files.size() - kFilesNamedMax);
+  const bool one = files.size() == 1;
+  std::fprintf(stderr, "contrafact: note: the program started %zu more %s, recorded in %s own: %s\n", files.size(),
+               native ? (one ? "process" : "processes")
+               : one  ? "JVM"
+                      : "JVMs",
+               one ? "a file of its" : "files of their", names.c_str());
 }
 
 // Gives the recording its name and says what is in it. The status is the program's, unless only we failed.
@@ -137,16 +155,24 @@ int conclude(const Options& options, const Session& session, const Preparation& 
                            : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
     return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
   }
+  if (base::Result<bool> nothing = holds_nothing(preparation.recording); nothing && *nothing) {
+    fs::remove(preparation.recording, failed);
+    return fail(own_failure, fmt::format("nothing was recorded: the {} ended before it was up; see what it printed; "
+                                         "the program {}",
+                                         preparation.native ? "program" : "JVM", how));
+  }
   fs::rename(preparation.recording, options.output, failed);
   if (failed) {
     return fail(own_failure, fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
                                          preparation.recording, options.output, failed.message()));
   }
+  const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
   base::Result<std::string> summary = summarise_recording(options.output);
   if (!summary) return fail(own_failure, fmt::format("the recording cannot be read: {}", summary.error().message));
   if (!session.quiet) {
     if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
     std::fprintf(stderr, "%s", summary->c_str());
+    tell_of_further(further, preparation.native);
   }
   return end.exit_status;
 }
@@ -157,20 +183,18 @@ int run(const Options& options, const Session& session) {
                 "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
   }
   if (options.memory_bytes != 0 && options.memory_bytes < kBufferBytesMin) {
-    return fail(kExitUsage, fmt::format("--memory {}: too little for the buffers; give at least {}, e.g. 64M",
-                                        options.memory_bytes, kBufferBytesMin));
+    return fail(kExitUsage,
+                fmt::format("--memory: {} bytes are too little for the buffers; give at least {}M, better 64M",
+                            options.memory_bytes, kBufferBytesMin >> 20));
   }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   std::vector<std::string> environment = preparation.plan.environment;
   if (!preparation.jdk && !preparation.native) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
-    if (!session.quiet) {
-      warn(
-          fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to load the "
-                      "agent, and prints one line that says so",
-                      session.program.front()));
-    }
+    note(session, fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to "
+                              "load the agent, and prints one line that says so",
+                              session.program.front()));
   }
   StartFailure failure{};
   base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
@@ -184,14 +208,16 @@ Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
   app.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
-      ->transform(CLI::AsSizeValue(false));
+      ->type_name("SIZE")
+      ->transform(size_value());
   app.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
   app.add_option("--include", options->include,
                  "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
       ->expected(1)
       ->take_all();
   app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
-  app.add_flag("--children", options->children, "native: record the processes that it starts too, each in OUTPUT.PID");
+  app.add_flag("--children", options->children,
+               "native: record the processes that it starts too, each in a file of its own");
   CLI::Option* native =
       app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
   app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);
@@ -204,8 +230,7 @@ Run declare(CLI::App& app) {
 const Command kRecordCommand{"record", "run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
-                             "contrafact record -o build.cft --memory 256M -- mvn -o test\n"
                              "contrafact record -o zip.cft -- pbzip2 -k big.iso",
-                             declare};
+                             declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

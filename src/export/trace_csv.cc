@@ -41,11 +41,14 @@ std::string fate_of(const model::Trace& trace, const model::TaskRow& row) {
   if (row.truncated) return "cut off";
   if (row.end.valid()) return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.end.index()])]);
   if (row.dropped) return "dropped";
-  if (row.complete.valid()) return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.complete.index()])]);
+  if (row.complete.valid())
+    return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.complete.index()])]);
   return "never started";
 }
 
-nlohmann::ordered_json id_json(uint32_t id) { return id == UINT32_MAX ? nlohmann::ordered_json() : nlohmann::ordered_json(id); }
+nlohmann::ordered_json id_json(uint32_t id) {
+  return id == UINT32_MAX ? nlohmann::ordered_json() : nlohmann::ordered_json(id);
+}
 
 // The tables that events and tasks point into; arrays, so that long ones stay small.
 void add_tables(const model::Trace& trace, nlohmann::ordered_json& document) {
@@ -84,7 +87,8 @@ const table::Schema kTaskListSchema{
      {"end_ns", "ended", Type::duration, Unit::ns, "When its body ended."},
      {"thread", "thread", Type::text, Unit::none, "The thread that ran it."},
      {"fate", "fate", Type::text, Unit::none,
-      "How it ended: normal, exception, cancelled; or dropped, cut off (by the end of the recording), never started."}}};
+      "How it ended: normal, exception, cancelled; or dropped, cut off (by the end of the recording), never "
+      "started."}}};
 
 const table::Schema kEventsSchema{
     "events",

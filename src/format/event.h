@@ -7,13 +7,14 @@
 //
 // What is a task. Anything with a future or a body that somebody may wait for:
 //  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
-//  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures that
+//  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures
+//  that
 //    are completed by hand have none (no start and end, only a complete);
 //  - the run of a thread, spawned by Thread.start and waited for by Thread.join (TaskKind::thread).
 //
 // Life of a task:  create? -> depends* -> spawn? -> start -> end, and complete (at most once, between start and end, or
-// without them for tasks without a body). A stage whose body runs at once on the thread that completed its source has start
-// and end but no spawn. A task may start only once. A periodic task is a new task each time it is handed out.
+// without them for tasks without a body). A stage whose body runs at once on the thread that completed its source has
+// start and end but no spawn. A task may start only once. A periodic task is a new task each time it is handed out.
 // Starts nest: a worker that helps while it waits (ForkJoinPool) runs other tasks between wait_begin and wait_end.
 #pragma once
 
@@ -144,7 +145,9 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::sync_broadcast, "sync_broadcast", {Operand::lock, Operand::context}},
 }};
 
-constexpr const EventSchema& schema_of(EventKind kind) { return kEventSchemas[static_cast<size_t>(kind)]; }
+constexpr const EventSchema& schema_of(EventKind kind) {
+  return kEventSchemas[static_cast<size_t>(kind)];
+}
 
 // Operand::outcome
 enum class Outcome : uint8_t { normal, exception, timeout, interrupted, cancelled, preempted, blocked };

@@ -285,7 +285,8 @@ void EventPass::check_tables() {
   for (format::LockRow& row : parts_.locks) fix_strings(row.name);
   for (format::MethodAddressRow& row : parts_.method_addresses) fix(row.method.value, parts_.methods.size());
   if (fixed_ > 0) {
-    parts_.loss.notes.push_back(fmt::format("{} references to table rows that are not in the file", fixed_));
+    parts_.loss.notes.push_back(fmt::format("{} to table rows that are not in the file",
+                                            fixed_ == 1 ? "1 reference" : fmt::format("{} references", fixed_)));
   }
 }
 
