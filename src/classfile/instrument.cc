@@ -339,4 +339,25 @@ Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap) {
   return wrapped;
 }
 
+Result<size_t> insert_behind(Code& code, ClassFile& file,
+                             const std::function<void(Bytes instruction, Sequence& behind)>& build) {
+  std::vector<Node> out;
+  out.reserve(code.nodes.size() + 64);
+  size_t chosen = 0;
+  for (const Node& node : code.nodes) {
+    out.push_back(node);
+    if (node.kind != Node::kPlain || !node.is_original() || is_invoke(node.opcode) || ends_flow(node.opcode)) continue;
+    Sequence behind(file.pool());
+    build(code.bytes_of(node), behind);
+    if (behind.empty()) continue;
+    if (Status status = behind.append_to(code, out); !status) {
+      return Error{std::string(code.method_name) + ": " + status.error().message};
+    }
+    code.raise_max_stack(code.original_max_stack + behind.stack_growth());
+    ++chosen;
+  }
+  if (chosen > 0) code.nodes = std::move(out);
+  return chosen;
+}
+
 }  // namespace contrafact::classfile

@@ -80,6 +80,12 @@ struct CallWrap {
 // Yields how many calls were wrapped.
 base::Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap);
 
+// Code behind chosen instructions other than calls, branches, returns and athrow: with the stack as they leave it,
+// which the code must leave so. `build` is asked about each instruction (its bytes, opcode first) and fills the
+// sequence; left empty, the instruction is not chosen. Yields how many were.
+base::Result<size_t> insert_behind(Code& code, ClassFile& file,
+                                   const std::function<void(Bytes instruction, Sequence& behind)>& build);
+
 // Where a constructor calls this() or super().
 struct ConstructorCall {
   size_t node = 0;
