@@ -69,7 +69,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
 const std::vector<Command>& commands() {
   static const std::vector<Command> list{kRecordCommand,  kInfoCommand,    kAdviseCommand, kEstimateCommand,
                                          kCompareCommand, kMetricsCommand, kTasksCommand,  kExportCommand,
-                                         kDoctorCommand,  kHelpCommand,    kVersionCommand};
+                                         kProfileCommand, kDoctorCommand,  kHelpCommand,   kVersionCommand};
   return list;
 }
 
@@ -116,7 +116,8 @@ int run_tool(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stderr);
     return kExitUsage;
   }
-  if (!session.program.empty() && chosen.command->name != kRecordCommand.name) {
+  const bool runs_program = chosen.command->name == kRecordCommand.name || chosen.command->name == kProfileCommand.name;
+  if (!session.program.empty() && !runs_program) {
     return fail(kExitUsage, fmt::format("contrafact {} takes nothing after --", chosen.command->name));
   }
   table::Colour colour = flags.no_color ? table::Colour::never : table::Colour::automatic;

@@ -6,6 +6,8 @@
 namespace contrafact::cli {
 
 extern const Command kRecordCommand;
+extern const Command kProfileCommand;
+
 extern const Command kInfoCommand;
 extern const Command kAdviseCommand;
 extern const Command kEstimateCommand;

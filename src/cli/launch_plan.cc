@@ -43,6 +43,10 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.config.empty()) out += ",config=" + percent_encode(options.config);
   if (!options.include.empty()) out += ",include=" + join_encoded(options.include);
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
+  if (options.analysis.empty()) return out;
+  out += fmt::format(",analysis={},processor={},capacity={},queue={}", percent_encode(options.analysis),
+                     options.processing.processor, options.processing.capacity, options.processing.queue);
+  if (!options.analysis_options.empty()) out += ",analysis_options=" + percent_encode(options.analysis_options);
   return out;
 }
 

@@ -36,7 +36,7 @@ base::Result<const contrafact_analysis*> find_analysis(const std::string& name) 
       known += std::string(known.empty() ? "" : ", ") + built_in->name;
     }
     return base::Error{"there is no analysis '" + name + "'; built in: " + known +
-                       "; a plug-in is named by its path: ./" + name + ".so"};
+                       "; a plug-in is named by its path, as in ./my_analysis.so"};
   }
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
