@@ -20,17 +20,28 @@ struct Layout {
   std::array<uint8_t, kColumnsMax> elements_per_call{};
 };
 
+class Client;
+
 struct alignas(64) Buffer {
   contrafact_buffer header{};
 
-  // Set by the producer, once, when it goes on to another buffer.
+  // The Drainer's. Set by the producer, once, when it goes on to another buffer.
   alignas(64) std::atomic<Buffer*> next{nullptr};
 
-  // The consumer's, but for the moment when `drained` gives the buffer back (client.h).
+  // The Drainer's consumer's, but for the moment when `drained` gives the buffer back (client.h).
   alignas(64) std::atomic<bool> drained{false};
   bool begun = false;  // something was taken of it, if only its `dropped`
+  // Whoever makes the calls: how many were made, and where the next one's arguments are.
   uint32_t taken = 0;
   std::array<uint32_t, kColumnsMax> taken_cursor{};
+
+  // The Engine's. Set by the producer when it submits the buffer, then of whoever holds it (FilledBuffer).
+  Client* client = nullptr;
+  uint64_t number = 0;           // among the client's buffers, from 1
+  uint32_t calls = 0;            // `committed` when it was submitted
+  bool kept = false;             // it is not given back to the pool: its producer may go on writing it
+  void* private_data = nullptr;  // the runner's, once `taken` calls of it were made
+  Buffer* next_queued = nullptr;
 
   // The pool's.
   std::atomic<uint32_t> free_next{0};

@@ -1,10 +1,14 @@
 #include "deferred/buffer_pool.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
+
+#include "base/check.h"
 
 namespace contrafact::deferred {
 namespace {
@@ -12,6 +16,12 @@ namespace {
 constexpr uint64_t kLineBytes = 64;
 constexpr uint64_t kRegionBytesMax = uint64_t{UINT32_MAX - 1} * kLineBytes;  // places are 32 bits
 
+constexpr uint64_t kPagesWorthGivingUp = 4;  // up to two of a buffer's are shared with neighbours
+
+uint64_t page_bytes() {
+  static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 uint64_t round_up(uint64_t n, uint64_t to) {
   return (n + to - 1) / to * to;
 }
@@ -26,8 +36,11 @@ uint64_t id_bytes(uint32_t capacity) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<BufferPool>> BufferPool::create(const Layout& layout, uint64_t memory_bytes_max) {
-  const uint64_t region_bytes = std::min(memory_bytes_max, kRegionBytesMax) / kLineBytes * kLineBytes;
+base::Result<std::unique_ptr<BufferPool>> BufferPool::create(const Layout& layout, const Options& options) {
+  const uint64_t wanted = options.memory_bytes_max > kRegionBytesMax / options.address_space_factor
+                              ? kRegionBytesMax
+                              : options.memory_bytes_max * options.address_space_factor;
+  const uint64_t region_bytes = wanted / kLineBytes * kLineBytes;
   if (region_bytes == 0) return base::Error{"the memory for buffers is 0; give it at least a few KiB"};
   void* region =
       mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -35,15 +48,20 @@ base::Result<std::unique_ptr<BufferPool>> BufferPool::create(const Layout& layou
     return base::Error{"cannot reserve " + std::to_string(region_bytes) +
                        " bytes for buffers: " + std::strerror(errno)};
   }
-  return std::unique_ptr<BufferPool>(new BufferPool(layout, static_cast<uint8_t*>(region), region_bytes));
+  return std::unique_ptr<BufferPool>(new BufferPool(layout, options, static_cast<uint8_t*>(region), region_bytes));
 }
 
-BufferPool::BufferPool(const Layout& layout, uint8_t* region, uint64_t region_bytes)
-    : layout_(layout), region_(region), region_bytes_(region_bytes) {
-  for (uint32_t size_class = 0; size_class < kSizeClasses; ++size_class) {
-    uint64_t bytes = sizeof(Buffer) + id_bytes(kCapacities[size_class]);
-    for (size_t column = 0; column < kColumnsMax; ++column)
-      bytes += column_bytes(layout, column, kCapacities[size_class]);
+BufferPool::BufferPool(const Layout& layout, const Options& options, uint8_t* region, uint64_t region_bytes)
+    : layout_(layout),
+      memory_bytes_max_(options.memory_bytes_max),
+      region_(region),
+      region_bytes_(region_bytes),
+      size_classes_(static_cast<uint32_t>(options.capacities.size())) {
+  CHECK(size_classes_ > 0 && size_classes_ <= kSizeClassesMax);
+  for (uint32_t size_class = 0; size_class < size_classes_; ++size_class) {
+    const uint32_t capacity = capacities_[size_class] = options.capacities[size_class];
+    uint64_t bytes = sizeof(Buffer) + id_bytes(capacity);
+    for (size_t column = 0; column < kColumnsMax; ++column) bytes += column_bytes(layout, column, capacity);
     class_bytes_[size_class] = round_up(bytes, kLineBytes);
   }
 }
@@ -53,55 +71,121 @@ BufferPool::~BufferPool() {
 }
 
 Buffer* BufferPool::take(uint32_t size_class) {
-  Buffer* buffer = pop(size_class);
+  Buffer* buffer = pop(free_[size_class]);
   if (!buffer) buffer = make(size_class);
-  for (uint32_t other = kSizeClasses; !buffer && other-- > 0;) buffer = pop(other);
+  if (!buffer) buffer = make_of_others_memory(size_class);
+  for (uint32_t other = size_classes_; !buffer && other-- > 0;) buffer = pop(free_[other]);
   for (uint32_t other = size_class; !buffer && other-- > 0;) buffer = make(other);
   if (buffer) out_.fetch_add(1, std::memory_order_relaxed);
   return buffer;
 }
 
-Buffer* BufferPool::pop(uint32_t size_class) {
-  std::atomic<uint64_t>& list = free_[size_class].head;
-  uint64_t head = list.load(std::memory_order_acquire);
+Buffer* BufferPool::take_small() {
+  Buffer* buffer = pop(free_[0]);
+  if (!buffer) buffer = make(0, Bound::kIgnored);
+  if (buffer) out_.fetch_add(1, std::memory_order_relaxed);
+  return buffer;
+}
+
+void BufferPool::put(Buffer* buffer) {
+  push(free_[buffer->size_class], buffer);
+  out_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Buffer* BufferPool::pop(FreeList& list) {
+  uint64_t head = list.head.load(std::memory_order_acquire);
   for (;;) {
     const auto place = static_cast<uint32_t>(head);
     if (place == 0) return nullptr;
     const uint64_t next = at(place)->free_next.load(std::memory_order_relaxed);
     const uint64_t wanted = ((head >> 32) + 1) << 32 | next;
-    if (list.compare_exchange_weak(head, wanted, std::memory_order_acquire)) return at(place);
+    if (list.head.compare_exchange_weak(head, wanted, std::memory_order_acquire)) return at(place);
   }
 }
 
-void BufferPool::put(Buffer* buffer) {
-  std::atomic<uint64_t>& list = free_[buffer->size_class].head;
-  uint64_t head = list.load(std::memory_order_relaxed);
+void BufferPool::push(FreeList& list, Buffer* buffer) {
+  uint64_t head = list.head.load(std::memory_order_relaxed);
   uint64_t wanted;
   do {
     buffer->free_next.store(static_cast<uint32_t>(head), std::memory_order_relaxed);
     wanted = ((head >> 32) + 1) << 32 | place_of(buffer);
-  } while (!list.compare_exchange_weak(head, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
-  out_.fetch_sub(1, std::memory_order_relaxed);
+  } while (!list.head.compare_exchange_weak(head, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
 }
 
-Buffer* BufferPool::make(uint32_t size_class) {
+Buffer* BufferPool::make(uint32_t size_class, Bound bound) {
+  if (Buffer* buffer = pop(without_memory_[size_class])) {
+    if (account(bytes_given_up(*buffer), bound)) return buffer;
+    push(without_memory_[size_class], buffer);
+    return nullptr;
+  }
   const uint64_t bytes = class_bytes_[size_class];
-  uint64_t begin = made_bytes_.load(std::memory_order_relaxed);
+  if (!account(bytes, bound)) return nullptr;
+  Buffer* buffer = carve(size_class);
+  if (!buffer) made_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  return buffer;
+}
+
+bool BufferPool::account(uint64_t bytes, Bound bound) {
+  uint64_t made = made_bytes_.load(std::memory_order_relaxed);
+  do {
+    if (bound == Bound::kKept && (made > memory_bytes_max_ || bytes > memory_bytes_max_ - made)) return false;
+  } while (!made_bytes_.compare_exchange_weak(made, made + bytes, std::memory_order_relaxed));
+  uint64_t most = made_bytes_max_.load(std::memory_order_relaxed);
+  while (most < made + bytes && !made_bytes_max_.compare_exchange_weak(most, made + bytes, std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
+Buffer* BufferPool::carve(uint32_t size_class) {
+  const uint64_t bytes = class_bytes_[size_class];
+  uint64_t begin = carved_bytes_.load(std::memory_order_relaxed);
   do {
     if (bytes > region_bytes_ - begin) return nullptr;
-  } while (!made_bytes_.compare_exchange_weak(begin, begin + bytes, std::memory_order_relaxed));
+  } while (!carved_bytes_.compare_exchange_weak(begin, begin + bytes, std::memory_order_relaxed));
   auto* buffer = new (region_ + begin) Buffer;
   buffer->size_class = size_class;
-  buffer->header.capacity = kCapacities[size_class];
+  buffer->header.capacity = capacities_[size_class];
   uint8_t* at = region_ + begin + sizeof(Buffer);
   buffer->header.ids = reinterpret_cast<uint64_t>(at);
-  at += id_bytes(kCapacities[size_class]);
+  at += id_bytes(capacities_[size_class]);
   for (size_t column = 0; column < kColumnsMax; ++column) {
-    const uint64_t column_size = column_bytes(layout_, column, kCapacities[size_class]);
+    const uint64_t column_size = column_bytes(layout_, column, capacities_[size_class]);
     if (column_size > 0) buffer->header.column[column] = reinterpret_cast<uint64_t>(at);
     at += column_size;
   }
   return buffer;
+}
+
+// Free buffers of other sizes lose their memory, the largest first, until there is enough for this one.
+Buffer* BufferPool::make_of_others_memory(uint32_t size_class) {
+  const bool address_space_left =
+      region_bytes_ - carved_bytes_.load(std::memory_order_relaxed) >= class_bytes_[size_class] ||
+      static_cast<uint32_t>(without_memory_[size_class].head.load(std::memory_order_relaxed)) != 0;
+  if (!address_space_left || class_bytes_[size_class] > memory_bytes_max_) return nullptr;
+  for (uint32_t other = size_classes_; other-- > 0;) {
+    if (other == size_class || class_bytes_[other] < kPagesWorthGivingUp * page_bytes()) continue;
+    while (Buffer* victim = pop(free_[other])) {
+      give_memory_up(victim);
+      if (Buffer* buffer = make(size_class)) return buffer;
+    }
+  }
+  return nullptr;
+}
+
+void BufferPool::give_memory_up(Buffer* buffer) {
+  const uint64_t bytes = bytes_given_up(*buffer);
+  const uintptr_t first = round_up(reinterpret_cast<uintptr_t>(buffer) + sizeof(Buffer), page_bytes());
+  madvise(reinterpret_cast<void*>(first), bytes, MADV_DONTNEED);
+  push(without_memory_[buffer->size_class], buffer);
+  made_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+// All pages but those of the header, and those that it shares with its neighbours.
+uint64_t BufferPool::bytes_given_up(const Buffer& buffer) const {
+  const auto begin = reinterpret_cast<uintptr_t>(&buffer);
+  const uintptr_t first = round_up(begin + sizeof(Buffer), page_bytes());
+  const uintptr_t end = (begin + class_bytes_[buffer.size_class]) / page_bytes() * page_bytes();
+  return end > first ? end - first : 0;
 }
 
 }  // namespace contrafact::deferred

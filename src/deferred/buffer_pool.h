@@ -1,30 +1,37 @@
-// BufferPool: buffers of three sizes out of one bounded piece of address space. Memory becomes resident when it is
-// touched.
+// BufferPool: buffers of a few sizes out of one piece of address space. Memory becomes resident when it is touched.
 //
 // Thread safety: everything, lock-free.
 // Invariants:
-//  1. The buffers ever made, with their headers, take at most memory_bytes_max.
+//  1. The buffers that may be resident, with their headers, take at most memory_bytes_max, but for those of
+//  take_small().
 //  2. Buffers are never unmapped before the pool, so a stale pointer in a free list is readable, and its tag tells it
 //  apart.
+//  3. Where there is more address space than memory, a free buffer of one size gives its memory up for one of another.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/result.h"
 #include "deferred/buffer.h"
 
 namespace contrafact::deferred {
 
-// Calls. The first is for threads that hardly do anything, and there may be thousands; the last amortises a swap.
-inline constexpr std::array<uint32_t, 3> kCapacities{64, 512, 4096};
-inline constexpr uint32_t kSizeClasses = kCapacities.size();
+inline constexpr uint32_t kSizeClassesMax = 17;
 
 class BufferPool {
  public:
-  static base::Result<std::unique_ptr<BufferPool>> create(const Layout& layout, uint64_t memory_bytes_max);
+  struct Options {
+    // Calls that the buffers of each size class hold, ascending; at most kSizeClassesMax.
+    std::span<const uint32_t> capacities;
+    uint64_t memory_bytes_max = 0;
+    // Address space, in multiples of the memory: how often all of the memory can go to another size class.
+    uint64_t address_space_factor = 1;
+  };
+  static base::Result<std::unique_ptr<BufferPool>> create(const Layout& layout, const Options& options);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -32,33 +39,51 @@ class BufferPool {
   // An empty buffer of that size; of another if there is none; null if there is none at all.
   Buffer* take(uint32_t size_class);
   void put(Buffer* buffer);
+  // One of the smallest size, beyond the bound if need be. Null only without address space.
+  Buffer* take_small();
 
+  // Bytes of buffers that may be resident, now and at most so far.
   uint64_t bytes_made() const { return made_bytes_.load(std::memory_order_relaxed); }
+  uint64_t bytes_made_max() const { return made_bytes_max_.load(std::memory_order_relaxed); }
   // Buffers out of the pool's hands. Exact when nobody takes or puts.
   int64_t buffers_out() const { return out_.load(std::memory_order_relaxed); }
 
  private:
-  BufferPool(const Layout& layout, uint8_t* region, uint64_t region_bytes);
-  Buffer* pop(uint32_t size_class);
-  Buffer* make(uint32_t size_class);
+  enum class Bound { kKept, kIgnored };
+  BufferPool(const Layout& layout, const Options& options, uint8_t* region, uint64_t region_bytes);
+  struct FreeList;
+  Buffer* pop(FreeList& list);
+  void push(FreeList& list, Buffer* buffer);
+  Buffer* make(uint32_t size_class, Bound bound = Bound::kKept);
+  bool account(uint64_t bytes, Bound bound);
+  Buffer* carve(uint32_t size_class);
+  Buffer* make_of_others_memory(uint32_t size_class);
+  void give_memory_up(Buffer* buffer);
+  uint64_t bytes_given_up(const Buffer& buffer) const;
   Buffer* at(uint32_t place) const { return reinterpret_cast<Buffer*>(region_ + uint64_t{place - 1} * 64); }
   uint32_t place_of(const Buffer* buffer) const {
     return static_cast<uint32_t>((reinterpret_cast<const uint8_t*>(buffer) - region_) / 64 + 1);
   }
 
   Layout layout_;
+  uint64_t memory_bytes_max_;
   uint8_t* region_;
   uint64_t region_bytes_;
-  std::array<uint64_t, kSizeClasses> class_bytes_{};
-  alignas(64) std::atomic<uint64_t> made_bytes_{0};
+  uint32_t size_classes_;
+  std::array<uint32_t, kSizeClassesMax> capacities_{};
+  std::array<uint64_t, kSizeClassesMax> class_bytes_{};
+  alignas(64) std::atomic<uint64_t> carved_bytes_{0};  // of the region
+  std::atomic<uint64_t> made_bytes_{0};
+  std::atomic<uint64_t> made_bytes_max_{0};
   std::atomic<int64_t> out_{0};
-  // Head of each free list: a count of changes in the upper half (so that a head that came back is not mistaken for one
+  // Head of a free list: a count of changes in the upper half (so that a head that came back is not mistaken for one
   // that stayed), the place of the first buffer in the lower, 0 for none. A place is an address within the region, in
   // lines.
   struct alignas(64) FreeList {
     std::atomic<uint64_t> head{0};
   };
-  std::array<FreeList, kSizeClasses> free_;
+  std::array<FreeList, kSizeClassesMax> free_;
+  std::array<FreeList, kSizeClassesMax> without_memory_;  // free, but the memory was given up
 };
 
 }  // namespace contrafact::deferred

@@ -26,7 +26,7 @@ Client* ClientTable::attach(uint32_t stream) {
   {
     std::lock_guard lock(mutex_);
     if (free_.empty()) {
-      clients_.push_back(std::make_unique<Client>(processor_));
+      clients_.push_back(std::make_unique<Client>(carrier_));
       free_.reserve(clients_.size());
       client = clients_.back().get();
     } else {
@@ -35,17 +35,24 @@ Client* ClientTable::attach(uint32_t stream) {
     }
   }
   client->reset(stream);
-  processor_.attached(*client);
+  carrier_.attached(*client);
   return client;
 }
 
 void ClientTable::detach(Client* client) {
-  processor_.detached(*client);
+  carrier_.detached(*client);
 }
 
 void ClientTable::recycle(Client* client) {
   std::lock_guard lock(mutex_);
   free_.push_back(client);
+}
+
+std::vector<Client*> ClientTable::all() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Client*> all;
+  for (const std::unique_ptr<Client>& client : clients_) all.push_back(client.get());
+  return all;
 }
 
 size_t ClientTable::clients_made() const {

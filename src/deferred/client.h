@@ -1,6 +1,11 @@
-// Client: one producer of deferred calls, usually a thread, and its chain of buffers.
+// Client: one producer of deferred calls, usually a thread, and the buffer that it fills.
 //
-// The swap protocol. A client's buffers form a queue with one producer and one consumer, linked through Buffer::next:
+// Every client starts with a stub of capacity 0, part of itself: a thread that appends nothing has no memory. How full
+// buffers travel is its carrier's affair. With the Engine a buffer is either its client's or the processor's
+// (engine.h).
+//
+// The Drainer's swap protocol. A client's buffers form a queue with one producer and one consumer, linked through
+// Buffer::next:
 //
 //     head_ (consumer) -> full -> full -> current (producer fills it)
 //
@@ -15,7 +20,7 @@
 //    taken all `capacity` calls of a buffer without successor, sets `drained` (release) and leaves it alone until the
 //    producer has emptied it and cleared `drained` (release).
 //  So each call is taken exactly once, in the order in which its producer appended it, and neither side ever waits.
-//  - The queue starts with a stub of capacity 0, part of the client: a thread that appends nothing has no memory.
+//  - The queue starts with the stub.
 //
 // Thread safety: buffer() and swap() are the producer's; what the consumer uses is private to the folder.
 #pragma once
@@ -28,13 +33,16 @@
 
 #include "contrafact/deferred_buffer.h"
 #include "deferred/buffer.h"
-#include "deferred/processor.h"
+#include "deferred/carrier.h"
+#include "deferred/progress.h"
 
 namespace contrafact::deferred {
 
+class Engine;
+
 class alignas(64) Client {
  public:
-  explicit Client(Processor& processor) : processor_(processor) { reset(0); }
+  explicit Client(Carrier& carrier) : carrier_(carrier) { reset(0); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -42,13 +50,15 @@ class alignas(64) Client {
   contrafact_buffer* buffer() const { return &current_->header; }
   // A buffer with room for at least one call, or null after counting one dropped call. Also for a buffer that is not
   // full: then it is handed on as it is.
-  contrafact_buffer* swap() { return processor_.swap(*this); }
+  contrafact_buffer* swap() { return carrier_.swap(*this); }
   // The number that the environment's owner gave this producer when it attached.
   uint32_t stream() const { return stream_; }
 
  private:
   friend class ClientTable;
   friend class Drainer;
+  friend class Engine;
+  friend class FilledBuffer;
 
   // A producer that begins. REQUIRES: nobody knows of the client.
   void reset(uint32_t stream);
@@ -59,7 +69,7 @@ class alignas(64) Client {
   uint32_t size_class_;       // of the next buffer
   uint64_t pass_of_current_;  // the consumer's pass in which the current buffer was handed out
   std::atomic<uint32_t> dropped_;
-  Processor& processor_;
+  Carrier& carrier_;
   std::atomic<bool> ended_;
 
   // The consumer's side.
@@ -68,21 +78,35 @@ class alignas(64) Client {
   uint32_t unsaid_dropped_;  // of buffers that held no call to say it with
   Client* next_new_;         // in the list of clients that the consumer has not seen yet
   Buffer stub_;
+
+  // The Engine's. Numbers go on when the client is used again, so that a checkpoint stays true.
+  Engine* engine_ = nullptr;
+  std::mutex mutex_;        // of current_ when it changes, closed_ and submitted_
+  bool closed_ = false;     // the engine has stopped
+  uint64_t submitted_ = 0;  // buffers
+  std::shared_ptr<Progress> progress_;
+  std::atomic<uint32_t> unfinished_{0};  // buffers submitted and not processed, and one while the producer lives
+  // The producer's, where buffers are run in place: it is running one, and these became full meanwhile.
+  bool running_ = false;
+  Buffer* first_later_ = nullptr;
+  Buffer* last_later_ = nullptr;
 };
 
 // ClientTable: makes clients and uses them again. Thread safety: all of it; locks.
 class ClientTable {
  public:
-  explicit ClientTable(Processor& processor) : processor_(processor) {}
+  explicit ClientTable(Carrier& carrier) : carrier_(carrier) {}
   Client* attach(uint32_t stream);
   // REQUIRES: the producer does not use the client any more.
   void detach(Client* client);
   // The processor's: nothing of the client is left to be processed.
   void recycle(Client* client);
   size_t clients_made() const;
+  // All that were ever made, ended ones too.
+  std::vector<Client*> all() const;
 
  private:
-  Processor& processor_;
+  Carrier& carrier_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Client*> free_;

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "deferred/calls.h"
 #include "deferred/drainer.h"
-#include "deferred/environment.h"
 
 namespace contrafact::deferred {
 namespace {
@@ -26,7 +26,7 @@ struct Checker {
   }
   uint64_t next = 0, seen = 0, wrong = 0;
 };
-using Calls = Environment<&Checker::plain, &Checker::pair>;
+using CheckerCalls = Calls<&Checker::plain, &Checker::pair>;
 
 struct Gathering : Consumer {
   explicit Gathering(size_t streams) : checkers(streams), dropped(streams) {}
@@ -36,7 +36,7 @@ struct Gathering : Consumer {
     // Sequence numbers count dropped calls too, so that a drop reported too late or too early is seen.
     checker.next += batch.dropped_before;
     dropped[batch.stream] += batch.dropped_before;
-    Calls::run(checker, batch);
+    CheckerCalls::run(checker, batch);
   }
   std::vector<Checker> checkers;
   std::vector<uint64_t> dropped;
@@ -46,9 +46,9 @@ struct Gathering : Consumer {
 uint64_t produce(Client& client, uint64_t first, uint64_t count) {
   uint64_t dropped = 0;
   for (uint64_t i = first; i < first + count; ++i) {
-    const bool kept = i % 3 == 0 ? Calls::defer<&Checker::plain>(client, i)
-                                 : Calls::defer<&Checker::pair>(client, i, static_cast<uint32_t>(i * 3),
-                                                                static_cast<uint32_t>(i * 5));
+    const bool kept = i % 3 == 0 ? CheckerCalls::defer<&Checker::plain>(client, i)
+                                 : CheckerCalls::defer<&Checker::pair>(client, i, static_cast<uint32_t>(i * 3),
+                                                                       static_cast<uint32_t>(i * 5));
     dropped += !kept;
   }
   return dropped;
@@ -56,14 +56,14 @@ uint64_t produce(Client& client, uint64_t first, uint64_t count) {
 
 std::unique_ptr<Drainer> start(Consumer& consumer, uint64_t memory_bytes_max, uint32_t interval_ms = 1) {
   auto drainer = Drainer::start(
-      {.layout = Calls::layout(), .memory_bytes_max = memory_bytes_max, .interval_ms = interval_ms}, consumer);
+      {.layout = CheckerCalls::layout(), .memory_bytes_max = memory_bytes_max, .interval_ms = interval_ms}, consumer);
   EXPECT_TRUE(drainer.ok());
   return std::move(*drainer);
 }
 
-TEST(Environment, GivesEachDistinctTypeOneColumn) {
-  static_assert(std::is_same_v<Calls::Columns, std::tuple<uint64_t, uint32_t>>);
-  constexpr Layout layout = Calls::layout();
+TEST(Calls, GivesEachDistinctTypeOneColumn) {
+  static_assert(std::is_same_v<CheckerCalls::Columns, std::tuple<uint64_t, uint32_t>>);
+  constexpr Layout layout = CheckerCalls::layout();
   EXPECT_EQ(layout.element_bytes[0], 8);
   EXPECT_EQ(layout.elements_per_call[0], 1);
   EXPECT_EQ(layout.element_bytes[1], 4);
@@ -198,9 +198,9 @@ TEST(Drainer, BusyThreadsGetLargerBuffers) {
   auto drainer = start(gathering, 8 << 20, 50);
   Client* client = drainer->attach(0);
   produce(*client, 0, 1);
-  EXPECT_EQ(client->buffer()->capacity, kCapacities[0]);
+  EXPECT_EQ(client->buffer()->capacity, Drainer::kCapacities[0]);
   produce(*client, 1, 10'000);
-  EXPECT_EQ(client->buffer()->capacity, kCapacities[2]);
+  EXPECT_EQ(client->buffer()->capacity, Drainer::kCapacities[2]);
 }
 
 TEST(Drainer, AProducerMayGoOnAfterTheStop) {
@@ -243,8 +243,9 @@ TEST(Drainer, AConsumerThatThrowsHarmsNobody) {
 }
 
 TEST(BufferPool, NeedsSomeMemory) {
-  EXPECT_FALSE(BufferPool::create(Calls::layout(), 0).ok());
-  auto tiny = BufferPool::create(Calls::layout(), 256);
+  constexpr uint32_t capacities[] = {64};
+  EXPECT_FALSE(BufferPool::create(CheckerCalls::layout(), {.capacities = capacities, .memory_bytes_max = 0}).ok());
+  auto tiny = BufferPool::create(CheckerCalls::layout(), {.capacities = capacities, .memory_bytes_max = 256});
   ASSERT_TRUE(tiny.ok());
   EXPECT_EQ((*tiny)->take(0), nullptr);
 }

@@ -1,10 +1,10 @@
 #include "deferred/drainer.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cstring>
 #include <exception>
+#include <string>
+
+#include "deferred/background_thread.h"
 
 namespace contrafact::deferred {
 namespace {
@@ -19,7 +19,8 @@ constexpr uint64_t kShrinkPasses = 32;
 }  // namespace
 
 base::Result<std::unique_ptr<Drainer>> Drainer::start(const Options& options, Consumer& consumer) {
-  auto pool = BufferPool::create(options.layout, options.memory_bytes_max);
+  auto pool =
+      BufferPool::create(options.layout, {.capacities = kCapacities, .memory_bytes_max = options.memory_bytes_max});
   if (!pool) return pool.error();
   std::unique_ptr<Drainer> drainer(new Drainer(std::move(*pool), options, consumer));
   if (base::Status started = drainer->start_thread(options.thread_name); !started) return started.error();
@@ -35,19 +36,10 @@ Drainer::~Drainer() {
   stop();
 }
 
-// The thread belongs to us, not to the host: none of the host's signals may be delivered to it.
 base::Status Drainer::start_thread(const char* name) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread_, nullptr, thread_main, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) {
-    joined_ = true;
-    return base::Error{std::string("cannot start a thread: ") + std::strerror(error)};
-  }
-  pthread_setname_np(thread_, name);
-  return {};
+  base::Status started = start_background_thread(name, thread_main, this, thread_);
+  joined_ = !started;
+  return started;
 }
 
 void* Drainer::thread_main(void* self) {
@@ -169,7 +161,7 @@ contrafact_buffer* Drainer::swap(Client& client) {
   if (stopped_.load(std::memory_order_relaxed)) return full ? nullptr : &old.header;
   const uint64_t pass = pass_.load(std::memory_order_relaxed);
   const uint64_t lasted = pass - client.pass_of_current_;
-  if (lasted < kGrowPasses && client.size_class_ + 1 < kSizeClasses) ++client.size_class_;
+  if (lasted < kGrowPasses && client.size_class_ + 1 < kCapacities.size()) ++client.size_class_;
   if (lasted > kShrinkPasses && client.size_class_ > 0 && old.header.capacity > 0) --client.size_class_;
   client.pass_of_current_ = pass;
 

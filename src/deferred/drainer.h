@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -16,15 +17,20 @@
 #include <vector>
 
 #include "base/result.h"
+#include "deferred/batch.h"
 #include "deferred/buffer_pool.h"
+#include "deferred/carrier.h"
 #include "deferred/client.h"
-#include "deferred/processor.h"
 #include "deferred/wakeup.h"
 
 namespace contrafact::deferred {
 
-class Drainer : public Processor {
+class Drainer : public Carrier {
  public:
+  // Calls in a buffer. The first is for threads that hardly do anything, and there may be thousands; the last amortises
+  // a swap.
+  static constexpr std::array<uint32_t, 3> kCapacities{64, 512, 4096};
+
   struct Options {
     Layout layout;
     uint64_t memory_bytes_max = uint64_t{64} << 20;

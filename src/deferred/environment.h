@@ -1,167 +1,140 @@
-// Environment: a typed front for C++ producers. A plain class's methods become deferred:
+// Environment: what an analysis's author uses. A plain class's methods become deferred: a call through the environment
+// only appends the method's number and its arguments to a buffer of the calling thread; the processor has the calls
+// made later.
 //
 //   struct Profile { void call(uint32_t caller, uint32_t callee); void allocate(uint32_t method, uint64_t bytes); };
-//   using ProfileCalls = Environment<&Profile::call, &Profile::allocate>;
+//   using ProfileEnvironment = Environment<&Profile::call, &Profile::allocate>;
 //
-//   ProfileCalls::defer<&Profile::call>(client, 1, 2);    // appends the method's number and its arguments
-//   ProfileCalls::run(profile, batch);                    // in a Consumer: makes the calls
+//   auto environment = ProfileEnvironment::create(profile, synchronous());     // Result<std::unique_ptr<...>>
+//   (*environment)->defer<&Profile::call>(1, 2);                               // from any thread
 //
-// Columns are assigned at compile time: one for each distinct argument type, in the order in which they first appear,
-// shared by all methods (Deferred Methods, section 3.3). Here: column 0 uint32_t, column 1 uint64_t.
+// Coalescing (Deferred Methods, section 3.5): a class with before_processing() or after_processing() is made anew for
+// the threads that run buffers, an object for each buffer that is being run at one time, and used again. The hooks are
+// called before and after the calls of each buffer; the latter merges what was gathered into what is shared.
 //
-// Thread safety: defer() by the client's producer, run() by whoever has the batch.
+// docs/deferred.md says more. Foreign producers attach to engine(): engine.h.
+//
+// Thread safety: everything but the end of the environment, which waits for all calls and during which none may be
+// deferred.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <tuple>
-#include <type_traits>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
-#include "deferred/client.h"
-#include "deferred/processor.h"
+#include "deferred/calls.h"
+#include "deferred/engine.h"
+#include "deferred/processors.h"
 
 namespace contrafact::deferred {
 
-namespace detail {
-
-template <typename Method>
-struct MethodTraits;
-template <typename Class, typename Return, typename... Arguments>
-struct MethodTraits<Return (Class::*)(Arguments...)> {
-  static_assert(std::is_void_v<Return>, "a deferred method returns nothing: nobody waits for its result");
-  static_assert(
-      (std::is_trivially_copyable_v<std::remove_cvref_t<Arguments>> && ...),
-      "an argument of a deferred method must be trivially copyable: it is stored as bytes and outlives the call");
-  static_assert((!std::is_reference_v<Arguments> && ...),
-                "an argument of a deferred method must not be a reference: what it refers to may be gone when it runs");
-  static_assert(((sizeof(Arguments) <= UINT8_MAX && alignof(Arguments) <= 8) && ...),
-                "an argument of a deferred method must be of at most 255 bytes, aligned to 8");
-  using Target = Class;
-  using Tuple = std::tuple<std::remove_cv_t<Arguments>...>;
-};
-template <typename Class, typename Return, typename... Arguments>
-struct MethodTraits<Return (Class::*)(Arguments...) noexcept> : MethodTraits<Return (Class::*)(Arguments...)> {};
-
-template <typename T, typename Tuple>
-struct IndexOf;
-template <typename T, typename... Rest>
-struct IndexOf<T, std::tuple<T, Rest...>> : std::integral_constant<size_t, 0> {};
-template <typename T, typename First, typename... Rest>
-struct IndexOf<T, std::tuple<First, Rest...>>
-    : std::integral_constant<size_t, 1 + IndexOf<T, std::tuple<Rest...>>::value> {};
-
-template <typename Distinct, typename Arguments>
-struct AddDistinct {
-  using Type = Distinct;
-};
-template <typename... Distinct, typename First, typename... Rest>
-struct AddDistinct<std::tuple<Distinct...>, std::tuple<First, Rest...>> {
-  using WithFirst = std::conditional_t<(std::is_same_v<First, Distinct> || ...), std::tuple<Distinct...>,
-                                       std::tuple<Distinct..., First>>;
-  using Type = typename AddDistinct<WithFirst, std::tuple<Rest...>>::Type;
-};
-
-template <typename T, typename... Arguments>
-constexpr size_t count_of(std::type_identity<std::tuple<Arguments...>>) {
-  return (size_t{std::is_same_v<T, Arguments>} + ... + 0);
-}
-
-template <typename A, auto... B>
-inline constexpr bool kAllSameType = (std::is_same_v<A, typename MethodTraits<decltype(B)>::Target> && ...);
-
-}  // namespace detail
+template <typename T>
+concept HasBeforeProcessing = requires(T& target) { target.before_processing(); };
+template <typename T>
+concept HasAfterProcessing = requires(T& target) { target.after_processing(); };
 
 template <auto First, auto... Rest>
-class Environment {
+class Environment final : private BatchRunner {
  public:
-  using Target = typename detail::MethodTraits<decltype(First)>::Target;
-  static_assert(detail::kAllSameType<Target, First, Rest...>, "the methods of an environment are of one class");
+  using Calls = deferred::Calls<First, Rest...>;
+  using Target = typename Calls::Target;
+  using Options = Engine::Options;
+  using Maker = std::function<std::unique_ptr<Target>()>;
 
- private:
-  template <auto Method>
-  using Arguments = typename detail::MethodTraits<decltype(Method)>::Tuple;
-  using All = decltype(std::tuple_cat(std::declval<Arguments<First>>(), std::declval<Arguments<Rest>>()...));
-
- public:
-  using Columns = typename detail::AddDistinct<std::tuple<>, All>::Type;
-  static constexpr size_t kColumns = std::tuple_size_v<Columns>;
-  static_assert(kColumns <= kColumnsMax, "the methods of an environment have at most 6 different argument types");
-
-  static constexpr Layout layout() {
-    Layout layout;
-    fill_layout(layout, std::make_index_sequence<kColumns>());
-    return layout;
+  // All calls are made on `target`, which must outlive the environment; by several threads at once where several
+  // threads run buffers, so its methods must be thread-safe then.
+  static base::Result<std::unique_ptr<Environment>> create(Target& target, std::unique_ptr<Processor> processor,
+                                                           const Options& options = {}) {
+    static_assert(!HasBeforeProcessing<Target> && !HasAfterProcessing<Target>,
+                  "a class with before_processing or after_processing gathers in itself, so that each buffer needs an "
+                  "object of its own: use create_coalescing");
+    return finish(std::unique_ptr<Environment>(new Environment(&target, nullptr)), std::move(processor), options);
+  }
+  // Each buffer is run on an object that no other buffer uses meanwhile. `make` is called when there are too few, by
+  // the thread that needs one.
+  static base::Result<std::unique_ptr<Environment>> create_coalescing(Maker make, std::unique_ptr<Processor> processor,
+                                                                      const Options& options = {}) {
+    return finish(std::unique_ptr<Environment>(new Environment(nullptr, std::move(make))), std::move(processor),
+                  options);
   }
 
-  // False if the call was dropped: no memory.
+  // Submits what every thread deferred, and returns when it has been processed.
+  ~Environment() override {
+    if (engine_) engine_->stop();
+  }
+
+  // Defers target.Method(values...). Costs about the stores of the values, but for a call that fills the buffer: that
+  // costs what the processor does. False if the call was dropped: after stop(), or without address space.
   template <auto Method, typename... Values>
-  static bool defer(Client& client, Values... values) {
-    contrafact_buffer* buffer = client.buffer();
-    if (buffer->committed >= buffer->capacity) {
-      buffer = client.swap();
-      if (!buffer) return false;
-    }
-    const uint32_t n = buffer->committed;
-    reinterpret_cast<uint16_t*>(buffer->ids)[n] = number_of<Method>();
-    const Arguments<Method> arguments{static_cast<Values>(values)...};
-    std::apply([&](const auto&... argument) { (put(*buffer, argument), ...); }, arguments);
-    std::atomic_ref(buffer->committed).store(n + 1, std::memory_order_release);
-    return true;
+  bool defer(Values... values) {
+    return Calls::template defer<Method>(engine_->of_this_thread(), values...);
   }
 
-  static void run(Target& target, Batch& batch) {
-    using Call = void (*)(Target&, Batch&);
-    static constexpr Call calls[] = {&call<First>, &call<Rest>...};
-    for (uint32_t i = 0; i < batch.count; ++i) calls[batch.ids[i]](target, batch);
-  }
+  // Calls in a buffer, and the same for those begun later. Fails for 0 and beyond Engine::kCapacityMax.
+  uint32_t capacity() const { return engine_->capacity(); }
+  base::Status set_capacity(uint32_t calls) { return engine_->set_capacity(calls); }
+
+  // Submits the calling thread's buffer, full or not. REQUIRED before waiting for anything that a deferred call of this
+  // thread is to do, other than through a checkpoint.
+  void process_current_buffer() { engine_->process_current_buffer(engine_->of_this_thread()); }
+  // Of the calls that the calling thread has deferred so far.
+  Checkpoint create_checkpoint() { return engine_->create_checkpoint(engine_->of_this_thread()); }
+
+  // As the environment's end. Calls deferred later are dropped, and counted.
+  void stop() { engine_->stop(); }
+
+  // What deferred methods and hooks threw: how many exceptions, and what the first one said.
+  const Failures& failures() const { return engine_->failures(); }
+  Engine::Statistics statistics() const { return engine_->statistics(); }
+  Engine& engine() { return *engine_; }
 
  private:
-  template <auto A, auto B>
-  static constexpr bool same() {
-    if constexpr (std::is_same_v<decltype(A), decltype(B)>) {
-      return A == B;
-    } else {
-      return false;
+  Environment(Target* shared, Maker make) : shared_(shared), make_(std::move(make)) {}
+
+  static base::Result<std::unique_ptr<Environment>> finish(std::unique_ptr<Environment> environment,
+                                                           std::unique_ptr<Processor> processor,
+                                                           const Options& options) {
+    auto engine = Engine::create(Calls::layout(), *environment, std::move(processor), options);
+    if (!engine) return engine.error();
+    environment->engine_ = std::move(*engine);
+    return environment;
+  }
+
+  void* begin(const Client& /*producer*/) override {
+    if (shared_) return shared_;
+    std::unique_ptr<Target> target = take();
+    if constexpr (HasBeforeProcessing<Target>) target->before_processing();
+    return target.release();
+  }
+  void run(void* target, Batch& batch, Failures& failures) override {
+    Calls::run(*static_cast<Target*>(target), batch, failures);
+  }
+  void end(void* target) override {
+    if (shared_) return;
+    std::unique_ptr<Target> used(static_cast<Target*>(target));
+    if constexpr (HasAfterProcessing<Target>) used->after_processing();
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(used));
+  }
+  std::unique_ptr<Target> take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Target> target = std::move(idle_.back());
+        idle_.pop_back();
+        return target;
+      }
     }
+    return make_();
   }
-  template <auto Method>
-  static constexpr uint16_t number_of() {
-    constexpr bool matches[] = {same<Method, First>(), same<Method, Rest>()...};
-    static_assert(same<Method, First>() || (same<Method, Rest>() || ...), "not a method of this environment");
-    uint16_t number = 0;
-    while (!matches[number]) ++number;
-    return number;
-  }
-  template <size_t... I>
-  static constexpr void fill_layout(Layout& layout, std::index_sequence<I...>) {
-    ((layout.element_bytes[I] = sizeof(std::tuple_element_t<I, Columns>)), ...);
-    ((layout.elements_per_call[I] = most<std::tuple_element_t<I, Columns>>()), ...);
-  }
-  template <typename T>
-  static constexpr uint8_t most() {
-    size_t most = 0;
-    for (const size_t n : {detail::count_of<T>(std::type_identity<Arguments<First>>()),
-                           detail::count_of<T>(std::type_identity<Arguments<Rest>>())...}) {
-      most = n > most ? n : most;
-    }
-    return static_cast<uint8_t>(most);
-  }
-  template <typename T>
-  static void put(contrafact_buffer& buffer, const T& value) {
-    constexpr size_t column = detail::IndexOf<T, Columns>::value;
-    reinterpret_cast<T*>(buffer.column[column])[buffer.cursor[column]++] = value;
-  }
-  template <auto Method>
-  static void call(Target& target, Batch& batch) {
-    call_with<Method>(target, batch, std::type_identity<Arguments<Method>>());
-  }
-  template <auto Method, typename... T>
-  static void call_with(Target& target, Batch& batch, std::type_identity<std::tuple<T...>>) {
-    // Braces: the arguments are read in their order.
-    const std::tuple<T...> arguments{batch.next<T>(detail::IndexOf<T, Columns>::value)...};
-    std::apply([&](const T&... argument) { (target.*Method)(argument...); }, arguments);
-  }
+
+  Target* const shared_;
+  const Maker make_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Target>> idle_;
+  std::unique_ptr<Engine> engine_;  // last: it ends first
 };
 
 }  // namespace contrafact::deferred

@@ -1,57 +1,107 @@
-// Processor: what becomes of full buffers. The one here is the Drainer (drainer.h); synchronous, pool and adaptive
-// processing fit behind the same interface: they differ in what swap() does with the producer's current buffer.
-// Batch and Consumer: how calls taken from a buffer are shown to whoever runs them.
+// Processor: decides on which thread, and when, a filled buffer's calls are made. Those of the library are made by
+// processors.h; an author of an analysis may write another:
+//
+//   class OnAThreadOfItsOwn : public Processor {
+//     void process(FilledBuffer buffer) override {
+//       std::thread([buffer = std::move(buffer)]() mutable { buffer.run(); }).detach();
+//     }
+//   };
+//
+// Thread safety: process() and help() are called from many threads at once.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "deferred/buffer.h"
+#include "deferred/progress.h"
 
 namespace contrafact::deferred {
 
 class Client;
 
-// Consecutive calls of one producer.
-struct Batch {
-  uint32_t stream;          // the producer's number
-  uint32_t dropped_before;  // calls lost just before the first of these
-  bool buffer_begins;       // these are the first calls of a buffer
-  uint32_t count;           // 0 only where a producer's last calls were lost
-  const uint16_t* ids;      // `count` of them
-  std::array<const void*, kColumnsMax> column;
-  // Position in each column of the first call's arguments. The consumer must move them past the last call's.
-  std::array<uint32_t, kColumnsMax>& cursor;
-  uint32_t& memo;  // the consumer's own, kept with the producer from batch to batch; 0 when it attaches
-
-  template <typename T>
-  T next(size_t which) {
-    return static_cast<const T*>(column[which])[cursor[which]++];
+// What the buffers that an engine has submitted are waited for with when it ends. Outlives the engine.
+struct Unfinished {
+  std::atomic<uint32_t> buffers{0};
+  std::atomic<bool> awaited{false};
+  std::atomic<uint32_t> events{0};
+  void nudge() {
+    events.fetch_add(1);
+    events.notify_all();
   }
 };
 
-class Consumer {
+// Those who may wait for a buffer.
+class Waiters {
  public:
-  virtual ~Consumer() = default;
-  virtual void begin_pass() {}
-  virtual void take(Batch& batch) = 0;
-  virtual void end_pass() {}
-  // Once, after the last pass and on the same thread.
-  virtual void end() {}
-  // One of the above threw; nothing is processed any more but end().
-  virtual void failed(const char* /*what*/) {}
+  Waiters(std::shared_ptr<Progress> progress, std::shared_ptr<Unfinished> unfinished)
+      : progress_(std::move(progress)), unfinished_(std::move(unfinished)) {}
+  // They look again whether there is something to help with.
+  void nudge() {
+    progress_->nudge();
+    unfinished_->nudge();
+  }
+
+ private:
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<Unfinished> unfinished_;
 };
+
+// The right, and the duty, to make a buffer's calls. Only moved; one thread at a time.
+class FilledBuffer {
+ public:
+  // Made by the engine. REQUIRES: the buffer is numbered and nobody appends to it.
+  explicit FilledBuffer(Buffer& buffer) : buffer_(&buffer) {}
+  FilledBuffer(FilledBuffer&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  FilledBuffer& operator=(FilledBuffer&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  // A processor may forget a buffer, but its calls are made.
+  ~FilledBuffer() { run(); }
+
+  // Makes the calls and gives the buffer back. What they throw is counted. Nothing on later calls.
+  void run();
+  // As run(), but stops between two calls, after kCallsOfAPart at most, once a thread waits for this buffer's producer:
+  // then false, and the rest is still to be run. For consumers of low priority, whom other threads may keep from the
+  // cores: they put it where help() finds it, and then nudge the waiters.
+  [[nodiscard]] bool run_unless_awaited();
+  // REQUIRES: it was not run.
+  Waiters waiters() const;
+
+  // 0 once it was run.
+  uint32_t calls() const { return buffer_ ? buffer_->calls : 0; }
+  // Which of the engine's clients filled it. Null once it was run.
+  const Client* producer() const { return buffer_ ? buffer_->client : nullptr; }
+
+  // For queues through Buffer::next_queued.
+  Buffer* release() { return std::exchange(buffer_, nullptr); }
+
+ private:
+  Buffer* buffer_;
+};
+
+inline constexpr uint32_t kCallsOfAPart = 1024;
 
 class Processor {
  public:
+  // All buffers have been run. Ends the processor's threads.
   virtual ~Processor() = default;
-  // The producer's current buffer is full, or it wants to hand it on. A buffer with room, or null after counting a
-  // dropped call. Producer's thread; must not block unless the processor's documentation says so.
-  virtual contrafact_buffer* swap(Client& client) = 0;
-  // A producer begins; it may append as soon as this returns.
-  virtual void attached(Client& client) = 0;
-  // It ended: what it appended is to be processed, and then the client given back with ClientTable::recycle.
-  virtual void detached(Client& client) = 0;
+
+  // Takes over a filled buffer, on its producer's thread. May wait for room, if it says so, but not when
+  // inside_a_deferred_method(): the threads that could make room may wait for that one.
+  virtual void process(FilledBuffer buffer) = 0;
+  // Runs one buffer that waits to be run, on the calling thread: one of `producer`, or of any if null. False if there
+  // is none. Waiters call it, so that no checkpoint depends on another thread's turn on a core.
+  virtual bool help(const Client* /*producer*/) { return false; }
+  // Whether process() has always run the buffer when it returns. Then a producer needs no second buffer, and calls that
+  // deferred methods defer are made after the buffer that is being run.
+  virtual bool in_place() const { return false; }
 };
+
+// Whether the calling thread is running a buffer, of whatever environment.
+bool inside_a_deferred_method();
 
 }  // namespace contrafact::deferred

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "deferred/processor.h"
+#include "deferred/batch.h"
 #include "format/writer.h"
 #include "recorder/cpu_switches.h"
 #include "recorder/tables.h"

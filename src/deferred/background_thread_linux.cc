@@ -1,0 +1,38 @@
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "deferred/background_thread.h"
+
+namespace contrafact::deferred {
+
+base::Status start_background_thread(const char* name, void* (*main)(void*), void* argument, pthread_t& thread) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&thread, nullptr, main, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) return base::Error{std::string("cannot start a thread: ") + std::strerror(error)};
+  pthread_setname_np(thread, name);
+  return {};
+}
+
+// SCHED_IDLE has a weight of 3 where nice 19 has 15 and an ordinary thread 1024, and any other thread preempts it at
+// once.
+void lower_priority_to_idle() {
+  const sched_param none{};
+  if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) setpriority(PRIO_PROCESS, 0, 19);
+}
+
+unsigned usable_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<unsigned>(CPU_COUNT(&cores));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace contrafact::deferred
