@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "agent_jvm/agent_state.h"
@@ -39,7 +40,7 @@ struct Mode {
   contrafact_host host{};
   online::MethodNames methods;
   online::ClassTable classes;
-  std::unique_ptr<online::Analysis> analysis;
+  std::optional<online::Analysis> analysis;
   std::unique_ptr<online::Processing> processing;
   std::unique_ptr<AnalysisProbes> probes;
   HeapSizes sizes;
@@ -98,7 +99,7 @@ base::Status make_analysis(Mode& mode) {
     return base::Error{"the analysis '" + options.analysis + "' threw an exception when it was created"};
   }
   if (methods.create && !self) return base::Error{"the analysis '" + options.analysis + "' refused to start"};
-  mode.analysis = std::make_unique<online::Analysis>(methods, self, mode.classes);
+  mode.analysis.emplace(online::Analysis{methods, self, mode.classes});
   if (mode.agent.config.empty()) mode.agent.config.add_include("*");
   mode.probes = std::make_unique<AnalysisProbes>(mode.agent.jdk, mode.agent.config, methods, mode.methods);
   auto processing = online::Processing::start(options.processing, *mode.analysis);
@@ -171,21 +172,21 @@ void write_status(int file, const contrafact_run& run, const std::string& first_
 void end(Mode& mode) {
   mode.processing->stop();
   contrafact_run run{};
-  run.events = mode.analysis->events();
-  run.lost = mode.processing->lost() + mode.undescribed;
-  run.failed = mode.analysis->failed();
+  const online::Processing::Statistics statistics = mode.processing->statistics();
+  run.events = statistics.events;
+  run.lost = statistics.lost + mode.undescribed;
+  run.failed = statistics.failed;
   run.methods = mode.methods.size();
   run.refused = mode.probes->refused();
   run.unseen_sites = mode.probes->unseen_sites();
   const std::string error = finish(mode, run);
-  run.failed = mode.analysis->failed();
   const std::string& name = mode.agent.options.analysis;
   if (run.failed != 0) {
     say("the analysis '" + name + "' threw " + std::to_string(run.failed) +
-        " times; first: " + mode.analysis->first_failure());
+        " times; first: " + statistics.first_failure);
   }
   if (!error.empty()) say("the analysis '" + name + "' wrote no result: " + error);
-  write_status(mode.status_file, run, mode.analysis->first_failure(), error);
+  write_status(mode.status_file, run, statistics.first_failure, error);
 }
 
 // ---- JVMTI

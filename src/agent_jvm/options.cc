@@ -52,6 +52,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "memory") {
     return parse_number(value, options.memory_bytes_max) && parse_number(value, options.processing.memory_bytes_max);
   }
+  if (key == "consumers") return parse_number(value, options.processing.consumers);
   if (key == "capacity") return parse_number(value, options.processing.capacity);
   if (key == "queue") return parse_number(value, options.processing.queue);
   if (key == "config")
@@ -91,7 +92,7 @@ base::Result<Options> parse_options(std::string_view text) {
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
       return base::Error{"agent option '" + std::string(item) +
                          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
-                         "strict, cpu_switches, analysis, analysis_options, processor, capacity, queue"};
+                         "strict, cpu_switches, analysis, analysis_options, processor, consumers, capacity, queue"};
     }
   }
   return options;

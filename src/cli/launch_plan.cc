@@ -44,8 +44,9 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.include.empty()) out += ",include=" + join_encoded(options.include);
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
   if (options.analysis.empty()) return out;
-  out += fmt::format(",analysis={},processor={},capacity={},queue={}", percent_encode(options.analysis),
-                     options.processing.processor, options.processing.capacity, options.processing.queue);
+  const online::ProcessingOptions& processing = options.processing;
+  out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={}", percent_encode(options.analysis),
+                     processing.processor, processing.consumers, processing.capacity, processing.queue);
   if (!options.analysis_options.empty()) out += ",analysis_options=" + percent_encode(options.analysis_options);
   return out;
 }

@@ -203,6 +203,8 @@ Run declare(CLI::App& app) {
   app.add_option("--processor", processing.processor,
                  "who processes full buffers: sync (the thread that filled it), pool, or adaptive (idle cores)")
       ->capture_default_str();
+  app.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
+      ->capture_default_str();
   app.add_option("--capacity", processing.capacity, "events that a buffer holds")->capture_default_str();
   app.add_option("--queue", processing.queue, "buffers that may wait for a consumer: pool and adaptive")
       ->capture_default_str();
