@@ -114,8 +114,12 @@ base::Status AnalysisProbes::add_calls(Edit& edit, uint32_t method_id) {
       s.invokestatic(kAnalysisClass, "exit", "(I)V");
     }
   };
+  // Where an exception is caught, whatever it came through, the method is the current one again.
+  Sequence caught(edit.file.pool());
+  caught.iload(caller).iconst(id).invokestatic(kAnalysisClass, "caught", "(II)V");
+  if (auto handlers = insert_at_handlers(edit.code, caught); !handlers) return handlers.error();
   return edit.finish([&](Sequence& s) { s.iconst(id).invokestatic(kAnalysisClass, "enter", "(I)I").istore(caller); },
-                     [&](Sequence& s) { leave(s, 0); }, [&](Sequence& s) { leave(s, 1); });
+                     [&](Sequence& s) { leave(s, 0); }, [&](Sequence& s) { leave(s, 1); }, true);
 }
 
 }  // namespace contrafact::agent_jvm

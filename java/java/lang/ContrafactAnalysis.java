@@ -21,6 +21,13 @@ public final class ContrafactAnalysis {
     return live ? ContrafactAnalysisEvents.enter(method) : NOT_COUNTED;
   }
 
+  /** A method catches an exception: it may have come from code that could not tell of its end. */
+  public static void caught(int caller, int method) {
+    if (caller != NOT_COUNTED) {
+      ContrafactAnalysisEvents.exit(method);
+    }
+  }
+
   /** A method ends, by an exception or not. */
   public static void exit(int caller) {
     if (caller != NOT_COUNTED) {
