@@ -26,6 +26,7 @@ ALLOWED = {
     "analysis": ["base", "format", "model", "graph", "table"],
     "whatif": ["base", "format", "model", "graph", "table"],
     "replay": ["base", "format", "model", "graph", "table"],
+    "blueprint": ["base", "table"],
     "report": ["base", "table"],
     "export": ["base", "table", "format", "model"],
 }

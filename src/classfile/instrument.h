@@ -83,8 +83,8 @@ struct CallWrap {
 // Yields how many calls were wrapped.
 base::Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap);
 
-// Code at the start of each of the method's own exception handlers, with the exception on top of the stack, which it must
-// leave there. Yields how many there are.
+// Code at the start of each of the method's own exception handlers, with the exception on top of the stack, which it
+// must leave there. Yields how many there are.
 base::Result<size_t> insert_at_handlers(Code& code, const Sequence& at_handler);
 
 // Code behind chosen instructions other than calls, branches, returns and athrow: with the stack as they leave it,

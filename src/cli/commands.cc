@@ -67,9 +67,10 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> list{kRecordCommand,  kInfoCommand,    kAdviseCommand, kEstimateCommand,
-                                         kCompareCommand, kMetricsCommand, kTasksCommand,  kExportCommand,
-                                         kProfileCommand, kDoctorCommand,  kHelpCommand,   kVersionCommand};
+  static const std::vector<Command> list{kRecordCommand,  kInfoCommand,      kAdviseCommand, kEstimateCommand,
+                                         kCompareCommand, kMetricsCommand,   kTasksCommand,  kExportCommand,
+                                         kProfileCommand, kBlueprintCommand, kDoctorCommand, kHelpCommand,
+                                         kVersionCommand};
   return list;
 }
 

@@ -7,6 +7,7 @@ namespace contrafact::cli {
 
 extern const Command kRecordCommand;
 extern const Command kProfileCommand;
+extern const Command kBlueprintCommand;
 
 extern const Command kInfoCommand;
 extern const Command kAdviseCommand;
