@@ -39,6 +39,7 @@
 namespace contrafact::deferred {
 
 class Engine;
+class ThreadLink;
 
 class alignas(64) Client {
  public:
@@ -59,6 +60,7 @@ class alignas(64) Client {
   friend class Drainer;
   friend class Engine;
   friend class FilledBuffer;
+  friend Client& find_or_attach(Engine& engine, const std::shared_ptr<ThreadLink>& link);
 
   // A producer that begins. REQUIRES: nobody knows of the client.
   void reset(uint32_t stream);
@@ -81,6 +83,7 @@ class alignas(64) Client {
 
   // The Engine's. Numbers go on when the client is used again, so that a checkpoint stays true.
   Engine* engine_ = nullptr;
+  bool foreign_ = false;    // else it belongs to a thread that defers through of_this_thread()
   std::mutex mutex_;        // of current_ when it changes, closed_ and submitted_
   bool closed_ = false;     // the engine has stopped
   uint64_t submitted_ = 0;  // buffers

@@ -88,19 +88,23 @@ Engine::~Engine() {
 }
 
 void Engine::stop() {
-  if (stopped_.exchange(true)) return;
+  if (stopping_.exchange(true)) return;
   link_->cut();
-  for (Client* client : clients_.all()) stop_client(*client);
-  unfinished_->awaited.store(true);
-  for (;;) {
-    const uint32_t seen = unfinished_->events.load();
-    if (unfinished_->buffers.load() == 0) return;
-    if (!processor_->help(nullptr)) unfinished_->events.wait(seen);
+  for (Client* client : clients_.all()) {
+    if (client->foreign_) stop_foreign(*client);
+  }
+  do {
+    unfinished_->await_all([&] { return processor_->help(nullptr); });
+  } while (submit_of_threads());
+  stopped_.store(true);
+  for (Client* client : clients_.all()) {
+    std::lock_guard lock(client->mutex_);
+    client->closed_ = true;
   }
 }
 
 // A foreign producer may be in the middle of appending: what it has committed is taken, and the buffer left to it.
-void Engine::stop_client(Client& client) {
+void Engine::stop_foreign(Client& client) {
   Buffer* buffer;
   {
     std::lock_guard lock(client.mutex_);
@@ -111,6 +115,19 @@ void Engine::stop_client(Client& client) {
     number(client, *buffer);
   }
   processor_->process(FilledBuffer(*buffer));
+}
+
+// Submits what threads have deferred: those of the program, which defer no more, and those that ran buffers until now.
+// Whether there was any. REQUIRES: no buffer is unfinished.
+bool Engine::submit_of_threads() {
+  bool any = false;
+  for (Client* client : clients_.all()) {
+    Buffer& current = *client->current_;
+    if (client->foreign_ || &current == &client->stub_ || current.header.committed == 0) continue;
+    any = go_on_with(*client, nullptr);
+    processor_->process(FilledBuffer(current));
+  }
+  return any;
 }
 
 base::Status Engine::set_capacity(uint32_t calls) {
@@ -134,6 +151,7 @@ void Engine::attached(Client& client) {
   if (!client.progress_) client.progress_ = std::make_shared<Progress>();
   client.engine_ = this;
   client.closed_ = stopped_.load();
+  client.foreign_ = true;
   client.unfinished_.store(1, std::memory_order_relaxed);
 }
 
@@ -192,7 +210,7 @@ void Engine::number(Client& client, Buffer& buffer) {
   buffer.number = ++client.submitted_;
   buffer.calls = buffer.committed();
   client.unfinished_.fetch_add(1);
-  unfinished_->buffers.fetch_add(1);
+  unfinished_->began();
 }
 
 void Engine::submit(Client& client, Buffer& full) {
@@ -269,7 +287,7 @@ bool Engine::run(Buffer& buffer, bool unless_awaited) {
     const uint32_t rest = buffer.calls - buffer.taken;
     run_part(buffer, unless_awaited ? std::min(rest, kCallsOfAPart) : rest);
     const bool more = buffer.taken < buffer.calls;
-    if (more && unless_awaited && (buffer.client->progress_->awaited() || unfinished_->awaited.load())) return false;
+    if (more && unless_awaited && (buffer.client->progress_->awaited() || unfinished_->awaited())) return false;
   }
   try {
     runner_.end(buffer.private_data);
@@ -322,8 +340,7 @@ void Engine::finish(Buffer& buffer) {
   if (!buffer.kept) pool_->put(&buffer);
   client.progress_->complete(number);
   if (client.unfinished_.fetch_sub(1) == 1) clients_.recycle(&client);
-  unfinished->buffers.fetch_sub(1);
-  if (unfinished->awaited.load()) unfinished->nudge();
+  unfinished->ended();
 }
 
 }  // namespace contrafact::deferred

@@ -109,6 +109,7 @@ class Engine final : public Carrier {
  private:
   friend class FilledBuffer;
   friend class Checkpoint;
+  friend Client& find_or_attach(Engine& engine, const std::shared_ptr<ThreadLink>& link);
   Engine(BatchRunner& runner, std::unique_ptr<Processor> processor, std::unique_ptr<BufferPool> pool,
          const Options& options);
   Buffer* take();
@@ -118,7 +119,8 @@ class Engine final : public Carrier {
   void submit(Client& client, Buffer& full);
   void submit_in_place(Client& client, Buffer& full);
   contrafact_buffer* drop(Client& client);
-  void stop_client(Client& client);
+  void stop_foreign(Client& client);
+  bool submit_of_threads();
   bool run(Buffer& buffer, bool unless_awaited);
   bool begin(Buffer& buffer);
   void run_part(Buffer& buffer, uint32_t calls);
@@ -131,7 +133,8 @@ class Engine final : public Carrier {
   const uint64_t serial_;
   const std::shared_ptr<ThreadLink> link_;  // by which ending threads find us, or that we have ended
   std::atomic<uint32_t> capacity_;
-  std::atomic<bool> stopped_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopped_{false};  // calls are dropped from here on
   const std::shared_ptr<Unfinished> unfinished_ = std::make_shared<Unfinished>();
   alignas(64) std::atomic<uint64_t> buffers_{0};
   std::atomic<uint64_t> calls_{0}, run_at_the_bound_{0}, dropped_{0};

@@ -10,7 +10,6 @@
 // Thread safety: process() and help() are called from many threads at once.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -21,17 +20,6 @@
 namespace contrafact::deferred {
 
 class Client;
-
-// What the buffers that an engine has submitted are waited for with when it ends. Outlives the engine.
-struct Unfinished {
-  std::atomic<uint32_t> buffers{0};
-  std::atomic<bool> awaited{false};
-  std::atomic<uint32_t> events{0};
-  void nudge() {
-    events.fetch_add(1);
-    events.notify_all();
-  }
-};
 
 // Those who may wait for a buffer.
 class Waiters {

@@ -1,15 +1,14 @@
 // The library's processors (Deferred Methods, section 4). docs/deferred.md helps to choose one and its numbers.
 //
-//                  runs a buffer                 order of one producer's buffers    a producer waits
-//   synchronous()  its producer                  as they were filled                while its buffer is run
-//   pool()         a consumer, or a waiter       as they are begun, with one        while the queue is full
-//                                                consumer and nobody waiting;
-//                                                none with more
-//   adaptive()     a consumer; its producer      none                               only while it runs its own buffer
+//                  runs a buffer              order of one producer's buffers   a producer waits
+//   synchronous()  its producer               as they were filled               while its buffer is run
+//   pool()         a consumer, or a waiter    none promised                     while the queue is full
+//   adaptive()     a consumer; its producer   none promised                     only while it runs its own buffer
 //                  where the queue is full
 //
 // All: the calls in one buffer are made one after another, in the order in which they were deferred, each exactly once.
-// At the memory bound a producer runs its own full buffer (engine.h), which upsets the order of all but synchronous().
+// A waiter is a thread in await_processed(), or in the environment's end. At the memory bound a producer runs its own full
+// buffer (engine.h).
 #pragma once
 
 #include <cstdint>

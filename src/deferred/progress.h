@@ -1,4 +1,5 @@
-// Progress: how far one producer's buffers have been processed, told to threads that wait for it.
+// Progress: how far one producer's buffers have been processed, told to threads that wait for it. Unfinished: the same
+// for all buffers of an engine.
 //
 // The threads that run buffers call complete(); one that keeps a half-run buffer from finishing, because it puts it
 // back into a queue, calls nudge(). A waiter sleeps only when there is nothing that it could run itself, and:
@@ -69,6 +70,40 @@ class BasicProgress {
   typename Sync::template Atomic<uint32_t> events_{0};
 };
 
+// How many of an engine's buffers are submitted and not yet processed, told to the thread that ends the engine. What is
+// said above of sleeping and helping holds here too. Outlives the engine, which may be gone once the last has ended().
+template <typename Sync>
+class BasicUnfinished {
+ public:
+  void began() { buffers_.fetch_add(1); }
+  void ended() {
+    buffers_.fetch_sub(1);
+    if (awaited()) nudge();
+  }
+  void nudge() {
+    events_.fetch_add(1);
+    events_.notify_all();
+  }
+  bool awaited() const { return awaited_.load(); }
+
+  // Returns when there are none. By one thread. None may begin meanwhile but before another one ends.
+  template <typename Help>
+  void await_all(Help help) {
+    awaited_.store(true);
+    for (;;) {
+      const uint32_t seen = events_.load();
+      if (buffers_.load() == 0) return;
+      if (!help()) events_.wait(seen);
+    }
+  }
+
+ private:
+  typename Sync::template Atomic<uint32_t> buffers_{0};
+  typename Sync::template Atomic<bool> awaited_{false};
+  typename Sync::template Atomic<uint32_t> events_{0};
+};
+
 using Progress = BasicProgress<RealSync>;
+using Unfinished = BasicUnfinished<RealSync>;
 
 }  // namespace contrafact::deferred

@@ -74,6 +74,7 @@ Client& find_or_attach(Engine& engine, const std::shared_ptr<ThreadLink>& link) 
     std::erase_if(clients, [](const Attached& attached) { return attached.link->is_cut(); });
     clients.reserve(clients.size() + 1);
     client = engine.attach(threads_seen.fetch_add(1, std::memory_order_relaxed));
+    client->foreign_ = false;
     clients.push_back({engine.serial(), client, link});
   }
   cached_clients[engine.serial() % kCachedClients] = {engine.serial(), client};
