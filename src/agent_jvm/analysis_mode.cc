@@ -150,7 +150,8 @@ std::string finish(Mode& mode, const contrafact_run& run) {
 }
 
 // `key=value`, one a line; no value has a line break.
-void write_status(int file, const contrafact_run& run, const std::string& first_failure, const std::string& error) {
+void write_status(const Mode& mode, const contrafact_run& run, const std::string& first_failure,
+                  const std::string& error) {
   std::string text;
   const auto add = [&](std::string_view key, std::string value) {
     std::replace(value.begin(), value.end(), '\n', ' ');
@@ -162,9 +163,11 @@ void write_status(int file, const contrafact_run& run, const std::string& first_
   add("methods", std::to_string(run.methods));
   add("refused", std::to_string(run.refused));
   add("unseen_sites", std::to_string(run.unseen_sites));
+  for (const std::string& refusal : mode.probes->refusals()) add("refusal", refusal);
   if (!first_failure.empty()) add("first_failure", first_failure);
   if (!error.empty()) add("error", error);
   add("done", "1");
+  const int file = mode.status_file;
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, text.data(), text.size(), 0) < 0)
     say("cannot write how the run went");
 }
@@ -186,7 +189,7 @@ void end(Mode& mode) {
         " times; first: " + statistics.first_failure);
   }
   if (!error.empty()) say("the analysis '" + name + "' wrote no result: " + error);
-  write_status(mode.status_file, run, statistics.first_failure, error);
+  write_status(mode, run, statistics.first_failure, error);
 }
 
 // ---- JVMTI

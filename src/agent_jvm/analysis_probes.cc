@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "agent_jvm/agent_state.h"
+#include "classfile/annotations.h"
 
 namespace contrafact::agent_jvm {
 namespace {
 
 // The probes stand on Unsafe; and while a virtual thread is being mounted, the current thread changes within a method.
+constexpr size_t kRefusalsKept = 20;  // with their reasons; all are counted
+
 constexpr std::string_view kNever[] = {"java/lang/Contrafact", "jdk/internal/misc/Unsafe", "java/lang/VirtualThread",
                                        "jdk/internal/vm/Continuation"};
 
@@ -28,6 +31,16 @@ std::string dotted(std::string_view internal_name) {
   return out;
 }
 
+// The JVM may have its own code for a method that the JDK marks so, which runs in place of ours once the caller is
+// compiled.
+constexpr std::string_view kIntrinsic = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
+
+// Code in it would make every object of the class finalizable; the JVM does not even call it.
+bool is_empty_finalizer(const classfile::Member& method) {
+  constexpr size_t kCodeLength = 4;  // its offset in the attribute, JVMS 4.7.3
+  return method.name == "finalize" && method.descriptor == "()V" && classfile::load_u4(&method.code[kCodeLength]) == 1;
+}
+
 // From JDK 21 on: the buffer written is that of the thread which carries the current one.
 base::Status carry(Edit& edit) {
   return edit.wrap(calls("currentThread"), [](const CallOperands&, Sequence&, Sequence& after, Sequence&) {
@@ -36,6 +49,17 @@ base::Status carry(Edit& edit) {
 }
 
 }  // namespace
+
+std::vector<std::string> AnalysisProbes::refusals() const {
+  std::lock_guard lock(mutex_);
+  return refusals_;
+}
+
+void AnalysisProbes::refuse(const std::string& place, const std::string& reason) {
+  ++refused_;
+  std::lock_guard lock(mutex_);
+  if (refusals_.size() < kRefusalsKept) refusals_.push_back(place + ": " + reason);
+}
 
 std::optional<std::vector<uint8_t>> AnalysisProbes::instrument(std::string_view class_name,
                                                                std::span<const uint8_t> bytes) {
@@ -50,7 +74,7 @@ std::optional<std::vector<uint8_t>> AnalysisProbes::instrument(std::string_view 
 
   auto file = classfile::ClassFile::parse(bytes);
   if (!file || (fields && !add_fields(*file))) {
-    ++refused_;
+    refuse(dotted_name, file ? "has a field of a name that is ours" : file.error().message);
     return std::nullopt;
   }
   const size_t count = file->methods().size();
@@ -78,19 +102,17 @@ bool AnalysisProbes::add_fields(classfile::ClassFile& file) {
 
 void AnalysisProbes::edit_method(classfile::ClassFile& file, const std::string& class_name, size_t index) {
   const classfile::Member& method = file.methods()[index];
+  if (is_empty_finalizer(method)) return;
   const online::MethodId id = methods_.add({class_name, std::string(method.name), std::string(method.descriptor),
                                             std::string(file.source_file()), file.line_of(method, 0).value_or(0)});
   auto code = classfile::Code::parse(file, method);
-  if (!id.valid() || !code) {
-    ++refused_;
-    return;
-  }
+  const std::string place = class_name + "." + std::string(method.name);
+  if (!id.valid()) return refuse(place, "there are too many methods");
+  if (!code) return refuse(place, code.error().message);
   Edit edit(file, method, *code, jdk_);
-  auto encoded = edit_code(edit, id.value) ? code->encode(file.pool()) : base::Error{};
-  if (!encoded) {
-    ++refused_;
-    return;
-  }
+  if (base::Status edited = edit_code(edit, id.value); !edited) return refuse(place, edited.error().message);
+  auto encoded = code->encode(file.pool());
+  if (!encoded) return refuse(place, encoded.error().message);
   file.replace_code(index, std::move(*encoded));
 }
 
@@ -100,7 +122,7 @@ base::Status AnalysisProbes::edit_code(Edit& edit, uint32_t method_id) {
     if (!unseen) return unseen.error();
     unseen_sites_ += *unseen;
   }
-  return add_calls(edit, method_id);
+  return has_annotation(edit.file, edit.method, kIntrinsic) ? base::Status() : add_calls(edit, method_id);
 }
 
 base::Status AnalysisProbes::add_calls(Edit& edit, uint32_t method_id) {

@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,8 @@ class AnalysisProbes {
   std::optional<std::vector<uint8_t>> instrument(std::string_view class_name, std::span<const uint8_t> bytes);
 
   uint64_t refused() const { return refused_; }
+  // The first few, with the reason.
+  std::vector<std::string> refusals() const;
   uint64_t unseen_sites() const { return unseen_sites_; }
 
  private:
@@ -38,6 +42,7 @@ class AnalysisProbes {
   void edit_method(classfile::ClassFile& file, const std::string& class_name, size_t index);
   base::Status edit_code(Edit& edit, uint32_t method_id);
   base::Status add_calls(Edit& edit, uint32_t method_id);
+  void refuse(const std::string& place, const std::string& reason);
 
   const int jdk_;
   const TraceConfig& config_;
@@ -45,6 +50,8 @@ class AnalysisProbes {
   online::MethodNames& methods_;
   std::atomic<uint64_t> refused_{0};
   std::atomic<uint64_t> unseen_sites_{0};
+  mutable std::mutex mutex_;
+  std::vector<std::string> refusals_;
 };
 
 // Tells of every object and array that the method makes. Yields the places where it makes some that cannot be told of:

@@ -15,8 +15,9 @@ constexpr double kSideMax = 2.2;
 // In points.
 constexpr double kEdgeMin = 0.6;
 constexpr double kEdgeMax = 9;
-// Width of a letter of the labels, 9 points.
-constexpr double kLetterInches = 0.075;
+// Of the labels, 9 points: the width of a letter with some room, and the height of a line.
+constexpr double kLetterInches = 0.09;
+constexpr double kLabelInches = 0.2;
 
 double scaled(uint64_t value, uint64_t largest, Scale scale) {
   if (largest == 0) return 0;
@@ -59,6 +60,11 @@ struct Largest {
   uint64_t calls = 0;
 };
 
+// Of what was folded: pale and without a say in the layout, since it would pull everything to one place.
+bool is_aside(const Graph& graph, const Edge& edge) {
+  return graph.nodes[edge.from].kind == Node::folded || graph.nodes[edge.to].kind == Node::folded;
+}
+
 // Of the elements: what is folded would make all of them small.
 Largest largest_of(const Graph& graph, const View& view) {
   Largest largest;
@@ -67,31 +73,37 @@ Largest largest_of(const Graph& graph, const View& view) {
     largest.width = std::max(largest.width, node.value(view.width));
     largest.height = std::max(largest.height, node.value(view.height));
   }
-  for (const Edge& edge : graph.edges) largest.calls = std::max(largest.calls, edge.calls);
+  for (const Edge& edge : graph.edges) {
+    if (!is_aside(graph, edge)) largest.calls = std::max(largest.calls, edge.calls);
+  }
   return largest;
 }
 
 std::string node_line(const Graph& graph, size_t i, const View& view, const Largest& largest) {
   const Node& node = graph.nodes[i];
   const bool sized = node.kind == Node::element;
+  const double own_width = static_cast<double>(node.label.size() + 2) * kLetterInches;
   const double width =
-      sized ? std::max(kSideMin, kSideMax * scaled(node.value(view.width), largest.width, view.scale)) : 0.5;
+      sized ? std::max(kSideMin, kSideMax * scaled(node.value(view.width), largest.width, view.scale)) : own_width;
   const double height =
       sized ? std::max(kSideMin, kSideMax * scaled(node.value(view.height), largest.height, view.scale)) : 0.3;
   // A label that fits is in the rectangle, otherwise beside it.
-  const bool inside = !sized || (static_cast<double>(node.label.size()) * kLetterInches < width && height > 0.18);
+  const bool inside = static_cast<double>(node.label.size()) * kLetterInches < width && height > kLabelInches;
   return fmt::format("  n{} [width={:.3f} height={:.3f} {}={} {} tooltip={}];\n", i, width, height,
                      inside ? "label" : "label=\"\" xlabel", quoted(node.label), look(node.kind),
                      quoted(fmt::format("{}: {}", node.name, counts(node))));
 }
 
 std::string edge_line(const Graph& graph, const Edge& edge, const Largest& largest) {
-  const double width = std::max(kEdgeMin, kEdgeMax * scaled(edge.calls, largest.calls, Scale::linear));
+  const bool aside = is_aside(graph, edge);
+  const double width =
+      aside ? kEdgeMin : std::max(kEdgeMin, kEdgeMax * scaled(edge.calls, largest.calls, Scale::linear));
   const std::string count = table::count_text(static_cast<int64_t>(edge.calls));
   const std::string tip =
       quoted(fmt::format("{} calls {}: {} times", graph.nodes[edge.from].name, graph.nodes[edge.to].name, count));
-  return fmt::format("  n{} -> n{} [penwidth={:.2f} arrowsize={:.2f} tooltip={} edgetooltip={}];\n", edge.from, edge.to,
-                     width, std::clamp(2 / std::sqrt(width + 1), 0.4, 0.9), tip, tip);
+  return fmt::format("  n{} -> n{} [penwidth={:.2f} arrowsize={:.2f}{} tooltip={} edgetooltip={}];\n", edge.from,
+                     edge.to, width, std::clamp(2 / std::sqrt(width + 1), 0.4, 0.9),
+                     aside ? " color=\"#2c3e5522\" constraint=false" : "", tip, tip);
 }
 
 }  // namespace
@@ -100,7 +112,7 @@ std::string dot_view(const Graph& graph, const View& view) {
   const Largest largest = largest_of(graph, view);
   std::string out = fmt::format(
       "digraph blueprint {{\n"
-      "  graph [rankdir=TB nodesep=0.35 ranksep=0.55 forcelabels=true bgcolor=\"transparent\" tooltip={}];\n"
+      "  graph [rankdir=LR nodesep=0.25 ranksep=1.4 forcelabels=true bgcolor=\"transparent\" tooltip={}];\n"
       "  node [shape=box fixedsize=true fontname=\"DejaVu Sans\" fontsize=9 color=\"#2c3e55\" penwidth=0.8];\n"
       "  edge [color=\"#2c3e5590\"];\n",
       quoted(view.title));

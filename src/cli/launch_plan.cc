@@ -54,6 +54,7 @@ std::string agent_option_string(const AgentOptions& options) {
 LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
                      const AgentOptions& options) {
   LaunchPlan plan{.arguments = program};
+  plan.arguments.insert(plan.arguments.begin() + 1, options.vm_flags.begin(), options.vm_flags.end());
   plan.arguments.insert(plan.arguments.begin() + 1, agent_argument(installation, options));
   return plan;
 }
@@ -64,6 +65,7 @@ base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, con
   if (!agent) return agent.error();
   LaunchPlan plan{.arguments = program};
   plan.java_tool_options = fmt::format("{}{}{}", java_tool_options, java_tool_options.empty() ? "" : " ", *agent);
+  for (const std::string& flag : options.vm_flags) plan.java_tool_options += " " + flag;
   return plan;
 }
 

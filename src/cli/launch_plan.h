@@ -22,6 +22,7 @@ struct AgentOptions {
   std::string analysis;          // fed while the program runs, instead of a trace: a name or an absolute path; or empty
   std::string analysis_options;  // for it
   online::ProcessingOptions processing;
+  std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
 };
 
 // What changes in the start of the program.

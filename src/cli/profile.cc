@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "online/plugin.h"
+#include "table/value_text.h"
 
 namespace contrafact::cli {
 namespace {
@@ -23,6 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kResultBytesMin = 1 << 20;
+
+// Methods that allocate and that the compilers would otherwise replace by code of their own, without our probes.
+constexpr const char* kVmFlags[] = {"-XX:+UnlockDiagnosticVMOptions", "-XX:DisableIntrinsic=_copyOf,_copyOfRange",
+                                    "-XX:-OptimizeStringConcat", "-XX:-EliminateAutoBox",
+                                    "-XX:-UseMultiplyToLenIntrinsic"};
 
 struct Options {
   std::string output = "profile.json";
@@ -53,6 +59,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   agent.analysis = online::is_plugin(options.analysis) ? fs::absolute(options.analysis).string() : options.analysis;
   agent.analysis_options = options.analysis_options;
   agent.processing = options.processing;
+  agent.vm_flags.assign(std::begin(kVmFlags), std::end(kVmFlags));
   if (jdk) return plan_java(session.program, *installation, agent);
   const char* before = std::getenv("JAVA_TOOL_OPTIONS");
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
@@ -106,7 +113,7 @@ std::map<std::string, std::string> status_lines(const std::string& path) {
     const size_t end = std::min(text->find('\n', begin), text->size());
     const std::string line = text->substr(begin, end - begin);
     if (const size_t equals = line.find('='); equals != std::string::npos) {
-      values[line.substr(0, equals)] = line.substr(equals + 1);
+      values.try_emplace(line.substr(0, equals), line.substr(equals + 1));  // of several refusals the first
     }
     begin = end + 1;
   }
@@ -128,7 +135,8 @@ std::string summary(const Options& options, const std::map<std::string, std::str
     text += fmt::format("contrafact: note: {} events were lost for want of memory; give more with --memory\n", lost);
   }
   if (const uint64_t refused = number(status, "refused")) {
-    text += fmt::format("contrafact: note: {} methods could not be given probes and were not counted\n", refused);
+    text += fmt::format("contrafact: note: {} methods could not be given probes and were not counted, e.g. {}\n",
+                        refused, table::printable(status.at("refusal"), true));
   }
   if (const uint64_t unseen = number(status, "unseen_sites")) {
     text += fmt::format("contrafact: note: objects made in {} places of classes older than Java 5 were not counted\n",
