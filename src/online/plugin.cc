@@ -26,6 +26,15 @@ base::Status check(const contrafact_analysis* analysis, const std::string& path)
   return {};
 }
 
+// The agent has a C++ runtime of its own, and the plug-in the system's. What the plug-in throws is caught here all the
+// same, but our copy of the unwinder aborts unless it has been set up, which the first exception of our own does.
+void set_up_unwinder() {
+  try {
+    throw 0;
+  } catch (int) {
+  }
+}
+
 }  // namespace
 
 base::Result<const contrafact_analysis*> find_analysis(const std::string& name) {
@@ -38,6 +47,7 @@ base::Result<const contrafact_analysis*> find_analysis(const std::string& name) 
     return base::Error{"there is no analysis '" + name + "'; built in: " + known +
                        "; a plug-in is named by its path, as in ./my_analysis.so"};
   }
+  set_up_unwinder();
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();

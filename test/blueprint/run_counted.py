@@ -45,6 +45,7 @@ def differences(what, ours, theirs):
 def faults(build, java, flags, package, program, skip):
     with tempfile.TemporaryDirectory() as folder:
         calls, objects, sizes = counted(build, java, folder, flags, package.replace(".", "/"), program(folder))
+    with tempfile.TemporaryDirectory() as folder:
         output = f"{folder}/profile.json"
         done = profile(build, output, ["--include", package + "*"], [java] + flags + program(folder))
         assert done.returncode == 0, done
@@ -54,11 +55,13 @@ def faults(build, java, flags, package, program, skip):
         yield f"only {sum(calls.values())} calls and {sum(objects.values())} objects were counted"
     yield from differences("calls", keep(ours.calls), keep(calls))
     yield from differences("objects of", keep(ours.objects), keep(objects))
-    yield from differences("bytes of", keep(ours.bytes), keep(sizes))
+    # A Thread has two fields more in a profiled program.
+    fits = lambda counts: collections.Counter({k: n for k, n in keep(counts).items() if "Known.threads(" not in k})
+    yield from differences("bytes of", fits(ours.bytes), fits(sizes))
 
 
 def cases(build, release):
-    known = lambda folder: ["-cp", f"{build}/java/known", "known.Known"]
+    known = lambda folder: ["-cp", f"{build}/java/known", "known.Known", "2000"]
     # How deep the stack gets before it overflows is no property of the program.
     overflow = lambda name: "overflow" in name
     layouts = [[], ["-XX:-UseCompressedOops"], ["-XX:-UseCompressedClassPointers"], ["-XX:ObjectAlignmentInBytes=16"]]

@@ -2,10 +2,11 @@ package known;
 
 /**
  * Makes calls and objects whose numbers it knows, and says so: lines "call caller callee count" and "objects method count".
- * What it cannot know exactly it leaves out. With an argument it also uses virtual threads, where there are some.
+ * What it cannot know exactly it leaves out. Its arguments: "virtual" to use virtual threads too, where there are some; a
+ * number of rounds.
  */
 public class Known {
-  private static final int ROUNDS = 20_000;  // enough for both compilers
+  private static int rounds = 20_000;  // enough for both compilers
   private static final int THREADS = 4;
   private static final int DEPTH = 10;
 
@@ -82,7 +83,7 @@ public class Known {
 
   static synchronized void locked() {}
 
-  static void throughFrames(int rounds) {
+  static void throughFrames() {
     for (int i = 0; i < rounds; i++) {
       try {
         first(i % 2 == 0);
@@ -92,7 +93,7 @@ public class Known {
     }
   }
 
-  static void constructors(int rounds) {
+  static void constructors() {
     for (int i = 0; i < rounds; i++) {
       sink = new Derived();
       try {
@@ -103,7 +104,7 @@ public class Known {
     }
   }
 
-  static void arrays(int rounds) {
+  static void arrays() {
     for (int i = 0; i < rounds; i++) {
       sink = new byte[i % 50];
       sink = new Object[i % 7];
@@ -113,7 +114,7 @@ public class Known {
     }
   }
 
-  static void copies(int rounds) throws CloneNotSupportedException {
+  static void copies() throws CloneNotSupportedException {
     Copied copied = new Copied();
     int[] numbers = {1, 2, 3};
     for (int i = 0; i < rounds; i++) {
@@ -139,7 +140,7 @@ public class Known {
   static void afterOverflow() {}
 
   static void work() {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
       recursive(DEPTH);
       locked();
     }
@@ -157,7 +158,7 @@ public class Known {
   }
 
   static void yielding() {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
       recursive(1);
       if (i % 100 == 0) {
         Thread.yield();
@@ -192,46 +193,53 @@ public class Known {
   }
 
   public static void main(String[] arguments) throws Exception {
-    throughFrames(ROUNDS);
-    constructors(ROUNDS);
-    arrays(ROUNDS);
-    copies(ROUNDS);
+    boolean wantsVirtual = false;
+    for (String argument : arguments) {
+      wantsVirtual |= argument.equals("virtual");
+      if (Character.isDigit(argument.charAt(0))) {
+        rounds = Integer.parseInt(argument);
+      }
+    }
+    throughFrames();
+    constructors();
+    arrays();
+    copies();
     threads();
     overflow();
-    boolean virtual = arguments.length > 0 && virtualThreads();
+    boolean virtual = wantsVirtual && virtualThreads();
 
     call(".main", ".throughFrames", 1);
-    call(".throughFrames", ".first", ROUNDS);
-    call(".first", ".second", ROUNDS);
-    call(".second", ".third", ROUNDS);
-    call(".third", "$Mark.<init>", ROUNDS / 2);
-    call(".first", ".inFinally", ROUNDS);
-    call(".throughFrames", ".afterCatch", ROUNDS / 2);
-    objects(".third", ROUNDS / 2);
+    call(".throughFrames", ".first", rounds);
+    call(".first", ".second", rounds);
+    call(".second", ".third", rounds);
+    call(".third", "$Mark.<init>", rounds / 2);
+    call(".first", ".inFinally", rounds);
+    call(".throughFrames", ".afterCatch", rounds / 2);
+    objects(".third", rounds / 2);
 
-    call(".constructors", "$Derived.<init>", 2L * ROUNDS);
-    call("$Derived.<init>", "$Derived.<init>", ROUNDS);
-    call("$Derived.<init>", ".argument", ROUNDS);
-    call("$Derived.<init>", "$Base.<init>", 2L * ROUNDS);
-    call("$Derived.<init>", "$Derived.built", ROUNDS);
-    call(".constructors", ".afterCatch", ROUNDS);
-    objects(".constructors", 2L * ROUNDS);
-    objects(".argument", ROUNDS);
-    objects("$Base.<init>", ROUNDS);
-    objects("$Derived.<init>", ROUNDS);
+    call(".constructors", "$Derived.<init>", 2L * rounds);
+    call("$Derived.<init>", "$Derived.<init>", rounds);
+    call("$Derived.<init>", ".argument", rounds);
+    call("$Derived.<init>", "$Base.<init>", 2L * rounds);
+    call("$Derived.<init>", "$Derived.built", rounds);
+    call(".constructors", ".afterCatch", rounds);
+    objects(".constructors", 2L * rounds);
+    objects(".argument", rounds);
+    objects("$Base.<init>", rounds);
+    objects("$Derived.<init>", rounds);
 
-    objects(".arrays", ROUNDS * (1 + 1 + 3 + 3 + 1L));
+    objects(".arrays", rounds * (1 + 1 + 3 + 3 + 1L));
 
-    call(".copies", "$Copied.copy", ROUNDS);
-    objects("$Copied.copy", ROUNDS);
-    objects(".copies", 2 + ROUNDS);
+    call(".copies", "$Copied.copy", rounds);
+    objects("$Copied.copy", rounds);
+    objects(".copies", 2 + rounds);
 
-    call(".work", ".recursive", (long) THREADS * ROUNDS);
-    call(".work", ".locked", (long) THREADS * ROUNDS);
+    call(".work", ".recursive", (long) THREADS * rounds);
+    call(".work", ".locked", (long) THREADS * rounds);
     if (virtual) {
-      call(".yielding", ".recursive", (long) THREADS * ROUNDS);
+      call(".yielding", ".recursive", (long) THREADS * rounds);
     }
-    call(".recursive", ".recursive", (long) THREADS * ROUNDS * (DEPTH + (virtual ? 1 : 0)));
+    call(".recursive", ".recursive", (long) THREADS * rounds * (DEPTH + (virtual ? 1 : 0)));
 
     call(".overflow", ".overflowing", 1);
     call(".overflow", ".afterCatch", 1);
