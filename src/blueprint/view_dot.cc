@@ -16,7 +16,7 @@ constexpr double kSideMax = 2.2;
 constexpr double kEdgeMin = 0.6;
 constexpr double kEdgeMax = 9;
 // Of the labels, 9 points: the width of a letter with some room, and the height of a line.
-constexpr double kLetterInches = 0.09;
+constexpr double kLetterInches = 0.08;
 constexpr double kLabelInches = 0.2;
 
 double scaled(uint64_t value, uint64_t largest, Scale scale) {
@@ -112,7 +112,7 @@ std::string dot_view(const Graph& graph, const View& view) {
   const Largest largest = largest_of(graph, view);
   std::string out = fmt::format(
       "digraph blueprint {{\n"
-      "  graph [rankdir=LR nodesep=0.25 ranksep=1.4 forcelabels=true bgcolor=\"transparent\" tooltip={}];\n"
+      "  graph [rankdir=LR nodesep=0.25 ranksep=1.4 forcelabels=true bgcolor=\"white\" tooltip={}];\n"
       "  node [shape=box fixedsize=true fontname=\"DejaVu Sans\" fontsize=9 color=\"#2c3e55\" penwidth=0.8];\n"
       "  edge [color=\"#2c3e5590\"];\n",
       quoted(view.title));
