@@ -82,6 +82,7 @@ base::Result<bool> lock_output(Mode& mode) {
     say("another JVM of this program is being profiled into '" + mode.agent.options.output + "'; this one is not");
     return false;
   }
+  if (::ftruncate(fd, 0) != 0) return base::Error{"cannot write '" + path + "': " + std::strerror(errno)};
   mode.status_file = fd;
   return true;
 }
