@@ -12,10 +12,12 @@ import sys
 import figures
 
 LOAD_NOTE = """
-A generated trace of {tasks:,} tasks and {events:,} events, {bytes_each:.2f} bytes each, loaded {rounds} times, the file
-in the page cache. The aim is 50 million events a second on one core. Memory is the growth of the process's peak over
-its loads.
+Two generated traces of {tasks:,} tasks, each loaded {rounds} times, the file in the page cache: one of tasks alone, and one
+with {calls} recorded method calls in each part of a request. The aim is 50 million events a second on one core. Memory is
+the growth of the process's peak over its loads: 17 bytes for each event's columns, and what each task's row takes.
 """
+
+CALLS = 8  # in each part of a request
 
 ESTIMATE_NOTE = """
 Combinations of the {candidates} improvements that a generated trace of {tasks:,} tasks and {events:,} events offers,
@@ -24,11 +26,11 @@ peaks) on {threads} threads, for at most {limit_s} s. The aim is 10,000 combinat
 """
 
 
-def generated_trace(programs, tasks):
+def generated_trace(programs, tasks, calls=0):
     folder = figures.ROOT / "build" / "bench-traces"
     folder.mkdir(parents=True, exist_ok=True)
-    trace = folder / f"generated-{tasks}.cft"
-    made = subprocess.run([programs / "make_trace", trace, str(tasks)], capture_output=True, text=True)
+    trace = folder / (f"generated-{tasks}.cft" if calls == 0 else f"generated-{tasks}-{calls}.cft")
+    made = subprocess.run([programs / "make_trace", trace, str(tasks), str(calls)], capture_output=True, text=True)
     if made.returncode != 0:
         figures.fail(made.stderr.strip())
     facts = dict(re.findall(r"(\w+) (\d+)", made.stdout))
@@ -42,21 +44,27 @@ def lines_of(command):
     return [line.split() for line in run.output.decode().splitlines()]
 
 
-def load(programs, tasks, rounds):
-    trace, facts = generated_trace(programs, tasks)
+def load_one(programs, tasks, calls, rounds):
+    trace, facts = generated_trace(programs, tasks, calls)
     loads = [[int(word) for word in line] for line in lines_of([programs / "load_bench", trace, str(rounds)])]
     if any(events != facts["events"] for events, *_ in loads):
         figures.fail(f"of {facts['events']} events {loads[0][0]} were loaded")
     wall = [events / (wall_ns / 1e9) / 1e6 for events, wall_ns, _, _ in loads]
     cpu = [events / (cpu_ns / 1e9) / 1e6 for events, _, cpu_ns, _ in loads]
-    bytes_each = loads[-1][3] / facts["events"]
-    text = figures.paragraph(LOAD_NOTE.format(bytes_each=facts["bytes"] / facts["events"], rounds=rounds, **facts))
-    text += figures.markdown(["", "median (min to max)"], [
-        ["million events loaded per second", figures.spread(wall, 1)],
-        ["million events loaded per second of CPU time", figures.spread(cpu, 1)],
-        ["bytes of memory for each event", f"{bytes_each:.1f}"]])
-    figures.write_section("load", "Loading a trace", figures.door("load", sys.argv[3:]), text,
-                          {"wall": wall, "cpu": cpu, "bytes_each": bytes_each, **facts})
+    return {"wall": wall, "cpu": cpu, "bytes_each": loads[-1][3] / facts["events"], **facts}
+
+
+def load(programs, tasks, rounds):
+    traces = {"tasks": load_one(programs, tasks, 0, rounds), "calls": load_one(programs, tasks, CALLS, rounds)}
+    text = figures.paragraph(LOAD_NOTE.format(calls=CALLS, rounds=rounds, tasks=traces["tasks"]["tasks"]))
+    each = list(traces.values())
+    text += figures.markdown(["", "tasks alone", "with method calls"], [
+        ["events", *(f"{one['events']:,}" for one in each)],
+        ["bytes of the file for each event", *(f"{one['bytes'] / one['events']:.2f}" for one in each)],
+        ["million events loaded per second, median (min to max)", *(figures.spread(one["wall"], 1) for one in each)],
+        ["the same of CPU time", *(figures.spread(one["cpu"], 1) for one in each)],
+        ["bytes of memory for each event", *(f"{one['bytes_each']:.1f}" for one in each)]])
+    figures.write_section("load", "Loading a trace", figures.door("load", sys.argv[3:]), text, traces)
 
 
 def estimate(programs, tasks, combinations, limit_s):

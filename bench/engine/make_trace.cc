@@ -1,5 +1,6 @@
-// make_trace FILE TASKS: writes the trace of a server of TASKS tasks, as a recorder would have, for benchmarks of
-// loading and estimating. Deterministic: the same arguments give the same bytes.
+// make_trace FILE TASKS [CALLS]: writes the trace of a server of TASKS tasks, as a recorder would have, for benchmarks
+// of loading and estimating; with CALLS recorded method calls in each part of a request. Deterministic: the same
+// arguments give the same bytes.
 //
 // Twenty lanes, each of an acceptor, a worker of the pool "handlers" and three of the pool "parts". A request is a task
 // that spawns three others and waits for them: a tiny one, one that sleeps, and one that on some requests has next to
@@ -26,6 +27,9 @@ constexpr uint32_t kRoutes = 12;
 constexpr uint32_t kParts = 3;
 constexpr uint32_t kTasksPerRequest = 1 + kParts;
 constexpr uint32_t kRequestsPerPass = 25;  // of each lane: about 17,000 events in a block, as a drainer's pass has
+// A request is 35 events, and two more for each call: a pass fits a block.
+constexpr uint32_t kCallsMax = 15;
+static_assert(kLanes * kRequestsPerPass * (35 + kParts * 2 * kCallsMax) < format::kEventsPerBlockMax);
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Event {
@@ -82,7 +86,7 @@ constexpr uint32_t kThreadsPerLane = 2 + kParts;
 
 class Server {
  public:
-  explicit Server(uint32_t tasks) : tasks_max_(tasks) {
+  Server(uint32_t tasks, uint32_t calls) : tasks_max_(tasks), calls_(calls) {
     for (uint32_t i = 0; i < kLanes; ++i) {
       lanes_[i].each_thread([&](Thread& thread) {
         thread.now_ns = int64_t{1'000'000'000'000} + int64_t{i} * 37'000;
@@ -120,7 +124,7 @@ class Server {
                  {task + 1 + part, spawn_context(route, part), part_method(route, part)});
       worker.put(EventKind::task_spawn, 300,
                  {task + 1 + part, spawn_context(route, part), kPartsPool, part_method(route, part)});
-      run_part(lane.part_workers[part], worker.now_ns, task + 1 + part, part);
+      run_part(lane.part_workers[part], worker.now_ns, task + 1 + part, route, part);
     }
     for (uint32_t part = 0; part < kParts; ++part) {
       worker.put(EventKind::wait_begin, 500, {task + 1 + part, wait_context(route, part)});
@@ -133,10 +137,14 @@ class Server {
     lane.acceptor.wait_until(worker.now_ns - 15'000);
   }
 
-  void run_part(Thread& thread, int64_t spawned_ns, uint32_t task, uint32_t part) {
+  void run_part(Thread& thread, int64_t spawned_ns, uint32_t task, uint32_t route, uint32_t part) {
     thread.wait_until(spawned_ns);
     thread.put(EventKind::worker_busy, 5000 + below(4000), {kPartsPool, 0});
     thread.put(EventKind::task_start, 200, {task});
+    for (uint32_t call = 0; call < calls_; ++call) {
+      thread.put(EventKind::method_enter, 60, {part_method(route, call % kParts)});
+      thread.put(EventKind::method_exit, 200, {part_method(route, call % kParts), 0});
+    }
     if (part == 0) thread.now_ns += 3000 + below(2000);
     if (part == 1) {
       thread.put(EventKind::block_begin, 1000, {static_cast<uint32_t>(format::BlockReason::sleep), kNone});
@@ -150,6 +158,7 @@ class Server {
 
   std::mt19937_64 random_{1};
   uint32_t tasks_max_;
+  uint32_t calls_;
   uint32_t next_task_ = 0;
   std::array<Lane, kLanes> lanes_;
 };
@@ -209,7 +218,7 @@ void write_pass(Server& server, format::EventEncoder& encoder, format::Writer& w
   (void)writer.add_events(encoder);
 }
 
-base::Status make(const std::string& path, uint32_t tasks) {
+base::Status make(const std::string& path, uint32_t tasks, uint32_t calls) {
   base::Result<std::unique_ptr<format::Sink>> sink = format::open_file_sink(path);
   if (!sink) return sink.error();
   base::Result<std::unique_ptr<format::Writer>> opened = format::Writer::create(*std::move(sink));
@@ -219,7 +228,7 @@ base::Status make(const std::string& path, uint32_t tasks) {
   (void)writer.add_fact("cores", "20");
   write_tables(writer);
 
-  Server server(tasks);
+  Server server(tasks, calls);
   format::EventEncoder encoder;
   while (server.more()) {
     server.pass();
@@ -247,14 +256,25 @@ base::Status make(const std::string& path, uint32_t tasks) {
 }  // namespace
 }  // namespace contrafact::bench
 
+namespace {
+
+// False if it is no number.
+bool parse(const char* text, uint32_t& number) {
+  const char* end = text + std::strlen(text);
+  const auto parsed = std::from_chars(text, end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  uint32_t tasks = 0;
-  if (argc == 3) std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), tasks);
-  if (tasks == 0) {
-    std::fprintf(stderr, "usage: make_trace FILE TASKS\n");
+  uint32_t tasks = 0, calls = 0;
+  const bool understood = (argc == 3 || argc == 4) && parse(argv[2], tasks) && (argc == 3 || parse(argv[3], calls));
+  if (!understood || tasks == 0 || calls > contrafact::bench::kCallsMax) {
+    std::fprintf(stderr, "usage: make_trace FILE TASKS [CALLS], CALLS at most %u\n", contrafact::bench::kCallsMax);
     return 2;
   }
-  contrafact::base::Status made = contrafact::bench::make(argv[1], tasks);
+  contrafact::base::Status made = contrafact::bench::make(argv[1], tasks, calls);
   if (!made) std::fprintf(stderr, "make_trace: %s\n", made.error().message.c_str());
   return made ? 0 : 1;
 }

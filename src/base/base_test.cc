@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/column.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "base/strong_id.h"
@@ -52,6 +53,21 @@ TEST(File, ReadErrorSaysPathAndReason) {
   auto missing = read_file("/nonexistent/trace.cft");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/trace.cft': No such file or directory");
+}
+
+// Across the size from which a column lies on pages of its own.
+TEST(Column, KeepsItsValuesWhileItGrowsAndShrinks) {
+  Column<uint32_t> column;
+  for (size_t size : {10, 1'000'000, 6'000'000, 30'000'000}) {
+    const size_t before = column.size();
+    column.resize(size);
+    for (size_t i = before; i < size; ++i) column[i] = static_cast<uint32_t>(i * 7);
+  }
+  for (size_t i = 0; i < column.size(); ++i) ASSERT_EQ(column[i], static_cast<uint32_t>(i * 7));
+  column.resize(5);
+  column.shrink_to_fit();
+  const Column<uint32_t> copy = column;
+  EXPECT_EQ(copy, (Column<uint32_t>{0, 7, 14, 21, 28}));
 }
 
 }  // namespace

@@ -20,8 +20,10 @@ Result<Bytes> read_whole(const std::string& path) {
   if (fd < 0) return system_error("cannot open", path);
   struct stat status;
   Bytes bytes;
-  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) bytes.reserve(static_cast<size_t>(status.st_size));
   constexpr size_t kChunkBytes = 1 << 20;
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    bytes.reserve(static_cast<size_t>(status.st_size) + kChunkBytes);  // and the read that finds the end
+  }
   while (true) {
     size_t old_size = bytes.size();
     bytes.resize(old_size + kChunkBytes);

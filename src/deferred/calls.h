@@ -111,17 +111,23 @@ class Calls {
   // False if the call was dropped: no memory.
   template <auto Method, typename... Values>
   static bool defer(Client& client, Values... values) {
+    static_assert(sizeof...(Values) == std::tuple_size_v<Arguments<Method>>,
+                  "a deferred call has as many values as the method has arguments");
     contrafact_buffer* buffer = client.buffer();
     if (buffer->committed >= buffer->capacity) {
       buffer = client.swap();
       if (!buffer) return false;
     }
-    const uint32_t n = buffer->committed;
-    reinterpret_cast<uint16_t*>(buffer->ids)[n] = number_of<Method>();
-    const Arguments<Method> arguments{static_cast<Values>(values)...};
-    std::apply([&](const auto&... argument) { (put(*buffer, argument), ...); }, arguments);
-    std::atomic_ref(buffer->committed).store(n + 1, std::memory_order_release);
+    append<Method>(*buffer, static_cast<Values>(values)...);
     return true;
+  }
+  // The stores alone. REQUIRES: the buffer has room.
+  template <auto Method, typename... Values>
+  static void append(contrafact_buffer& buffer, Values... values) {
+    const uint32_t n = buffer.committed;
+    reinterpret_cast<uint16_t*>(buffer.ids)[n] = number_of<Method>();
+    put_all(buffer, Arguments<Method>{static_cast<Values>(values)...});
+    std::atomic_ref(buffer.committed).store(n + 1, std::memory_order_release);
   }
 
   // What a call throws ends the run.
@@ -176,10 +182,22 @@ class Calls {
     }
     return static_cast<uint8_t>(most);
   }
-  template <typename T>
-  static void put(contrafact_buffer& buffer, const T& value) {
-    constexpr size_t column = column_of<T>();
-    reinterpret_cast<T*>(buffer.column[column])[buffer.cursor[column]++] = value;
+  // Addresses and cursors are read before, and cursors written after the arguments, which might be them for all that
+  // the compiler knows of their types. Cursors are atomic only so that it does not make one vector of two of them: the
+  // next call would wait for the vector's way through memory.
+  static std::atomic_ref<uint32_t> relaxed(uint32_t& cursor) { return std::atomic_ref(cursor); }
+  template <typename... T>
+  static void put_all(contrafact_buffer& buffer, const std::tuple<T...>& arguments) {
+    [[maybe_unused]] uint64_t column[kColumnsMax];
+    [[maybe_unused]] uint32_t cursor[kColumnsMax];
+    ((column[column_of<T>()] = buffer.column[column_of<T>()]), ...);
+    ((cursor[column_of<T>()] = relaxed(buffer.cursor[column_of<T>()]).load(std::memory_order_relaxed)), ...);
+    std::apply(
+        [&](const T&... argument) {
+          ((reinterpret_cast<T*>(column[column_of<T>()])[cursor[column_of<T>()]++] = argument), ...);
+        },
+        arguments);
+    (relaxed(buffer.cursor[column_of<T>()]).store(cursor[column_of<T>()], std::memory_order_relaxed), ...);
   }
   // In a call, all arguments are read before it is made: one that throws leaves the cursor at the next.
   template <auto Method>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <vector>
 
 namespace contrafact::deferred {
 namespace {
@@ -120,14 +121,15 @@ void Engine::stop_foreign(Client& client) {
 // Submits what threads have deferred: those of the program, which defer no more, and those that ran buffers until now.
 // Whether there was any. REQUIRES: no buffer is unfinished.
 bool Engine::submit_of_threads() {
-  bool any = false;
+  // All are taken before the first is submitted: the methods in it may defer, on any of these threads.
+  std::vector<Buffer*> taken;
   for (Client* client : clients_.all()) {
     Buffer& current = *client->current_;
     if (client->foreign_ || &current == &client->stub_ || current.header.committed == 0) continue;
-    any = go_on_with(*client, nullptr);
-    processor_->process(FilledBuffer(current));
+    if (go_on_with(*client, nullptr)) taken.push_back(&current);
   }
-  return any;
+  for (Buffer* buffer : taken) processor_->process(FilledBuffer(*buffer));
+  return !taken.empty();
 }
 
 base::Status Engine::set_capacity(uint32_t calls) {

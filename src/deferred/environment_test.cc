@@ -18,11 +18,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-INSTANTIATE_TEST_SUITE_P(Deferred, EveryProcessor, testing::ValuesIn(kKinds), name_of);
+class EnvironmentWithEachProcessor : public EveryProcessor {};
+INSTANTIATE_TEST_SUITE_P(Deferred, EnvironmentWithEachProcessor, testing::ValuesIn(kKinds), name_of);
 
 // ---- the ends of threads and environments
 
-TEST_P(EveryProcessor, AThreadsLastBufferIsSubmittedHoweverItEnds) {
+TEST_P(EnvironmentWithEachProcessor, AThreadsLastBufferIsSubmittedHoweverItEnds) {
   Sum sum;
   auto environment = add_into(sum, make(GetParam()));
   std::thread([&] { environment->defer<&Sum::add>(1); }).join();
@@ -46,7 +47,7 @@ TEST_P(EveryProcessor, AThreadsLastBufferIsSubmittedHoweverItEnds) {
   EXPECT_EQ(sum.sum, 1111u);
 }
 
-TEST_P(EveryProcessor, TheEnvironmentsEndWaitsForThreadsThatLiveOn) {
+TEST_P(EnvironmentWithEachProcessor, TheEnvironmentsEndWaitsForThreadsThatLiveOn) {
   Sum sum;
   std::latch deferred(3), ended(1);
   std::vector<std::thread> threads;
@@ -66,7 +67,7 @@ TEST_P(EveryProcessor, TheEnvironmentsEndWaitsForThreadsThatLiveOn) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST_P(EveryProcessor, EnvironmentsOfOneClassSideBySide) {
+TEST_P(EnvironmentWithEachProcessor, EnvironmentsOfOneClassSideBySide) {
   constexpr size_t kEnvironments = 2 * kCachedClients + 3;
   std::vector<Sum> sums(kEnvironments);
   std::vector<std::unique_ptr<SumEnvironment>> environments;
@@ -188,7 +189,7 @@ class Counting {
 };
 using CountingEnvironment = Environment<&Counting::count>;
 
-TEST_P(EveryProcessor, CoalescingMergesOnceForEachBuffer) {
+TEST_P(EnvironmentWithEachProcessor, CoalescingMergesOnceForEachBuffer) {
   Histogram histogram;
   uint64_t buffers;
   {
@@ -220,7 +221,7 @@ struct Throwing {
 };
 using ThrowingEnvironment = Environment<&Throwing::call>;
 
-TEST_P(EveryProcessor, AnExceptionIsCountedAndTheOtherCallsGoOn) {
+TEST_P(EnvironmentWithEachProcessor, AnExceptionIsCountedAndTheOtherCallsGoOn) {
   Throwing throwing;
   auto environment = created(ThrowingEnvironment::create(throwing, make(GetParam()), {.capacity = 50}));
   EXPECT_EQ(environment->failures().first(), "");

@@ -7,8 +7,8 @@
 //                  where the queue is full
 //
 // All: the calls in one buffer are made one after another, in the order in which they were deferred, each exactly once.
-// A waiter is a thread in await_processed(), or in the environment's end. At the memory bound a producer runs its own full
-// buffer (engine.h).
+// A waiter is a thread in await_processed(), or in the environment's end. At the memory bound a producer runs its own
+// full buffer (engine.h).
 #pragma once
 
 #include <cstdint>

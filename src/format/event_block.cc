@@ -170,27 +170,42 @@ void EventEncoder::encode(GroupWriter& groups, std::vector<uint8_t>& out) {
 
 EventDecoder::EventDecoder() : streams_(kStreams) {}
 
-const EventBlock* EventDecoder::decode(std::span<const uint8_t> payload, uint32_t count) {
-  if (count > kEventsPerBlockMax) return nullptr;
-  ByteReader in(payload);
+// Reads the structure group up to the kinds; `sections` goes on behind them.
+bool EventDecoder::decode_structure(ByteReader& in, uint32_t count, std::optional<ByteReader>& sections) {
+  if (count > kEventsPerBlockMax) return false;
   const auto structure = groups_.get(in, scratch_[0]);
+  if (!structure) return false;
+  sections.emplace(*structure);
+  const auto runs = sections->bytes(sections->varint());
+  const auto kinds = sections->bytes(count);
+  uint8_t last_kind = 0;
+  for (const uint8_t kind : kinds) last_kind = std::max(last_kind, kind);
+  if (!sections->ok() || last_kind >= kEventKinds) return false;
+  kinds_ = {reinterpret_cast<const EventKind*>(kinds.data()), kinds.size()};
+  return decode_runs(runs, count) && sources_fit();
+}
+
+const EventOutline* EventDecoder::outline(std::span<const uint8_t> payload, uint32_t count) {
+  ByteReader in(payload);
+  std::optional<ByteReader> sections;
+  if (!decode_structure(in, count, sections)) return nullptr;
+  outline_ = {runs_, kinds_};
+  return &outline_;
+}
+
+const EventBlock* EventDecoder::decode(std::span<const uint8_t> payload, uint32_t count) {
+  ByteReader in(payload);
+  std::optional<ByteReader> sections;
+  if (!decode_structure(in, count, sections)) return nullptr;
   const auto times_low = groups_.get(in, scratch_[1]);
   const auto times_high = groups_.get(in, scratch_[2]);
   const auto operands = groups_.get(in, scratch_[3]);
-  if (!structure || !times_low || !times_high || !operands || !in.at_end()) return nullptr;
-
-  ByteReader sections(*structure);
-  const auto runs = sections.bytes(sections.varint());
-  const auto kinds = sections.bytes(count);
-  const auto known = [](uint8_t kind) { return kind < kEventKinds; };
-  if (!sections.ok() || !std::ranges::all_of(kinds, known)) return nullptr;
-  const auto* first_kind = reinterpret_cast<const EventKind*>(kinds.data());
-  kinds_.assign(first_kind, first_kind + count);
-  if (!decode_runs(runs, count) || !sources_fit() || !decode_times(sections, *times_low, *times_high) ||
-      !decode_operands(sections, *operands) || !sections.at_end()) {
+  if (!times_low || !times_high || !operands || !in.at_end()) return nullptr;
+  if (!decode_times(*sections, *times_low, *times_high) || !decode_operands(*sections, *operands) ||
+      !sections->at_end()) {
     return nullptr;
   }
-  block_ = {runs_, kinds_, times_ns_, a_, b_, extra_};
+  block_ = {runs_, kinds_, times_ns_, a_, b_, extra_, streams_[kTasks]};
   return &block_;
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct EventRun {
 // Decoded columns, all of length `kind.size()`, except `extra`. They live until the next block is decoded.
 // `a` and `b` are the first and second operand of each event in its schema's order; 0 where it has fewer. Third and
 // fourth operands follow each other in `extra`, in the order of the events that have them (task_create and
-// task_depends one each, task_spawn two): an importer keeps a cursor.
+// task_depends one each, task_spawn two): an importer keeps a cursor. `tasks` are all task and source operands.
 struct EventBlock {
   std::span<const EventRun> runs;
   std::span<const EventKind> kind;
@@ -42,6 +43,13 @@ struct EventBlock {
   std::span<const uint32_t> a;
   std::span<const uint32_t> b;
   std::span<const uint32_t> extra;
+  std::span<const uint32_t> tasks;
+};
+
+// What a block holds of which thread, without times and operands: enough to make room for its events.
+struct EventOutline {
+  std::span<const EventRun> runs;
+  std::span<const EventKind> kind;
 };
 
 inline constexpr uint32_t kEventsPerBlockMax = 1 << 16;
@@ -80,8 +88,11 @@ class EventDecoder {
   // The columns of a payload that should hold `count` events; null if it does not keep the grammar. Every event has a
   // known kind and all its operands; runs are in order, not empty, and cover all events.
   const EventBlock* decode(std::span<const uint8_t> payload, uint32_t count);
+  // The same payload's outline, for a fraction of the time; null if what it looks at breaks the grammar.
+  const EventOutline* outline(std::span<const uint8_t> payload, uint32_t count);
 
  private:
+  bool decode_structure(ByteReader& in, uint32_t count, std::optional<ByteReader>& sections);
   bool decode_runs(std::span<const uint8_t> bytes, uint32_t count);
   bool decode_times(ByteReader& sections, std::span<const uint8_t> low, std::span<const uint8_t> high);
   bool decode_operands(ByteReader& sections, std::span<const uint8_t> planes);
@@ -94,10 +105,11 @@ class EventDecoder {
   std::vector<int64_t> run_begin_ns_;  // relative to the end of the run before
   std::vector<uint64_t> deltas_;
   std::vector<std::vector<uint32_t>> streams_;
-  std::vector<EventKind> kinds_;
+  std::span<const EventKind> kinds_;  // in scratch_[0]
   std::vector<int64_t> times_ns_;
   std::vector<uint32_t> a_, b_, extra_;
   EventBlock block_;
+  EventOutline outline_;
 };
 
 }  // namespace contrafact::format

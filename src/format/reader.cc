@@ -130,6 +130,13 @@ class BlockDecoder {
     return false;
   }
 
+  // The same for the outline of a block of events.
+  bool visit_outline(const FoundBlock& block) {
+    const EventOutline* outline = events_.outline(block.payload, block.header.count);
+    if (outline) visitor_.on_outline(*outline);
+    return outline != nullptr;
+  }
+
  private:
   std::optional<ByteReader> open(const FoundBlock& block) {
     ByteReader in(block.payload);
@@ -237,17 +244,24 @@ base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string 
   return reader;
 }
 
-ReadLoss Reader::read(Visitor& visitor) const {
-  BlockScanner scanner(bytes_, begin_);
-  BlockDecoder decoder(visitor);
+namespace {
+
+void count_damaged(ReadLoss& loss, const FoundBlock& block) {
+  ++loss.blocks_damaged;
+  loss.bytes_skipped += sizeof(BlockHeader) + block.payload.size();
+}
+
+// Shows each block whose checksum fits, once, to `visit`, which says whether it keeps the grammar.
+template <typename Visit>
+ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
+  BlockScanner scanner(bytes, begin);
   ReadLoss& loss = scanner.loss();
   loss.cut_off = true;
   uint32_t expected = 0;
   while (const auto block = scanner.next()) {
     const uint32_t sequence = block->header.sequence;
-    if (sequence < expected || !decoder.visit(*block)) {  // a block twice, or one that breaks the grammar
-      ++loss.blocks_damaged;
-      loss.bytes_skipped += sizeof(BlockHeader) + block->payload.size();
+    if (sequence < expected || !visit(*block)) {  // a block twice, or one that breaks the grammar
+      count_damaged(loss, *block);
       expected = std::max(expected, sequence + 1);
       continue;
     }
@@ -255,19 +269,32 @@ ReadLoss Reader::read(Visitor& visitor) const {
     expected = sequence + 1;
     if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
   }
-  describe(loss, header_damaged_);
   return std::move(loss);
 }
 
-uint64_t Reader::event_count_hint() const {
-  uint64_t events = 0;
-  BlockHeader header;
-  for (size_t at = begin_; at + sizeof header <= bytes_.size(); at += sizeof header + header.stored_bytes) {
-    std::memcpy(&header, &bytes_[at], sizeof header);
-    if (std::memcmp(header.marker, kMarker, sizeof kMarker) != 0) break;
-    if (static_cast<BlockType>(header.type) == BlockType::events) events += std::min(header.count, kEventsPerBlockMax);
+}  // namespace
+
+ReadLoss Reader::read(Visitor& visitor) const {
+  BlockDecoder decoder(visitor);
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block) { return decoder.visit(block); });
+  describe(loss, header_damaged_);
+  return loss;
+}
+
+ReadLoss Reader::read_twice(Visitor& visitor) const {
+  BlockDecoder decoder(visitor);
+  std::vector<FoundBlock> event_blocks;
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block) {
+    if (static_cast<BlockType>(block.header.type) != BlockType::events) return decoder.visit(block);
+    if (!decoder.visit_outline(block)) return false;
+    event_blocks.push_back(block);
+    return true;
+  });
+  for (const FoundBlock& block : event_blocks) {
+    if (!decoder.visit(block)) count_damaged(loss, block);
   }
-  return std::min(events, uint64_t{bytes_.size()} * 64);
+  describe(loss, header_damaged_);
+  return loss;
 }
 
 }  // namespace contrafact::format

@@ -41,6 +41,7 @@ class Visitor {
   virtual void on_contexts(ContextId /*first*/, std::span<const ContextRow>) {}
   virtual void on_pools(PoolId /*first*/, std::span<const PoolRow>) {}
   virtual void on_threads(ThreadId /*first*/, std::span<const ThreadRow>) {}
+  virtual void on_outline(const EventOutline&) {}  // of Reader::read_twice
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}
 };
@@ -53,12 +54,14 @@ class Reader {
 
   // Visits every readable block, once. May be called again for another pass.
   ReadLoss read(Visitor& visitor) const;
+  // The same in two passes, for a visitor that wants to know how much comes before it comes: first everything but the
+  // events, with an outline in the place of each block of them, then these blocks' events in the same order. A block
+  // whose outline was seen may still turn out to break the grammar: then its events do not come.
+  ReadLoss read_twice(Visitor& visitor) const;
 
   uint32_t version() const { return version_; }
   uint64_t byte_count() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
-  // Events named by the block headers up to the first damage: what to reserve. At most 64 for each byte of the file.
-  uint64_t event_count_hint() const;
 
  private:
   Reader() = default;

@@ -117,6 +117,60 @@ TEST(ReaderDamage, FlippedBitsCostOneBlockAndAreCounted) {
   }
 }
 
+// What read_twice shows beside what read does.
+struct Outlined : Collected {
+  size_t outlined = 0;
+  void on_outline(const EventOutline& outline) override {
+    EXPECT_TRUE(events.empty());
+    for (const EventRun& run : outline.runs) outlined += run.end - run.begin;
+  }
+};
+
+TEST(ReadTwice, ShowsTheSameWithTheOutlinesBefore) {
+  const Sample sample = make_sample();
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 100; ++round) {
+    auto bytes = sample.bytes;
+    if (round > 0) bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1u << random() % 8);
+    if (round > 50) bytes.resize(random() % bytes.size());
+    const auto reader = Reader::from_bytes(bytes, "x");
+    if (!reader) continue;
+    Collected once;
+    Outlined twice;
+    const ReadLoss loss = reader->read(once);
+    const ReadLoss loss_of_two = reader->read_twice(twice);
+    EXPECT_EQ(twice.events, once.events);
+    EXPECT_EQ(twice.outlined, once.events.size());
+    EXPECT_EQ(twice.facts, once.facts);
+    EXPECT_EQ(twice.strings, once.strings);
+    EXPECT_EQ(twice.trailers.size(), once.trailers.size());
+    EXPECT_EQ(loss_of_two.notes, loss.notes);
+    EXPECT_EQ(loss_of_two.bytes_skipped, loss.bytes_skipped);
+    EXPECT_EQ(loss_of_two.cut_off, loss.cut_off);
+  }
+}
+
+// A block with a true checksum and a last group that is a byte too short.
+TEST(ReadTwice, EventsThatBreakTheGrammarDoNotComeThoughTheirOutlineDid) {
+  Sample sample = make_sample();
+  const size_t at = block_offsets(sample.bytes)[4];
+  BlockHeader header;
+  std::memcpy(&header, &sample.bytes[at], sizeof header);
+  ASSERT_EQ(static_cast<BlockType>(header.type), BlockType::events);
+  const size_t payload_at = at + sizeof header;
+  sample.bytes.erase(sample.bytes.begin() + static_cast<ptrdiff_t>(payload_at + --header.stored_bytes));
+  header.checksum = block_checksum(header, std::span(sample.bytes).subspan(payload_at, header.stored_bytes));
+  std::memcpy(&sample.bytes[at], &header, sizeof header);
+  const auto reader = Reader::from_bytes(sample.bytes, "x");
+  Outlined got;
+  const ReadLoss loss = reader->read_twice(got);
+  EXPECT_EQ(loss.blocks_damaged, 1u);
+  EXPECT_EQ(loss.bytes_skipped, sizeof header + header.stored_bytes);
+  EXPECT_EQ(got.outlined, sample.events.size());
+  EXPECT_EQ(got.events.size(), sample.events.size() - header.count);
+  expect_subsequence(got.events, sample.events);
+}
+
 TEST(ReaderDamage, AMissingBlockIsCounted) {
   auto sample = make_sample();
   const auto offsets = block_offsets(sample.bytes);

@@ -1,5 +1,6 @@
 // finish: from columns grouped by thread to a Trace that keeps its invariants. TraceBuilder and load share it.
-// Pure but for its argument; linear in the events (one pass, a second only if events have to be added or removed).
+// Pure but for its argument; linear in the events (one pass, and more only if events have to be moved to add or remove
+// others).
 //
 // What it repairs, and notes in Trace::loss:
 //  - times that decrease within a thread are raised to the one before;
@@ -11,15 +12,35 @@
 //  - ids that no table row has become none.
 #pragma once
 
+#include <array>
+#include <vector>
+
+#include "base/column.h"
 #include "base/result.h"
 #include "model/trace.h"
 
 namespace contrafact::model {
 
-// REQUIRES: event columns of equal size, grouped by `thread_ranges` in the order of `threads`; `tasks` has a row for
-// every task id, with pool, body, delay_us and (from third and fourth operands) nothing else; pauses and cpu in any
-// order.
-base::Result<Trace> finish(Trace parts);
+// A worker_busy that the loader did not take into the columns, for it closes nothing: a new worker got its first task
+// with it. It still counts for whatever looks at times and ids.
+struct LeftOut {
+  uint32_t position = UINT32_MAX;  // of the event that follows it; beyond all events if there is no such event
+  PoolId pool;
+  int64_t time_ns = 0;
+};
+
+// What a file says beyond the columns.
+struct FileParts {
+  base::Column<uint32_t> row_of;       // by the file's task id; empty if these are the rows' already
+  base::Column<uint32_t> extras;       // third and fourth operands, thread by thread, and two more values
+  std::vector<uint32_t> extras_begin;  // by thread
+  std::vector<LeftOut> left_out;       // by thread
+};
+
+// REQUIRES: event columns of equal size, grouped by `thread_ranges` in the order of `threads`. There may be room behind
+// a thread's events, best for just the closings that its brackets lack. `tasks` has a row for every task id; without
+// `file`, with pool, body and delay_us, and the dependencies are there too. Pauses and cpu in any order.
+base::Result<Trace> finish(Trace parts, const FileParts* file = nullptr);
 
 // Sets spawn's, create's and depends' operands that live outside the columns. Inline: the loader calls it per task
 // event.
@@ -42,6 +63,19 @@ inline void set_outer_operands(Trace& parts, EventKind kind, uint32_t task, cons
     default:
       break;
   }
+}
+
+// Operands beyond the two that are columns.
+constexpr uint32_t extra_operands(EventKind kind) {
+  constexpr auto kCounts = [] {
+    std::array<uint8_t, format::kEventKinds> counts{};
+    for (size_t k = 0; k < counts.size(); ++k) {
+      const size_t operands = format::kEventSchemas[k].operand_count();
+      counts[k] = static_cast<uint8_t>(operands > 2 ? operands - 2 : 0);
+    }
+    return counts;
+  }();
+  return kCounts[static_cast<size_t>(kind)];
 }
 
 // True for the events whose first operand is a task.

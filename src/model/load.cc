@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
 #include "base/file.h"
-#include "base/huge_pages.h"
 #include "format/reader.h"
 #include "model/finish.h"
 #include "model/text_names.h"
@@ -16,17 +16,59 @@
 namespace contrafact::model {
 namespace {
 
-// Collects the file's blocks in its own order, then moves runs of events to their threads. Peak memory is twice the
-// events'; decoding twice instead would take twice the time.
+// A thread's row stands before its events, so a thread without one lost it to damage; a file that names one as far
+// beyond the rows as this is not believed.
+constexpr size_t kThreadsLostMax = 1 << 20;
+
+constexpr bool is_beside(EventKind kind) {
+  return kind >= EventKind::pause_begin && kind <= EventKind::cpu_in;
+}
+constexpr bool is_of_worker(EventKind kind) {
+  return kind == EventKind::worker_idle || kind == EventKind::worker_busy;
+}
+
+// What a run's kinds tell of the room that it needs: sums of the table's values over its events. From the lowest bits:
+// 20 for the events kept beside, 20 for third and fourth operands, and 24, with a sign, for brackets opened less those
+// closed. A run has 65,536 events at most.
+struct KindSums {
+  uint64_t sums = 0;
+  static constexpr auto kOfKind = [] {
+    std::array<uint64_t, format::kEventKinds> table{};
+    for (size_t k = 0; k < table.size(); ++k) {
+      const auto kind = static_cast<EventKind>(k);
+      table[k] = (is_beside(kind) ? 1u : 0u) | uint64_t{extra_operands(kind)} << 20;
+      if (opens(kind)) table[k] += uint64_t{1} << 40;
+      if (closes(kind)) table[k] -= uint64_t{1} << 40;
+    }
+    return table;
+  }();
+  explicit KindSums(std::span<const EventKind> kinds) {
+    for (const EventKind kind : kinds) sums += kOfKind[static_cast<size_t>(kind)];
+  }
+  uint32_t beside() const { return sums & 0xfffff; }
+  uint32_t extras() const { return sums >> 20 & 0xfffff; }
+  int64_t open() const { return static_cast<int64_t>(sums) >> 40; }
+};
+static_assert(2 * format::kEventsPerBlockMax < 1 << 20);
+
+// One thread's share of the columns: how much it will need, then how far it is filled.
+struct ThreadRoom {
+  uint64_t events = 0;
+  uint64_t extras = 0;
+  int64_t open = 0;            // brackets opened less those closed
+  bool has_beside = false;     // events that go beside the columns lie between its others
+  bool has_worker = false;     // it went idle or busy at least once
+  bool busy_at_first = false;  // and busy before it was ever idle: that event is left out, see LeftOut
+  uint64_t before_worker = 0;  // events before that one
+  uint32_t event_at = 0;
+  uint32_t extra_at = 0;
+};
+
+// Loads a file in two passes: the first takes the tables and learns from the blocks' outlines how many events each
+// thread has, the second puts every event where it stays. The closings that a thread lacks because it outlived the
+// recording get room, so that finish() seldom has to move anything.
 class Collector : public format::Visitor {
  public:
-  explicit Collector(uint64_t events_hint) {
-    reserve(kind_, events_hint);
-    reserve(time_ns_, events_hint);
-    reserve(a_, events_hint);
-    reserve(b_, events_hint);
-  }
-
   void on_fact(std::string_view key, std::string_view value) override {
     if (key == "origin") {
       trace_.origin = named(kOriginNames, value).value_or(Origin::measured);
@@ -61,48 +103,57 @@ class Collector : public format::Visitor {
     trace_.loss.events_dropped = std::max(trace_.loss.events_dropped, trailer.events_dropped);
   }
 
-  void on_events(const format::EventBlock& block) override {
-    if (too_many_) return;
-    const auto base = static_cast<uint32_t>(kind_.size());
-    if (base + block.kind.size() > UINT32_MAX - 1) {
-      too_many_ = true;
-      return;
-    }
-    kind_.insert(kind_.end(), block.kind.begin(), block.kind.end());
-    time_ns_.insert(time_ns_.end(), block.time_ns.begin(), block.time_ns.end());
-    a_.insert(a_.end(), block.a.begin(), block.a.end());
-    b_.insert(b_.end(), block.b.begin(), block.b.end());
-    size_t extra = 0;
-    for (const format::EventRun& run : block.runs) {
-      if (run.source == format::RunSource::kernel) {
-        for (uint32_t i = run.begin; i < run.end; ++i) add_beside(run.thread, base + i);
-      } else {
-        scan_run(run, base, block.extra, extra);
+  void on_outline(const format::EventOutline& outline) override {
+    for (const format::EventRun& run : outline.runs) {
+      if (run.thread.index() >= trace_.threads.size() + kThreadsLostMax) {
+        if (!thread_beyond_.valid()) thread_beyond_ = run.thread;
+        continue;
+      }
+      if (run.thread.index() >= rooms_.size()) rooms_.resize(run.thread.index() + 1);
+      events_in_file_ += run.end - run.begin;
+      if (run.source == format::RunSource::program) {
+        count_run(rooms_[run.thread.index()], outline.kind.subspan(run.begin, run.end - run.begin));
       }
     }
   }
 
+  void on_events(const format::EventBlock& block) override {
+    if (!ready_) make_room();
+    if (refused()) return;
+    for (const uint32_t task : block.tasks) {
+      if (task != UINT32_MAX) note_task(task);
+    }
+    size_t extra = 0;
+    for (const format::EventRun& run : block.runs) {
+      if (run.source == format::RunSource::kernel) {
+        for (uint32_t i = run.begin; i < run.end; ++i) add_beside(block, run.thread, i);
+      } else {
+        take_run(block, run, extra);
+      }
+    }
+  }
+
+  // After both passes.
   base::Result<Trace> finish(const format::ReadLoss& loss) {
+    if (!ready_) make_room();
+    if (thread_beyond_.valid()) {
+      return base::Error{fmt::format("it has events of thread {}, but no such thread", thread_beyond_.value)};
+    }
     if (too_many_) return base::Error{"more than 4294967294 events: record a shorter run or fewer methods"};
     trace_.loss.blocks_damaged = std::max(loss.blocks_damaged, loss.blocks_missing);
     trace_.loss.bytes_skipped = loss.bytes_skipped;
     trace_.loss.cut_off = loss.cut_off;
     trace_.loss.notes = std::move(notes_);
     trace_.loss.notes.insert(trace_.loss.notes.end(), loss.notes.begin(), loss.notes.end());
+    for (size_t t = 0; t < rooms_.size(); ++t) {
+      trace_.thread_ranges[t].end = rooms_[t].event_at;
+      if (is_virtual(t)) sort_by_time(t);
+    }
     number_tasks();
-    group_by_thread();
-    return model::finish(std::move(trace_));
+    return model::finish(std::move(trace_), &file_);
   }
 
  private:
-  struct Run {
-    uint32_t thread, begin, end;
-  };
-  struct OuterOperands {
-    EventKind kind;
-    uint32_t operands[format::kOperandsMax];
-  };
-
   template <typename Row, typename Rows>
   void put(std::vector<Row>& table, uint32_t first, const Rows& rows) {
     // A row's id is bounded by what the file's bytes can back: rows come in order, and lost ones leave default rows.
@@ -112,180 +163,222 @@ class Collector : public format::Visitor {
     for (size_t i = 0; i < rows.size(); ++i) table[first + i] = Row(rows[i]);
   }
 
-  void scan_run(const format::EventRun& run, uint32_t base, std::span<const uint32_t> extras, size_t& extra) {
-    Run open{run.thread.value, base + run.begin, base + run.begin};
-    for (uint32_t i = base + run.begin; i < base + run.end; ++i) {
-      const EventKind kind = kind_[i];
-      // The common kinds (method and wait events) need nothing else.
-      if (names_task(kind)) {
-        scan_task_event(i, kind, extras, extra);
-      } else if (kind >= EventKind::pause_begin && kind <= EventKind::cpu_in) {
-        add_beside(run.thread, i);
-        open.end = i;
-        if (open.end > open.begin) runs_.push_back(open);
-        open.begin = i + 1;
-      }
-    }
-    open.end = base + run.end;
-    if (open.end > open.begin) runs_.push_back(open);
-    threads_max_ = std::max(threads_max_, run.thread.value + 1);
+  bool is_virtual(size_t thread) const { return trace_.threads[thread].kind == format::ThreadKind::virtual_thread; }
+  bool refused() const { return too_many_ || thread_beyond_.valid(); }
+
+  static void count_run(ThreadRoom& room, std::span<const EventKind> kinds) {
+    const KindSums sums(kinds);
+    const uint64_t before = room.events;
+    room.events += kinds.size() - sums.beside();
+    room.extras += sums.extras();
+    room.open += sums.open();
+    room.has_beside |= sums.beside() > 0;
+    if (room.has_worker) return;
+    const auto first = std::find_if(kinds.begin(), kinds.end(), is_of_worker);
+    if (first == kinds.end()) return;
+    room.has_worker = true;
+    room.busy_at_first = *first == EventKind::worker_busy;
+    const KindSums first_sums(kinds.first(static_cast<size_t>(first - kinds.begin())));
+    room.before_worker = before + static_cast<uint64_t>(first - kinds.begin()) - first_sums.beside();
   }
 
-  void scan_task_event(uint32_t i, EventKind kind, std::span<const uint32_t> extras, size_t& extra) {
-    if (a_[i] != UINT32_MAX) note_task(a_[i]);
-    if (kind == EventKind::task_depends && b_[i] != UINT32_MAX) note_task(b_[i]);
-    const size_t operands = format::schema_of(kind).operand_count();
-    if (operands <= 2 && kind != EventKind::task_delay) return;
-    OuterOperands outer{kind, {a_[i], b_[i], UINT32_MAX, UINT32_MAX}};
-    for (size_t k = 2; k < operands; ++k) outer.operands[k] = extras[extra++];
-    outer_.push_back(outer);
+  void make_room() {
+    ready_ = true;
+    const size_t threads = std::max(trace_.threads.size(), rooms_.size());
+    trace_.threads.resize(threads);
+    trace_.cpu.resize(threads);
+    rooms_.resize(threads);
+    uint64_t events = 0, extras = 0;
+    for (size_t t = 0; t < threads; ++t) {
+      ThreadRoom& room = rooms_[t];
+      // The events of a virtual thread are not in order yet: which is the first is not known. The last event of a
+      // thread stays, for its time is the thread's end.
+      room.busy_at_first = room.busy_at_first && !is_virtual(t) && room.before_worker + 1 < room.events;
+      if (room.busy_at_first) {
+        --room.events;
+        ++room.open;
+      }
+      const auto begin = static_cast<uint32_t>(events);
+      trace_.thread_ranges.push_back({begin, begin});
+      room.event_at = begin;
+      room.extra_at = static_cast<uint32_t>(extras);
+      file_.extras_begin.push_back(room.extra_at);
+      file_.left_out.emplace_back();
+      events += room.events + static_cast<uint64_t>(std::max<int64_t>(room.open, 0));
+      extras += room.extras;
+    }
+    too_many_ = std::max({events, events_in_file_, extras}) > UINT32_MAX - 1;
+    if (refused()) return;
+    trace_.kind.resize(events);
+    trace_.time_ns.resize(events);
+    trace_.a.resize(events);
+    trace_.b.resize(events);
+    file_.extras.resize(extras + format::kOperandsMax - 2);
+  }
+
+  // REQUIRES: `extra` counts the extra operands of the block's runs before this one.
+  void take_run(const format::EventBlock& block, const format::EventRun& run, size_t& extra) {
+    ThreadRoom& room = rooms_[run.thread.index()];
+    if (extra < block.extra.size()) {
+      const KindSums sums(block.kind.subspan(run.begin, run.end - run.begin));
+      std::copy_n(block.extra.begin() + static_cast<ptrdiff_t>(extra), sums.extras(),
+                  file_.extras.begin() + room.extra_at);
+      room.extra_at += sums.extras();
+      extra += sums.extras();
+    }
+    uint32_t begin = run.begin;
+    if (room.has_beside || room.busy_at_first) {
+      for (uint32_t i = run.begin; i < run.end; ++i) {
+        if (!goes_elsewhere(block, run.thread, i, room.event_at + (i - begin))) continue;
+        copy_events(block, begin, i, room);
+        begin = i + 1;
+      }
+    }
+    copy_events(block, begin, run.end, room);
+  }
+
+  // True for an event that does not go to its position in the columns; what has a place beside them is put there.
+  bool goes_elsewhere(const format::EventBlock& block, ThreadId thread, uint32_t i, uint32_t position) {
+    const EventKind kind = block.kind[i];
+    if (is_beside(kind)) {
+      add_beside(block, thread, i);
+      return true;
+    }
+    ThreadRoom& room = rooms_[thread.index()];
+    if (!room.busy_at_first || !is_of_worker(kind)) return false;
+    room.busy_at_first = false;
+    if (kind != EventKind::worker_busy) return false;
+    file_.left_out[thread.index()] = {position, PoolId(block.a[i]), block.time_ns[i]};
+    return true;
+  }
+
+  void copy_events(const format::EventBlock& block, uint32_t begin, uint32_t end, ThreadRoom& room) {
+    auto copy = [&](const auto& from, auto& to) {
+      std::copy(from.begin() + begin, from.begin() + end, to.begin() + room.event_at);
+    };
+    copy(block.kind, trace_.kind);
+    copy(block.time_ns, trace_.time_ns);
+    copy(block.a, trace_.a);
+    copy(block.b, trace_.b);
+    room.event_at += end - begin;
   }
 
   void note_task(uint32_t id) {
-    if (id >= number_.size()) {
+    auto& numbers = file_.row_of;
+    if (id >= numbers.size()) {
       // Threads take ids in ranges, so that they are nearly dense; only a damaged or foreign file has others.
-      if (id > kind_.size() * 8 + (1 << 20)) {
+      if (id > events_in_file_ * 8 + (1 << 20)) {
         sparse_ = true;
         return;
       }
-      number_.resize(std::max<size_t>(size_t{id} + 1, number_.size() * 2), 0);
+      numbers.resize(std::max<size_t>(size_t{id} + 1, numbers.size() * 2), 0);
     }
-    number_[id] = 1;
+    numbers[id] = 1;
   }
 
-  void add_beside(ThreadId thread, uint32_t i) {
-    threads_max_ = std::max(threads_max_, thread.value + 1);
-    switch (kind_[i]) {
+  void add_beside(const format::EventBlock& block, ThreadId thread, uint32_t i) {
+    const int64_t time_ns = block.time_ns[i];
+    std::vector<CpuGap>& gaps = trace_.cpu[thread.index()];
+    switch (block.kind[i]) {
       case EventKind::pause_begin:
-        trace_.pauses.push_back({time_ns_[i], time_ns_[i]});
+        trace_.pauses.push_back({time_ns, time_ns});
         break;
       case EventKind::pause_end:
-        if (!trace_.pauses.empty()) trace_.pauses.back().end_ns = time_ns_[i];
+        if (!trace_.pauses.empty()) trace_.pauses.back().end_ns = time_ns;
         break;
-      case EventKind::cpu_out: {
-        std::vector<CpuGap>& gaps = gaps_of(thread);
-        gaps.push_back({time_ns_[i], time_ns_[i], static_cast<Outcome>(a_[i]) == Outcome::preempted});
+      case EventKind::cpu_out:
+        gaps.push_back({time_ns, time_ns, static_cast<Outcome>(block.a[i]) == Outcome::preempted});
         break;
-      }
-      case EventKind::cpu_in: {
-        std::vector<CpuGap>& gaps = gaps_of(thread);
-        if (!gaps.empty()) gaps.back().in_ns = time_ns_[i];
+      case EventKind::cpu_in:
+        if (!gaps.empty()) gaps.back().in_ns = time_ns;
         break;
-      }
       default:
         break;
     }
   }
 
-  std::vector<CpuGap>& gaps_of(ThreadId thread) {
-    if (trace_.cpu.size() <= thread.index()) trace_.cpu.resize(thread.index() + 1);
-    return trace_.cpu[thread.index()];
-  }
-
   // Task ids are unique in the file but not dense: threads take them in ranges. They keep their order.
   void number_tasks() {
-    if (sparse_) {
-      std::vector<uint32_t> ids;
-      each_task_id([&](uint32_t& id) { ids.push_back(id); });
-      std::sort(ids.begin(), ids.end());
-      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-      each_task_id([&](uint32_t& id) {
-        id = static_cast<uint32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
-      });
-      trace_.tasks.resize(ids.size());
-    } else {
-      uint32_t next = 0, last = 0;
-      for (uint32_t id = 0; id < number_.size(); ++id) {
-        if (number_[id]) last = id + 1;
-        number_[id] = number_[id] ? next++ : UINT32_MAX;
-      }
-      if (next != last) each_task_id([&](uint32_t& id) { id = number_[id]; });
-      trace_.tasks.resize(next);
+    auto& numbers = file_.row_of;
+    if (sparse_) return number_sparse_tasks();
+    uint32_t next = 0, last = 0;
+    for (uint32_t id = 0; id < numbers.size(); ++id) {
+      if (numbers[id]) last = id + 1;
+      numbers[id] = numbers[id] ? next++ : UINT32_MAX;
     }
-    for (const OuterOperands& outer : outer_) {
-      if (outer.operands[0] != UINT32_MAX) set_outer_operands(trace_, outer.kind, outer.operands[0], outer.operands);
-    }
+    if (next == last) numbers = {};
+    trace_.tasks.resize(next);
+  }
+
+  void number_sparse_tasks() {
+    std::vector<uint32_t> ids;
+    each_task_id([&](uint32_t& id) { ids.push_back(id); });
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    each_task_id(
+        [&](uint32_t& id) { id = static_cast<uint32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin()); });
+    file_.row_of = {};
+    trace_.tasks.resize(ids.size());
   }
 
   template <typename Function>
   void each_task_id(Function function) {
-    auto visit = [&](EventKind kind, uint32_t& a, uint32_t& b) {
-      if (a != UINT32_MAX) function(a);
-      if (kind == EventKind::task_depends && b != UINT32_MAX) function(b);
-    };
-    for (const Run& run : runs_) {
-      for (uint32_t i = run.begin; i < run.end; ++i) {
-        if (names_task(kind_[i])) visit(kind_[i], a_[i], b_[i]);
+    for (const EventRange& range : trace_.thread_ranges) {
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        if (names_task(trace_.kind[i]) && trace_.a[i] != UINT32_MAX) function(trace_.a[i]);
+        if (trace_.kind[i] == EventKind::task_depends && trace_.b[i] != UINT32_MAX) function(trace_.b[i]);
       }
-    }
-    for (OuterOperands& outer : outer_) visit(outer.kind, outer.operands[0], outer.operands[1]);
-  }
-
-  void group_by_thread() {
-    const size_t threads = std::max<size_t>(trace_.threads.size(), threads_max_);
-    trace_.threads.resize(threads);
-    trace_.cpu.resize(threads);
-    std::vector<uint32_t> events(threads, 0);
-    for (const Run& run : runs_) events[run.thread] += run.end - run.begin;
-    uint32_t total = 0;
-    for (uint32_t n : events) {
-      trace_.thread_ranges.push_back({total, total + n});
-      total += n;
-    }
-    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& x, const Run& y) { return x.thread < y.thread; });
-    move_column(trace_.kind, kind_, total);
-    move_column(trace_.time_ns, time_ns_, total);
-    move_column(trace_.a, a_, total);
-    move_column(trace_.b, b_, total);
-    for (uint32_t t = 0; t < threads; ++t) {
-      if (trace_.threads[t].kind == format::ThreadKind::virtual_thread) sort_by_time(trace_.thread_ranges[t]);
     }
   }
 
   // A virtual thread's events come through the buffers of its carriers: in program order for each of these only.
-  void sort_by_time(EventRange range) {
+  void sort_by_time(size_t thread) {
+    const EventRange range = trace_.thread_ranges[thread];
     const auto* times = trace_.time_ns.data();
     if (std::is_sorted(times + range.begin, times + range.end)) return;
     std::vector<uint32_t> order(range.size());
     std::iota(order.begin(), order.end(), range.begin);
     std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return times[x] < times[y]; });
+    permute_extras(file_.extras_begin[thread], range, order);
     permute(trace_.kind, range, order);
     permute(trace_.a, range, order);
     permute(trace_.b, range, order);
     permute(trace_.time_ns, range, order);
   }
 
+  // REQUIRES: the kinds are not in order yet.
+  void permute_extras(uint32_t begin, EventRange range, const std::vector<uint32_t>& order) {
+    std::vector<uint32_t> first_of(range.size());  // an event's first extra operand
+    uint32_t at = begin;
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      first_of[i - range.begin] = at;
+      at += extra_operands(trace_.kind[i]);
+    }
+    std::vector<uint32_t> sorted;
+    sorted.reserve(at - begin);
+    for (const uint32_t i : order) {
+      const auto first = file_.extras.begin() + first_of[i - range.begin];
+      sorted.insert(sorted.end(), first, first + extra_operands(trace_.kind[i]));
+    }
+    std::copy(sorted.begin(), sorted.end(), file_.extras.begin() + begin);
+  }
+
   template <typename Value>
-  static void permute(std::vector<Value>& column, EventRange range, const std::vector<uint32_t>& order) {
+  static void permute(base::Column<Value>& column, EventRange range, const std::vector<uint32_t>& order) {
     std::vector<Value> sorted;
     sorted.reserve(order.size());
     for (uint32_t i : order) sorted.push_back(column[i]);
     std::copy(sorted.begin(), sorted.end(), column.begin() + range.begin);
   }
 
-  template <typename Value>
-  static void reserve(std::vector<Value>& column, size_t count) {
-    column.reserve(count);
-    base::prefer_huge_pages(column.data(), count * sizeof(Value));
-  }
-
-  template <typename Value>
-  void move_column(std::vector<Value>& to, std::vector<Value>& from, uint32_t total) {
-    reserve(to, total);
-    for (const Run& run : runs_) to.insert(to.end(), from.begin() + run.begin, from.begin() + run.end);
-    std::vector<Value>().swap(from);
-  }
-
   Trace trace_;
+  FileParts file_;  // until number_tasks, row_of is 1 for the ids that occur, else 0
   std::vector<std::string> notes_;
-  std::vector<EventKind> kind_;
-  std::vector<int64_t> time_ns_;
-  std::vector<uint32_t> a_, b_;
-  std::vector<Run> runs_;
-  std::vector<OuterOperands> outer_;
-  std::vector<uint32_t> number_;  // by the file's task id: 1 if it occurs, then the dense id
+  std::vector<ThreadRoom> rooms_;
+  uint64_t events_in_file_ = 0;
+  ThreadId thread_beyond_;  // the first that cannot be
+  bool ready_ = false;      // the first pass is over and the columns have their size
   bool sparse_ = false;
-  uint32_t threads_max_ = 0;
   bool too_many_ = false;
 };
 
@@ -296,9 +389,13 @@ bool looks_like_text(const std::vector<uint8_t>& bytes) {
          });
 }
 
-base::Result<Trace> load_binary(const format::Reader& reader) {
-  Collector collector(reader.event_count_hint());
-  const format::ReadLoss loss = reader.read(collector);
+base::Result<Trace> load_binary(format::Reader file) {
+  Collector collector;
+  format::ReadLoss loss;
+  {
+    const format::Reader reader = std::move(file);  // its bytes go before the columns are finished
+    loss = reader.read_twice(collector);
+  }
   return collector.finish(loss);
 }
 
@@ -316,7 +413,7 @@ base::Result<Trace> load_any(const std::string& path) {
   }
   base::Result<format::Reader> reader = format::Reader::from_bytes(*std::move(bytes), path);
   if (!reader) return reader.error();
-  base::Result<Trace> trace = load_binary(*reader);
+  base::Result<Trace> trace = load_binary(*std::move(reader));
   if (!trace) return base::Error{path + ": " + trace.error().message};
   return trace;
 }

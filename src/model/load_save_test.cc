@@ -3,17 +3,23 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <random>
+#include <tuple>
 
 #include "base/file.h"
 #include "format/writer.h"
+#include "model/finish.h"
 #include "model/load.h"
 #include "model/save.h"
 #include "model/text_trace.h"
+#include "model/trace_builder.h"
 
 namespace contrafact::model {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kProgram = R"(origin estimated
 fact cores 2
@@ -117,6 +123,117 @@ TEST_F(LoadSave, EventsOfAVirtualThreadAreInOrderWhateverCarriedThem) {
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_THAT(loaded->time_ns, testing::ElementsAre(10, 20, 30, 40, 50, 60));
   EXPECT_THAT(loaded->loss.notes, testing::IsEmpty());
+}
+
+// The same random events into a file and into a builder, thread by thread. A tidy one closes what it opens, in order,
+// except what is open when a thread ends; another may do anything.
+class RandomEvents {
+ public:
+  RandomEvents(const std::string& file, uint32_t seed, bool tidy)
+      : random_(seed), tidy_(tidy), writer_(*format::Writer::create(*format::open_file_sink(file))) {
+    // Task ids without holes, with holes, or far beyond what their number accounts for.
+    spread_ = std::array{1u, 3u, 150'000'000u}[seed % 3];
+    const std::vector<std::string_view> strings{"thread", "pool"};
+    const std::vector<format::ThreadRow> threads(kThreads, {.name = StringId(0)});
+    const std::vector<format::PoolRow> pools(kPools, {.name = StringId(1)});
+    EXPECT_TRUE(writer_->add_strings(strings).ok() && writer_->add_threads(threads).ok());
+    EXPECT_TRUE(writer_->add_pools(pools).ok());
+    for (uint32_t i = 0; i < kThreads; ++i) builder_.add_thread("thread");
+    for (uint32_t i = 0; i < kPools; ++i) builder_.add_pool("pool", format::PoolKind::other, 0, 0);
+    for (uint32_t i = 0; i < kTasks; ++i) builder_.add_task();
+  }
+
+  base::Result<Trace> build() {
+    for (uint32_t thread = 0; thread < kThreads; ++thread) add_thread(thread);
+    EXPECT_TRUE(writer_->add_events(encoder_).ok() && writer_->finish({}).ok());
+    return builder_.build();
+  }
+
+ private:
+  static constexpr uint32_t kThreads = 4, kTasks = 20, kPools = 2;
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+
+  void add_thread(uint32_t thread) {
+    now_ns_ = 1000;
+    open_.clear();
+    for (uint32_t task = 0; thread == 0 && task < kTasks; ++task) {
+      put(thread, EventKind::task_create, {task, UINT32_MAX, UINT32_MAX});
+    }
+    for (uint32_t i = below(60); i > 0; --i) add_event(thread);
+    if (below(2) == 0) put(thread, EventKind::thread_end, {});
+  }
+
+  void add_event(uint32_t thread) {
+    auto kind = static_cast<EventKind>(below(static_cast<uint32_t>(EventKind::pause_begin)));
+    uint32_t a = below(2);
+    if (names_task(kind)) a = kTasks / kThreads * thread + below(kTasks / kThreads);
+    if (tidy_) {
+      // A new worker is busy without having been idle.
+      const bool new_worker = kind == EventKind::worker_busy && open_.empty() && idle_ != thread;
+      if (kind == EventKind::thread_begin || kind == EventKind::thread_end) return;
+      if (kind == EventKind::task_start && started_[a]) return;
+      if (closes(kind) && !new_worker) {
+        if (open_.empty()) return;
+        std::tie(kind, a) = std::pair(closer_of(open_.back().first), open_.back().second);
+      }
+      if (kind == EventKind::task_start) started_[a] = true;
+      if (kind == EventKind::worker_idle || kind == EventKind::worker_busy) idle_ = thread;
+    } else if (names_task(kind) && below(30) == 0) {
+      a = UINT32_MAX;
+    }
+    if (closes(kind) && !open_.empty()) open_.pop_back();
+    if (opens(kind)) open_.emplace_back(kind, a);
+    const bool depends = kind == EventKind::task_depends;
+    put(thread, kind, {a, depends ? below(kTasks) : below(2), depends ? below(2) : below(3), UINT32_MAX});
+  }
+
+  void put(uint32_t thread, EventKind kind, std::array<uint32_t, format::kOperandsMax> operands) {
+    now_ns_ += below(20) - (!tidy_ && below(50) == 0 ? 15 : 0);
+    builder_.add(ThreadId(thread), kind, now_ns_, operands);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const format::Operand operand = format::schema_of(kind).operands[k];
+      const bool task = operand == format::Operand::task || operand == format::Operand::source;
+      if (task && operands[k] != UINT32_MAX) operands[k] *= spread_;
+    }
+    encoder_.begin_run(ThreadId(thread));
+    encoder_.append(kind, now_ns_, operands.data());
+    if (below(40) == 0) {
+      EXPECT_TRUE(writer_->add_events(encoder_).ok());
+    }
+  }
+
+  std::mt19937 random_;
+  bool tidy_;
+  uint32_t spread_;
+  std::unique_ptr<format::Writer> writer_;
+  format::EventEncoder encoder_;
+  TraceBuilder builder_;
+  int64_t now_ns_ = 0;
+  std::array<bool, kTasks> started_{};
+  uint32_t idle_ = UINT32_MAX;  // the last thread that was idle or busy
+  std::vector<std::pair<EventKind, uint32_t>> open_;
+};
+
+// What is loaded is what the builder makes, though the loader leaves room for closings, renumbers tasks and places
+// events before it knows the others.
+TEST_F(LoadSave, RandomEventsLoadAsTheBuilderTakesThem) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const bool tidy = seed % 2 == 0;
+    const std::string file = path("random.cft");
+    const base::Result<Trace> built = RandomEvents(file, seed, tidy).build();
+    const base::Result<Trace> loaded = load_any(file);
+    ASSERT_TRUE(loaded.ok() && built.ok()) << seed;
+    ASSERT_EQ(print_text(*loaded), print_text(*built)) << seed;
+    EXPECT_EQ(loaded->loss.notes, built->loss.notes) << seed;
+    EXPECT_TRUE(verify(*loaded).ok()) << seed << ": " << verify(*loaded).error().message;
+    for (size_t i = 0; i < loaded->tasks.size(); ++i) {
+      EXPECT_EQ(loaded->tasks[i].end, built->tasks[i].end) << seed;
+      EXPECT_EQ(loaded->tasks[i].truncated, built->tasks[i].truncated) << seed;
+    }
+    if (tidy) {
+      EXPECT_THAT(loaded->loss.notes, Not(Contains(HasSubstr("left out")))) << seed;
+    }
+  }
 }
 
 TEST_F(LoadSave, ErrorsNameThePath) {

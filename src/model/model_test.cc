@@ -111,6 +111,16 @@ TEST(Repair, AnInnerCallThatNeverReturnedIsClosedByTheOuterOne) {
   EXPECT_TRUE(verify(trace).ok());
 }
 
+TEST(Repair, WhatIsOpenAtTheEndIsNotClosedBeforeTimesThatWereRaised) {
+  TraceBuilder builder;
+  const ThreadId thread = builder.add_thread("main");
+  builder.add(thread, EventKind::pool_size, 100, {UINT32_MAX, 1});
+  builder.add(thread, EventKind::wait_begin, 50, {UINT32_MAX, UINT32_MAX});
+  base::Result<Trace> trace = builder.build();
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_THAT(trace->time_ns, ElementsAre(100, 100, 100));
+}
+
 TEST(Verify, SaysWhichInvariantAndWhere) {
   Trace trace = parsed(kInlineProgram);
   Trace shuffled = trace;

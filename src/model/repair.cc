@@ -6,85 +6,93 @@
 
 namespace contrafact::model {
 
-void Repair::run() {
-  started_.assign(parts_.tasks.size(), false);
-  end_ns_ = parts_.end_ns();
-  for (uint32_t thread = 0; thread < parts_.thread_ranges.size(); ++thread) scan_thread(thread);
-  if (!edits_.empty()) apply();
-  add_notes();
-}
-
-void Repair::scan_thread(uint32_t thread) {
+bool Repair::begin_thread(uint32_t thread, const LeftOut& left_out) {
   const EventRange range = parts_.thread_ranges[thread];
-  if (range.size() == 0) return;
+  thread_ = thread;
+  if (range.size() == 0) {
+    holes_ |= room_behind() > 0;
+    return false;
+  }
   open_.clear();
   late_starts_.clear();
-  floor_ = range.begin + (parts_.kind[range.begin] == EventKind::thread_begin ? 1 : 0);
-  int64_t last_ns = parts_.time_ns[range.begin];
-  for (uint32_t position = range.begin; position < range.end; ++position) {
-    int64_t& time_ns = parts_.time_ns[position];
-    if (time_ns < last_ns) {
-      time_ns = last_ns;
-      ++clamped_;
-    }
-    last_ns = time_ns;
-    const EventKind kind = parts_.kind[position];
-    if (opens(kind)) {
-      open(position);
-    } else if (closes(kind)) {
-      close(position);
-    } else if (kind >= EventKind::task_create && kind <= EventKind::task_complete && parts_.a[position] == UINT32_MAX) {
-      drop(position);
-      ++dropped_;
-    }
+  thread_edits_ = edits_.size();
+  left_out_ = left_out;
+  const bool begins = parts_.kind[range.begin] == EventKind::thread_begin && left_out.position != range.begin;
+  floor_ = range.begin + (begins ? 1 : 0);
+  return true;
+}
+
+void Repair::end_thread() {
+  const EventRange range = parts_.thread_ranges[thread_];
+  const bool ended = parts_.kind[range.end - 1] == EventKind::thread_end;
+  const uint32_t position = ended ? range.end - 1 : range.end;
+  // Times that had to be raised may lie beyond the end of the trace as it was recorded.
+  const int64_t last_ns = parts_.time_ns[range.end - 1];
+  const int64_t time_ns = ended ? last_ns : std::max(last_ns, end_ns_);
+  if (edits_.size() == thread_edits_ && late_starts_.empty() && room_behind() == open_.size()) {
+    close_in_place(position, time_ns);
+    return;
   }
-  bool ended = parts_.kind[range.end - 1] == EventKind::thread_end;
-  close_above(0, ended ? range.end - 1 : range.end, ended ? last_ns : end_ns_);
+  if (room_behind() > 0) holes_ = true;
+  close_above(0, position, time_ns);
   edits_.insert(edits_.end(), late_starts_.rbegin(), late_starts_.rend());
 }
 
-void Repair::open(uint32_t position) {
-  const EventKind kind = parts_.kind[position];
-  const uint32_t a = parts_.a[position];
-  bool bad = false;
-  if (kind == EventKind::task_start) {
-    bad = a == UINT32_MAX || started_[a];
-    if (!bad) started_[a] = true;
-    if (bad) {
-      drop(position);
-      ++dropped_;
-    }
-  }
-  open_.push_back({kind, a, bad});
+// Positions between this thread's events and the next one's.
+uint32_t Repair::room_behind() const {
+  const bool last = thread_ + 1 == parts_.thread_ranges.size();
+  const size_t end = last ? parts_.kind.size() : parts_.thread_ranges[thread_ + 1].begin;
+  return static_cast<uint32_t>(end) - parts_.thread_ranges[thread_].end;
 }
 
-void Repair::close(uint32_t position) {
-  const EventKind kind = parts_.kind[position];
+// REQUIRES: room behind the thread's events for as many as are open, none of them in vain.
+void Repair::close_in_place(uint32_t position, int64_t time_ns) {
+  uint32_t& end = parts_.thread_ranges[thread_].end;
+  const bool ended = position < end;
+  end += static_cast<uint32_t>(open_.size());
+  auto write = [&](uint32_t to, EventKind kind, int64_t at_ns, uint32_t a, uint32_t b) {
+    parts_.kind[to] = kind;
+    parts_.time_ns[to] = at_ns;
+    parts_.a[to] = a;
+    parts_.b[to] = b;
+  };
+  if (ended) write(end - 1, EventKind::thread_end, time_ns, parts_.a[position], parts_.b[position]);
+  while (!open_.empty()) {
+    const Edit edit = closing_of(open_.back(), position, time_ns);
+    open_.pop_back();
+    if (edit.kind == EventKind::task_end) parts_.tasks[edit.a].end = EventIndex(position);
+    write(position++, edit.kind, edit.time_ns, edit.a, edit.b);
+  }
+}
+
+void Repair::open_in_vain(uint32_t position, EventKind kind, uint32_t a) {
+  leave_out(position);
+  open_.push_back({kind, a, true});
+}
+
+bool Repair::close_other(uint32_t position, EventKind kind, uint32_t a) {
   const EventKind opener = opener_of(kind);
-  const uint32_t a = parts_.a[position];
-  const bool exact = kind == EventKind::task_end || kind == EventKind::method_exit;
   size_t depth = open_.size();
   while (depth > 0) {
     const Open& candidate = open_[depth - 1];
-    if (candidate.kind == opener && (!exact || candidate.a == a)) break;
+    if (candidate.kind == opener && (!exact(kind) || candidate.a == a)) break;
     // What lies outside a task can only be closed after it.
     if (candidate.kind == EventKind::task_start && kind != EventKind::task_end) depth = 1;
     --depth;
   }
   if (depth == 0) {
-    if (kind == EventKind::task_end && open_.empty() && a != UINT32_MAX && !started_[a]) {
-      begin_late(position);
-    } else {
-      drop(position);
-      // A new worker that got its first task with it was never idle.
-      if (kind != EventKind::worker_busy) ++dropped_;
-    }
-    return;
+    if (kind == EventKind::task_end && open_.empty() && a != UINT32_MAX && begin_late(position, a)) return true;
+    drop(position);
+    // A new worker that got its first task with it was never idle.
+    if (kind != EventKind::worker_busy) ++dropped_;
+    return false;
   }
   close_above(depth, position, parts_.time_ns[position]);
-  if (open_.back().dropped) drop(position);
+  const bool dropped = open_.back().dropped;
+  if (dropped) drop(position);
   open_.pop_back();
   if (open_.empty() && kind == EventKind::task_end) floor_ = position + 1;
+  return !dropped;
 }
 
 // Adds closings for all brackets that lie deeper than `depth`.
@@ -92,37 +100,54 @@ void Repair::close_above(size_t depth, uint32_t position, int64_t time_ns) {
   while (open_.size() > depth) {
     const Open bracket = open_.back();
     open_.pop_back();
-    if (bracket.dropped) continue;
-    Edit edit{position, false, closer_of(bracket.kind), time_ns, bracket.a, 0};
-    if (bracket.kind == EventKind::task_start) {
-      edit.b = static_cast<uint32_t>(Outcome::interrupted);
-      parts_.tasks[bracket.a].truncated = true;
-      // A thread's own run that outlives the recording is nothing unusual.
-      if (parts_.tasks[bracket.a].pool.valid()) ++cut_off_;
-    } else if (bracket.kind == EventKind::wait_begin) {
-      edit.a = UINT32_MAX;
-      edit.b = static_cast<uint32_t>(Outcome::interrupted);
-      ++closed_;
-    } else if (bracket.kind == EventKind::worker_idle || bracket.kind == EventKind::block_begin) {
-      edit.b = 0;  // a worker that ended while idle, a thread parked to the end: usual
-    } else {
-      edit.b = static_cast<uint32_t>(Outcome::interrupted);
-      ++closed_;
-    }
-    edits_.push_back(edit);
+    if (!bracket.dropped) edits_.push_back(closing_of(bracket, position, time_ns));
   }
 }
 
-void Repair::begin_late(uint32_t position) {
-  const uint32_t task = parts_.a[position];
-  started_[task] = true;
-  parts_.tasks[task].truncated = true;
+// The closing that a bracket lacks, counted.
+Repair::Edit Repair::closing_of(const Open& bracket, uint32_t position, int64_t time_ns) {
+  const auto interrupted = static_cast<uint32_t>(Outcome::interrupted);
+  Edit edit{position, false, closer_of(bracket.kind), time_ns, bracket.a, interrupted};
+  switch (bracket.kind) {
+    case EventKind::task_start:
+      parts_.tasks[bracket.a].truncated = true;
+      ended_.push_back(bracket.a);
+      break;
+    case EventKind::worker_idle:
+    case EventKind::block_begin:
+      edit.b = 0;  // a worker that ended while idle, a thread parked to the end: usual
+      break;
+    case EventKind::wait_begin:
+      edit.a = UINT32_MAX;
+      ++closed_;
+      break;
+    default:
+      ++closed_;
+      break;
+  }
+  return edit;
+}
+
+// False if the task has a start already.
+bool Repair::begin_late(uint32_t position, uint32_t task) {
+  TaskRow& row = parts_.tasks[task];
+  if (row.start.valid()) return false;
+  row.start = EventIndex(position);  // until the edits are applied
+  row.truncated = true;
   ++began_late_;
-  late_starts_.push_back({floor_, false, EventKind::task_start, parts_.time_ns[floor_], task, 0});
+  const int64_t time_ns = floor_ == left_out_.position ? left_out_.time_ns : parts_.time_ns[floor_];
+  late_starts_.push_back({floor_, false, EventKind::task_start, time_ns, task, 0});
+  return true;
+}
+
+bool Repair::apply() {
+  if (edits_.empty() && !holes_) return false;
+  rewrite();
+  return true;
 }
 
 // Rewrites the columns once. Edits at one position keep their order; insertions come before the event there.
-void Repair::apply() {
+void Repair::rewrite() {
   std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& x, const Edit& y) { return x.position < y.position; });
   Trace old;
   std::swap(old.kind, parts_.kind);
@@ -135,7 +160,11 @@ void Repair::apply() {
   parts_.a.reserve(size_max);
   parts_.b.reserve(size_max);
   auto copy = [&](uint32_t begin, uint32_t end) {
-    auto append = [&](auto& to, const auto& from) { to.insert(to.end(), from.begin() + begin, from.begin() + end); };
+    auto append = [&](auto& to, const auto& from) {
+      const size_t at = to.size();
+      to.resize(at + (end - begin));
+      std::copy(from.begin() + begin, from.begin() + end, to.begin() + static_cast<ptrdiff_t>(at));
+    };
     append(parts_.kind, old.kind);
     append(parts_.time_ns, old.time_ns);
     append(parts_.a, old.a);
@@ -174,7 +203,10 @@ void Repair::add_notes() {
     if (count > 0) parts_.loss.notes.push_back(fmt::format("{} {}", count, text));
   };
   note(began_late_, "tasks had started before the recording began");
-  note(cut_off_, "tasks had not ended when the recording did");
+  // A thread's own run that outlives the recording is nothing unusual.
+  const auto cut_off =
+      std::count_if(ended_.begin(), ended_.end(), [&](uint32_t task) { return parts_.tasks[task].pool.valid(); });
+  note(static_cast<uint64_t>(cut_off), "tasks had not ended when the recording did");
   note(closed_, "waits or calls have no recorded end");
   note(dropped_, "events that match no other were left out");
   note(clamped_, "events had times before their predecessor's");

@@ -1,19 +1,48 @@
 // Finds what has to be added to or dropped from the events of each thread so that brackets nest and are closed, and
 // does it. A part of finish.h, which says what is repaired. Not thread-safe; linear in the events.
+//
+// EventPass shows it each thread's events in order; what fits costs a push and a pop. What a thread only lacks at its
+// end is written into the room behind its events, if there is exactly that; everything else is an edit, and `apply`
+// rewrites the columns once for all of them.
 #pragma once
 
 #include <vector>
 
+#include "model/finish.h"
 #include "model/trace.h"
 
 namespace contrafact::model {
 
 class Repair {
  public:
-  explicit Repair(Trace& parts) : parts_(parts) {}
+  explicit Repair(Trace& parts) : parts_(parts), end_ns_(parts.end_ns()) {}
 
-  // Repairs all threads in place and adds notes to the trace's loss.
-  void run();
+  // The events of `thread` follow. False if it has none.
+  bool begin_thread(uint32_t thread, const LeftOut& left_out);
+  void open(EventKind kind, uint32_t a) { open_.push_back({kind, a, false}); }
+  // An opening that may not be: it goes, and its closing with it.
+  void open_in_vain(uint32_t position, EventKind kind, uint32_t a);
+  // False if the closing has nothing to close.
+  bool close(uint32_t position, EventKind kind, uint32_t a) {
+    if (!open_.empty() && open_.back().kind == opener_of(kind) && (!exact(kind) || open_.back().a == a) &&
+        !open_.back().dropped) [[likely]] {
+      open_.pop_back();
+      if (open_.empty() && kind == EventKind::task_end) floor_ = position + 1;
+      return true;
+    }
+    return close_other(position, kind, a);
+  }
+  void leave_out(uint32_t position) {
+    drop(position);
+    ++dropped_;
+  }
+  void raised_time() { ++clamped_; }
+  void end_thread();
+
+  // Writes the edits, if there are any; true if events have other positions now.
+  bool apply();
+  // REQUIRES: the tasks' rows are whole.
+  void add_notes();
 
  private:
   struct Open {
@@ -30,23 +59,29 @@ class Repair {
     uint32_t a, b;
   };
 
-  void scan_thread(uint32_t thread);
-  void open(uint32_t position);
-  void close(uint32_t position);
+  // Kinds whose closing names what it closes.
+  static constexpr bool exact(EventKind kind) { return kind == EventKind::task_end || kind == EventKind::method_exit; }
+  bool close_other(uint32_t position, EventKind kind, uint32_t a);
   void close_above(size_t depth, uint32_t position, int64_t time_ns);
-  void begin_late(uint32_t position);
+  Edit closing_of(const Open& bracket, uint32_t position, int64_t time_ns);
+  uint32_t room_behind() const;
+  void close_in_place(uint32_t position, int64_t time_ns);
+  bool begin_late(uint32_t position, uint32_t task);
   void drop(uint32_t position) { edits_.push_back({position, true, {}, 0, 0, 0}); }
-  void apply();
-  void add_notes();
+  void rewrite();
 
   Trace& parts_;
+  uint32_t thread_ = 0;
   std::vector<Open> open_;
   std::vector<Edit> edits_;        // of all threads
   std::vector<Edit> late_starts_;  // of this thread, outer ones last
-  std::vector<bool> started_;      // by task
+  size_t thread_edits_ = 0;        // where this thread's edits begin
+  std::vector<uint32_t> ended_;    // tasks whose end was added
   uint32_t floor_ = 0;             // where a missing start may go at the earliest
-  int64_t end_ns_ = 0;
-  uint64_t began_late_ = 0, cut_off_ = 0, closed_ = 0, dropped_ = 0, clamped_ = 0;
+  LeftOut left_out_;               // of this thread
+  int64_t end_ns_;
+  bool holes_ = false;  // room that was left behind a thread's events is not filled
+  uint64_t began_late_ = 0, closed_ = 0, dropped_ = 0, clamped_ = 0;
 };
 
 }  // namespace contrafact::model

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/column.h"
 #include "base/result.h"
 #include "format/event.h"
 
@@ -55,14 +56,14 @@ enum class TaskKind : uint8_t {
 // All that is known of one task; positions are none where it has no such event.
 struct TaskRow {
   TaskKind kind = TaskKind::future;
+  bool dropped = false;
+  bool truncated = false;  // its start or its end was not recorded: the event stands where it was known to run at least
   PoolId pool;
   MethodId body;
   ContextId create_context;  // falls back to spawn_context
   ContextId spawn_context;   // falls back to create_context
   EventIndex create, spawn, start, end, complete;
   uint32_t delay_us = 0;
-  bool dropped = false;
-  bool truncated = false;  // its start or its end was not recorded: the event stands where it was known to run at least
 };
 
 // `task` cannot run before `source` completes.
@@ -106,15 +107,15 @@ struct Trace {
 
   // Event columns. `a` and `b` are the event's first two operands as its schema in format/event.h lists them (for task
   // events: the task, then context or outcome); third and fourth operands (pool, body, delay) live in `tasks`.
-  std::vector<EventKind> kind;
-  std::vector<int64_t> time_ns;
-  std::vector<uint32_t> a;
-  std::vector<uint32_t> b;
+  base::Column<EventKind> kind;
+  base::Column<int64_t> time_ns;
+  base::Column<uint32_t> a;
+  base::Column<uint32_t> b;
 
   // Tables.
   std::vector<format::ThreadRow> threads;
   std::vector<EventRange> thread_ranges;  // same index as `threads`
-  std::vector<TaskRow> tasks;
+  base::Column<TaskRow> tasks;
   std::vector<Dependency> dependencies;  // sorted by task
   std::vector<format::MethodRow> methods;
   std::vector<format::ContextRow> contexts;
