@@ -45,12 +45,12 @@ def main():
     producers = [1, 2, 4]
     runs = {n: lines_of([programs / "deferred_throughput_bench", n, options.events // n, options.work, options.rounds],
                         "\t") for n in producers}
-    text += "\n" + figures.paragraph(THROUGHPUT_NOTE.format(**vars(options)))
+    text += "\n\n" + figures.paragraph(THROUGHPUT_NOTE.format(**vars(options)))
     rows = []
     for ways in zip(*runs.values()):
         name, capacity, queue, _ = ways[0]
         rows.append([name, capacity if capacity != "0" else "", queue if queue != "0" else "", *[way[3] for way in ways]])
-    text += figures.markdown(["way", "capacity", "queue", *[f"{n} producers" for n in producers]], rows)
+    text += figures.markdown(["way", "capacity", "queue", *[f"producers: {n}" for n in producers]], rows)
     figures.write_section("deferred", "Deferred methods: the library alone", figures.door("deferred", sys.argv[2:]), text,
                           {"calls": calls, "throughput": runs})
 

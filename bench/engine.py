@@ -82,6 +82,8 @@ def estimate(programs, tasks, combinations, limit_s):
         ["combinations refused, for the program would wait for itself", f"{values['refused']:,}"],
         ["estimates per second", f"{rate:.1f}"],
         [f"{combinations:,} combinations", took],
+        ["of these, estimated one by one", f"{values['alone']:,}"],
+        ["the common order of all combinations, once", f"{values['compile_ns'] / 1e9:.2f} s"],
         ["the DAG, once", f"{values['create_ns'] / 1e9:.2f} s"],
         ["finding the improvements, once", f"{values['candidates_ns'] / 1e9:.2f} s"],
         ["peak memory", f"{values['peak_kib'] / 1024:,.0f} MiB"]])

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -44,12 +45,12 @@ class Run:
 
 
 def run(command, folder=None, limit_s=600, environment=None):
-    """Runs to the end, or kills the process when the limit has passed (a killed run has status -9)."""
+    """Runs to the end, or kills the process and all that it started when the limit has passed (status -9)."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         begin = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-                                   env={**os.environ, **(environment or {})})
-        deadline = threading.Timer(limit_s, process.kill)
+                                   env={**os.environ, **(environment or {})}, start_new_session=True)
+        deadline = threading.Timer(limit_s, os.killpg, [process.pid, signal.SIGKILL])
         deadline.start()
         _, state, usage = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - begin

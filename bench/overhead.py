@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""What recording costs real programs: plain and recorded runs take turns, so that a slow spell of the machine meets
-both. The outputs must be the same, byte for byte, and `contrafact advise` must get through every trace."""
+"""What recording costs real programs: plain and recorded runs take turns, and so do the programs, so that a slow spell of
+the machine meets all of them. The outputs must be the same, byte for byte, and `contrafact advise` must get through every
+trace. The whole takes a bounded time: rounds that do not fit are left out, and the section says how many were made."""
 
 import argparse
 import re
 import shutil
 import statistics
 import sys
+import time
 
 import figures
 import programs
 
 PROBLEM_LINES = 12
+RUN_LIMIT_S = 90      # one process of a program; the longest takes 13 s on two idle cores
+ADVISE_LIMIT_S = 120
+ADVISE_SHARE_S = 60   # of the time for all: kept for `info` and `advise` at the end
 
 
 def work_s(run):
@@ -35,7 +40,7 @@ class Measurement:
 
     def one(self, recorded):
         before = [self.contrafact, "record", "-o", str(self.trace), "--"] if recorded else []
-        run, digest = self.program.run(before)
+        run, digest = self.program.run(before, limit_s=RUN_LIMIT_S)
         label = "recorded" if recorded else "plain"
         if run.status != 0 or work_s(run) is None:
             tail = "\n".join(run.errors.splitlines()[-PROBLEM_LINES:])
@@ -49,14 +54,14 @@ class Measurement:
         figures.say(f"  {label}: work {work_s(run):.2f} s, process {run.wall_s:.2f} s, cpu {run.cpu_s:.2f} s")
         return run
 
-    def pair(self):
-        plain, recorded = self.one(recorded=False), self.one(recorded=True)
-        if plain and recorded:
-            self.pairs.append((plain, recorded))
+    def pair(self, recorded_first):
+        runs = {recorded: self.one(recorded) for recorded in (recorded_first, not recorded_first)}
+        if all(runs.values()):
+            self.pairs.append((runs[False], runs[True]))
 
     def analyse(self):
         self.facts = figures.trace_facts(self.contrafact, self.trace)
-        run = figures.run([self.contrafact, "advise", str(self.trace)])
+        run = figures.run([self.contrafact, "advise", str(self.trace)], limit_s=ADVISE_LIMIT_S)
         self.advise = {"seconds": run.wall_s, "status": run.status, "peak_mib": run.peak_kib / 1024,
                        "problem": run.errors.strip()[-400:] if run.status else ""}
         if run.status != 0:
@@ -94,16 +99,36 @@ HEADER = ["program", "work time, recorded / plain", "plain work time / its media
           "CPU time, recorded / plain", "events", "events per second", "bytes per event", "events dropped", "advise"]
 
 NOTE = """
-Medians over {rounds} pairs of runs that took turns, with the smallest and the largest ratio. The third column is the
+Medians over {pairs} pairs of runs that took turns, with the smallest and the largest ratio. The third column is the
 machine's noise: how far the plain runs alone spread. Work time excludes the JVM's start; the whole process includes it,
 and the tool's. Every recorded run gave the same output and exit status as the plain ones, or it is listed as a problem
 below.
 """
 
 
-def report(measured, rounds, command):
+def make_rounds(measured, rounds, limit_s):
+    """Round after round of all programs, while the longest round so far still fits into the time."""
+    begin, longest_s = time.monotonic(), 0.0
+    for number in range(rounds):
+        started = time.monotonic()
+        if started - begin + longest_s > limit_s:
+            figures.say(f"the time is over after {number} of {rounds} rounds")
+            return
+        figures.say(f"round {number + 1} of {rounds}")
+        for measurement in measured:
+            figures.say(measurement.program.name)
+            measurement.pair(recorded_first=number % 2 == 1)
+        longest_s = max(longest_s, time.monotonic() - started)
+
+
+def pairs_made(measured):
+    counts = sorted({len(measurement.pairs) for measurement in measured})
+    return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def report(measured, command):
     values = [measurement.values() for measurement in measured if measurement.facts]
-    text = figures.paragraph(NOTE.format(rounds=rounds))
+    text = figures.paragraph(NOTE.format(pairs=pairs_made(measured)))
     if values:
         medians = [statistics.median(value["work_ratios"]) for value in values]
         text += figures.markdown(HEADER, [row(value) for value in values])
@@ -116,10 +141,20 @@ def report(measured, rounds, command):
     return not problems
 
 
+def run_plain(measured):
+    for measurement in measured:
+        figures.say(measurement.program.name)
+        measurement.one(recorded=False)
+        for problem in measurement.problems:
+            print(f"{measurement.program.name}: {problem}")
+    return 1 if any(measurement.problems for measurement in measured) else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", help="build folder, with bin/contrafact")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs for each program (default 5)")
+    parser.add_argument("--limit", type=int, default=660, help="seconds for all of it (default 660)")
     parser.add_argument("--program", action="append", help="only this one; may be given again")
     parser.add_argument("--prepare", action="store_true", help="fetch and compile only")
     parser.add_argument("--plain", action="store_true", help="run each program once, without recording")
@@ -138,24 +173,14 @@ def main():
     contrafact = str((figures.ROOT / options.build / "bin" / "contrafact").resolve())
     if not options.plain and not shutil.which(contrafact):
         figures.fail(f"{options.build}/bin/contrafact not found: `./dev build` makes it")
-    measured = []
-    for program in chosen:
-        figures.say(program.name)
-        measurement = Measurement(program, contrafact, folder)
-        measured.append(measurement)
-        if options.plain:
-            measurement.one(recorded=False)
-            continue
-        for _ in range(options.rounds):
-            measurement.pair()
+    measured = [Measurement(program, contrafact, folder) for program in chosen]
+    if options.plain:
+        return run_plain(measured)
+    make_rounds(measured, options.rounds, options.limit - ADVISE_SHARE_S)
+    for measurement in measured:
         if measurement.pairs:
             measurement.analyse()
-    if options.plain:
-        for measurement in measured:
-            for problem in measurement.problems:
-                print(f"{measurement.program.name}: {problem}")
-        return 1 if any(measurement.problems for measurement in measured) else 0
-    return 0 if report(measured, options.rounds, figures.door("overhead", sys.argv[2:])) else 1
+    return 0 if report(measured, figures.door("overhead", sys.argv[2:])) else 1
 
 
 if __name__ == "__main__":

@@ -35,12 +35,13 @@ class Program:
         classpath = ":".join([str(self.folder / "classes")] + jars)
         return [figures.java(), *self.jvm, "-cp", classpath, self.main, *self.arguments]
 
-    def run(self, before=(), environment=None):
+    def run(self, before=(), environment=None, limit_s=600):
         """One run, preceded by `before` (the recorder); and a digest of all that the program has put out."""
         written = self.folder / self.output_folder
         if self.output_folder:
             shutil.rmtree(written, ignore_errors=True)
-        run = figures.run([*before, *self.command()], folder=self.folder, environment=environment)
+        run = figures.run([*before, *self.command()], folder=self.folder, limit_s=limit_s,
+                          environment=environment)
         digest = hashlib.sha256(run.output)
         if self.output_folder:
             for file in sorted(path for path in written.rglob("*") if path.is_file()):

@@ -16,7 +16,7 @@
 #include "analysis/candidates.h"
 #include "base/clock.h"
 #include "model/load.h"
-#include "whatif/estimate.h"
+#include "whatif/batch.h"
 
 namespace contrafact::bench {
 namespace {
@@ -36,29 +36,26 @@ whatif::Improvement improvement_of(const analysis::Candidate& candidate) {
 }
 
 // Combination `number`: of each set of tasks at most one improvement, so that none excludes another. Those that cannot
-// be made by themselves are left out, and the others only copied together, as the search does.
-void combine(const std::vector<analysis::Candidate>& candidates, const std::vector<bool>& possible, uint64_t number,
-             whatif::Placements& placements) {
+// be made by themselves are left out.
+std::vector<uint32_t> combine(const std::vector<analysis::Candidate>& candidates, const whatif::Batch& batch,
+                              uint64_t number) {
   std::mt19937_64 random(number);
-  std::fill(placements.begin(), placements.end(), graph::Placement::own_thread);
+  std::vector<uint32_t> set;
   for (size_t first = 0; first < candidates.size();) {
     size_t last = first;
     while (last < candidates.size() && candidates[last].set == candidates[first].set) ++last;
     const uint64_t pick = random() % (last - first + 1);
-    if (first + pick < last && possible[first + pick]) {
-      const analysis::Candidate& candidate = candidates[first + pick];
-      const bool combinator = candidate.kind == analysis::CandidateKind::convert_to_combinator;
-      for (model::TaskId task : candidate.tasks)
-        placements[task.index()] = combinator ? graph::Placement::continuation : graph::Placement::at_spawn;
-    }
+    if (first + pick < last && batch.reason(first + pick).empty()) set.push_back(static_cast<uint32_t>(first + pick));
     first = last;
   }
+  return set;
 }
 
 struct Tally {
   std::atomic<uint64_t> next{0};
   std::atomic<uint64_t> estimated{0};
-  std::atomic<uint64_t> refused{0};     // combinations that would wait for themselves, or cannot be made
+  std::atomic<uint64_t> refused{0};     // combinations that would wait for themselves
+  std::atomic<uint64_t> alone{0};       // combinations that had to be estimated one by one
   std::atomic<int64_t> duration_ns{0};  // sum over the estimates: the same in every run of as many
 };
 
@@ -72,40 +69,45 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
   const int64_t created_ns = base::monotonic_ns();
   const std::vector<analysis::Candidate> candidates = analysis::candidates(trace).candidates;
   const int64_t found_ns = base::monotonic_ns();
-  std::vector<bool> possible;
-  for (const analysis::Candidate& candidate : candidates) {
-    const whatif::Improvement improvement = improvement_of(candidate);
-    possible.push_back(estimator->place_all(std::span(&improvement, 1)).ok());
-  }
+  std::vector<whatif::Improvement> improvements;
+  for (const analysis::Candidate& candidate : candidates) improvements.push_back(improvement_of(candidate));
+  const whatif::Batch batch(*estimator, improvements);
+  const int64_t compiled_ns = base::monotonic_ns();
 
   Tally tally;
   auto work = [&] {
-    whatif::Estimator::Scratch scratch(*estimator);
-    whatif::Placements placements(trace.tasks.size());
-    while (base::monotonic_ns() - found_ns < limit_ns) {
-      const uint64_t number = tally.next++;
-      if (number >= combinations) return;
-      combine(candidates, possible, number, placements);
-      const base::Result<whatif::Figures> figures = estimator->figures(placements, scratch);
-      if (!figures) {
-        ++tally.refused;
-        continue;
+    whatif::Batch::Scratch scratch(batch);
+    while (base::monotonic_ns() - compiled_ns < limit_ns) {
+      const uint64_t first = tally.next.fetch_add(whatif::Batch::kAtATime);
+      std::vector<std::vector<uint32_t>> sets;
+      for (uint64_t number = first; number < std::min(first + whatif::Batch::kAtATime, combinations); ++number)
+        sets.push_back(combine(candidates, batch, number));
+      if (sets.empty()) break;
+      std::vector<const std::vector<uint32_t>*> lanes;
+      for (const std::vector<uint32_t>& set : sets) lanes.push_back(&set);
+      for (const base::Result<whatif::Figures>& figures : batch.figures(lanes, scratch)) {
+        if (!figures) {
+          ++tally.refused;
+          continue;
+        }
+        tally.duration_ns += figures->duration_ns;
+        ++tally.estimated;
       }
-      tally.duration_ns += figures->duration_ns;
-      ++tally.estimated;
     }
+    tally.alone += scratch.alone;
   };
   std::vector<std::thread> workers;
   for (unsigned i = 0; i < threads; ++i) workers.emplace_back(work);
   for (std::thread& worker : workers) worker.join();
-  const int64_t spent_ns = base::monotonic_ns() - found_ns;
+  const int64_t spent_ns = base::monotonic_ns() - compiled_ns;
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   fmt::print(
-      "tasks {} events {} create_ns {} candidates {} candidates_ns {} estimated {} refused {} spent_ns {} peak_kib {} "
-      "duration_sum_ns {}\n",
+      "tasks {} events {} create_ns {} candidates {} candidates_ns {} compile_ns {} estimated {} refused {} alone {} "
+      "spent_ns {} peak_kib {} duration_sum_ns {}\n",
       trace.tasks.size(), trace.event_count(), created_ns - begin_ns, candidates.size(), found_ns - created_ns,
-      tally.estimated.load(), tally.refused.load(), spent_ns, usage.ru_maxrss, tally.duration_ns.load());
+      compiled_ns - found_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns,
+      usage.ru_maxrss, tally.duration_ns.load());
   return 0;
 }
 

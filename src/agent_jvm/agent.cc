@@ -193,6 +193,7 @@ base::Status add_capabilities(Agent& agent) {
 base::Status start_recorder(Agent& agent) {
   recorder::Options options;
   options.output_path = agent.options.output;
+  options.keep_existing = agent.options.keep;
   options.memory_bytes_max = agent.options.memory_bytes_max;
   options.cpu_switches = agent.options.cpu_switches;
   options.diagnostics = [](std::string_view line) { say(line); };

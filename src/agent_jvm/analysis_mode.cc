@@ -3,7 +3,7 @@
 // VMDeath switches them off, has the rest processed and lets the analysis write its result.
 //
 // Files: OUTPUT.profiling is locked while the JVM lives, so that the JVMs of one program do not write over each other;
-// at the end it says how the run went, in lines `key=value` (docs/analyses.md), for the tool. The analysis writes
+// at the end it says how the run went, in lines `key=value`, for the tool. The analysis writes
 // OUTPUT.part, which becomes OUTPUT.
 #include "agent_jvm/analysis_mode.h"
 
@@ -72,14 +72,15 @@ int class_of(void* context, uint32_t id, contrafact_class* out) {
 
 // ---- start and end
 
-// False if another JVM holds the file: then this one is left alone.
+// False if another JVM of the program is or was profiled: then this one is left alone.
 base::Result<bool> lock_output(Mode& mode) {
-  const std::string path = mode.agent.options.output + ".profiling";
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return base::Error{"cannot create '" + path + "': " + std::strerror(errno)};
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    ::close(fd);
-    say("another JVM of this program is being profiled into '" + mode.agent.options.output + "'; this one is not");
+  const Options& options = mode.agent.options;
+  const std::string path = options.output + ".profiling";
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (options.keep ? O_EXCL : 0), 0666);
+  if (fd < 0 && errno != EEXIST) return base::Error{"cannot create '" + path + "': " + std::strerror(errno)};
+  if (fd < 0 || ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (fd >= 0) ::close(fd);
+    say("only the first JVM of a program is profiled; process " + std::to_string(::getpid()) + " is not");
     return false;
   }
   if (::ftruncate(fd, 0) != 0) return base::Error{"cannot write '" + path + "': " + std::strerror(errno)};

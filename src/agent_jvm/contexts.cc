@@ -52,6 +52,22 @@ format::ContextId ContextTable::current(JNIEnv* jni, Cache& cache) {
   return exact(cache, keys, counts);
 }
 
+format::ContextId ContextTable::maker() {
+  std::vector<jvmtiFrameInfo> frames(depth_max_ + kInjectedFramesMax);
+  jint count = 0;
+  if (jvmti_->GetStackTrace(nullptr, 0, static_cast<jint>(frames.size()), frames.data(), &count) != JVMTI_ERROR_NONE) {
+    return {};
+  }
+  std::vector<recorder::Frame> context;
+  for (jint i = 0; i < count; ++i) {
+    const MethodInfo* info = methods_.info(frames[i].method);
+    if (info->skip) continue;
+    context.push_back({info->id, info->line_at(frames[i].location)});
+    if (!info->library) break;
+  }
+  return recorder_.intern_context(context);
+}
+
 // By JVMTI. `keys` and `counts` are of the cheap walks, the last of which is in the cache's frames.
 format::ContextId ContextTable::exact(Cache& cache, const Cache::Key* keys, const jint* counts) {
   std::vector<jvmtiFrameInfo> frames(cache.frames.size());

@@ -45,6 +45,9 @@ class ContextTable {
   // Of the current thread, whose environment and cache these are.
   format::ContextId current(JNIEnv* jni, Cache& cache);
 
+  // Of the current thread, but only down to the innermost frame outside java.util.concurrent. Uncached: for rare use.
+  format::ContextId maker();
+
  private:
   struct Interned {
     format::ContextId id;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "agent_jvm/agent_state.h"
+#include "agent_jvm/contexts.h"
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/threads.h"
 
@@ -36,6 +37,10 @@ NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv* jni, jclass) {
   return static_cast<jint>(g_agent->threads->context(jni).value);
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_makerContext(JNIEnv*, jclass) {
+  return static_cast<jint>(g_agent->contexts->maker().value);
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni, jclass, jthread thread) {

@@ -67,6 +67,8 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.analysis_options = decode(value);
   else if (key == "processor")
     options.processing.processor = decode(value);
+  else if (key == "keep")
+    options.keep = value == "1";
   else if (key == "strict")
     options.strict = value == "1";
   else if (key == "cpu_switches")
@@ -90,9 +92,10 @@ base::Result<Options> parse_options(std::string_view text) {
     if (item.empty()) continue;
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
-      return base::Error{"agent option '" + std::string(item) +
-                         "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
-                         "strict, cpu_switches, analysis, analysis_options, processor, consumers, capacity, queue"};
+      return base::Error{
+          "agent option '" + std::string(item) +
+          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
+          "keep, strict, cpu_switches, analysis, analysis_options, processor, consumers, capacity, queue"};
     }
   }
   return options;

@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> include;  // function events: see trace_config.h
   std::vector<std::string> exclude;
   uint32_t context_depth_max = 64;  // frames of a context, the innermost
+  bool keep = false;                // a file that exists stays: the recording goes to OUTPUT.PID
   bool strict = false;              // refuse to run a program that cannot be recorded
   bool cpu_switches = true;
 

@@ -33,6 +33,7 @@ constexpr AddedField kFields[] = {
     {"java/lang/Class", "contrafactForkContext", "I"},
     {"java/lang/Class", "contrafactJoins", "I"},
     {"java/lang/Class", "contrafactJoinContext", "I"},
+    {"java/lang/Class", "contrafactOwnContext", "I"},
 };
 
 }  // namespace

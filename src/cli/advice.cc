@@ -19,9 +19,6 @@ using whatif::Figures;
 using whatif::Improvement;
 using whatif::Optimisation;
 
-// As in whatif::passes_filters: less than this is rounding.
-constexpr double kTolerance = 1e-3;
-
 Optimisation optimisation_of(analysis::CandidateKind kind) {
   switch (kind) {
     case analysis::CandidateKind::convert_to_inline:
@@ -56,13 +53,15 @@ std::vector<model::TaskId> others(const analysis::Candidate& candidate, const st
 }
 
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
-  auto above = [](double value, double limit) { return value > limit * (1 + kTolerance); };
-  const double slower_ns = static_cast<double>(base.duration_ns) * (1 + whatif::kSlowerMax);
-  if (options.filter_time && static_cast<double>(figures.duration_ns) > slower_ns) {
+  auto above = [](double value, double limit) { return value > limit * (1 + whatif::kRounding); };
+  auto slower = [&](double value, double limit) {
+    return options.filter_time && value > limit * (1 + options.slower_max + whatif::kRounding);
+  };
+  if (slower(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns))) {
     return fmt::format("slower: {} -> {}", table::duration_text(static_cast<double>(base.duration_ns)),
                        table::duration_text(static_cast<double>(figures.duration_ns)));
   }
-  if (options.filter_time && figures.mean_response_ns > base.mean_response_ns * (1 + whatif::kSlowerTasksMax)) {
+  if (slower(figures.mean_response_ns, base.mean_response_ns)) {
     return fmt::format("slower tasks: {} -> {} from being handed out to the result",
                        table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }
@@ -87,7 +86,8 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   for (const analysis::Violation& violation : advice.violations) {
     advice.improvement.warnings.push_back(violation.message);
   }
-  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.interval = false});
+  base::Result<whatif::Estimate> estimate =
+      estimator.estimate(std::span(&advice.improvement, 1), {.interval = false, .bounded = true});
   if (!estimate) {
     advice.failed = estimate.error().message;
     return advice;
@@ -98,29 +98,36 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
   // The interval costs two propagations more: only for what may be shown, by itself or in a combination.
   if (!advice.filtered.empty() && advice.filtered != kNoGain) return advice;
-  if (base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1)); whole)
-    advice.estimate = *std::move(whole);
+  base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
+  if (whole) advice.estimate = *std::move(whole);
   return advice;
 }
 
-// All candidates, on as many threads as there are cores; in their order.
-std::vector<Advice> consider_all(const std::vector<analysis::Candidate>& candidates, const whatif::Estimator& estimator,
-                                 const analysis::BlockIndex& blocks, const AdviceOptions& options) {
-  constexpr unsigned kThreadsMax = 8;  // each has the memory of a propagation
-  std::vector<Advice> considered(candidates.size());
+// Calls `work` for each of 0 to `count`, on as many threads as there are cores.
+template <typename Work>
+void for_each_index(size_t count, const std::function<void(size_t done, size_t total)>& progress, Work work) {
+  constexpr unsigned kThreadsMax = 8;  // each has the memory of a propagation or a simulation
   std::atomic<size_t> next{0}, done{0};
-  auto work = [&](bool reports) {
-    for (size_t i = next++; i < candidates.size(); i = next++) {
-      considered[i] = consider(candidates[i], candidates, estimator, blocks, options);
+  auto loop = [&](bool reports) {
+    for (size_t i = next++; i < count; i = next++) {
+      work(i);
       ++done;
-      if (reports && options.progress) options.progress(done, candidates.size());
+      if (reports && progress) progress(done, count);
     }
   };
   std::vector<std::thread> helpers;
   for (unsigned i = 1; i < std::min(kThreadsMax, std::thread::hardware_concurrency()); ++i)
-    helpers.emplace_back(work, false);
-  work(true);
+    helpers.emplace_back(loop, false);
+  loop(true);
   for (std::thread& helper : helpers) helper.join();
+}
+
+// All candidates, in their order.
+std::vector<Advice> consider_all(const std::vector<analysis::Candidate>& candidates, const whatif::Estimator& estimator,
+                                 const analysis::BlockIndex& blocks, const AdviceOptions& options) {
+  std::vector<Advice> considered(candidates.size());
+  for_each_index(candidates.size(), options.progress,
+                 [&](size_t i) { considered[i] = consider(candidates[i], candidates, estimator, blocks, options); });
   return considered;
 }
 
@@ -157,20 +164,49 @@ base::Result<Weights> parse_weights(const std::string& text) {
   return weights;
 }
 
-base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, std::span<const Improvement> improvements,
-                                              uint32_t cores) {
+base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, const whatif::Simulator& simulator,
+                                              std::span<const Improvement> improvements, uint32_t cores) {
   base::Result<std::vector<whatif::Treatment>> treatments = whatif::treatments_of(trace, improvements);
   if (!treatments) return treatments.error();
-  whatif::SimulateOptions options{.cores = cores, .build_trace = false};
-  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *treatments, options);
+  base::Result<whatif::Simulation> simulation = simulator.simulate(*treatments, {.cores = cores});
   if (!simulation) return simulation.error();
   SimulatedEffect effect{.duration_ns = simulation->duration_ns, .stuck = !simulation->stuck.empty()};
   if (effect.stuck) effect.stuck_why = simulation->stuck.front().reason;
   return effect;
 }
 
+std::string simulated_loss(const Advices& advices, const SimulatedEffect& effect, const AdviceOptions& options) {
+  if (!options.filter_time || effect.stuck || advices.headline.model != model::Origin::simulated) return "";
+  const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
+  const auto after_ns = static_cast<double>(effect.duration_ns);
+  if (after_ns <= base_ns * (1 + options.slower_max + whatif::kRounding)) return "";
+  return fmt::format("slower when simulated: {} -> {}", table::duration_text(base_ns), table::duration_text(after_ns));
+}
+
+namespace {
+
+// Simulates the best of what is ranked; those that lose by that go to what is left out.
+void simulate_ranked(const model::Trace& trace, const whatif::Simulator& simulator, Advices& advices,
+                     const AdviceOptions& options) {
+  const size_t count = std::min(advices.ranked.size(), options.simulated_max);
+  for_each_index(count, options.progress, [&](size_t i) {
+    Advice& advice = advices.ranked[i];
+    base::Result<SimulatedEffect> effect =
+        simulate_effect(trace, simulator, std::span(&advice.improvement, 1), options.cores);
+    if (!effect) return;
+    advice.filtered = simulated_loss(advices, *effect, options);
+    advice.simulated = *std::move(effect);
+  });
+  std::vector<Advice> kept;
+  for (Advice& advice : advices.ranked)
+    (advice.filtered.empty() ? kept : advices.left_out).push_back(std::move(advice));
+  advices.ranked = std::move(kept);
+}
+
+}  // namespace
+
 base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
-                             const AdviceOptions& options) {
+                             const whatif::Simulator* simulator, const AdviceOptions& options) {
   analysis::Candidates found = analysis::candidates(trace);
   analysis::BlockIndex blocks(trace);
   Advices advices{
@@ -181,16 +217,13 @@ base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator&
   }
   std::stable_sort(advices.ranked.begin(), advices.ranked.end(),
                    [](const Advice& a, const Advice& b) { return a.score < b.score; });
-  if (options.models == Models::fixed) return advices;
-  base::Result<whatif::BaselineCheck> baseline = whatif::check_baseline(trace, {.cores = options.cores});
-  if (!baseline) return baseline.error();
-  advices.baseline = *std::move(baseline);
-  for (size_t i = 0; i < std::min(advices.ranked.size(), options.simulated_max); ++i) {
-    Advice& advice = advices.ranked[i];
-    base::Result<SimulatedEffect> effect = simulate_effect(trace, std::span(&advice.improvement, 1), options.cores);
-    if (effect) advice.simulated = *std::move(effect);
-    if (options.progress) options.progress(i + 1, std::min(advices.ranked.size(), options.simulated_max));
+  if (simulator) {
+    base::Result<whatif::BaselineCheck> baseline = simulator->check_baseline({.cores = options.cores});
+    if (!baseline) return baseline.error();
+    advices.baseline = *std::move(baseline);
   }
+  advices.headline = headline_of(trace, advices.baseline ? &*advices.baseline : nullptr, options.cores);
+  if (simulator) simulate_ranked(trace, *simulator, advices, options);
   return advices;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/candidates.h"
 #include "analysis/model_violations.h"
 #include "base/result.h"
+#include "cli/headline.h"
 #include "whatif/estimate.h"
 #include "whatif/search.h"
 #include "whatif/simulate.h"
@@ -23,8 +24,6 @@ using Weights = whatif::SearchWeights;
 // "time=1,peak=2": those left out are 0; only their ratios matter. The error says what is wrong.
 base::Result<Weights> parse_weights(const std::string& text);
 
-enum class Models : uint8_t { fixed, both };
-
 struct AdviceOptions {
   Weights weights;
   uint32_t cores = 0;  // 0: as recorded
@@ -32,9 +31,10 @@ struct AdviceOptions {
   bool filter_peak = true;
   bool filter_mean = true;
   bool filter_gain = true;  // leave out what does not improve the score
-  Models models = Models::both;
-  size_t simulated_max = 20;                                // improvements, the best first, that are simulated as well
-  std::function<void(size_t done, size_t total)> progress;  // may be empty
+  double slower_max = 0;    // share by which the run, or its outermost tasks on average, may get slower
+  uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of the search for the best combination
+  size_t simulated_max = 20;                                 // improvements, the best first, that are simulated as well
+  std::function<void(size_t done, size_t total)> progress;   // may be empty
 };
 
 struct SimulatedEffect {
@@ -62,18 +62,23 @@ struct Advice {
 struct Advices {
   whatif::Figures base;
   std::optional<whatif::BaselineCheck> baseline;  // of the simulation
-  std::vector<Advice> ranked;                     // best first
-  std::vector<Advice> left_out;                   // filtered or failed
+  Headline headline{model::Origin::estimated, "nothing was simulated"};
+  std::vector<Advice> ranked;    // best first
+  std::vector<Advice> left_out;  // filtered or failed
   std::vector<analysis::Ineligible> ineligible;
   size_t candidates = 0;
 };
 
+// `simulator` null: nothing is simulated.
 base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
-                             const AdviceOptions& options);
+                             const whatif::Simulator* simulator, const AdviceOptions& options);
 
 // The improvements made together, by the re-dispatch model.
-base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace,
+base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, const whatif::Simulator& simulator,
                                               std::span<const whatif::Improvement> improvements, uint32_t cores);
+
+// Why an effect is a loss by the figures that are to be read first, where those are simulated; empty: it is not.
+std::string simulated_loss(const Advices& advices, const SimulatedEffect& effect, const AdviceOptions& options);
 
 // (base - value) / base; 0 where base is 0.
 double gain(double base, double value);

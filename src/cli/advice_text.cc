@@ -75,7 +75,7 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
 std::string baseline_text(const AdviceDocument& document, bool unicode) {
   if (!document.advices.baseline) return "";
   const whatif::BaselineCheck& check = *document.advices.baseline;
-  Headline headline = headline_of(*document.trace, &check, document.cores);
+  const Headline& headline = document.advices.headline;
   return fmt::format("\nRead the {} figures first: {}.\n",
                      headline.model == model::Origin::simulated ? "simulated" : "estimated",
                      table::printable(headline.reason, unicode)) +
@@ -122,10 +122,12 @@ std::string best_text(const AdviceDocument& document, const table::TextStyle& st
   for (size_t i = 0; i < best.members.size(); ++i) {
     members += fmt::format("{}#{}", i == 0 ? "" : i + 1 == best.members.size() ? " and " : ", ", best.members[i] + 1);
   }
-  std::string out =
-      fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
-                  best.members.size() > 1 ? " together" : " alone",
-                  table::count_text(static_cast<int64_t>(best.estimated)), best.exhaustive ? ", all there are" : "");
+  std::string out = fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
+                                best.members.size() > 1 ? " together" : " alone",
+                                table::count_text(static_cast<int64_t>(best.estimated)),
+                                best.exhaustive  ? ", all there are"
+                                : best.cut_short ? ", then the search's budget was spent: --budget"
+                                                 : "");
   out += table::render_text(effect_table(effect_of(document)), style);
   for (const std::string& note : best.estimate.notes) out += "note: " + table::printable(note, style.unicode) + "\n";
   if (best.simulated && best.simulated->stuck) {
@@ -136,11 +138,10 @@ std::string best_text(const AdviceDocument& document, const table::TextStyle& st
 }
 
 Json figures_json(const whatif::Figures& figures) {
-  return {{"duration_ns", figures.duration_ns},   {"mean_response_ns", figures.mean_response_ns},
-          {"mean_active", figures.mean_active},
-          {"mean_waiting", figures.mean_waiting},  {"mean_occupied", figures.mean_occupied},
-          {"peak_active", figures.peak_active},    {"peak_waiting", figures.peak_waiting},
-          {"peak_occupied", figures.peak_occupied}};
+  return {{"duration_ns", figures.duration_ns},     {"mean_response_ns", figures.mean_response_ns},
+          {"mean_active", figures.mean_active},     {"mean_waiting", figures.mean_waiting},
+          {"mean_occupied", figures.mean_occupied}, {"peak_active", figures.peak_active},
+          {"peak_waiting", figures.peak_waiting},   {"peak_occupied", figures.peak_occupied}};
 }
 
 Json simulated_json(const std::optional<SimulatedEffect>& effect) {
@@ -212,10 +213,11 @@ std::string advice_json(const AdviceDocument& document) {
                    {"score", document.best.score},
                    {"combinations_estimated", document.best.estimated},
                    {"exhaustive", document.best.exhaustive},
+                   {"cut_short", document.best.cut_short},
                    {"estimated", estimate_json(document.best.estimate)},
                    {"simulated", simulated_json(document.best.simulated)}};
   }
-  Headline headline = headline_of(*document.trace, advices.baseline ? &*advices.baseline : nullptr, document.cores);
+  const Headline& headline = advices.headline;
   out["headline"] = {{"model", headline.model == model::Origin::simulated ? "simulated" : "estimated"},
                      {"reason", headline.reason}};
   if (advices.baseline) {

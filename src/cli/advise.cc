@@ -16,6 +16,8 @@
 namespace contrafact::cli {
 namespace {
 
+constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
+
 struct Options {
   std::string path;
   std::string weights = "time=1,peak=1,mean=1";
@@ -24,6 +26,8 @@ struct Options {
   std::string plot;
   std::vector<std::string> no_filter;
   uint32_t cores = 0;
+  double slower_max_percent = 0;
+  uint64_t budget = whatif::SearchOptions().visits_max / kBudgetUnit;
   size_t top = 20;
   bool left_out = false;
   bool json = false;
@@ -42,7 +46,8 @@ AdviceOptions advice_options(const Options& options, const Weights& weights, Pro
           .filter_peak = filters("peak"),
           .filter_mean = filters("mean"),
           .filter_gain = filters("gain"),
-          .models = options.model == "fixed" ? Models::fixed : Models::both,
+          .slower_max = options.slower_max_percent / 100,
+          .visits_max = options.budget * kBudgetUnit,
           .simulated_max = options.top,
           .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
 }
@@ -67,18 +72,24 @@ int run(const Options& options, const Session& session) {
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  AdviceDocument document{.path = options.path, .trace = &*trace, .weights = *weights,
-                          .shown = options.top, .cores = options.cores,
+  AdviceDocument document{.path = options.path,
+                          .trace = &*trace,
+                          .weights = *weights,
+                          .shown = options.top,
+                          .cores = options.cores,
                           .left_out = options.left_out};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
     base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
     if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
-    base::Result<Advices> advices = advise(*trace, *estimator, advice_options(options, *weights, progress));
+    std::optional<whatif::Simulator> simulator;
+    if (options.model == "both") simulator.emplace(*trace);
+    const whatif::Simulator* simulated = simulator ? &*simulator : nullptr;
+    base::Result<Advices> advices = advise(*trace, *estimator, simulated, advice_options(options, *weights, progress));
     if (!advices) return fail(kExitImpossible, advices.error().message);
     document.advices = *std::move(advices);
     base::Result<Combination> best =
-        best_combination(*trace, *estimator, document.advices, advice_options(options, *weights, progress));
+        best_combination(*trace, *estimator, simulated, document.advices, advice_options(options, *weights, progress));
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     if (!options.specs.empty()) {
@@ -112,6 +123,14 @@ Run declare(CLI::App& app) {
       ->expected(1)
       ->take_all()
       ->check(CLI::IsMember({"time", "peak", "mean", "gain", "all"}));
+  app.add_option("--slower-max", options->slower_max_percent,
+                 "per cent by which an improvement may make the run, or its outermost tasks on average, slower")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--budget", options->budget,
+                 "work for the search for the best combination, in millions of vertices visited")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
   app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
   app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");

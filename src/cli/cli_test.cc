@@ -44,26 +44,27 @@ class Folder {
 TEST(LaunchPlan, TheAgentComesRightAfterTheLauncher) {
   LaunchPlan plan =
       plan_java({"java", "-Xmx1g", "-jar", "x.jar", "1"}, kInstallation, {.output = "/tmp/run.cft.recording"});
-  EXPECT_THAT(plan.arguments, ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,output=/tmp/run.cft.recording",
-                                          "-Xmx1g", "-jar", "x.jar", "1"));
+  EXPECT_THAT(plan.arguments,
+              ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/tmp/run.cft.recording",
+                          "-Xmx1g", "-jar", "x.jar", "1"));
 }
 
 TEST(LaunchPlan, EncodesWhatWouldConfuseTheAgent) {
   AgentOptions options{"/tmp/a b,c%.cft", 268435456, "/etc/t.conf", {"shop.api.*", "shop.Db"}, {"shop.api.Log"}};
-  EXPECT_EQ(agent_option_string(options),
-            "strict=1,output=/tmp/a%20b%2Cc%25.cft,memory=268435456,config=/etc/t.conf,include=shop.api.*;shop.Db,"
-            "exclude=shop.api.Log");
+  EXPECT_EQ(
+      agent_option_string(options),
+      "strict=1,keep=1,output=/tmp/a%20b%2Cc%25.cft,memory=268435456,config=/etc/t.conf,include=shop.api.*;shop.Db,"
+      "exclude=shop.api.Log");
 }
 
 TEST(LaunchPlan, OthersAreAskedThroughTheEnvironment) {
   base::Result<LaunchPlan> plan = plan_other({"mvn", "test"}, kInstallation, {.output = "/o"}, "-Dx=1");
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT(plan->arguments, ElementsAre("mvn", "test"));
-  EXPECT_EQ(plan->java_tool_options,
-            "-Dx=1 -agentpath:/opt/cf/lib/agent.so=strict=1,output=/o");
+  EXPECT_EQ(plan->java_tool_options, "-Dx=1 -agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o");
   plan = plan_other({"mvn"}, {"/my apps/agent.so"}, {.output = "/o"}, "");
   ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->java_tool_options, "\"-agentpath:/my apps/agent.so=strict=1,output=/o\"");
+  EXPECT_EQ(plan->java_tool_options, "\"-agentpath:/my apps/agent.so=strict=1,keep=1,output=/o\"");
   plan = plan_other({"mvn"}, {"/my \"apps\"/agent.so"}, {.output = "/o"}, "");
   ASSERT_FALSE(plan.ok());
   EXPECT_THAT(plan.error().message, HasSubstr("has a quote or a line break"));

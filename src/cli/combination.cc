@@ -71,8 +71,8 @@ bool sound_alone(const whatif::Estimator& estimator, Advice& advice) {
   return estimate.ok();
 }
 
-// Members that cannot be estimated with their trace by themselves are left out from here on. `members` count through the
-// ranking, then through `neutral`. False if there are none.
+// Members that cannot be estimated with their trace by themselves are left out from here on. `members` count through
+// the ranking, then through `neutral`. False if there are none.
 bool leave_out_failing(const whatif::Estimator& estimator, const std::vector<uint32_t>& members,
                        const std::vector<size_t>& neutral, Advices& advices) {
   bool any = false;
@@ -97,22 +97,46 @@ bool leave_out_failing(const whatif::Estimator& estimator, const std::vector<uin
 struct Sound {
   std::vector<uint32_t> members;
   whatif::Estimate estimate;
+  std::optional<SimulatedEffect> simulated;
 };
 
-// The best of `found` that scores below `score_max` and whose estimated trace is sound. Nothing: there is none.
-std::optional<Sound> first_sound(const whatif::Estimator& estimator, std::span<const whatif::Improvement> considered,
-                                 const whatif::SearchResult& found, double score_max) {
+// What one search has found, and by what to judge it.
+struct Found {
+  const model::Trace& trace;
+  const whatif::Estimator& estimator;
+  const whatif::Simulator* simulator;  // may be null
+  const Advices& advices;
+  const AdviceOptions& options;
+  std::span<const whatif::Improvement> considered;
+  const whatif::SearchResult& found;
+};
+
+// The best of what was found that scores below `score_max`, whose estimated trace is sound and that is no loss when
+// simulated. Nothing: there is none.
+std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost) {
+  const auto& [trace, estimator, simulator, advices, options, considered, found] = search;
   std::string passed_over;
+  *lost = false;
   for (const whatif::Combination& candidate : found.best) {
     if (candidate.score >= score_max) break;
     std::vector<whatif::Improvement> improvements;
     for (uint32_t member : candidate.improvements) improvements.push_back(considered[member]);
+    std::optional<SimulatedEffect> simulated;
+    if (simulator) {
+      base::Result<SimulatedEffect> effect = simulate_effect(trace, *simulator, improvements, options.cores);
+      if (effect) simulated = *std::move(effect);
+      if (simulated && !simulated_loss(advices, *simulated, options).empty()) {
+        *lost = true;
+        continue;
+      }
+    }
     base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true});
     if (!estimate) {
       if (passed_over.empty()) passed_over = estimate.error().message;
       continue;
     }
-    Sound sound{{candidate.improvements.begin(), candidate.improvements.end()}, *std::move(estimate)};
+    Sound sound{
+        {candidate.improvements.begin(), candidate.improvements.end()}, *std::move(estimate), std::move(simulated)};
     if (!passed_over.empty())
       sound.estimate.notes.push_back("a better combination could not be estimated: " + passed_over);
     return sound;
@@ -131,11 +155,14 @@ std::vector<whatif::Improvement> considered_of(const Advices& advices, const std
 }  // namespace
 
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
-                                           Advices& advices, const AdviceOptions& options) {
+                                           const whatif::Simulator* simulator, Advices& advices,
+                                           const AdviceOptions& options) {
   Combination best;
   best.estimate.figures = advices.base;
   whatif::SearchOptions search_options{.weights = options.weights,
-                                       .filters = options.filter_time && options.filter_peak && options.filter_mean};
+                                       .filters = options.filter_time && options.filter_peak && options.filter_mean,
+                                       .slower_max = options.slower_max,
+                                       .visits_max = options.visits_max};
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
   const double score_max = options.filter_gain ? 1 - kScoreTolerance : std::numeric_limits<double>::infinity();
   while (best.members.empty()) {
@@ -145,19 +172,24 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
     const whatif::SearchResult found = whatif::search(estimator, considered, search_options);
     best.estimated += found.estimated;
     best.exhaustive = found.exhaustive;
+    best.cut_short |= found.cut_short;
+    search_options.visits_max -= std::min(search_options.visits_max, found.visits);
     if (found.best.empty() || found.best.front().score >= score_max) return best;
-    if (std::optional<Sound> sound = first_sound(estimator, considered, found, score_max)) {
+    bool lost = false;
+    const Found search{trace, estimator, simulator, advices, options, considered, found};
+    if (std::optional<Sound> sound = first_sound(search, score_max, &lost)) {
       best.members = ranked_members(advices, neutral, sound->members);
       best.estimate = std::move(sound->estimate);
+      best.simulated = std::move(sound->simulated);
+    } else if (lost) {
+      best.estimate.notes.push_back("every combination found makes the run slower when it is simulated");
+      return best;
     } else if (!leave_out_failing(estimator, found.best.front().improvements, neutral, advices)) {
       best.estimate.notes.push_back("no combination could be estimated, only the improvements by themselves");
       return best;
     }
   }
   best.score = whatif::score_of(best.estimate.figures, advices.base, options.weights);
-  if (options.models == Models::fixed) return best;
-  base::Result<SimulatedEffect> effect = simulate_effect(trace, improvements_of(advices, best), options.cores);
-  if (effect) best.simulated = *std::move(effect);
   return best;
 }
 

@@ -14,13 +14,16 @@ struct Combination {
   std::optional<SimulatedEffect> simulated;
   uint64_t estimated = 0;   // combinations that were estimated
   bool exhaustive = false;  // all that do not exclude each other
+  bool cut_short = false;   // the search ended with its budget
 };
 
-// Considers what is ranked, and what has no gain by itself: two of those may have one together (a peak goes only when both
-// are gone). The latter that the best combination takes join the ranking, where their scores put them.
+// Considers what is ranked, and what has no gain by itself: two of those may have one together (a peak goes only when
+// both are gone). The latter that the best combination takes join the ranking, where their scores put them.
 // Improvements whose estimate turns out not to be sound go from `advices.ranked` to `left_out`, with the reason.
+// `simulator` null: nothing is simulated.
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
-                                           Advices& advices, const AdviceOptions& options);
+                                           const whatif::Simulator* simulator, Advices& advices,
+                                           const AdviceOptions& options);
 
 // The improvements of a combination, in the order of their ranks.
 std::vector<whatif::Improvement> improvements_of(const Advices& advices, const Combination& combination);

@@ -38,7 +38,7 @@ std::string percent_encode(std::string_view text) {
 }
 
 std::string agent_option_string(const AgentOptions& options) {
-  std::string out = "strict=1,output=" + percent_encode(options.output);
+  std::string out = "strict=1,keep=1,output=" + percent_encode(options.output);
   if (options.memory_bytes != 0) out += fmt::format(",memory={}", options.memory_bytes);
   if (!options.config.empty()) out += ",config=" + percent_encode(options.config);
   if (!options.include.empty()) out += ",include=" + join_encoded(options.include);

@@ -15,6 +15,7 @@
 #include "cli/launch_plan.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
+#include "cli/recording_files.h"
 #include "online/plugin.h"
 #include "table/value_text.h"
 
@@ -96,7 +97,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   }
   if (int failed = check(options); failed != 0) return failed;
   preparation.status = fs::absolute(options.output).string() + ".profiling";
-  if (base::Status free = clear_leftover(preparation.status); !free) {
+  if (base::Status free = clear_leftovers(preparation.status); !free) {
     return fail(kExitRecordFailed, free.error().message);
   }
   base::Result<LaunchPlan> plan = plan_for(options, session, preparation.jdk);
@@ -184,10 +185,11 @@ int run(const Options& options, const Session& session) {
   if (!preparation.jdk) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
     if (!session.quiet) {
-      warn(fmt::format(
-          "'{}' is no Java launcher: the first JVM that it starts is asked through JAVA_TOOL_OPTIONS to load "
-          "the agent",
-          session.program.front()));
+      warn(
+          fmt::format("'{}' is no Java launcher: the first JVM that it starts is profiled: each is asked through "
+                      "JAVA_TOOL_OPTIONS to load "
+                      "the agent",
+                      session.program.front()));
     }
   }
   StartFailure failure{};

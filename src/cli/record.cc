@@ -1,8 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -17,11 +16,14 @@
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
+#include "cli/recording_files.h"
 
 namespace contrafact::cli {
 namespace {
 
 constexpr uint64_t kBufferBytesMin = 1 << 20;  // a few threads' worth of the largest buffers
+
+constexpr size_t kFilesNamedMax = 5;  // of further JVMs, in one line
 
 namespace fs = std::filesystem;
 
@@ -82,11 +84,22 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
     return status_of_own_failure(writable.error(), kExitOutput);
   }
   preparation.recording = fs::absolute(options.output).string() + ".recording";
-  if (base::Status free = clear_leftover(preparation.recording); !free) return status_of_own_failure(free.error());
+  if (base::Status free = clear_leftovers(preparation.recording); !free) return status_of_own_failure(free.error());
   base::Result<LaunchPlan> plan = plan_for(options, session, preparation.jdk, preparation.recording);
   if (!plan) return status_of_own_failure(plan.error());
   preparation.plan = *std::move(plan);
   return 0;
+}
+
+// One line, if more than one JVM was recorded.
+void tell_of_further(const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
+  if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more", files.size() - kFilesNamedMax);
+  const bool one = files.size() == 1;
+  std::fprintf(stderr, "contrafact: note: the program started %zu more %s, recorded in %s own: %s\n", files.size(),
+               one ? "JVM" : "JVMs", one ? "a file of its" : "files of their", names.c_str());
 }
 
 // Gives the recording its name and says what is in it. The status is the program's, unless only we failed.
@@ -106,11 +119,13 @@ int conclude(const Options& options, const Session& session, const Preparation& 
     return fail(own_failure, fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
                                          preparation.recording, options.output, failed.message()));
   }
+  const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
   base::Result<std::string> summary = summarise_recording(options.output);
   if (!summary) return fail(own_failure, fmt::format("the recording cannot be read: {}", summary.error().message));
   if (!session.quiet) {
     if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
     std::fprintf(stderr, "%s", summary->c_str());
+    tell_of_further(further);
   }
   return end.exit_status;
 }

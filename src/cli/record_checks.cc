@@ -1,13 +1,8 @@
 #include "cli/record_checks.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 
 #include "base/file.h"
@@ -60,18 +55,6 @@ base::Status check_trace_config(const std::string& path, const std::vector<std::
     }
   }
   return {};
-}
-
-base::Status clear_leftover(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
-  bool in_use = ::flock(fd, LOCK_EX | LOCK_NB) != 0;
-  ::close(fd);
-  if (in_use) {
-    return base::Error{fmt::format("'{}' is being written by another recording; give another name with -o", path)};
-  }
-  if (::unlink(path.c_str()) == 0) return {};
-  return base::Error{fmt::format("cannot remove '{}', left by an earlier recording: {}", path, std::strerror(errno))};
 }
 
 }  // namespace contrafact::cli

@@ -17,7 +17,4 @@ inline constexpr uint64_t kRecordingBytesMin = 16 << 20;
 base::Status check_trace_config(const std::string& path, const std::vector<std::string>& include,
                                 const std::vector<std::string>& exclude);
 
-// Removes what a killed recording left at `path`. The error says that somebody is still writing it.
-base::Status clear_leftover(const std::string& path);
-
 }  // namespace contrafact::cli

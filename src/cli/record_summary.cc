@@ -54,8 +54,10 @@ base::Result<std::string> summarise_recording(const std::string& path) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");
   }
   if (uint64_t dropped = std::max(counter.dropped, counter.dropped_said); dropped > 0) {
-    note(fmt::format("{} events were dropped, the recorder could not keep up; record with more --memory",
-                     count(dropped)));
+    const bool stopped = counter.exit_reason.starts_with("recording stopped");
+    note(fmt::format(
+        "{} events were dropped, {}", count(dropped),
+        stopped ? "the recorder could not write them" : "the recorder could not keep up; record with more --memory"));
   }
   if (!counter.exit_reason.empty() && counter.exit_reason != "exit") {
     note(fmt::format("recording ended early: {}", counter.exit_reason));

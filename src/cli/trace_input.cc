@@ -38,7 +38,8 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
   std::vector<std::string> lines;
   if (loss.events_dropped != 0) {
     lines.push_back(
-        fmt::format("{} of {} events were dropped, the recorder could not keep up; record with more --memory",
+        fmt::format("{} of {} events were dropped, the recorder could not write them or not keep up; if so, record "
+                    "with more --memory",
                     table::count_text(static_cast<int64_t>(loss.events_dropped)),
                     table::count_text(static_cast<int64_t>(loss.events_dropped + trace.event_count()))));
   }

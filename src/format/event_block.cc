@@ -80,7 +80,9 @@ bool is_kernel_kind(EventKind kind) {
 
 }  // namespace
 
-EventEncoder::EventEncoder() : times_(5), streams_(kStreams, PackedInts(1)) {}
+EventEncoder::EventEncoder() : times_(5) {
+  for (size_t s = 0; s < kStreams; ++s) streams_.emplace_back(1);
+}
 
 void EventEncoder::begin_run(ThreadId thread, RunSource source) {
   if (!runs_.empty()) {
@@ -98,7 +100,7 @@ void EventEncoder::begin_run(ThreadId thread, RunSource source) {
 void EventEncoder::append(EventKind kind, int64_t time_ns, const uint32_t* operands) {
   kinds_.push_back(kind);
   times_ns_.push_back(time_ns);
-  operands_.insert(operands_.end(), operands, operands + kOperandCounts[static_cast<size_t>(kind)]);
+  for (size_t i = 0; i < kOperandCounts[static_cast<size_t>(kind)]; ++i) operands_.push_back(operands[i]);
   ++runs_.back().end;
 }
 
@@ -113,7 +115,7 @@ void EventEncoder::clear() {
 //           begin_ns:zigzag-difference-from-the-last-time-of-the-run-before
 void EventEncoder::encode_runs_and_times() {
   run_bytes_.clear();
-  times_.clear();
+  differences_.clear();
   int64_t thread = 0;
   uint64_t last_ns = 0;
   for (const EventRun& run : runs_) {
@@ -122,15 +124,27 @@ void EventEncoder::encode_runs_and_times() {
     put_varint(run_bytes_, uint64_t{run.end - run.begin} * 2 + static_cast<uint64_t>(run.source));
     put_varint(run_bytes_, zigzag(static_cast<int64_t>(static_cast<uint64_t>(times_ns_[run.begin]) - last_ns)));
     for (uint32_t i = run.begin + 1; i < run.end; ++i) {
-      times_.put(static_cast<uint64_t>(times_ns_[i]) - static_cast<uint64_t>(times_ns_[i - 1]));
+      differences_.push_back(static_cast<uint64_t>(times_ns_[i]) - static_cast<uint64_t>(times_ns_[i - 1]));
     }
     thread = run.thread.value;
     last_ns = static_cast<uint64_t>(times_ns_[run.end - 1]);
   }
+  times_.assign(differences_);
 }
 
+// First each operand to its stream, then the streams one by one: both loops stay in registers.
 void EventEncoder::encode_operands() {
-  for (PackedInts& stream : streams_) stream.clear();
+  std::array<size_t, kEventKinds> kind_counts{};
+  for (const EventKind kind : kinds_) ++kind_counts[static_cast<size_t>(kind)];
+  std::array<size_t, kStreams + 1> counts{};
+  for (size_t kind = 0; kind < kEventKinds; ++kind) {
+    for (const uint8_t stream : kStreamTable[kind]) counts[stream] += kind_counts[kind];
+  }
+  numbers_.resize(operands_.size());
+  std::array<uint32_t*, kStreams> end;
+  uint32_t* begin = numbers_.data();
+  for (size_t s = 0; s < kStreams; begin += counts[s], ++s) end[s] = begin;
+
   const uint32_t* operand = operands_.data();
   uint32_t task_before = 0;
   for (const EventKind kind : kinds_) {
@@ -138,13 +152,14 @@ void EventEncoder::encode_operands() {
     for (size_t i = 0; i < kOperandCounts[static_cast<size_t>(kind)]; ++i) {
       const uint32_t v = *operand++;
       if (row[i] == kTasks) {
-        streams_[kTasks].put(static_cast<uint32_t>(zigzag(static_cast<int32_t>(v - task_before))));
+        *end[kTasks]++ = static_cast<uint32_t>(zigzag(static_cast<int32_t>(v - task_before)));
         if (v != kNone) task_before = v;
       } else {
-        streams_[row[i]].put(v + 1);
+        *end[row[i]]++ = v + 1;
       }
     }
   }
+  for (size_t s = 0; s < kStreams; ++s) streams_[s].assign(std::span<const uint32_t>(end[s] - counts[s], counts[s]));
 }
 
 void EventEncoder::encode(GroupWriter& groups, std::vector<uint8_t>& out) {

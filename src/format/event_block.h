@@ -78,6 +78,8 @@ class EventEncoder {
   std::vector<uint32_t> operands_;
   // Kept for their memory.
   std::vector<uint8_t> run_bytes_;
+  std::vector<uint64_t> differences_;  // of times
+  std::vector<uint32_t> numbers_;      // operands as they are stored, stream by stream
   PackedInts times_;
   std::vector<PackedInts> streams_;
 };

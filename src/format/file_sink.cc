@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -49,12 +50,28 @@ class FileSink : public Sink {
   off_t whole_bytes_ = 0;
 };
 
+int open_locked(const std::string& path, int when_it_exists) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | when_it_exists, 0644);
+  if (fd >= 0) (void)flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks loses only the warning
+  return fd;
+}
+
+base::Result<std::unique_ptr<Sink>> sink_of(int fd, const std::string& path) {
+  if (fd < 0) return base::Error{fmt::format("cannot create {}: {}", path, std::strerror(errno))};
+  return std::unique_ptr<Sink>(new FileSink(fd, path));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return base::Error{fmt::format("cannot create {}: {}", path, std::strerror(errno))};
-  return std::unique_ptr<Sink>(new FileSink(fd, path));
+  return sink_of(open_locked(path, O_TRUNC), path);
+}
+
+base::Result<std::unique_ptr<Sink>> create_file_sink(const std::string& path) {
+  const int fd = open_locked(path, O_EXCL);
+  if (fd >= 0 || errno != EEXIST) return sink_of(fd, path);
+  const std::string beside = fmt::format("{}.{}", path, getpid());
+  return sink_of(open_locked(beside, O_EXCL), beside);
 }
 
 }  // namespace contrafact::format

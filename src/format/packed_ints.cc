@@ -1,5 +1,7 @@
 #include "format/packed_ints.h"
 
+#include <algorithm>
+
 namespace contrafact::format {
 namespace {
 
@@ -73,27 +75,64 @@ std::optional<PlaneSizes> plane_sizes(std::span<const uint8_t> control, size_t c
   return sizes;
 }
 
-void PackedInts::put(uint64_t v) {
-  const uint8_t code = v < 0x100 ? 0 : v < 0x10000 ? 1 : v < 0x1000000 ? 2 : 3;
-  const size_t slot = count_++ % 4;
-  if (slot == 0) control_.push_back(0);
-  control_.back() |= static_cast<uint8_t>(code << (2 * slot));
-  plane_[0].push_back(static_cast<uint8_t>(v));
-  if (code >= 1) plane_[1].push_back(static_cast<uint8_t>(v >> 8));
-  if (code >= 2) plane_[2].push_back(static_cast<uint8_t>(v >> 16));
-  if (code == 3) {
-    for (size_t byte = 0; byte < tail_bytes_; ++byte) plane_[3].push_back(static_cast<uint8_t>(v >> (24 + 8 * byte)));
+void PackedInts::make_room(size_t count) {
+  if (count <= room_) return;
+  room_ = std::max(count, 2 * room_);
+  control_ = std::make_unique_for_overwrite<uint8_t[]>(control_bytes(room_));
+  for (size_t plane = 0; plane < kPlanes; ++plane) {
+    plane_[plane] = std::make_unique_for_overwrite<uint8_t[]>(room_ * (plane == 3 ? tail_bytes_ : 1));
   }
 }
 
-void PackedInts::clear() {
-  count_ = 0;
-  control_.clear();
-  for (auto& plane : plane_) plane.clear();
+// Bytes that a number does not have are written too and overwritten by the next one's: cheaper than to ask. They stay
+// inside the planes, for the number before had at most one byte in each.
+template <typename Int>
+void PackedInts::pack(std::span<const Int> numbers) {
+  make_room(numbers.size());
+  count_ = numbers.size();
+  const auto [low, first_second, first_third, first_tail] =
+      std::array{plane_[0].get(), plane_[1].get(), plane_[2].get(), plane_[3].get()};
+  uint8_t* second = first_second;
+  uint8_t* third = first_third;
+  uint8_t* tail = first_tail;
+  const auto one = [&](size_t i) -> uint32_t {
+    const Int v = numbers[i];
+    const uint32_t code = (v > 0xff) + (v > 0xffff) + (v > 0xffffff);
+    low[i] = static_cast<uint8_t>(v);
+    *second = static_cast<uint8_t>(v >> 8);
+    second += code >= 1;
+    *third = static_cast<uint8_t>(v >> 16);
+    third += code >= 2;
+    if (code == 3) [[unlikely]] {
+      for (size_t byte = 0; byte < sizeof(Int) - 3; ++byte) *tail++ = static_cast<uint8_t>(v >> (24 + 8 * byte));
+    }
+    return code;
+  };
+  uint8_t* control = control_.get();
+  size_t i = 0;
+  for (; i + 4 <= numbers.size(); i += 4) {
+    if ((numbers[i] | numbers[i + 1] | numbers[i + 2] | numbers[i + 3]) <= 0xff) {  // most streams hold small numbers
+      for (size_t k = 0; k < 4; ++k) low[i + k] = static_cast<uint8_t>(numbers[i + k]);
+      *control++ = 0;
+      continue;
+    }
+    uint32_t codes = 0;
+    for (size_t k = 0; k < 4; ++k) codes |= one(i + k) << (2 * k);  // in order: the planes grow
+    *control++ = static_cast<uint8_t>(codes);
+  }
+  uint32_t codes = 0;
+  for (size_t k = 0; i < numbers.size(); ++i, ++k) codes |= one(i) << (2 * k);
+  if (count_ % 4 != 0) *control = static_cast<uint8_t>(codes);
+  used_ = {count_, static_cast<size_t>(second - first_second), static_cast<size_t>(third - first_third),
+           static_cast<size_t>(tail - first_tail)};
 }
+template void PackedInts::pack(std::span<const uint32_t>);
+template void PackedInts::pack(std::span<const uint64_t>);
 
 std::array<std::span<const uint8_t>, 1 + kPlanes> PackedInts::sections() const {
-  return {control_, plane_[0], plane_[1], plane_[2], plane_[3]};
+  using Bytes = std::span<const uint8_t>;
+  return {Bytes(control_.get(), control_bytes(count_)), Bytes(plane_[0].get(), used_[0]),
+          Bytes(plane_[1].get(), used_[1]), Bytes(plane_[2].get(), used_[2]), Bytes(plane_[3].get(), used_[3])};
 }
 
 void unpack(std::span<const uint8_t> control, const Planes& planes, std::span<uint32_t> out) {

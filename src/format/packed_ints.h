@@ -12,9 +12,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace contrafact::format {
 
@@ -24,17 +24,24 @@ class PackedInts {
  public:
   explicit PackedInts(size_t tail_bytes) : tail_bytes_(tail_bytes) {}
 
-  void put(uint64_t v);
-  void clear();
+  // The numbers from here on; those before are forgotten. The tail is of 1 byte for 32-bit numbers, 5 for 64-bit ones.
+  void assign(std::span<const uint32_t> numbers) { pack(numbers); }
+  void assign(std::span<const uint64_t> numbers) { pack(numbers); }
 
   // In the order control, plane 0..3.
   std::array<std::span<const uint8_t>, 1 + kPlanes> sections() const;
 
  private:
+  template <typename Int>
+  void pack(std::span<const Int> numbers);
+  void make_room(size_t count);
+
   size_t tail_bytes_;
   size_t count_ = 0;
-  std::vector<uint8_t> control_;
-  std::array<std::vector<uint8_t>, kPlanes> plane_;
+  size_t room_ = 0;  // numbers that the arrays are large enough for
+  std::unique_ptr<uint8_t[]> control_;
+  std::array<std::unique_ptr<uint8_t[]>, kPlanes> plane_;
+  std::array<size_t, kPlanes> used_{};  // bytes of each plane
 };
 
 // The bytes of each plane, as the control bytes tell. Nullopt if these are not exactly those of `count` numbers.

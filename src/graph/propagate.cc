@@ -27,6 +27,8 @@ const Propagated& Propagator::run(std::span<const Placement> placements, const P
       ready_.pop_back();
       advance(current_);
     }
+    result_.gave_up = result_.visits > options.visits_max;
+    if (result_.gave_up) return result_;
     if (!release_one()) break;
   }
   report_stuck();
@@ -42,6 +44,8 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   result_.end_ns = kNever;
   result_.active_ns = result_.waiting_ns = 0;
   result_.reordered = result_.detached = 0;
+  result_.visits = 0;
+  result_.gave_up = false;
   result_.stuck.clear();
   result_.changes.clear();
   result_.steps.clear();
@@ -105,6 +109,7 @@ void Propagator::advance(uint32_t index) {
   if (strand.detached_vertex != kNone && !begin_detached(strand)) return;
   while (!strand.frames.empty()) {
     Frame& frame = strand.frames.back();
+    ++result_.visits;
     if (frame.at < frame.end) {
       if (!step(strand, frame, dag_.vertices[frame.at])) return;
     } else if (!end_body(strand)) {
@@ -155,14 +160,18 @@ bool Propagator::step(Strand& strand, Frame& frame, const Vertex& vertex) {
   return true;
 }
 
+// A plain thread counts from its first dealing with tasks to its last.
+void Propagator::use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns) {
+  const Body& body = dag_.bodies[frame.body];
+  if (body.state != BodyState::plain) return;
+  if (frame.at == body.active_begin) set_use(strand, ready_ns, Use::active);
+  if (frame.at + 1 == body.active_end) set_use(strand, time_ns, Use::none);
+}
+
 // Done with the vertex at `frame.at`: the thread goes on at `time_ns`.
 void Propagator::advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns) {
-  const Body& body = dag_.bodies[frame.body];
   if (options_.steps) log(strand, Step::Kind::vertex, frame.at, ready_ns, time_ns);
-  if (body.state == BodyState::plain) {
-    if (frame.at == body.active_begin) set_use(strand, ready_ns, Use::active);
-    if (frame.at + 1 == body.active_end) set_use(strand, time_ns, Use::none);
-  }
+  use_plain_range(strand, frame, ready_ns, time_ns);
   strand.now_ns = time_ns;
   frame.credit_ns = 0;
   ++frame.at;
@@ -210,6 +219,7 @@ int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t ca
 // Its body runs elsewhere.
 void Propagator::skip_call(Strand& strand, Frame& frame, int64_t ready_ns) {
   if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
+  use_plain_range(strand, frame, ready_ns, ready_ns);
   strand.now_ns = ready_ns;
   frame.credit_ns = 0;
   ++frame.at;
@@ -281,11 +291,7 @@ bool Propagator::step_complete(Strand& strand, Frame& frame, const Vertex& verte
     return suspend(strand, Wait::coordinator, task, true);
   }
   strand.released = false;
-  const Body& body = dag_.bodies[frame.body];
-  if (body.state == BodyState::plain) {
-    if (frame.at == body.active_begin) set_use(strand, strand.now_ns, Use::active);
-    if (frame.at + 1 == body.active_end) set_use(strand, strand.now_ns, Use::none);
-  }
+  use_plain_range(strand, frame, strand.now_ns, strand.now_ns);
   ++frame.at;
   if (any_continuation_) host_parked(strand, task);
   return true;
@@ -333,9 +339,13 @@ void Propagator::sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int
 // A coordinator does not wait: what follows becomes a stage of the task that it asks for.
 bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns) {
   const uint32_t task = vertex.id;
+  const int64_t cause_ns = completed_[task];
+  // Whether the result is there already decides who runs what follows: find that out first, unless it hangs on this
+  // one.
+  if (cause_ns == kNever && !strand.released) return suspend(strand, Wait::completion, task, true);
+  strand.released = false;
   const bool hosted = host_[task] != kNone;  // the completing thread stands still, and looks at what is parked
   const bool last = expected_[task] > 0 && --expected_[task] == 0 && hosted;
-  const int64_t cause_ns = completed_[task];
   if (cause_ns != kNever && cause_ns <= ready_ns) {
     advance_to(strand, frame, ready_ns, ready_ns);
     if (last) wake_all(host_[task]);

@@ -68,6 +68,7 @@ struct PropagateOptions {
   const Latencies* latencies = nullptr;  // null: the typical ones
   bool changes = false;                  // fill `changes`
   bool steps = false;                    // fill `steps`
+  uint64_t visits_max = UINT64_MAX;      // give up when finding an order that is possible has taken more
 };
 
 struct Propagated {
@@ -76,6 +77,8 @@ struct Propagated {
   int64_t waiting_ns = 0;
   uint32_t reordered = 0;
   uint32_t detached = 0;  // continuations and joins that no thread of the recording could host
+  uint64_t visits = 0;    // the work done: vertices run, and a sixteenth of those looked at in queues
+  bool gave_up = false;   // options.visits_max was reached: nothing else holds
   std::vector<Stuck> stuck;
   std::vector<UseChange> changes;        // unordered
   std::vector<std::vector<Step>> steps;  // by thread; further rows for detached parts
@@ -137,6 +140,7 @@ class Propagator {
   bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns);
+  void use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns);
   void advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
   void sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
   void enter_body(Strand& strand, uint32_t body, int64_t time_ns);

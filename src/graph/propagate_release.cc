@@ -36,12 +36,14 @@ bool Propagator::release_soft() {
 bool Propagator::run_early(uint32_t window) {
   uint32_t best = kNone, best_vertex = kNone;
   int64_t best_ns = INT64_MAX;
+  uint64_t looked_at = strand_count_;
   for (uint32_t i = 0; i < strand_count_; ++i) {
     const Strand& strand = strands_[i];
     if (strand.wait != Wait::spawn || strand.frames.empty()) continue;
     const Frame& frame = strand.frames.back();
     const uint32_t end = frame.end - frame.at > window ? frame.at + window : frame.end;
     for (uint32_t at = frame.at + 1; at < end; ++at) {
+      ++looked_at;
       const Vertex& vertex = dag_.vertices[at];
       if (vertex.vertex_kind() != VertexKind::call || !has(vertex.id, kHasSpawn)) continue;
       if (available_[vertex.id] == kNever || ran_[vertex.id]) continue;
@@ -54,6 +56,7 @@ bool Propagator::run_early(uint32_t window) {
       break;  // the first one that is there: the queue's order
     }
   }
+  result_.visits += looked_at / 16;
   if (best == kNone) return false;
   const Vertex& vertex = dag_.vertices[best_vertex];
   unlink(best);

@@ -86,7 +86,7 @@ struct Pause {
 
 // What is missing from the trace and why; every command prints these.
 struct Loss {
-  uint64_t events_dropped = 0;  // counted by the recorder: the drainer could not keep up
+  uint64_t events_dropped = 0;  // counted by the recorder: it could not keep up, or not write
   uint64_t blocks_damaged = 0;  // unreadable parts of the file
   uint64_t bytes_skipped = 0;
   bool cut_off = false;            // the file has no trailer: the program was killed, or the copy is incomplete

@@ -44,7 +44,8 @@ class Recorder::Impl {
 base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options options) {
   std::unique_ptr<format::Sink> sink = std::move(options.sink);
   if (!sink) {
-    auto opened = format::open_file_sink(options.output_path);
+    auto opened = options.keep_existing ? format::create_file_sink(options.output_path)
+                                        : format::open_file_sink(options.output_path);
     if (!opened) return opened.error();
     sink = std::move(*opened);
   }

@@ -69,13 +69,25 @@ base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const
                       label(told->waits_for))};
 }
 
-Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
+Figures Estimator::figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const {
   Figures figures;
-  figures.duration_ns = propagated.end_ns + epilogue_ns_ - begin_ns_;
+  figures.duration_ns = end_ns + epilogue_ns_ - begin_ns_;
   const double duration = std::max<double>(1.0, static_cast<double>(figures.duration_ns));
-  figures.mean_active = static_cast<double>(propagated.active_ns) / duration;
-  figures.mean_waiting = static_cast<double>(propagated.waiting_ns) / duration;
+  figures.mean_active = static_cast<double>(active_ns) / duration;
+  figures.mean_waiting = static_cast<double>(waiting_ns) / duration;
   figures.mean_occupied = figures.mean_active + figures.mean_waiting;
+  return figures;
+}
+
+Figures Estimator::figures_of(const graph::LaneResult& lane, int64_t answered) const {
+  Figures figures = figures_of(lane.end_ns, lane.active_ns, lane.waiting_ns);
+  figures.peak_occupied = lane.peak_occupied;
+  if (answered > 0) figures.mean_response_ns = static_cast<double>(lane.response_ns) / static_cast<double>(answered);
+  return figures;
+}
+
+Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
+  Figures figures = figures_of(propagated.end_ns, propagated.active_ns, propagated.waiting_ns);
   const Peaks peaks = scratch.peaks.find(propagated.changes);
   figures.peak_active = peaks.active;
   figures.peak_waiting = peaks.waiting;
@@ -122,9 +134,15 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
   return placements;
 }
 
-base::Result<Figures> Estimator::figures(std::span<const graph::Placement> placements, Scratch& scratch,
-                                         const graph::Latencies* latencies) const {
-  const graph::Propagated& propagated = scratch.propagator.run(placements, {.latencies = latencies, .changes = true});
+base::Error Estimator::too_much_work() const {
+  return {"tasks would run in quite another order than recorded, which would take too long to work out"};
+}
+
+base::Result<Figures> Estimator::figures(std::span<const graph::Placement> placements, Scratch& scratch) const {
+  const graph::Propagated& propagated =
+      scratch.propagator.run(placements, {.changes = true, .visits_max = visits_max()});
+  scratch.visits += propagated.visits;
+  if (propagated.gave_up) return too_much_work();
   if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
   return figures_of(propagated, scratch);
 }
@@ -135,7 +153,10 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   base::Result<Placements> placements = place_all(improvements, &estimate.edits, options.switched_off);
   if (!placements) return placements.error();
   Scratch scratch(*this);
-  const graph::Propagated propagated = scratch.propagator.run(*placements, {.changes = true, .steps = options.trace});
+  const uint64_t limit = options.bounded ? visits_max() : UINT64_MAX;
+  const graph::Propagated propagated =
+      scratch.propagator.run(*placements, {.changes = true, .steps = options.trace, .visits_max = limit});
+  if (propagated.gave_up) return too_much_work();
   if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
   estimate.figures = figures_of(propagated, scratch);
   estimate.reordered = propagated.reordered;
@@ -143,8 +164,9 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
   if (options.interval) {
     for (const graph::Latencies* latencies : {&dag_->low, &dag_->high}) {
-      const graph::Propagated& bound = scratch.propagator.run(*placements, {.latencies = latencies});
-      if (!bound.stuck.empty()) continue;
+      const graph::Propagated& bound =
+          scratch.propagator.run(*placements, {.latencies = latencies, .visits_max = limit});
+      if (bound.gave_up || !bound.stuck.empty()) continue;
       const int64_t duration_ns = bound.end_ns + epilogue_ns_ - begin_ns_;
       estimate.duration_low_ns = std::min(estimate.duration_low_ns, duration_ns);
       estimate.duration_high_ns = std::max(estimate.duration_high_ns, duration_ns);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/lanes.h"
 #include "graph/propagate.h"
 #include "whatif/edits/placement.h"
 #include "whatif/improvement.h"
@@ -20,8 +21,9 @@ namespace contrafact::whatif {
 // What a variant is judged by. Thread counts as model/thread_state.h defines them; means over the whole duration.
 struct Figures {
   int64_t duration_ns = 0;
-  // Of the outermost tasks (handed to a pool by code outside any pooled task: a server's requests), the mean time from being
-  // handed out to the result. Where tasks come at their own times, the duration does not show how long each takes. 0: none.
+  // Of the outermost tasks (handed to a pool by code outside any pooled task: a server's requests), the mean time from
+  // being handed out to the result. Where tasks come at their own times, the duration does not show how long each
+  // takes. 0: none.
   double mean_response_ns = 0;
   double mean_active = 0, mean_waiting = 0, mean_occupied = 0;
   uint32_t peak_active = 0, peak_waiting = 0, peak_occupied = 0;
@@ -38,6 +40,7 @@ struct EditReport {
 struct EstimateOptions {
   bool trace = false;                      // restore the estimated trace as well
   bool interval = true;                    // two more propagations
+  bool bounded = false;                    // refuse what takes far more work than the unchanged run (kVisitsFactor)
   std::vector<Optimisation> switched_off;  // edits to leave out
 };
 
@@ -53,12 +56,17 @@ struct Estimate {
   std::optional<model::Trace> trace;
 };
 
+// A variant whose workers take their tasks in quite another order than recorded takes up to a thousand times the work
+// of one that does not. Where many are estimated, those that take more than this factor are refused.
+inline constexpr uint64_t kVisitsFactor = 64;
+
 class Estimator {
  public:
   struct Scratch {
     explicit Scratch(const Estimator& estimator) : propagator(estimator.dag()) {}
     graph::Propagator propagator;
     UsePeaks peaks;
+    uint64_t visits = 0;  // the work done so far (graph::Propagated)
   };
 
   // `trace` must outlive the estimator. Errors: the trace is empty, too large, or its DAG cannot be propagated
@@ -68,6 +76,7 @@ class Estimator {
   const graph::TraceDag& dag() const { return *dag_; }
   const Figures& base() const { return base_; }
   int64_t epilogue_ns() const { return epilogue_ns_; }
+  std::span<const model::TaskId> outermost() const { return outermost_; }
 
   // The improvements' edits as one placement for each task. Errors say which task cannot be changed, and why.
   base::Result<Placements> place_all(std::span<const Improvement> improvements,
@@ -76,14 +85,19 @@ class Estimator {
 
   base::Result<Estimate> estimate(std::span<const Improvement> improvements, const EstimateOptions& options = {}) const;
 
-  // The figures alone. Errors: the variant would wait for itself.
-  base::Result<Figures> figures(std::span<const graph::Placement> placements, Scratch& scratch,
-                                const graph::Latencies* latencies = nullptr) const;
+  // The figures alone. Errors: the variant would wait for itself, or takes too much work.
+  base::Result<Figures> figures(std::span<const graph::Placement> placements, Scratch& scratch) const;
+
+  // The same from one lane, `answered` tasks' response times in it; but for the peaks of active and of waiting threads.
+  Figures figures_of(const graph::LaneResult& lane, int64_t answered) const;
 
  private:
   Estimator() = default;
   base::Error stuck_error(const std::vector<graph::Stuck>& stuck) const;
+  base::Error too_much_work() const;
+  uint64_t visits_max() const { return kVisitsFactor * (dag_->vertices.size() + dag_->bodies.size()); }
   Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
+  Figures figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const;
 
   std::unique_ptr<graph::TraceDag> dag_;
   Figures base_;

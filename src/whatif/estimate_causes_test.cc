@@ -90,9 +90,15 @@ TEST(Response, IsFromTheHandOutToTheResult) {
 TEST(Filters, SlowerTasksDoNotPassThoughTheRunIsNoLonger) {
   const Figures base{.duration_ns = 1000, .mean_response_ns = 100};
   EXPECT_TRUE(passes_filters({.duration_ns = 1000, .mean_response_ns = 100}, base));
-  EXPECT_TRUE(passes_filters({.duration_ns = 1015, .mean_response_ns = 104}, base));
-  EXPECT_FALSE(passes_filters({.duration_ns = 1000, .mean_response_ns = 110}, base));
-  EXPECT_FALSE(passes_filters({.duration_ns = 1030, .mean_response_ns = 100}, base));
+  EXPECT_FALSE(passes_filters({.duration_ns = 1000, .mean_response_ns = 101}, base));
+  EXPECT_FALSE(passes_filters({.duration_ns = 1001, .mean_response_ns = 100}, base));
+}
+
+TEST(Filters, LossesPassAsFarAsAskedFor) {
+  const Figures base{.duration_ns = 1000, .mean_response_ns = 100};
+  EXPECT_TRUE(passes_filters({.duration_ns = 1030, .mean_response_ns = 103}, base, 0.03));
+  EXPECT_FALSE(passes_filters({.duration_ns = 1031, .mean_response_ns = 100}, base, 0.03));
+  EXPECT_FALSE(passes_filters({.duration_ns = 1000, .mean_response_ns = 104}, base, 0.03));
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <thread>
 #include <unordered_map>
+
+#include "whatif/batch.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -14,7 +17,8 @@ namespace {
 using Set = std::vector<uint32_t>;  // sorted
 
 struct Scored {
-  std::optional<Combination> combination;  // nothing: would deadlock
+  std::optional<Combination> combination;  // nothing: cannot be estimated ...
+  std::string reason;                      // ... because of this
   bool passes = false;
   double score() const { return combination && passes ? combination->score : std::numeric_limits<double>::infinity(); }
 };
@@ -22,49 +26,20 @@ struct Scored {
 class Search {
  public:
   Search(const Estimator& estimator, const std::vector<Improvement>& improvements, const SearchOptions& options)
-      : estimator_(estimator), improvements_(improvements), options_(options) {
-    const unsigned threads = std::max(1u, options.threads);
-    for (unsigned i = 0; i < threads; ++i) workers_.push_back(std::make_unique<Worker>(estimator));
-  }
+      : estimator_(estimator), improvements_(improvements), options_(options), batch_(estimator, improvements) {}
 
   SearchResult run() {
-    place_singles();
     find_exclusive();
     estimate_singles();
     for (uint32_t i = 0; i < improvements_.size(); ++i) {
       if (result_.singles[i].estimate) usable_.push_back(i);
     }
-    if (usable_.size() <= options_.exhaustive_max)
-      exhaustive();
-    else
-      climb();
+    if (usable_.size() > options_.exhaustive_max || !exhaustive()) climb();
     collect_best();
     return std::move(result_);
   }
 
  private:
-  struct Worker {
-    explicit Worker(const Estimator& estimator) : scratch(estimator) {}
-    Estimator::Scratch scratch;
-    Placements placements;
-  };
-
-  // Each improvement's placements by itself, once: combining them is then only copying.
-  void place_singles() {
-    result_.singles.resize(improvements_.size());
-    placement_.resize(improvements_.size());
-    for (uint32_t i = 0; i < improvements_.size(); ++i) {
-      base::Result<Placements> placements = estimator_.place_all(std::span(&improvements_[i], 1));
-      if (!placements) {
-        result_.singles[i].reason = placements.error().message;
-        continue;
-      }
-      placement_[i] = improvements_[i].optimisation == Optimisation::convert_to_combinator
-                          ? graph::Placement::continuation
-                          : graph::Placement::at_spawn;
-    }
-  }
-
   void find_exclusive() {
     std::unordered_map<uint32_t, std::vector<uint32_t>> by_task;
     std::set<std::pair<uint32_t, uint32_t>> pairs;
@@ -92,20 +67,18 @@ class Search {
     return false;
   }
 
-  Scored estimate(const Set& set, Worker& worker) const {
-    worker.placements.assign(estimator_.dag().task_count(), graph::Placement::own_thread);
-    for (uint32_t i : set) {
-      for (model::TaskId task : improvements_[i].tasks) worker.placements[task.index()] = placement_[i];
-    }
-    base::Result<Figures> figures = estimator_.figures(worker.placements, worker.scratch);
+  Scored scored(const Set& set, const base::Result<Figures>& figures) const {
     Scored scored;
-    if (!figures) return scored;
+    if (!figures) {
+      scored.reason = figures.error().message;
+      return scored;
+    }
     scored.combination = Combination{set, *figures, score_of(*figures, estimator_.base(), options_.weights)};
-    scored.passes = !options_.filters || passes_filters(*figures, estimator_.base());
+    scored.passes = !options_.filters || passes_filters(*figures, estimator_.base(), options_.slower_max);
     return scored;
   }
 
-  // Estimates those of `sets` that are not known yet, all workers at a time.
+  // Estimates those of `sets` that are not known yet, until the limits are reached.
   void estimate_all(const std::vector<Set>& sets) {
     std::vector<const Set*> fresh;
     for (const Set& set : sets) {
@@ -116,32 +89,53 @@ class Search {
       auto [at, is_new] = known_.try_emplace(set);
       if (is_new) fresh.push_back(&at->first);
     }
-    if (fresh.empty()) return;
-    std::vector<Scored> scored(fresh.size());
+    // The work done is looked at between rounds, which are the same on any number of threads.
+    constexpr size_t kRound = 4 * Batch::kAtATime;
+    for (size_t first = 0; first < fresh.size(); first += kRound) {
+      const std::span<const Set*> rest = std::span(fresh).subspan(first);
+      if (result_.visits >= options_.visits_max) {
+        result_.cut_short = true;
+        for (const Set* set : rest) known_.erase(known_.find(*set));
+        return;
+      }
+      estimate_round(rest.first(std::min(kRound, rest.size())));
+    }
+  }
+
+  void estimate_round(std::span<const Set* const> sets) {
+    const size_t batches = (sets.size() + Batch::kAtATime - 1) / Batch::kAtATime;
+    while (workers_.size() < std::min<size_t>(std::max(1u, options_.threads), batches))
+      workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
+    std::vector<std::vector<base::Result<Figures>>> figures(batches);
     std::atomic<size_t> next{0};
-    auto work = [&](Worker& worker) {
-      for (size_t i = next++; i < fresh.size(); i = next++) scored[i] = estimate(*fresh[i], worker);
+    auto work = [&](Batch::Scratch& worker) {
+      for (size_t i = next++; i < batches; i = next++) {
+        const std::span<const Set* const> rest = sets.subspan(i * Batch::kAtATime);
+        figures[i] = batch_.figures(rest.first(std::min(Batch::kAtATime, rest.size())), worker);
+      }
     };
     std::vector<std::thread> threads;
-    const size_t helpers = std::min(workers_.size(), fresh.size());
-    for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work, std::ref(*workers_[i]));
+    for (size_t i = 1; i < workers_.size(); ++i) threads.emplace_back(work, std::ref(*workers_[i]));
     work(*workers_[0]);
     for (std::thread& thread : threads) thread.join();
-    for (size_t i = 0; i < fresh.size(); ++i) {
-      if (!scored[i].combination) ++result_.deadlocked;
-      known_[*fresh[i]] = std::move(scored[i]);
+    for (const std::unique_ptr<Batch::Scratch>& worker : workers_) result_.visits += std::exchange(worker->visits, 0);
+    for (size_t i = 0; i < sets.size(); ++i) {
+      Scored& known = known_[*sets[i]];
+      known = scored(*sets[i], figures[i / Batch::kAtATime][i % Batch::kAtATime]);
+      if (!known.combination) ++result_.deadlocked;
     }
-    result_.estimated += fresh.size();
+    result_.estimated += sets.size();
     if (options_.progress) options_.progress(result_.estimated);
   }
 
   void estimate_singles() {
     std::vector<Set> sets;
+    result_.singles.resize(improvements_.size());
     for (uint32_t i = 0; i < improvements_.size(); ++i) {
-      if (result_.singles[i].reason.empty()) sets.push_back({i});
+      result_.singles[i].reason = batch_.reason(i);
+      if (batch_.reason(i).empty()) sets.push_back({i});
     }
     estimate_all(sets);
-    Worker& worker = *workers_[0];
     for (const Set& set : sets) {
       Single& single = result_.singles[set[0]];
       auto known = known_.find(set);
@@ -150,15 +144,14 @@ class Search {
         continue;
       }
       single.estimate = known->second.combination;
-      single.filtered = single.estimate && !passes_filters(single.estimate->figures, estimator_.base());
-      if (single.estimate) continue;
-      base::Result<Placements> placements = estimator_.place_all(std::span(&improvements_[set[0]], 1));
-      single.reason = estimator_.figures(*placements, worker.scratch).error().message;
+      single.reason = known->second.reason;
+      single.filtered =
+          single.estimate && !passes_filters(single.estimate->figures, estimator_.base(), options_.slower_max);
     }
   }
 
-  void exhaustive() {
-    result_.exhaustive = true;
+  // Estimates all there are; false, and nothing is done, if that would be too much work.
+  bool exhaustive() {
     std::vector<Set> sets;
     const size_t all = size_t{1} << usable_.size();
     for (size_t mask = 1; mask < all; ++mask) {
@@ -171,8 +164,12 @@ class Search {
       }
       if (possible) sets.push_back(std::move(set));
     }
+    const double each =
+        result_.estimated > 0 ? static_cast<double>(result_.visits) / static_cast<double>(result_.estimated) : 0;
+    if (each * static_cast<double>(sets.size()) > static_cast<double>(options_.visits_max)) return false;
     estimate_all(sets);
     result_.exhaustive = !result_.cut_short;
+    return true;
   }
 
   std::vector<Set> neighbours(const Set& set) const {
@@ -217,8 +214,8 @@ class Search {
   }
 
   void climb() {
-    climb_from({});
-    // All that help by themselves, best first, where they do not exclude each other: often near the top already.
+    // All that help by themselves, best first, where they do not exclude each other: often near the top already, and
+    // so the first to be looked at.
     std::vector<uint32_t> order = usable_;
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t x, uint32_t y) { return score_of_set({x}) < score_of_set({y}); });
@@ -228,6 +225,7 @@ class Search {
       greedy.insert(std::lower_bound(greedy.begin(), greedy.end(), i), i);
     }
     climb_from(greedy);
+    climb_from({});
     std::mt19937_64 random(options_.seed);
     for (size_t restart = 0; restart < options_.restarts && !result_.cut_short; ++restart) {
       Set set;
@@ -257,8 +255,8 @@ class Search {
   const Estimator& estimator_;
   const std::vector<Improvement>& improvements_;
   const SearchOptions& options_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<graph::Placement> placement_;      // by improvement
+  Batch batch_;
+  std::vector<std::unique_ptr<Batch::Scratch>> workers_;
   std::vector<std::vector<uint32_t>> excludes_;  // by improvement
   std::vector<uint32_t> usable_;
   std::map<Set, Scored> known_;
@@ -277,11 +275,11 @@ double score_of(const Figures& figures, const Figures& base, const SearchWeights
          total;
 }
 
-bool passes_filters(const Figures& figures, const Figures& base) {
-  constexpr double kRounding = 1.001;
-  return static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * (1 + kSlowerMax) &&
-         figures.mean_response_ns <= base.mean_response_ns * (1 + kSlowerTasksMax) &&
-         figures.peak_occupied <= base.peak_occupied && figures.mean_occupied <= base.mean_occupied * kRounding;
+bool passes_filters(const Figures& figures, const Figures& base, double slower_max) {
+  const double slower = 1 + slower_max + kRounding;
+  return static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * slower &&
+         figures.mean_response_ns <= base.mean_response_ns * slower && figures.peak_occupied <= base.peak_occupied &&
+         figures.mean_occupied <= base.mean_occupied * (1 + kRounding);
 }
 
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,

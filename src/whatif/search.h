@@ -5,7 +5,8 @@
 // better. Combinations that make the run longer, or the peak or mean use of threads higher than recorded, are filtered
 // out, as in the paper; the rest is ranked by a composite score, lower is better, 1 for the unchanged run.
 //
-// Deterministic for a seed, however many threads it uses. Progress is reported from the calling thread.
+// Deterministic for a seed, however many threads it uses and however fast they are: what bounds the search is the work
+// done, not the time taken. Progress is reported from the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,10 @@ struct SearchWeights {
 struct SearchOptions {
   SearchWeights weights;
   bool filters = true;
-  size_t exhaustive_max = 12;     // improvements
-  size_t estimates_max = 20'000;  // the search stops there
+  double slower_max = 0;                // share by which a variant, or its outermost tasks on average, may take longer
+  size_t exhaustive_max = 12;           // improvements
+  size_t estimates_max = 20'000;        // the search stops there,
+  uint64_t visits_max = 1'000'000'000;  // and after this much work: vertices visited, about half a minute on two cores
   size_t restarts = 12;
   uint64_t seed = 1;
   unsigned threads = 2;
@@ -37,7 +40,7 @@ struct SearchOptions {
 
 struct Combination {
   std::vector<uint32_t> improvements;  // positions in the argument, sorted
-  Figures figures;
+  Figures figures;                     // but for the peaks of active and of waiting threads (batch.h)
   double score = 1;
 };
 
@@ -55,16 +58,16 @@ struct SearchResult {
   size_t estimated = 0;                                  // variants, singles included
   size_t deadlocked = 0;                                 // of these: would wait for themselves
   bool exhaustive = false;
-  bool cut_short = false;  // estimates_max was reached
+  uint64_t visits = 0;     // the work done
+  bool cut_short = false;  // estimates_max or visits_max was reached
 };
 
 double score_of(const Figures& figures, const Figures& base, const SearchWeights& weights);
-// A variant is slower if it takes longer by more than the first, or its outermost tasks on average by more than the second:
-// runs of one program differ by as much, and so do estimates from real changes (docs/accuracy.md). Single tasks differ more.
-inline constexpr double kSlowerMax = 0.02;
-inline constexpr double kSlowerTasksMax = 0.05;
-// Whether a variant is not slower, and keeps peak and mean use at or below the recorded ones. Rounding aside: 0.1 %.
-bool passes_filters(const Figures& figures, const Figures& base);
+// Less is not seen in figures of three digits.
+inline constexpr double kRounding = 5e-4;
+// Whether a variant is not slower, nor are its outermost tasks on average, and it keeps peak and mean use at or below
+// the recorded ones.
+bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0);
 
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,
                     const SearchOptions& options = {});

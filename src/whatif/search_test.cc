@@ -5,6 +5,7 @@
 
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
+#include "whatif/batch.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -97,6 +98,57 @@ TEST(Search, StopsAtTheLimit) {
   const SearchResult result = search(estimator, one_each(20), {.estimates_max = 30});
   EXPECT_TRUE(result.cut_short);
   EXPECT_EQ(result.estimated, 30u);
+}
+
+TEST(Search, StopsWhenItsBudgetIsSpentAtTheSamePlaceOnAnyNumberOfThreads) {
+  const Trace trace = waiting_program(40);
+  const Estimator estimator = *Estimator::create(trace);
+  SearchOptions options{.visits_max = 3000, .threads = 1};
+  const SearchResult result = search(estimator, one_each(40), options);
+  EXPECT_TRUE(result.cut_short);
+  EXPECT_GE(result.visits, 3000u);
+  EXPECT_GT(result.estimated, 40u);
+  ASSERT_FALSE(result.best.empty());
+  options.threads = 4;
+  const SearchResult again = search(estimator, one_each(40), options);
+  EXPECT_EQ(again.estimated, result.estimated);
+  EXPECT_EQ(again.visits, result.visits);
+  EXPECT_EQ(again.best[0].improvements, result.best[0].improvements);
+  options.visits_max *= 100;
+  EXPECT_GT(search(estimator, one_each(40), options).estimated, result.estimated);
+}
+
+TEST(Search, WhatWouldTakeTooLongExhaustivelyIsClimbed) {
+  const Trace trace = waiting_program(10);
+  const Estimator estimator = *Estimator::create(trace);
+  const SearchResult all = search(estimator, one_each(10));
+  EXPECT_TRUE(all.exhaustive);
+  const SearchResult some = search(estimator, one_each(10), {.visits_max = all.visits / 4});
+  EXPECT_FALSE(some.exhaustive);
+  EXPECT_LT(some.estimated, all.estimated);
+  EXPECT_EQ(some.best[0].improvements, all.best[0].improvements);
+}
+
+TEST(Batch, HasTheFiguresOfEachCombinationAlone) {
+  const Trace trace = waiting_program(6);
+  const Estimator estimator = *Estimator::create(trace);
+  const std::vector<Improvement> improvements = one_each(6);
+  const Batch batch(estimator, improvements);
+  Batch::Scratch scratch(batch);
+  const std::vector<std::vector<uint32_t>> sets{{}, {0}, {1, 2}, {0, 1, 2, 3, 4, 5}};
+  std::vector<const std::vector<uint32_t>*> lanes;
+  for (const std::vector<uint32_t>& set : sets) lanes.push_back(&set);
+  const std::vector<base::Result<Figures>> figures = batch.figures(lanes, scratch);
+  EXPECT_EQ(scratch.alone, 0u);
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const base::Result<Figures> one = batch.figures_of_one(sets[i], scratch);
+    ASSERT_TRUE(one.ok() && figures[i].ok());
+    EXPECT_EQ(figures[i]->duration_ns, one->duration_ns);
+    EXPECT_EQ(figures[i]->mean_response_ns, one->mean_response_ns);
+    EXPECT_EQ(figures[i]->mean_active, one->mean_active);
+    EXPECT_EQ(figures[i]->mean_waiting, one->mean_waiting);
+    EXPECT_EQ(figures[i]->peak_occupied, one->peak_occupied);
+  }
 }
 
 TEST(Search, FiltersWhatMakesTheRunLonger) {

@@ -65,23 +65,46 @@ base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
   return treatments;
 }
 
+namespace {
+
+base::Result<Simulation> simulate_program(const SimProgram& program, std::span<const Treatment> treatments,
+                                          const SimulateOptions& options) {
+  if (base::Status status = check_treatments(*program.trace, treatments); !status) return status.error();
+  std::vector<std::string> notes;
+  const uint32_t cores = core_count(*program.trace, options, notes);
+  base::Result<Simulation> simulation = SimMachine(program, treatments, options, cores).run();
+  if (simulation) simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
+  return simulation;
+}
+
+}  // namespace
+
 base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
                                   const SimulateOptions& options) {
-  if (base::Status status = check_treatments(trace, treatments); !status) return status.error();
-  SimProgram program = compile_program(trace, options.build_trace);
-  const uint32_t cores = core_count(trace, options, program.notes);
-  return SimMachine(program, treatments, options, cores).run();
+  return simulate_program(compile_program(trace, options.build_trace), treatments, options);
 }
 
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
-  SimProgram program = compile_program(trace, false);
-  const uint32_t cores = core_count(trace, options, program.notes);
+  return Simulator(trace).check_baseline(options);
+}
+
+Simulator::Simulator(const model::Trace& trace)
+    : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {}
+
+Simulator::~Simulator() = default;
+
+base::Result<Simulation> Simulator::simulate(std::span<const Treatment> treatments,
+                                             const SimulateOptions& options) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  base::Result<Simulation> run = SimMachine(program, {}, quiet, cores).run();
+  return simulate_program(*program_, treatments, quiet);
+}
+
+base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& options) const {
+  base::Result<Simulation> run = simulate({}, options);
   if (!run) return run.error();
   BaselineCheck check;
-  check.recorded_ns = program.end_ns - program.begin_ns;
+  check.recorded_ns = program_->end_ns - program_->begin_ns;
   check.simulated_ns = run->duration_ns;
   if (check.recorded_ns > 0) {
     check.error = static_cast<double>(check.simulated_ns - check.recorded_ns) / static_cast<double>(check.recorded_ns);

@@ -12,6 +12,7 @@
 //  2. With the recorded assignment's resources unlimited, the duration is that of the longest chain of dependences.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,5 +82,21 @@ struct BaselineCheck {
   std::vector<std::string> notes;
 };
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options = {});
+
+struct SimProgram;
+
+// Many simulations of one trace, metrics only: what they share is worked out once. Immutable, may be shared between
+// threads; `trace` must outlive it.
+class Simulator {
+ public:
+  explicit Simulator(const model::Trace& trace);
+  ~Simulator();
+  // As the functions of the same names; options.build_trace is ignored: there is none.
+  base::Result<Simulation> simulate(std::span<const Treatment> treatments, const SimulateOptions& options = {}) const;
+  base::Result<BaselineCheck> check_baseline(const SimulateOptions& options = {}) const;
+
+ private:
+  std::unique_ptr<const SimProgram> program_;
+};
 
 }  // namespace contrafact::whatif

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """usage: run_options.py BUILD [--java PATH]...
 
-The agent's options and its refusals: function events by include, exclude and configuration file; and each way to call it
-wrongly gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing.
+The agent's options and its refusals: function events by include, exclude and configuration file; contexts of stages that
+the JDK makes; several JVMs of one recorded program, which do not harm each other's traces; and each way to call it wrongly
+gives one clear line, ends or leaves alone the program as `strict` says, and harms nothing.
 """
 import argparse
 import collections
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 
 from recording import Recording
-from run_recorded import agent_arguments, run
+from run_recorded import RUN_SECONDS_MAX, agent_arguments, run
 
 OUTPUT = "failed 5\n"
 
@@ -51,6 +54,24 @@ def check_everything_traced(build, java, folder):
     return recording.facts["probe.refused"], len(enters)
 
 
+def check_stages_of_the_jdk(build, java, folder):
+    """Stages of the JDK's own have the frame that makes them for their context; those of the program have all of its callers."""
+    output = f"{folder}/run.cft"
+    done = run(java, agent_arguments(build, output) + ["-cp", f"{build}/java/jvm", "traced.JdkStages"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum 606\n", ""), done
+    recording = Recording(f"{build}/bin/cft_dump", output)
+    assert not list(recording.faults()), list(recording.faults())
+    callers = collections.defaultdict(set)  # class of the code -> the methods of the program on the stacks
+    outside = collections.Counter()         # frames outside java.util.concurrent, of the JDK's own stages
+    for _, _, (_, context, body) in recording.all_events("task_create"):
+        stack, code = recording.stack(context), recording.methods.get(body, [""])[0]
+        callers[code] |= {method for class_name, method, _ in stack if class_name == "traced.JdkStages"}
+        if code.startswith("jdk.internal."):
+            outside[sum(1 for class_name, _, _ in stack if not class_name.startswith("java.util.concurrent."))] += 1
+    assert callers["traced.JdkStages"] == {"main", "one", "other", "stage"}, callers
+    assert set(outside) == {1} and outside[1] > 30, outside
+
+
 def check_refusals(build, java, folder):
     program = ["-cp", f"{build}/java/jvm", "traced.Traced"]
     arguments = agent_arguments(build, f"{folder}/run.cft")
@@ -70,6 +91,42 @@ def check_refusals(build, java, folder):
         assert code == 0 or OUTPUT not in done.stdout, done
 
 
+def check_full_disk(build, java, folder):
+    """The file cannot grow: the program goes on, one line says so, and what was written before is readable."""
+    trace = f"{folder}/full.cft"
+    program = [java, "-cp", f"{build}/java/programs", "programs.ManyThreads"]
+    plain = run(java, program[1:])
+    record = " ".join([f"{build}/bin/contrafact", "record", "-o", trace, "--", *program])
+    done = subprocess.run(["bash", "-c", f"ulimit -f 64; exec {record}"], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done
+    assert done.stderr.count("recording stopped, the program went on: cannot write") == 2, done.stderr  # the agent, record
+    assert "the recorder could not write them" in done.stderr, done.stderr
+    recording = Recording(f"{build}/bin/cft_dump", trace)
+    assert not recording.losses and int(recording.trailer[2]) > 0, (recording.losses, recording.trailer)
+    assert pathlib.Path(trace).stat().st_size <= 64 * 1024 and recording.all_events("task_spawn"), trace
+
+
+def check_several_jvms(build, java, folder):
+    """A script that starts three JVMs, two of them at once: each has a file of its own, and one line names the further ones."""
+    start = f"{java} -cp {build}/java/jvm traced.Traced"
+    command = [f"{build}/bin/contrafact", "record", "-o", "several.cft", "--", "sh", "-c", f"{start} & {start}; wait; {start}"]
+    for abandoned in ("several.cft.recording", "several.cft.recording.1"):  # as a killed recording leaves them
+        pathlib.Path(folder, abandoned).write_text("old")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout) == (0, 3 * OUTPUT), done
+    notes = [line for line in done.stderr.split("\n") if "more JVMs, recorded in files of their own" in line]
+    further = re.findall(r"several\.\d+\.cft", notes[0]) if len(notes) == 1 else []
+    files = {path.name for path in pathlib.Path(folder).glob("several*")}
+    assert len(set(further)) == 2 and files == {"several.cft", *further}, (files, done)
+    processes = set()
+    for name in files:
+        recording = Recording(f"{build}/bin/cft_dump", f"{folder}/{name}")
+        assert not list(recording.faults()), (name, list(recording.faults()))
+        assert sum(1 for _ in recording.all_events("thread_begin")) > 0, name
+        processes.add(recording.facts["pid"])
+    assert len(processes) == 3, processes
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
@@ -78,7 +135,10 @@ def main():
     for java in arguments.java or ["java"]:
         with tempfile.TemporaryDirectory() as folder:
             check_function_events(arguments.build, java, folder)
+            check_stages_of_the_jdk(arguments.build, java, folder)
             check_refusals(arguments.build, java, folder)
+            check_several_jvms(arguments.build, java, folder)
+            check_full_disk(arguments.build, java, folder)
             refused, methods = check_everything_traced(arguments.build, java, folder)
         print(f"{java}: all as it should be; of everything, {methods} methods ran traced, {refused} could not be")
     sys.exit(0)

@@ -92,13 +92,17 @@ def children(pid):
         return []
 
 
+GROWN_BYTES = 8192  # some thousand events; a loaded machine may need seconds until the first task
+
+
 def pass_killed(setup, entry):
-    """Kills the JVM, not the tool, once the recording has grown: half a second after its file appeared."""
+    """Kills the JVM, not the tool, a while after the recording has grown to more than a JVM's start makes."""
     trace = setup.trace(entry, "-killed")
     tool = subprocess.Popen(setup.record(entry, trace), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + RUN_SECONDS_MAX
     growing = pathlib.Path(trace + ".recording")
-    while not growing.exists() and tool.poll() is None and time.monotonic() < deadline:
+    grown = lambda: growing.exists() and growing.stat().st_size > GROWN_BYTES
+    while not grown() and tool.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(0.8)
     jvms = children(tool.pid)

@@ -2,9 +2,17 @@ package java.lang;
 
 import static java.lang.ContrafactEvents.U;
 
+import jdk.internal.loader.ClassLoaders;
+
 /**
- * Contexts of forks and joins, which are too frequent for a walk of the stack each time. The first ones of a task class are
- * taken all; from then on one in PERIOD is, and the others repeat the class's latest. How many did is a fact of the trace.
+ * Contexts that are too frequent for a walk of the stack each time.
+ *
+ * Of forks and joins the first ones of a task class are taken all; from then on one in PERIOD is, and the others repeat the
+ * class's latest. How many did is a fact of the trace.
+ *
+ * A stage or Runnable that the JDK makes for a purpose of its own (its HttpClient makes dozens for each request) has for its
+ * context the frame alone that makes it or hands it out, without what called that. It follows from the class of the code,
+ * so it is taken once.
  */
 final class ContrafactContexts {
   private static final int EXACT_MAX = 2000;
@@ -13,6 +21,8 @@ final class ContrafactContexts {
   private static final long FORK_CONTEXT = U.objectFieldOffset(Class.class, "contrafactForkContext");
   private static final long JOINS = U.objectFieldOffset(Class.class, "contrafactJoins");
   private static final long JOIN_CONTEXT = U.objectFieldOffset(Class.class, "contrafactJoinContext");
+  private static final long OWN_CONTEXT = U.objectFieldOffset(Class.class, "contrafactOwnContext");  // plus one
+  private static final int EACH_TIME = -1;  // as an OWN_CONTEXT: the class is not the JDK's own
   static long reused;  // racy: a rough figure will do
 
   private ContrafactContexts() {}
@@ -25,6 +35,28 @@ final class ContrafactContexts {
 
   static int ofJoin(Object task) {
     return of(task.getClass(), JOINS, JOIN_CONTEXT);
+  }
+
+  /** Of making or handing out a task that will run `code`. */
+  static int ofTask(Object code) {
+    if (code == null) {
+      return ContrafactEvents.context();
+    }
+    Class<?> type = code.getClass();
+    int own = U.getInt(type, OWN_CONTEXT);
+    if (own == 0) {
+      own = isJdksOwn(type) ? ContrafactEvents.makerContext() + 1 : EACH_TIME;
+      U.putInt(type, OWN_CONTEXT, own);
+    }
+    return own == EACH_TIME ? ContrafactEvents.context() : own - 1;
+  }
+
+  /** Internal packages only: the public ones also have functions that a program hands on, such as Function.identity(). */
+  private static boolean isJdksOwn(Class<?> type) {
+    ClassLoader loader = type.getClassLoader0();
+    String name = type.getName();
+    return (loader == null || loader == ClassLoaders.platformClassLoader())
+        && (name.startsWith("jdk.internal.") || name.startsWith("sun."));
   }
 
   private static int of(Class<?> type, long count, long latest) {

@@ -61,6 +61,7 @@ final class ContrafactEvents {
     attach(null);
     swap(0);
     context();
+    makerContext();
     addVirtualThread(null);
     addPool(0, null, 0, 0);
     body(null, null, null);
@@ -70,6 +71,7 @@ final class ContrafactEvents {
   static native long attach(Thread carrier);
   static native long swap(long owner);
   static native int context();
+  static native int makerContext();  // of the frame outside java.util.concurrent that leads here, alone
   static native int addVirtualThread(Thread thread);
   static native int addPool(int kind, String name, int core, int max);
   static native int body(Class<?> type, String method, String descriptor);
@@ -136,10 +138,22 @@ final class ContrafactEvents {
 
   /** Writes the id and the time, which is read last so that attaching comes before; the operands follow, then `commit`. */
   private static long begin(long buffer, int kind) {
-    int n = U.getInt(buffer);
-    U.putShort(U.getLong(buffer + 32) + 2L * n, (short) kind);
+    U.putShort(U.getLong(buffer + 32) + 2L * U.getInt(buffer), (short) kind);
     int times = U.getInt(buffer + 8);
     U.putLong(U.getLong(buffer + 40) + 8L * times, System.nanoTime());
+    U.putInt(buffer + 8, times + 1);
+    return U.getLong(buffer + 48) + 4L * U.getInt(buffer + 12);
+  }
+
+  /** As `begin`, at the time of the event before it; reading the clock is most of what an event costs. */
+  private static long beginAlso(long buffer, int kind) {
+    int times = U.getInt(buffer + 8);
+    if (times == 0) {
+      return begin(buffer, kind);
+    }
+    U.putShort(U.getLong(buffer + 32) + 2L * U.getInt(buffer), (short) kind);
+    long next = U.getLong(buffer + 40) + 8L * times;
+    U.putLong(next, U.getLong(next - 8));
     U.putInt(buffer + 8, times + 1);
     return U.getLong(buffer + 48) + 4L * U.getInt(buffer + 12);
   }
@@ -179,6 +193,28 @@ final class ContrafactEvents {
     long buffer = bufferFor(logical);
     if (buffer != 0) {
       long words = begin(buffer, kind);
+      U.putInt(words, a);
+      U.putInt(words + 4, b);
+      U.putInt(words + 8, c);
+      commit(buffer, 3);
+    }
+  }
+
+  /** Tells more of what the event that this thread has just emitted told: it gets the same time. */
+  static void emitAlso(Thread logical, int kind, int a, int b) {
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      long words = beginAlso(buffer, kind);
+      U.putInt(words, a);
+      U.putInt(words + 4, b);
+      commit(buffer, 2);
+    }
+  }
+
+  static void emitAlso(Thread logical, int kind, int a, int b, int c) {
+    long buffer = bufferFor(logical);
+    if (buffer != 0) {
+      long words = beginAlso(buffer, kind);
       U.putInt(words, a);
       U.putInt(words + 4, b);
       U.putInt(words + 8, c);

@@ -60,6 +60,11 @@ public final class ContrafactProbes {
 
   static void endTask(Thread thread, long token, int outcome) {
     emit(thread, TASK_END, (int) (token >>> 32), outcome);
+    endQuietly(thread, token);
+  }
+
+  /** As endTask, whose event was emitted already. */
+  static void endQuietly(Thread thread, long token) {
     U.putInt(thread, QUIET, (int) token >>> 1);
   }
 
@@ -204,7 +209,7 @@ public final class ContrafactProbes {
     long field = fieldOf(task);
     if (field < 0) {
       int id = newTask();
-      emit(thread, TASK_SPAWN, id, context(), pool, bodyOf(task));
+      emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
       ContrafactQueued.put(task, id);
       return;
     }

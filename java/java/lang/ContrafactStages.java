@@ -31,7 +31,7 @@ public final class ContrafactStages {
     }
     Thread thread = Thread.currentThread();
     int id = wordOf(stage, COMPLETABLE) & ID;
-    emit(thread, TASK_CREATE, id, context(), bodyOf(code));
+    emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(code), bodyOf(code));
     depends(thread, id, source, mode);
     if (other != source) {
       depends(thread, id, other, mode);
@@ -46,7 +46,7 @@ public final class ContrafactStages {
     }
     int word = wordOf(source, COMPLETABLE);
     if (word != SILENT) {
-      emit(thread, TASK_DEPENDS, id, word & ID, mode);
+      emitAlso(thread, TASK_DEPENDS, id, word & ID, mode);
     }
   }
 
@@ -107,8 +107,13 @@ public final class ContrafactStages {
   public static void stageEnd(Throwable failure, long token, Object stage) {
     if (token != 0) {
       int outcome = failure == null ? NORMAL : EXCEPTION;
-      complete(stage, outcome);
-      endTask(Thread.currentThread(), token, outcome);
+      Thread thread = Thread.currentThread();
+      if (complete(stage, outcome)) {
+        emitAlso(thread, TASK_END, (int) (token >>> 32), outcome);
+        endQuietly(thread, token);
+      } else {
+        endTask(thread, token, outcome);
+      }
     }
   }
 
@@ -121,11 +126,14 @@ public final class ContrafactStages {
     }
   }
 
-  private static void complete(Object stage, int outcome) {
+  /** False if that was told before. */
+  private static boolean complete(Object stage, int outcome) {
     int word = wordOf(stage, COMPLETABLE);
-    if ((word & COMPLETED) == 0 && mark(stage, COMPLETABLE, COMPLETED)) {
-      emit(Thread.currentThread(), TASK_COMPLETE, word & ID, outcome);
+    if ((word & COMPLETED) != 0 || !mark(stage, COMPLETABLE, COMPLETED)) {
+      return false;
     }
+    emit(Thread.currentThread(), TASK_COMPLETE, word & ID, outcome);
+    return true;
   }
 
   public static void completing(CompletableFuture<?> stage, int outcome) {

@@ -1,0 +1,137 @@
+// Many variants of one run propagated together, each in a lane of a vector: what propagate.h computes one after the
+// other.
+//
+// A variant is a set of *moves*: tasks that run elsewhere than recorded. All moves that a search may make are compiled
+// once into a program: the DAG's vertices in one order that suits every variant, since a task comes after its spawn and
+// after its worker is free for it, and before either goes on. What no move changes and nobody asks for becomes plain
+// delay. Running the program is one pass over it, without queues: the greatest of each vertex's causes, and for each
+// lane a mask that says which moves it makes.
+//
+// Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
+// (tasks that leave their worker's order, stages that no recorded thread can run): their lanes say so by `exact` =
+// false, and are to be propagated one by one.
+//
+// A LaneProgram is immutable and may be shared between threads; a LaneRunner belongs to one. Deterministic.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/lane_peaks.h"
+#include "graph/propagate.h"
+
+namespace contrafact::graph {
+
+// Tasks that a variant may place elsewhere, all in the same way.
+struct Move {
+  std::span<const TaskId> tasks;
+  Placement placement = Placement::at_spawn;
+};
+
+enum class LaneOpCode : uint8_t {
+  set,         // a thread begins
+  step,        // takes time on its own thread
+  sleep,       // of fixed length
+  wait,        // for a cause: a result or a wake-up
+  call,        // of a task that stays
+  call_moved,  // of a task that some lanes run at its spawn
+  host,        // where such a task runs at first, if some lanes make it a coordinator
+  end,         // of a body that stays
+  end_moved,
+  wait_moved,   // by a task that some lanes make a coordinator
+  park,         // such a task leaves its thread before the result is there ...
+  resume,       // ... and goes on with it
+  first_cause,  // of several
+  next_cause,
+  complete,  // with causes
+  response,  // adds up an outermost task's time
+};
+
+// One operation. Slots hold one time for each lane.
+struct LaneOp {
+  LaneOpCode code;
+  uint8_t unused = 0;
+  uint16_t flags = 0;       // of LaneFlag
+  uint16_t moves = 0;       // class of the task called or ended
+  uint16_t host_moves = 0;  // class of the body that this is part of
+  uint32_t now = 0;         // slot: time of the thread
+  uint32_t cause = 0;       // slot
+  uint32_t result = 0;      // slot: what others wait for
+  uint32_t callee = 0;      // slot: time of the task called, or of the thread that hosts what follows
+  uint32_t spawner = 0;     // slot: time of the thread that spawned
+  uint32_t host = 0;        // slot of hosts
+  int64_t delay_ns = 0, label_ns = 0, post_ns = 0;  // as in Vertex; label_ns of a spawn: its delay; of an end:
+                                                    // hand-out, and post_ns how long before it the task completed
+};
+static_assert(sizeof(LaneOp) == 56);
+
+enum LaneFlag : uint16_t {
+  kRises = 1,          // the thread counts as occupied from the vertex's ready time
+  kFalls = 2,          // and no more from its time
+  kCaused = 4,         // has a cause
+  kWaits = 8,          // counts as waiting in between
+  kWrites = 16,        // `result`
+  kAtOnce = 32,        // the thread does not sleep here; a lane where it would have to is not exact
+  kCoordinated = 64,   // the same in the lanes that make the body a coordinator
+  kCalleeRises = 128,  // the thread is not occupied around the body called or ended
+  kSpawnerRises = 256,
+  kPinsTheEnd = 512,
+  kUnhosted = 1024,     // no thread stands ready to run what follows the wait
+  kSlotFree = 2048,     // the host is not occupied by itself
+  kInlinedOnly = 4096,  // an end in the lanes that inline the task ...
+  kOthersOnly = 8192,   // ... and in the others
+};
+
+struct LaneProgram {
+  std::vector<LaneOp> ops;
+  uint32_t slots = 0, hosts = 0;
+  size_t moves = 0;
+  std::vector<std::vector<uint32_t>> class_moves;  // by class of tasks: the moves that place them; none in class 0
+  std::vector<Placement> placements;               // by move
+  std::vector<bool> refused;                       // by class: has no place in the common order
+  size_t changes_max = 0;                          // of occupied threads, in one lane
+  int64_t begin_ns = 0, end_ns = 0;                // of the trace
+  int64_t answered = 0;                            // outermost tasks with a response time
+  bool possible = false;                           // false: not even the unchanged run could be put in order
+};
+
+// `outermost`: the tasks whose response times are added up. Linear in the vertices, but for a queue of threads.
+LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost);
+
+struct LaneResult {
+  bool exact = false;  // otherwise nothing below holds
+  int64_t end_ns = kNever;
+  int64_t active_ns = 0, waiting_ns = 0;
+  int64_t response_ns = 0;  // summed over the outermost tasks
+  uint32_t peak_occupied = 0;
+};
+
+class LaneRunner {
+ public:
+  explicit LaneRunner(const LaneProgram& program);
+
+  // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
+  void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
+
+ private:
+  using Row = LaneRow;
+  struct Host {
+    Row slot;
+    Row free;     // -1 in the lanes whose host is not occupied by itself
+    Row spawner;  // -1 in the lanes whose host is the spawner
+    int64_t hand_out_ns;
+  };
+  struct Machine;  // the inner loop, in lanes_run.cc
+  void choose(std::span<const std::span<const uint32_t>> sets);
+
+  const LaneProgram& program_;
+  std::vector<Row> slots_;
+  std::vector<Host> hosts_;
+  std::vector<Row> inlined_, continued_;  // by class: -1 in the lanes that place its tasks so
+  std::vector<uint8_t> any_continued_;    // by class
+  LanePeaks peaks_;
+  Row refused_{}, bad_{}, end_{}, occupied_{}, waiting_{}, response_{};
+};
+
+}  // namespace contrafact::graph

@@ -1,0 +1,276 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "graph/lane_vector.h"
+#include "graph/lanes.h"
+
+namespace contrafact::graph {
+
+struct LaneRunner::Machine {
+  CONTRAFACT_LANE_INLINE static void run(LaneRunner& runner);
+  CONTRAFACT_LANE_TARGETS(run, LaneRunner&)
+};
+
+namespace {
+
+constexpr int64_t kAll = -1;
+
+}  // namespace
+
+inline void LaneRunner::Machine::run(LaneRunner& runner) {
+  Row* const rows = runner.slots_.data();
+  auto* const slots = reinterpret_cast<Lanes*>(rows);
+  const auto* const inlined = reinterpret_cast<const Lanes*>(runner.inlined_.data());
+  const auto* const continued = reinterpret_cast<const Lanes*>(runner.continued_.data());
+  auto* changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
+  const auto* full = reinterpret_cast<const Lanes*>(runner.peaks_.chunk_end());
+  const Lanes none = Lanes{} + kNever;
+  Lanes bad{}, end = none, occupied{}, waiting{}, response{};
+  const auto next_chunk = [&] {
+    runner.peaks_.close_chunk();
+    changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
+    full = reinterpret_cast<const Lanes*>(runner.peaks_.chunk_end());
+  };
+  const auto rise = [&](const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
+    *changes++ = mask ? time * 2 + 1 : none;
+    if (changes == full) next_chunk();
+    occupied -= mask & time;
+  };
+  const auto fall = [&](const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
+    *changes++ = mask ? time * 2 : none;
+    if (changes == full) next_chunk();
+    occupied += mask & time;
+  };
+  const Lanes all = Lanes{} + kAll;
+  // Coordinators give their threads back, which go on where they are. Lanes outside `mask` write what was there.
+  const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
+    const Lanes back = time - (lanes_of(host.spawner) & host.hand_out_ns);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      int64_t& slot = rows[host.slot.lane[lane]].lane[lane];
+      slot = mask[lane] ? back[lane] : slot;
+    }
+  };
+
+  for (const LaneOp& op : runner.program_.ops) {
+    const Lanes ready = slots[op.now] + op.delay_ns;
+    switch (op.code) {
+      case LaneOpCode::set:
+        slots[op.now] = Lanes{} + op.delay_ns;
+        if (op.flags & kRises) rise(slots[op.now], all);
+        break;
+      case LaneOpCode::step:
+        slots[op.now] = ready;
+        if (op.flags & kWrites) slots[op.result] = ready + op.label_ns;
+        if (op.flags & kRises) rise(ready, all);
+        if (op.flags & kFalls) fall(ready, all);
+        break;
+      case LaneOpCode::sleep: {
+        const Lanes time = ready + op.label_ns;
+        waiting += op.label_ns;
+        slots[op.now] = time;
+        if (op.flags & kRises) rise(ready, all);
+        if (op.flags & kFalls) fall(time, all);
+        break;
+      }
+      case LaneOpCode::wait: {
+        const Lanes cause = slots[op.cause];
+        const Lanes time = cause > ready ? cause + op.label_ns : ready + op.post_ns;
+        if (op.flags & kWaits) waiting += time - ready;
+        slots[op.now] = time;
+        if (op.flags & kRises) rise(ready, all);
+        if (op.flags & kFalls) fall(time, all);
+        break;
+      }
+      case LaneOpCode::call:
+      case LaneOpCode::call_moved: {
+        const Lanes cause = op.flags & kCaused ? slots[op.cause] : none;
+        const Lanes inline_lanes = inlined[op.moves], continue_lanes = continued[op.moves];
+        const Lanes moved = inline_lanes | continue_lanes;
+        Lanes at_once = op.flags & kAtOnce ? all : Lanes{};
+        if (op.flags & kCoordinated) at_once |= continued[op.host_moves];
+        const Lanes late = cause + std::min<int64_t>(op.label_ns, 0) > ready;
+        bad |= at_once & late & (cause != kNever) & ~moved;
+        const Lanes slept = cause > ready ? cause + op.label_ns : ready + op.post_ns;
+        const Lanes time = at_once ? ready : slept;
+        if (op.flags & kRises) rise(ready, all);
+        if (op.code == LaneOpCode::call) {
+          slots[op.now] = time;
+          slots[op.callee] = time;
+          if (op.flags & kFalls) fall(time, all);
+          if (op.flags & kCalleeRises) rise(time, all);
+          break;
+        }
+        const Lanes spawned = slots[op.spawner];
+        slots[op.now] = moved ? ready : time;
+        slots[op.callee] = moved ? spawned : time;
+        if (op.flags & kFalls) fall(moved ? ready : time, all);
+        if (op.flags & (kCalleeRises | kSpawnerRises)) {
+          const Lanes free =
+              (op.flags & kCalleeRises ? ~moved : Lanes{}) | (op.flags & kSpawnerRises ? moved : Lanes{});
+          rise(moved ? spawned : time, free);
+        }
+        break;
+      }
+      case LaneOpCode::host: {
+        Host& host = runner.hosts_[op.host];
+        store(host.slot, Lanes{} + op.spawner);
+        store(host.spawner, all);
+        store(host.free, op.flags & kSpawnerRises ? all : Lanes{});
+        host.hand_out_ns = op.label_ns;
+        break;
+      }
+      case LaneOpCode::end:
+        if (op.flags & kWrites) slots[op.result] = ready - op.post_ns;
+        if (op.flags & kPinsTheEnd) end = end > ready ? end : ready;
+        if (op.callee != UINT32_MAX) slots[op.callee] = ready;
+        if (op.flags & kRises) rise(ready, all);
+        if (op.flags & kFalls) fall(ready, all);
+        break;
+      case LaneOpCode::end_moved: {
+        const Lanes inline_lanes = inlined[op.moves], continue_lanes = continued[op.moves];
+        Lanes here = all;
+        if (op.flags & kInlinedOnly) here = inline_lanes;
+        if (op.flags & kOthersOnly) here = ~inline_lanes;
+        const Lanes stays = ~(inline_lanes | continue_lanes) & here;
+        if (op.flags & kWrites) slots[op.result] = ready - op.post_ns;
+        if (op.flags & kPinsTheEnd) end = (here & (end < ready)) ? ready : end;
+        slots[op.callee] = stays ? ready : slots[op.callee];
+        const Lanes returns = inline_lanes & here;
+        slots[op.spawner] = returns ? ready - op.label_ns : slots[op.spawner];
+        Lanes falls{};
+        if (op.flags & kCalleeRises) falls |= stays;
+        if (op.flags & kSpawnerRises) falls |= returns;
+        const bool leaves = runner.any_continued_[op.moves] && !(op.flags & kInlinedOnly);
+        if (leaves) {
+          const Host& host = runner.hosts_[op.host];
+          leave_host(host, ready, continue_lanes);
+          falls |= continue_lanes & lanes_of(host.free);
+        }
+        if (leaves || op.flags & (kCalleeRises | kSpawnerRises)) fall(ready, falls);
+        break;
+      }
+      case LaneOpCode::park: {
+        if (!runner.any_continued_[op.host_moves]) break;
+        const Lanes mask = continued[op.host_moves];
+        const Host& host = runner.hosts_[op.host];
+        leave_host(host, ready, mask);
+        slots[op.now] = mask ? ready : slots[op.now];
+        fall(ready, mask & lanes_of(host.free));
+        break;
+      }
+      case LaneOpCode::wait_moved:
+      case LaneOpCode::resume: {
+        const Lanes cause = slots[op.cause];
+        const Lanes time = cause > ready ? cause + op.label_ns : ready + op.post_ns;
+        if (!runner.any_continued_[op.host_moves]) {
+          waiting += time - ready;
+          slots[op.now] = time;
+          break;
+        }
+        const Lanes mask = continued[op.host_moves];
+        const bool parked = op.code == LaneOpCode::resume;
+        const Lanes asked = parked ? slots[op.now] : ready;
+        const Lanes later = mask & (cause > asked);
+        waiting += ~mask & (time - ready);
+        slots[op.now] = mask ? asked : time;
+        if (parked) bad |= mask & ~later;
+        if (op.flags & kUnhosted) {
+          bad |= later;
+          break;
+        }
+        Host& host = runner.hosts_[op.host];
+        if (!parked) {
+          leave_host(host, ready, later);
+          fall(ready, later & lanes_of(host.free));
+        }
+        const Lanes hosted = slots[op.callee];
+        slots[op.now] = later ? hosted : slots[op.now];
+        store(host.slot, later ? Lanes{} + op.callee : lanes_of(host.slot));
+        store(host.spawner, lanes_of(host.spawner) & ~later);
+        store(host.free, op.flags & kSlotFree ? lanes_of(host.free) | later : lanes_of(host.free) & ~later);
+        if (op.flags & kSlotFree) rise(hosted, later);
+        break;
+      }
+      case LaneOpCode::first_cause:
+        slots[op.result] = slots[op.cause];
+        break;
+      case LaneOpCode::next_cause: {
+        const Lanes other = slots[op.cause];
+        slots[op.result] = slots[op.result] > other ? slots[op.result] : other;
+        break;
+      }
+      case LaneOpCode::complete: {
+        const Lanes cause = slots[op.cause];
+        slots[op.now] = ready;
+        if (op.flags & kWrites) slots[op.result] = ready > cause ? ready : cause;
+        if (op.flags & kRises) rise(ready, all);
+        if (op.flags & kFalls) fall(ready, all);
+        break;
+      }
+      case LaneOpCode::response:
+        response += slots[op.cause] - slots[op.result];
+        break;
+    }
+  }
+  while (changes != full) *changes++ = none;
+  runner.peaks_.close_chunk();
+  store(runner.bad_, bad);
+  store(runner.end_, end);
+  store(runner.occupied_, occupied);
+  store(runner.waiting_, waiting);
+  store(runner.response_, response);
+}
+
+CONTRAFACT_LANE_DISPATCH(LaneRunner::Machine, run, LaneRunner&)
+
+LaneRunner::LaneRunner(const LaneProgram& program)
+    : program_(program),
+      slots_(program.slots),
+      hosts_(program.hosts),
+      inlined_(program.class_moves.size()),
+      continued_(program.class_moves.size()),
+      any_continued_(program.class_moves.size()),
+      peaks_(program.changes_max) {}
+
+// Which lanes move which tasks.
+void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
+  std::vector<uint8_t> chosen(program_.moves);
+  bad_ = {};
+  std::fill(inlined_.begin(), inlined_.end(), Row{});
+  std::fill(continued_.begin(), continued_.end(), Row{});
+  std::fill(any_continued_.begin(), any_continued_.end(), 0);
+  for (size_t lane = 0; lane < sets.size(); ++lane) {
+    for (uint32_t move : sets[lane]) chosen[move] = 1;
+    for (size_t i = 0; i < program_.class_moves.size(); ++i) {
+      for (uint32_t move : program_.class_moves[i]) {
+        if (!chosen[move]) continue;
+        const bool continues = program_.placements[move] == Placement::continuation;
+        (continues ? continued_ : inlined_)[i].lane[lane] = kAll;
+        any_continued_[i] |= continues;
+        if (program_.refused[i]) refused_.lane[lane] = kAll;
+      }
+    }
+    for (uint32_t move : sets[lane]) chosen[move] = 0;
+  }
+}
+
+void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results) {
+  CHECK(program_.possible && sets.size() <= kLanes && results.size() >= sets.size());
+  refused_ = {};
+  choose(sets);
+  peaks_.begin(program_.begin_ns, program_.end_ns);
+  Machine::dispatch_run(*this);
+  for (size_t lane = 0; lane < sets.size(); ++lane) {
+    LaneResult& result = results[lane];
+    result = {};
+    result.exact = !bad_.lane[lane] && !refused_.lane[lane];
+    if (!result.exact) continue;
+    result.end_ns = end_.lane[lane];
+    result.waiting_ns = waiting_.lane[lane];
+    result.active_ns = occupied_.lane[lane] - result.waiting_ns;
+    result.response_ns = response_.lane[lane];
+    result.peak_occupied = peaks_.find(lane);
+  }
+}
+
+}  // namespace contrafact::graph

@@ -1,0 +1,50 @@
+// Estimates of many combinations of improvements, several at a time (graph/lanes.h): the same figures as Estimator
+// gives, for a fraction of the time. The combinations that cannot be estimated together are estimated one by one.
+//
+// A Batch is immutable and may be shared between threads; each caller's thread needs its own Scratch.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/lanes.h"
+#include "whatif/estimate.h"
+
+namespace contrafact::whatif {
+
+class Batch {
+ public:
+  static constexpr size_t kAtATime = graph::kLanes;
+
+  struct Scratch {
+    explicit Scratch(const Batch& batch) : one(batch.estimator_), many(batch.program_) {}
+    Estimator::Scratch one;
+    graph::LaneRunner many;
+    Placements placements;
+    size_t alone = 0;     // combinations that had to be estimated one by one
+    uint64_t visits = 0;  // the work done so far, as if by one graph::Propagator
+  };
+
+  // Both arguments must outlive the batch. Improvements that cannot be made by themselves have a reason, and may be in
+  // no combination.
+  Batch(const Estimator& estimator, const std::vector<Improvement>& improvements);
+
+  const std::string& reason(size_t improvement) const { return reasons_[improvement]; }
+
+  // Of each of `sets`, at most kAtATime: sorted positions of improvements that change no task twice. Errors: the
+  // variant would wait for itself. Figures::peak_active and peak_waiting are left 0: nothing is ranked by them.
+  std::vector<base::Result<Figures>> figures(std::span<const std::vector<uint32_t>* const> sets,
+                                             Scratch& scratch) const;
+
+  // The same for one, complete.
+  base::Result<Figures> figures_of_one(std::span<const uint32_t> set, Scratch& scratch) const;
+
+ private:
+  const Estimator& estimator_;
+  std::vector<std::string> reasons_;  // by improvement; empty: it can be made
+  std::vector<graph::Move> moves_;    // by improvement
+  graph::LaneProgram program_;
+};
+
+}  // namespace contrafact::whatif
