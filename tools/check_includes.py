@@ -18,7 +18,8 @@ ALLOWED = {
     "classfile": ["base"],
     "deferred": ["base"],
     "recorder": ["base", "format", "deferred"],
-    "agent_jvm": ["base", "format", "deferred", "recorder", "classfile"],
+    "online": ["base", "deferred"],
+    "agent_jvm": ["base", "format", "deferred", "recorder", "online", "classfile"],
     "agent_native": ["base", "format", "deferred", "recorder"],
     "model": ["base", "format"],
     "symbols": ["base", "format", "model"],
@@ -26,6 +27,7 @@ ALLOWED = {
     "analysis": ["base", "format", "model", "graph", "table"],
     "whatif": ["base", "format", "model", "graph", "table"],
     "replay": ["base", "format", "model", "graph", "table"],
+    "blueprint": ["base", "table"],
     "report": ["base", "table"],
     "export": ["base", "table", "format", "model"],
 }

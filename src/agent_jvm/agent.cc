@@ -11,6 +11,7 @@
 #include <string>
 
 #include "agent_jvm/agent_state.h"
+#include "agent_jvm/analysis_mode.h"
 #include "agent_jvm/contexts.h"
 #include "agent_jvm/injected_classes.h"
 #include "agent_jvm/method_table.h"
@@ -234,7 +235,11 @@ base::Status hook(Agent& agent) {
 
 base::Status load(Agent& agent) {
   using Step = base::Status (*)(Agent&);
-  for (Step step : {Step(check_jvm), Step(read_config), Step(add_capabilities), Step(start_recorder)}) {
+  for (Step step : {Step(check_jvm), Step(read_config)}) {
+    if (base::Status status = step(agent); !status) return status;
+  }
+  if (!agent.options.analysis.empty()) return start_analysis(agent);
+  for (Step step : {Step(add_capabilities), Step(start_recorder)}) {
     if (base::Status status = step(agent); !status) return status;
   }
   agent.methods = std::make_unique<MethodTable>(agent.jvmti, *agent.recorder);

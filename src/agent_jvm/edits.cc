@@ -56,7 +56,7 @@ uint32_t Edit::fresh(std::string_view descriptor) {
   return slot;
 }
 
-base::Status Edit::finish(const Emit& entry, const Emit& exit, const Emit& exception) {
+base::Status Edit::finish(const Emit& entry, const Emit& exit, const Emit& exception, bool whole_constructor) {
   Sequence at_entry(file.pool()), at_exit(file.pool()), at_exception(file.pool());
   for (const classfile::SavedLocal& local : locals_) {
     if (local.descriptor == "J")
@@ -72,7 +72,8 @@ base::Status Edit::finish(const Emit& entry, const Emit& exit, const Emit& excep
   EntryExit edit{.entry = &at_entry,
                  .exit = exit ? &at_exit : nullptr,
                  .exception = exception ? &at_exception : nullptr,
-                 .saved = locals_};
+                 .saved = locals_,
+                 .whole_constructor = whole_constructor};
   locals_.clear();
   return instrument_entry_exit(code, file, edit);
 }

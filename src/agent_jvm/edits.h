@@ -44,7 +44,9 @@ class Edit {
   uint32_t object() { return fresh("Ljava/lang/Object;"); }
   uint32_t flag() { return fresh("I"); }
   // Applies what was collected: the entry's code sets all fresh locals to 0 or null, then runs `entry`.
-  base::Status finish(const Emit& entry = {}, const Emit& exit = {}, const Emit& exception = {});
+  // `whole_constructor`: see classfile::EntryExit.
+  base::Status finish(const Emit& entry = {}, const Emit& exit = {}, const Emit& exception = {},
+                      bool whole_constructor = false);
 
   // Wraps the calls that `selects` names.
   using Selects = std::function<bool(const CallSite&)>;

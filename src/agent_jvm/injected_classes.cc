@@ -1,6 +1,7 @@
 #include "agent_jvm/injected_classes.h"
 
 #include <cstddef>
+#include <span>
 
 // clang-format off
 #define EMBED(symbol, file)                                                  \
@@ -15,6 +16,8 @@
   extern "C" __attribute__((visibility("hidden"))) const unsigned char contrafact_class_end_##symbol[];
 // clang-format on
 
+EMBED(analysis, "ContrafactAnalysis")
+EMBED(analysis_events, "ContrafactAnalysisEvents")
 EMBED(contexts, "ContrafactContexts")
 EMBED(events, "ContrafactEvents")
 EMBED(probes, "ContrafactProbes")
@@ -43,10 +46,13 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactStages", contrafact_class_stages, contrafact_class_end_stages},
 };
 
-}  // namespace
+const Injected kForAnalyses[] = {
+    {"java/lang/ContrafactAnalysisEvents", contrafact_class_analysis_events, contrafact_class_end_analysis_events},
+    {"java/lang/ContrafactAnalysis", contrafact_class_analysis, contrafact_class_end_analysis},
+};
 
-bool define_injected_classes(JNIEnv* jni, std::string& failed) {
-  for (const Injected& injected : kInjected) {
+bool define(JNIEnv* jni, std::span<const Injected> classes, std::string& failed) {
+  for (const Injected& injected : classes) {
     const auto length = static_cast<jsize>(injected.end - injected.begin);
     jclass defined = jni->DefineClass(injected.name, nullptr, reinterpret_cast<const jbyte*>(injected.begin), length);
     if (!defined) {
@@ -57,6 +63,16 @@ bool define_injected_classes(JNIEnv* jni, std::string& failed) {
     jni->DeleteLocalRef(defined);
   }
   return true;
+}
+
+}  // namespace
+
+bool define_injected_classes(JNIEnv* jni, std::string& failed) {
+  return define(jni, kInjected, failed);
+}
+
+bool define_analysis_classes(JNIEnv* jni, std::string& failed) {
+  return define(jni, kForAnalyses, failed);
 }
 
 }  // namespace contrafact::agent_jvm

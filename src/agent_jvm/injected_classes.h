@@ -11,5 +11,7 @@ namespace contrafact::agent_jvm {
 
 // In the early start phase (VMStart). False: `failed` names the class that the JVM did not take.
 bool define_injected_classes(JNIEnv* jni, std::string& failed);
+// The same for those of the analysis mode.
+bool define_analysis_classes(JNIEnv* jni, std::string& failed);
 
 }  // namespace contrafact::agent_jvm

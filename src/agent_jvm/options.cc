@@ -49,13 +49,24 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.output = decode(value);
     return !options.output.empty();
   }
-  if (key == "memory") return parse_number(value, options.memory_bytes_max);
+  if (key == "memory") {
+    return parse_number(value, options.memory_bytes_max) && parse_number(value, options.processing.memory_bytes_max);
+  }
+  if (key == "consumers") return parse_number(value, options.processing.consumers);
+  if (key == "capacity") return parse_number(value, options.processing.capacity);
+  if (key == "queue") return parse_number(value, options.processing.queue);
   if (key == "config")
     options.config = decode(value);
   else if (key == "include")
     options.include = decode_list(value);
   else if (key == "exclude")
     options.exclude = decode_list(value);
+  else if (key == "analysis")
+    options.analysis = decode(value);
+  else if (key == "analysis_options")
+    options.analysis_options = decode(value);
+  else if (key == "processor")
+    options.processing.processor = decode(value);
   else if (key == "keep")
     options.keep = value == "1";
   else if (key == "strict")
@@ -81,9 +92,10 @@ base::Result<Options> parse_options(std::string_view text) {
     if (item.empty()) continue;
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
-      return base::Error{"agent option '" + std::string(item) +
-                         "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
-                         "keep, strict, cpu_switches"};
+      return base::Error{
+          "agent option '" + std::string(item) +
+          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
+          "keep, strict, cpu_switches, analysis, analysis_options, processor, consumers, capacity, queue"};
     }
   }
   return options;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "online/processing_options.h"
 
 namespace contrafact::agent_jvm {
 
@@ -24,6 +25,11 @@ struct Options {
   bool keep = false;                // a file that exists stays: the recording goes to OUTPUT.PID
   bool strict = false;              // refuse to run a program that cannot be recorded
   bool cpu_switches = true;
+
+  // The analysis mode.
+  std::string analysis;          // built-in name or path of a plug-in; empty: a trace is recorded
+  std::string analysis_options;  // for its create()
+  online::ProcessingOptions processing;
 };
 
 // Errors name the option.

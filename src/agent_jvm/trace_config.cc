@@ -67,10 +67,13 @@ base::Status TraceConfig::add_lines(std::string_view text) {
 }
 
 bool TraceConfig::may_choose_from(std::string_view class_name) const {
-  if (include_.empty()) return false;
   for (std::string_view never : kNever) {
     if (matches(never, class_name)) return false;
   }
+  return may_match(class_name);
+}
+
+bool TraceConfig::may_match(std::string_view class_name) const {
   // What is before a pattern's first star must agree with the class's name, as far as both go.
   std::string qualified(class_name);
   qualified += '.';

@@ -24,6 +24,8 @@ class TraceConfig {
   bool empty() const { return include_.empty(); }
   // Binary class name with dots. May a method of the class be chosen? Cheap first question.
   bool may_choose_from(std::string_view class_name) const;
+  // The same by the patterns alone: also of the classes that the tracing probes stand on.
+  bool may_match(std::string_view class_name) const;
   bool chooses(std::string_view class_name, std::string_view method) const;
 
  private:

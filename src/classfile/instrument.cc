@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "classfile/types.h"
 
@@ -60,30 +61,36 @@ class EntryExitEdit {
  public:
   EntryExitEdit(Code& code, const EntryExit& edit) : code_(code), edit_(edit) {}
 
-  // `runs_before`: see ConstructorCall; empty for other methods.
-  Status apply(size_t entry_at, const std::vector<bool>& runs_before) {
+  // `call`: of a constructor, null for other methods.
+  Status apply(size_t entry_at, const ConstructorCall* call) {
     out_.reserve(code_.nodes.size() + 64);
     for (size_t i = 0; i < code_.nodes.size(); i++) {
       if (i == entry_at) enter();
       const Node& node = code_.nodes[i];
+      if (i >= entry_at && node.is_instruction() && call != nullptr) {
+        go_to(i == call->node ? kCall : call->runs_before[i] ? kBefore : kAfter);
+      }
       const bool is_exit = i >= entry_at && node.is_instruction() && node.is_original() && is_return(node.opcode);
       if (is_exit) {
         leave(node);
-      } else if (i >= entry_at && !runs_before.empty() && runs_before[i]) {
-        end_range();
-        out_.push_back(node);
-        begin_range();
       } else {
         out_.push_back(node);
         range_has_code_ |= node.is_instruction();
       }
     }
-    if (edit_.exception != nullptr) handle_exceptions();
+    if (edit_.exception != nullptr) {
+      end_range();
+      handle_exceptions(kAfter);
+      if (edit_.whole_constructor) handle_exceptions(kBefore);
+    }
     if (status_) code_.nodes = std::move(out_);
     return status_;
   }
 
  private:
+  // Code that runs before the call of this() or super(), with `this` uninitialized; that call; and all other code.
+  enum Part { kBefore, kCall, kAfter };
+
   void append(const Sequence* sequence) {
     if (sequence == nullptr || !status_) return;
     status_ = sequence->append_to(code_, out_);
@@ -104,6 +111,13 @@ class EntryExitEdit {
     begin_range();
   }
 
+  void go_to(Part part) {
+    if (part == part_) return;
+    end_range();
+    part_ = part;
+    begin_range();
+  }
+
   void begin_range() {
     range_start_ = code_.new_label();
     out_.push_back(label_node(range_start_));
@@ -114,18 +128,20 @@ class EntryExitEdit {
     if (!range_has_code_) return;
     const LabelId end = code_.new_label();
     out_.push_back(label_node(end));
-    ranges_.push_back({range_start_, end, LabelId(), 0});
+    ranges_[part_].push_back({range_start_, end, LabelId(), 0});
   }
 
-  void handle_exceptions() {
-    end_range();
-    if (ranges_.empty()) return;
+  void handle_exceptions(Part part) {
+    std::vector<ExceptionEntry>& ranges = ranges_[part];
+    if (ranges.empty()) return;
     const LabelId handler = code_.new_label();
-    for (ExceptionEntry& range : ranges_) range.handler = handler;
+    for (ExceptionEntry& range : ranges) range.handler = handler;
     // Last, so that the method's own handlers come first.
-    code_.exceptions.insert(code_.exceptions.end(), ranges_.begin(), ranges_.end());
+    code_.exceptions.insert(code_.exceptions.end(), ranges.begin(), ranges.end());
     // Every type may become Top, so that this frame fits all covered instructions; the saved locals are defined in all.
+    // But `this` must be told of while it is uninitialized.
     Frame frame;
+    if (part == kBefore) frame.locals.push_back({Type::kUninitializedThis});
     for (const SavedLocal& local : edit_.saved) {
       std::vector<Type> type;
       push_type(type, *parse_field_descriptor(local.descriptor));
@@ -142,7 +158,8 @@ class EntryExitEdit {
   Code& code_;
   const EntryExit& edit_;
   std::vector<Node> out_;
-  std::vector<ExceptionEntry> ranges_;
+  std::vector<ExceptionEntry> ranges_[3];  // by Part
+  Part part_ = kAfter;
   LabelId range_start_;
   bool range_has_code_ = false;
   Status status_;
@@ -306,6 +323,7 @@ Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& po
       return;
     }
     call.runs_before[i] = true;
+    call.keeps_this = call.keeps_this && frame.locals[0].tag == Type::kUninitializedThis;
     if (node.is_original()) last_before = std::max(last_before, i);
     if (!calls_constructor_of_this(code, pool, node, frame)) return;
     call.node = i;
@@ -322,21 +340,68 @@ Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& po
 Status instrument_entry_exit(Code& code, const ClassFile& file, const EntryExit& edit) {
   if (is_empty_finalizer(code)) return Error{"finalize: empty, and any code in it would make the class finalizable"};
   size_t entry_at = 0;
-  std::vector<bool> runs_before;
+  std::optional<ConstructorCall> call;
   if (code.this_starts_uninitialized()) {
-    auto call = find_constructor_call(code, file.pool());
-    if (!call) return Error{std::string(code.method_name) + ": " + call.error().message};
-    entry_at = call->node + 1;
-    runs_before = std::move(call->runs_before);
+    auto found = find_constructor_call(code, file.pool());
+    if (!found) return Error{std::string(code.method_name) + ": " + found.error().message};
+    call = *std::move(found);
+    if (edit.whole_constructor && !call->keeps_this) {
+      return Error{std::string(code.method_name) + ": keeps `this` in another local before it calls this() or super()"};
+    }
+    entry_at = edit.whole_constructor ? 0 : call->node + 1;
   }
   define_in_frames(code, entry_at, edit.saved);
-  return EntryExitEdit(code, edit).apply(entry_at, runs_before);
+  return EntryExitEdit(code, edit).apply(entry_at, call ? &*call : nullptr);
 }
 
 Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap) {
   auto wrapped = CallWrapEdit(code, file, wrap).apply();
   if (!wrapped) return Error{std::string(code.method_name) + ": " + wrapped.error().message};
   return wrapped;
+}
+
+Result<size_t> insert_at_handlers(Code& code, const Sequence& at_handler) {
+  std::vector<bool> is_handler(code.label_count, false);
+  for (const ExceptionEntry& entry : code.exceptions) is_handler[entry.handler.index()] = true;
+  std::vector<Node> out;
+  out.reserve(code.nodes.size() + 64);
+  size_t handlers = 0;
+  bool begins = false;  // a handler, at the next instruction
+  for (const Node& node : code.nodes) {
+    if (node.is_instruction() && std::exchange(begins, false) && node.is_original()) {
+      if (Status status = at_handler.append_to(code, out); !status) {
+        return Error{std::string(code.method_name) + ": " + status.error().message};
+      }
+      ++handlers;
+    }
+    if (node.kind == Node::kLabel && is_handler[node.label.index()]) begins = true;
+    out.push_back(node);
+  }
+  if (handlers == 0) return handlers;
+  code.raise_max_stack(code.original_max_stack + at_handler.stack_growth());
+  code.nodes = std::move(out);
+  return handlers;
+}
+
+Result<size_t> insert_behind(Code& code, ClassFile& file,
+                             const std::function<void(Bytes instruction, Sequence& behind)>& build) {
+  std::vector<Node> out;
+  out.reserve(code.nodes.size() + 64);
+  size_t chosen = 0;
+  for (const Node& node : code.nodes) {
+    out.push_back(node);
+    if (node.kind != Node::kPlain || !node.is_original() || is_invoke(node.opcode) || ends_flow(node.opcode)) continue;
+    Sequence behind(file.pool());
+    build(code.bytes_of(node), behind);
+    if (behind.empty()) continue;
+    if (Status status = behind.append_to(code, out); !status) {
+      return Error{std::string(code.method_name) + ": " + status.error().message};
+    }
+    code.raise_max_stack(code.original_max_stack + behind.stack_growth());
+    ++chosen;
+  }
+  if (chosen > 0) code.nodes = std::move(out);
+  return chosen;
 }
 
 }  // namespace contrafact::classfile

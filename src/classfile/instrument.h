@@ -44,6 +44,9 @@ struct EntryExit {
   // afterwards. Exceptions that the method handles itself do not get here. Of the locals it sees the saved ones only.
   const Sequence* exception = nullptr;
   std::vector<SavedLocal> saved;
+  // In a constructor the entry runs first of all, and `exception` also for what is thrown before the call of the other
+  // constructor; not for what that call throws, since no handler may cover it (JVMS 4.10.1.9). Neither may use `this`.
+  bool whole_constructor = false;
 };
 
 // Refuses an empty finalize(), and constructors in which the call of this() or super() is not the one point that
@@ -80,11 +83,22 @@ struct CallWrap {
 // Yields how many calls were wrapped.
 base::Result<size_t> wrap_calls(Code& code, ClassFile& file, const CallWrap& wrap);
 
+// Code at the start of each of the method's own exception handlers, with the exception on top of the stack, which it
+// must leave there. Yields how many there are.
+base::Result<size_t> insert_at_handlers(Code& code, const Sequence& at_handler);
+
+// Code behind chosen instructions other than calls, branches, returns and athrow: with the stack as they leave it,
+// which the code must leave so. `build` is asked about each instruction (its bytes, opcode first) and fills the
+// sequence; left empty, the instruction is not chosen. Yields how many were.
+base::Result<size_t> insert_behind(Code& code, ClassFile& file,
+                                   const std::function<void(Bytes instruction, Sequence& behind)>& build);
+
 // Where a constructor calls this() or super().
 struct ConstructorCall {
   size_t node = 0;
   // By node: inserted code behind the call that runs before it (the handlers of calls among its arguments).
   std::vector<bool> runs_before;
+  bool keeps_this = true;  // local 0 is `this` at each instruction that runs before it
 };
 // Refuses what instrument_entry_exit refuses.
 base::Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& pool);

@@ -143,6 +143,77 @@ TEST(EntryExit, ConstructorsAreEnteredAfterSuper) {
   EXPECT_EQ(exceptions(after.method()), "[8,9)->13 ");
 }
 
+TEST(EntryExit, WholeConstructorsAreEnteredFirstAndNoHandlerCoversTheCallOfSuper) {
+  TestClass test = constructor(
+      [](uint8_t init) { return RawCode{.code = {kNop, kAload0, kInvokespecial, 0, init, kNop, kReturn}}; });
+  Code code = test.code();
+  const Probes probes(*test.file);
+  EntryExit edit = probes.edit();
+  edit.whole_constructor = true;
+  ASSERT_TRUE(instrument_entry_exit(code, *test.file, edit).ok());
+  TestClass after = rewritten(test, code);
+  const Code moved = after.code();
+  EXPECT_EQ(listing(*after.file, moved),
+            "0:184(in) 3:0 4:42 5:183(<init>) 8:0 9:184(out) 12:177 13:184(bad) 16:191 17:184(bad) 20:191");
+  EXPECT_EQ(exceptions(after.method()), "[8,9)->13 [3,5)->17 ");
+  size_t uninitialized = 0;
+  for (const auto& [label, frame] : moved.frames) uninitialized += frame.this_uninitialized();
+  EXPECT_EQ(uninitialized, 1u);  // of the handler before the call
+}
+
+TEST(EntryExit, RefusesWholeConstructorsThatMoveThis) {
+  // aload_0; astore_1; aconst_null; astore_0; aload_1; invokespecial; return
+  TestClass test = constructor([](uint8_t init) {
+    return RawCode{.code = {kAload0, 76, kAconstNull, 75, 43, kInvokespecial, 0, init, kReturn}};
+  });
+  Code code = test.code();
+  const Probes probes(*test.file);
+  EntryExit edit = probes.edit();
+  edit.whole_constructor = true;
+  EXPECT_THAT(instrument_entry_exit(code, *test.file, edit).error().message,
+              HasSubstr("keeps `this` in another local"));
+}
+
+TEST(AtHandlers, CodeRunsWhereExceptionsAreCaught) {
+  TestClass test(with_handler(), 52, kAccStatic, "m", "(I)V");
+  Code code = test.code();
+  const Sequence caught = call(*test.file, "caught");
+  auto handlers = insert_at_handlers(code, caught);
+  ASSERT_TRUE(handlers.ok());
+  EXPECT_EQ(*handlers, 1u);
+  TestClass after = rewritten(test, code);
+  EXPECT_EQ(listing(*after.file, after.code()), "0:0 1:177 2:184(caught) 5:76 6:177");
+  EXPECT_EQ(exceptions(after.method()), "[0,1)->2 ");
+}
+
+TEST(AtHandlers, HandlersOfOtherEditsAreLeftAlone) {
+  TestClass test(loop_to_start(), 52, kAccStatic, "m", "(I)V");
+  Code code = test.code();
+  const Probes probes(*test.file);
+  ASSERT_TRUE(instrument_entry_exit(code, *test.file, probes.edit()).ok());
+  const Sequence caught = call(*test.file, "caught");
+  auto handlers = insert_at_handlers(code, caught);
+  ASSERT_TRUE(handlers.ok());
+  EXPECT_EQ(*handlers, 0u);
+}
+
+TEST(Behind, CodeIsPutBehindWhatMakesObjectsAndNotWhereOneJumpsTo) {
+  // 0: iconst_3; 1: newarray int; 3: pop; 4: goto 0
+  TestClass test(RawCode{.max_stack = 1,
+                         .code = {6, kNewarray, 10, kPop, kGoto, 0xFF, 0xFC},
+                         .attributes = {{"StackMapTable", {0, 1, 0}}}},
+                 52, kAccStatic, "m", "()V");
+  Code code = test.code();
+  auto chosen = insert_behind(code, *test.file, [](Bytes instruction, Sequence& behind) {
+    if (instruction[0] == kNewarray) behind.dup().pop().invokestatic("P", "made", "()V");
+  });
+  ASSERT_TRUE(chosen.ok());
+  EXPECT_EQ(*chosen, 1u);
+  TestClass after = rewritten(test, code);
+  EXPECT_EQ(listing(*after.file, after.code()), "0:6 1:188 3:89 4:87 5:184(made) 8:87 9:167>0");
+  EXPECT_EQ(after.code().max_stack, 2u);
+}
+
 TEST(EntryExit, RefusesConstructorsWithoutOneCallOfSuper) {
   TestClass none = constructor([](uint8_t) { return RawCode{.code = {kAconstNull, kAthrow}}; });
   Code code = none.code();

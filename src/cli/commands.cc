@@ -90,9 +90,10 @@ const Command* named_command(const CLI::App& app) {
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> list{kRecordCommand,  kInfoCommand,    kAdviseCommand, kEstimateCommand,
-                                         kCompareCommand, kMetricsCommand, kTasksCommand,  kLocksCommand,
-                                         kExportCommand,  kDoctorCommand,  kHelpCommand,   kVersionCommand};
+  static const std::vector<Command> list{kRecordCommand,  kInfoCommand,      kAdviseCommand, kEstimateCommand,
+                                         kCompareCommand, kMetricsCommand,   kTasksCommand,  kLocksCommand, kExportCommand,
+                                         kProfileCommand, kBlueprintCommand, kDoctorCommand, kHelpCommand,
+                                         kVersionCommand};
   return list;
 }
 
@@ -145,7 +146,8 @@ int run_tool(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stderr);
     return kExitUsage;
   }
-  if (!session.program.empty() && chosen.command->name != kRecordCommand.name) {
+  const bool runs_program = chosen.command->name == kRecordCommand.name || chosen.command->name == kProfileCommand.name;
+  if (!session.program.empty() && !runs_program) {
     return fail(kExitUsage, fmt::format("{} takes nothing behind --", chosen.command->name));
   }
   table::Colour colour = flags.no_color ? table::Colour::never : table::Colour::automatic;

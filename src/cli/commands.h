@@ -6,6 +6,9 @@
 namespace contrafact::cli {
 
 extern const Command kRecordCommand;
+extern const Command kProfileCommand;
+extern const Command kBlueprintCommand;
+
 extern const Command kInfoCommand;
 extern const Command kAdviseCommand;
 extern const Command kEstimateCommand;

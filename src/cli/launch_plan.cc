@@ -43,12 +43,18 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.config.empty()) out += ",config=" + percent_encode(options.config);
   if (!options.include.empty()) out += ",include=" + join_encoded(options.include);
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
+  if (options.analysis.empty()) return out;
+  const online::ProcessingOptions& processing = options.processing;
+  out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={}", percent_encode(options.analysis),
+                     processing.processor, processing.consumers, processing.capacity, processing.queue);
+  if (!options.analysis_options.empty()) out += ",analysis_options=" + percent_encode(options.analysis_options);
   return out;
 }
 
 LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
                      const AgentOptions& options) {
   LaunchPlan plan{.arguments = program};
+  plan.arguments.insert(plan.arguments.begin() + 1, options.vm_flags.begin(), options.vm_flags.end());
   plan.arguments.insert(plan.arguments.begin() + 1, agent_argument(installation, options));
   return plan;
 }
@@ -59,6 +65,7 @@ base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, con
   if (!agent) return agent.error();
   LaunchPlan plan{.arguments = program};
   plan.java_tool_options = fmt::format("{}{}{}", java_tool_options, java_tool_options.empty() ? "" : " ", *agent);
+  for (const std::string& flag : options.vm_flags) plan.java_tool_options += " " + flag;
   return plan;
 }
 

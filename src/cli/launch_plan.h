@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "cli/installation.h"
+#include "online/processing_options.h"
 
 namespace contrafact::cli {
 
@@ -18,6 +19,10 @@ struct AgentOptions {
   std::string config;                // absolute path of a trace configuration; empty for none
   std::vector<std::string> include;  // patterns
   std::vector<std::string> exclude;
+  std::string analysis;          // fed while the program runs, instead of a trace: a name or an absolute path; or empty
+  std::string analysis_options;  // for it
+  online::ProcessingOptions processing;
+  std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
 };
 
 // What changes in the start of the program.

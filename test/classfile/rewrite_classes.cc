@@ -4,8 +4,9 @@
 //   rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--every N] [--reencode-only | --trace | --wrong-frames]
 //
 // For each class: parse and write is the identity; decoding and encoding every method yields an equivalent body; then
-// every method gets entry, exit and exception code with a saved local, and calls of chosen kinds are wrapped. The
-// result goes to OUT_DIR under the same path, for a JVM to verify. Exit status 1 if any check failed.
+// every method gets entry, exit and exception code with a saved local, calls of chosen kinds are wrapped, and code is
+// put at exception handlers and behind what allocates. The result goes to OUT_DIR under the same path, for a JVM to
+// verify. Exit status 1 if any check failed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -140,6 +141,26 @@ base::Status trace_method(ClassFile& file, size_t index, const std::string& prob
   return finish(file, index, *code, *wrapped, totals);
 }
 
+// Where exceptions are caught, and behind what makes objects and arrays.
+base::Status add_at_places(Code& code, ClassFile& file, const std::string& probe) {
+  constexpr uint16_t kVersionClassConstants = 49;
+  Sequence caught(file.pool());
+  caught.dup().invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+  if (auto handlers = insert_at_handlers(code, caught); !handlers) return handlers.error();
+  auto makers = insert_behind(code, file, [&](Bytes instruction, Sequence& behind) {
+    const uint8_t opcode = instruction[0];
+    if (opcode == kNew && file.major_version() >= kVersionClassConstants) {
+      behind.ldc_class(*file.pool().class_name(load_u2(&instruction[1])));
+      behind.invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+    } else if (opcode == kNewarray || opcode == kAnewarray) {
+      behind.dup().dup().op(kArraylength).pop().invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+    } else if (opcode == kMultianewarray) {
+      behind.dup().invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+    }
+  });
+  return makers ? base::Status() : base::Status(makers.error());
+}
+
 base::Status instrument_method(ClassFile& file, size_t index, const std::string& probe, Mode mode, Totals& totals) {
   auto code = Code::parse(file, file.methods()[index]);
   if (!code) return code.error();
@@ -165,8 +186,13 @@ base::Status instrument_method(ClassFile& file, size_t index, const std::string&
   auto wrapped = wrap_calls(*code, file, wrap);
   if (!wrapped) return wrapped.error();
 
-  const bool has_this = !file.methods()[index].has(kAccStatic);
+  if (base::Status status = add_at_places(*code, file, probe); !status) return status;
+
+  // Every other constructor is covered as a whole, where there is no `this` yet.
+  const bool whole = file.methods()[index].is_constructor() && index % 2 == 1;
+  const bool has_this = !file.methods()[index].has(kAccStatic) && !whole;
   EntryExit edit;
+  edit.whole_constructor = whole;
   Sequence enter(pool), leave(pool), failed(pool);
   const uint32_t saved = code->new_local("Ljava/lang/Object;");
   const uint32_t time = code->new_local("J");

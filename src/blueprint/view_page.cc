@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/check.h"
+#include "blueprint/views.h"
+#include "table/value_text.h"
+
+namespace contrafact::blueprint {
+
+// Of src/blueprint/CMakeLists.txt: the files of web/.
+extern const std::string_view blueprint_html, blueprint_css, blueprint_js;
+
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : table::printable(text, true)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string html_table(const table::Table& rows) {
+  std::string out = "<table><thead><tr>";
+  for (const table::Column& column : rows.schema().columns) {
+    out += fmt::format("<th title=\"{}\">{}</th>", escaped(column.description), escaped(column.title));
+  }
+  out += "</tr></thead><tbody>";
+  for (const auto& row : rows.rows()) {
+    out += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const table::Column& column = rows.schema().columns[i];
+      out += fmt::format("<td{}>{}</td>", column.type == table::Type::text ? "" : " class=\"number\"",
+                         escaped(table::cell_text(row[i], column, true)));
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table>";
+}
+
+std::string notes(const Graph& graph, const Profile& profile) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += "<p class=\"note\">" + escaped(text) + "</p>"; };
+  if (graph.edges_left_out != 0) {
+    add(fmt::format("{} edges with few calls are not drawn; together they stand for {} calls.",
+                    table::count_text(static_cast<int64_t>(graph.edges_left_out)),
+                    table::count_text(static_cast<int64_t>(graph.calls_left_out))));
+  }
+  if (profile.lost != 0) {
+    add(fmt::format("{} events were lost for want of memory: all counts are too small.", profile.lost));
+  }
+  if (profile.refused != 0) add(fmt::format("{} methods could not be given probes and are missing.", profile.refused));
+  if (profile.unseen_sites != 0) {
+    add(fmt::format("Objects made in {} places of classes older than Java 5 are missing.", profile.unseen_sites));
+  }
+  return out;
+}
+
+// What Graphviz writes before the element is for files of its own.
+std::string svg_element(std::string svg) {
+  const size_t begin = svg.find("<svg");
+  return begin == std::string::npos ? svg : svg.substr(begin);
+}
+
+}  // namespace
+
+std::string page_view(const Graph& graph, const View& view, const Profile& profile, std::string svg) {
+  const std::map<std::string, std::string, std::less<>> parts{
+      {"css", std::string(blueprint_css)},
+      {"script", std::string(blueprint_js)},
+      {"title", escaped(view.title)},
+      {"width", escaped(title_of(view.width))},
+      {"height", escaped(title_of(view.height))},
+      {"level", view.level == Level::method   ? "method"
+                : view.level == Level::class_ ? "class"
+                                              : "package"},
+      {"scale", view.scale == Scale::linear ? "proportional" : "proportional to the square root"},
+      {"notes", notes(graph, profile)},
+      {"table", html_table(node_table(graph))},
+      {"picture", svg_element(std::move(svg))}};
+  std::string out;
+  std::string_view rest = blueprint_html;
+  for (size_t begin; (begin = rest.find("{{")) != std::string_view::npos;) {
+    const size_t end = rest.find("}}", begin);
+    CHECK(end != std::string_view::npos);
+    out += rest.substr(0, begin);
+    const auto part = parts.find(rest.substr(begin + 2, end - begin - 2));
+    CHECK(part != parts.end());
+    out += part->second;
+    rest.remove_prefix(end + 2);
+  }
+  out += rest;
+  return out;
+}
+
+}  // namespace contrafact::blueprint

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+#include "blueprint/views.h"
+#include "cli/child_process.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/jdk.h"
+#include "cli/output.h"
+
+namespace contrafact::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kDrawnMax = 1000;  // nodes; Graphviz takes minutes beyond
+constexpr const char* kFormats[] = {"text", "html", "svg", "dot", "csv"};
+
+struct Options {
+  std::string path;
+  std::string output = "-";
+  std::string format;  // empty: by the output's name
+  std::string level = "method";
+  std::string width = "objects";
+  std::string height = "bytes";
+  std::string scale = "linear";
+  std::string rows = "nodes";
+  size_t top = 40;
+  size_t edges = 0;  // 0: three for each node
+};
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code failed;
+    std::string name = (fs::temp_directory_path(failed) / "contrafact-XXXXXX").string();
+    if (!failed && ::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Graphviz's picture of a DOT text.
+base::Result<std::string> laid_out(const std::string& dot) {
+  const std::optional<std::string> program = find_on_path("dot");
+  if (!program) {
+    return base::Error{
+        "pictures need Graphviz's program dot: install the package graphviz, or write the graph with --format dot"};
+  }
+  TemporaryFolder folder;
+  if (folder.path().empty()) return base::Error{"cannot create a temporary folder for Graphviz"};
+  const std::string input = (folder.path() / "blueprint.dot").string();
+  const std::string output = (folder.path() / "blueprint.svg").string();
+  if (base::Status written = base::write_file(input, dot); !written) return written.error();
+  StartFailure failure{};
+  auto end = run_child(*program, {"dot", "-Tsvg", "-o", output, input}, {}, &failure);
+  if (!end) return end.error();
+  if (end->exit_status != 0) return base::Error{fmt::format("Graphviz's dot ended with status {}", end->exit_status)};
+  return base::read_text_file(output);
+}
+
+std::string format_of(const Options& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string extension = fs::path(options.output).extension().string();
+  for (const char* format : kFormats) {
+    if (extension == std::string(".") + format) return format;
+  }
+  return options.output == "-" ? "text" : "html";
+}
+
+table::Table rows_of(const Options& options, const blueprint::Graph& graph) {
+  return options.rows == "nodes" ? blueprint::node_table(graph) : blueprint::edge_table(graph);
+}
+
+blueprint::View view_of(const Options& options) {
+  blueprint::View view;
+  view.level = options.level == "method"  ? blueprint::Level::method
+               : options.level == "class" ? blueprint::Level::class_
+                                          : blueprint::Level::package;
+  view.width = *blueprint::metric_of(options.width);
+  view.height = *blueprint::metric_of(options.height);
+  view.scale = options.scale == "linear" ? blueprint::Scale::linear : blueprint::Scale::root;
+  view.title = "Blueprint of " + fs::path(options.path).filename().string();
+  return view;
+}
+
+base::Result<std::string> content_of(const Options& options, const blueprint::Profile& profile,
+                                     const Session& session) {
+  const std::string format = format_of(options);
+  const blueprint::View view = view_of(options);
+  const blueprint::Graph whole = blueprint::roll_up(profile, view.level);
+  // For other programs: everything.
+  if (format == "csv") return table::render_csv(rows_of(options, whole));
+  const size_t edges = options.edges == 0 ? options.top * 3 : options.edges;
+  const blueprint::Graph graph = blueprint::focus(
+      whole, {.width = view.width, .height = view.height, .nodes_max = options.top, .edges_max = edges});
+  if (format == "text") return table::render_text(rows_of(options, graph), session.out);
+  if (options.top > kDrawnMax)
+    return base::Error{fmt::format("--top {}: a picture shows at most {}", options.top, kDrawnMax)};
+  const std::string dot = blueprint::dot_view(graph, view);
+  if (format == "dot") return dot;
+  base::Result<std::string> svg = laid_out(dot);
+  if (!svg || format == "svg") return svg;
+  return blueprint::page_view(graph, view, profile, *std::move(svg));
+}
+
+int run(const Options& options, const Session& session) {
+  base::Result<std::string> text = base::read_text_file(options.path);
+  if (!text) return fail(kExitInput, text.error().message);
+  base::Result<blueprint::Profile> profile = blueprint::read_profile(*text);
+  if (!profile) return fail(kExitInput, fmt::format("'{}' {}", options.path, profile.error().message));
+  base::Result<std::string> content = content_of(options, *profile, session);
+  if (!content) return fail(kExitImpossible, content.error().message);
+  base::Status written = write_output(options.output, *content);
+  return written.ok() ? kExitOk : fail(kExitOutput, written.error().message);
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const blueprint::MetricName& metric : blueprint::kMetrics) names.emplace_back(metric.name);
+  return names;
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("profile", options->path, "what contrafact profile wrote")->required();
+  app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
+  app.add_option("--format", options->format,
+                 "html, svg, dot, csv (of everything) or text; otherwise what the output's name ends with")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
+  app.add_option("--level", options->level, "what a rectangle is: method, class or package")
+      ->check(CLI::IsMember({"method", "class", "package"}))
+      ->capture_default_str();
+  app.add_option("--width", options->width,
+                 "metric: objects, bytes, calls-made, calls-received, callees or callers (different ones)")
+      ->check(CLI::IsMember(metric_names()))
+      ->capture_default_str();
+  app.add_option("--height", options->height, "metric")->check(CLI::IsMember(metric_names()))->capture_default_str();
+  app.add_option("--scale", options->scale, "sides by the metric (linear) or by its square root (root)")
+      ->check(CLI::IsMember({"linear", "root"}))
+      ->capture_default_str();
+  app.add_option("--top", options->top, "rectangles to show, heaviest first; the others become one")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--edges", options->edges, "edges to draw, most calls first; 0: three for each rectangle")
+      ->check(CLI::Range(0, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--rows", options->rows, "csv and text: nodes or edges")
+      ->check(CLI::IsMember({"nodes", "edges"}))
+      ->capture_default_str();
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kBlueprintCommand{"blueprint", "show a profile: who allocates how much, and who calls whom how often",
+                                "contrafact blueprint profile.json -o blueprint.html\n"
+                                "contrafact blueprint profile.json --level class --width calls-received --top 20\n"
+                                "contrafact blueprint profile.json --rows edges -o calls.csv",
+                                declare};
+
+}  // namespace contrafact::cli

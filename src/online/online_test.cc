@@ -1,0 +1,211 @@
+#include <gmock/gmock.h>
+
+#include <map>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "online/count_table.h"
+#include "online/names.h"
+#include "online/plugin.h"
+#include "online/processing.h"
+
+namespace contrafact::online {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CountTable, CountsAsAMapDoesAndIsEmptyAgainAfterwards) {
+  CountTable<uint64_t> table;
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 3; ++round) {
+    std::map<uint64_t, uint64_t> expected;
+    for (int i = 0; i < 20'000; ++i) {
+      const uint64_t key = (random() % 3000 + 1) << (round * 16);
+      ++table.at(key);
+      ++expected[key];
+    }
+    std::map<uint64_t, uint64_t> got;
+    table.for_each([&](uint64_t key, uint64_t count) { got[key] = count; });
+    EXPECT_EQ(got, expected);
+    EXPECT_EQ(table.size(), expected.size());
+    table.clear();
+    EXPECT_EQ(table.size(), 0u);
+    EXPECT_EQ(table.at(expected.begin()->first), 0u);
+    table.clear();
+  }
+}
+
+TEST(MethodNames, OneIdForOneName) {
+  MethodNames names;
+  const MethodId first = names.add({"shop.Feed", "load", "()V", "Feed.java", 41});
+  const MethodId other = names.add({"shop.Feed", "load", "(I)V", "Feed.java", 50});
+  EXPECT_EQ(first.value, 1u);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(names.add({"shop.Feed", "load", "()V", "", 0}), first);
+  ASSERT_NE(names.find(first), nullptr);
+  EXPECT_EQ(names.find(first)->line, 41u);
+  EXPECT_EQ(names.find(MethodId(0)), nullptr);
+  EXPECT_EQ(names.find(MethodId(3)), nullptr);
+}
+
+TEST(Names, AreReadWhileOthersAreAdded) {
+  ClassTable classes;
+  std::thread adding([&] {
+    for (uint32_t i = 1; i <= 20'000; ++i) classes.add({"C" + std::to_string(i), i, 0, 0});
+  });
+  uint32_t seen = 0;
+  while (seen < 20'000) {
+    if (const ClassInfo* info = classes.find(ClassId(seen + 1))) {
+      ++seen;
+      ASSERT_EQ(info->base_bytes, seen);
+    }
+  }
+  adding.join();
+}
+
+TEST(ClassInfo, ArraysAreRoundedUp) {
+  const ClassInfo bytes{"byte[]", 16, 1, 8};
+  EXPECT_EQ(bytes.bytes_of(0), 16u);
+  EXPECT_EQ(bytes.bytes_of(1), 24u);
+  EXPECT_EQ(bytes.bytes_of(8), 24u);
+  const ClassInfo object{"shop.Feed", 40, 0, 0};
+  EXPECT_EQ(object.bytes_of(0), 40u);
+}
+
+// Sums what it is told; coalesces.
+struct Sums {
+  uint64_t calls = 0, exits = 0, thrown = 0, objects = 0, bytes = 0;
+};
+struct Summing {
+  std::mutex mutex;
+  Sums total;
+  uint64_t merges = 0;
+  uint32_t begins_that_throw = 0;
+};
+
+contrafact_analysis summing() {
+  contrafact_analysis analysis{};
+  analysis.version = CONTRAFACT_ANALYSIS_VERSION;
+  analysis.name = "summing";
+  analysis.begin = [](void* self) -> void* {
+    auto& summing = *static_cast<Summing*>(self);
+    std::lock_guard lock(summing.mutex);
+    if (summing.begins_that_throw > 0 && summing.begins_that_throw--) throw std::runtime_error("no data");
+    return new Sums;
+  };
+  analysis.merge = [](void* self, void* data) {
+    auto& summing = *static_cast<Summing*>(self);
+    const std::unique_ptr<Sums> sums(static_cast<Sums*>(data));
+    std::lock_guard lock(summing.mutex);
+    ++summing.merges;
+    summing.total.calls += sums->calls;
+    summing.total.exits += sums->exits;
+    summing.total.thrown += sums->thrown;
+    summing.total.objects += sums->objects;
+    summing.total.bytes += sums->bytes;
+  };
+  analysis.on_call = [](void* data, uint32_t caller, uint32_t) {
+    if (caller == 13) throw std::runtime_error("thirteen");
+    ++static_cast<Sums*>(data)->calls;
+  };
+  analysis.on_exit = [](void* data, uint32_t, int thrown) {
+    ++static_cast<Sums*>(data)->exits;
+    static_cast<Sums*>(data)->thrown += static_cast<uint64_t>(thrown);
+  };
+  analysis.on_allocation = [](void* data, uint32_t, uint32_t, uint64_t bytes) {
+    ++static_cast<Sums*>(data)->objects;
+    static_cast<Sums*>(data)->bytes += bytes;
+  };
+  return analysis;
+}
+
+// As the injected code does it.
+void append(deferred::Client& client, int times) {
+  using Calls = EventEnvironment::Calls;
+  for (int i = 0; i < times; ++i) {
+    Calls::defer<&Events::call>(client, 1, 2);
+    Calls::defer<&Events::allocate>(client, 2, 1);
+    Calls::defer<&Events::allocate_array>(client, 2, 2, 5);
+    Calls::defer<&Events::exit>(client, 2, i % 2);
+  }
+}
+
+class EveryProcessor : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryProcessor, TellsTheAnalysisOfEveryEventOnce) {
+  constexpr int kThreads = 4, kTimes = 5000;
+  ClassTable classes;
+  classes.add({"shop.Feed", 40, 0, 0});
+  classes.add({"byte[]", 16, 1, 8});
+  Summing self;
+  const contrafact_analysis methods = summing();
+  auto processing =
+      Processing::start({.processor = GetParam(), .capacity = 100, .queue = 2}, Analysis{methods, &self, classes});
+  ASSERT_TRUE(processing.ok()) << processing.error().message;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      deferred::Client* client = (*processing)->attach();
+      append(*client, kTimes);
+      (*processing)->detach(client);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  deferred::Client* alive = (*processing)->attach();
+  append(*alive, 1);
+  (*processing)->stop();
+
+  constexpr uint64_t kAll = kThreads * kTimes + 1;
+  EXPECT_EQ(self.total.calls, kAll);
+  EXPECT_EQ(self.total.exits, kAll);
+  EXPECT_EQ(self.total.thrown, kThreads * kTimes / 2);
+  EXPECT_EQ(self.total.objects, 2 * kAll);
+  EXPECT_EQ(self.total.bytes, (40 + 24) * kAll);
+  const Processing::Statistics statistics = (*processing)->statistics();
+  EXPECT_EQ(statistics.events, 4 * kAll);
+  EXPECT_EQ(statistics.lost, 0u);
+  EXPECT_EQ(statistics.failed, 0u);
+  EXPECT_EQ(self.merges, statistics.buffers);
+  EXPECT_EQ((*processing)->attach(), nullptr);
+}
+
+TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
+  ClassTable classes;
+  Summing self;
+  self.begins_that_throw = 1;
+  const contrafact_analysis methods = summing();
+  auto processing =
+      Processing::start({.processor = GetParam(), .capacity = 10, .queue = 1}, Analysis{methods, &self, classes});
+  ASSERT_TRUE(processing.ok());
+  deferred::Client* client = (*processing)->attach();
+  for (uint32_t i = 0; i < 40; ++i) EventEnvironment::Calls::defer<&Events::call>(*client, i == 39 ? 13 : 1, 2);
+  (*processing)->detach(client);
+  (*processing)->stop();
+  // The buffer without data with all its events, and one event of the last.
+  EXPECT_EQ(self.total.calls + (*processing)->statistics().failed, 40u + 1u);
+  EXPECT_EQ((*processing)->statistics().failed, 1u + 10u + 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Processors, EveryProcessor, testing::Values("sync", "pool", "adaptive"));
+
+TEST(Options, WhatCannotBeIsSaidInTheWordsOfTheCommand) {
+  EXPECT_TRUE(check({}).ok());
+  EXPECT_THAT(check({.processor = "fast"}).error().message, HasSubstr("--processor fast: there are"));
+  EXPECT_THAT(check({.capacity = 0}).error().message, HasSubstr("--capacity 0"));
+  EXPECT_THAT(check({.capacity = deferred::Engine::kCapacityMax + 1}).error().message, HasSubstr("at most"));
+  EXPECT_THAT(check({.queue = 0}).error().message, HasSubstr("--queue 0"));
+}
+
+TEST(Plugins, BuiltInOnesAreFoundByName) {
+  auto found = find_analysis("blueprint");
+  ASSERT_TRUE(found.ok());
+  EXPECT_STREQ((*found)->name, "blueprint");
+  EXPECT_THAT(find_analysis("blue").error().message, HasSubstr("there is no analysis 'blue'; built in: blueprint"));
+  EXPECT_THAT(find_analysis("./none.so").error().message, HasSubstr("'./none.so' cannot be loaded"));
+}
+
+}  // namespace
+}  // namespace contrafact::online

@@ -1,0 +1,66 @@
+#include "online/plugin.h"
+
+#include <dlfcn.h>
+
+#include "online/blueprint_analysis.h"
+
+namespace contrafact::online {
+namespace {
+
+// The built-in ones.
+const contrafact_analysis* const kBuiltIn[] = {&kBlueprintAnalysis};
+
+base::Status check(const contrafact_analysis* analysis, const std::string& path) {
+  if (!analysis) return base::Error{"the analysis '" + path + "' gives no description of itself"};
+  if (analysis->version != CONTRAFACT_ANALYSIS_VERSION) {
+    return base::Error{"the analysis '" + path + "' was built for version " + std::to_string(analysis->version) +
+                       " of contrafact/analysis.h, this is version " + std::to_string(CONTRAFACT_ANALYSIS_VERSION) +
+                       ": build it again"};
+  }
+  if (!analysis->finish || !analysis->begin != !analysis->merge) {
+    return base::Error{"the analysis '" + path + "' must have finish, and begin and merge both or neither"};
+  }
+  if (!analysis->on_call && !analysis->on_exit && !analysis->on_allocation) {
+    return base::Error{"the analysis '" + path + "' has none of on_call, on_exit and on_allocation"};
+  }
+  return {};
+}
+
+// The agent has a C++ runtime of its own, and the plug-in the system's. What the plug-in throws is caught here all the
+// same, but our copy of the unwinder aborts unless it has been set up, which the first exception of our own does.
+void set_up_unwinder() {
+  try {
+    throw 0;
+  } catch (int) {
+  }
+}
+
+}  // namespace
+
+base::Result<const contrafact_analysis*> find_analysis(const std::string& name) {
+  if (!is_plugin(name)) {
+    std::string known;
+    for (const contrafact_analysis* built_in : kBuiltIn) {
+      if (name == built_in->name) return built_in;
+      known += std::string(known.empty() ? "" : ", ") + built_in->name;
+    }
+    return base::Error{"there is no analysis '" + name + "'; built in: " + known +
+                       "; a plug-in is named by its path, as in ./my_analysis.so"};
+  }
+  set_up_unwinder();
+  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* why = dlerror();
+    return base::Error{"the analysis '" + name + "' cannot be loaded: " + (why ? why : "unknown reason")};
+  }
+  using Entry = const contrafact_analysis* (*)();
+  auto entry = reinterpret_cast<Entry>(dlsym(library, CONTRAFACT_ANALYSIS_SYMBOL));
+  if (!entry) {
+    return base::Error{"'" + name + "' is no analysis: it does not export " CONTRAFACT_ANALYSIS_SYMBOL};
+  }
+  const contrafact_analysis* analysis = entry();
+  if (base::Status good = check(analysis, name); !good) return good.error();
+  return analysis;
+}
+
+}  // namespace contrafact::online

@@ -1,0 +1,22 @@
+// Analyses by name: the built-in ones and plug-ins (include/contrafact/analysis.h). The tool asks before the program is
+// started, the agent in the program.
+//
+// Thread-safe. A loaded plug-in stays loaded.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "contrafact/analysis.h"
+
+namespace contrafact::online {
+
+// `name` with a slash is the path of a plug-in, otherwise a built-in analysis. Errors say in one line why there is
+// none: no such name or file, no shared library, without the symbol, of another version, or without what it must have.
+base::Result<const contrafact_analysis*> find_analysis(const std::string& name);
+
+inline bool is_plugin(const std::string& name) {
+  return name.find('/') != std::string::npos;
+}
+
+}  // namespace contrafact::online

@@ -1,0 +1,23 @@
+// How the events of an analysis are processed; the options --processor, --consumers, --capacity, --queue and --memory of
+// `contrafact profile`. docs/deferred.md helps to choose. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace contrafact::online {
+
+struct ProcessingOptions {
+  std::string processor = "adaptive";  // sync, pool, adaptive
+  uint32_t consumers = 0;              // threads of pool and adaptive; 0: one for each core
+  uint32_t capacity = 4096;            // events of a buffer
+  uint32_t queue = 16;                 // buffers that wait for a consumer
+  uint64_t memory_bytes_max = uint64_t{256} << 20;
+};
+
+// Whether these can be used. Errors are one line for the user, in the words of the command's options.
+base::Status check(const ProcessingOptions& options);
+
+}  // namespace contrafact::online
