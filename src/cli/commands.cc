@@ -91,7 +91,7 @@ const Command* named_command(const CLI::App& app) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> list{kRecordCommand,  kInfoCommand,      kAdviseCommand, kEstimateCommand,
-                                         kCompareCommand, kMetricsCommand,   kTasksCommand,  kExportCommand,
+                                         kCompareCommand, kMetricsCommand,   kTasksCommand,  kLocksCommand, kExportCommand,
                                          kProfileCommand, kBlueprintCommand, kDoctorCommand, kHelpCommand,
                                          kVersionCommand};
   return list;
