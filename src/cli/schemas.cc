@@ -1,5 +1,6 @@
 #include "cli/schemas.h"
 
+#include "blueprint/views.h"
 #include "cli/advice_tables.h"
 #include "cli/metric_tables.h"
 #include "export/trace_csv.h"
@@ -8,12 +9,12 @@ namespace contrafact::cli {
 
 const std::vector<const table::Schema*>& all_schemas() {
   static const std::vector<const table::Schema*> list{
-      &kImprovementsSchema,     &kEffectSchema,       &kLeftOutSchema,
-      &kCompareTwoSchema,       &kCompareThreeSchema, &kMetricsSchema,
-      &kHeadroomSchema,         &kTaskClassesSchema,  &kUsageSeriesSchema,
-      &kInfoRunSchema,          &kInfoEventsSchema,   &kInfoPoolsSchema,
-      &kInfoThreadsSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
-      &exporters::kEventsSchema};
+      &kImprovementsSchema,      &kEffectSchema,           &kLeftOutSchema,
+      &kCompareTwoSchema,        &kCompareThreeSchema,     &kMetricsSchema,
+      &kHeadroomSchema,          &kTaskClassesSchema,      &kUsageSeriesSchema,
+      &kInfoRunSchema,           &kInfoEventsSchema,       &kInfoPoolsSchema,
+      &kInfoThreadsSchema,       &kDoctorSchema,           &exporters::kTaskListSchema,
+      &exporters::kEventsSchema, &blueprint::kNodesSchema, &blueprint::kEdgesSchema};
   return list;
 }
 
