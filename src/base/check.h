@@ -14,5 +14,4 @@ namespace contrafact::base {
 
 }  // namespace contrafact::base
 
-#define CHECK(condition) \
-  ((condition) ? (void)0 : ::contrafact::base::check_failed(#condition, __FILE__, __LINE__))
+#define CHECK(condition) ((condition) ? (void)0 : ::contrafact::base::check_failed(#condition, __FILE__, __LINE__))

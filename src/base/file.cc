@@ -45,8 +45,12 @@ Result<Bytes> read_whole(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> read_file(const std::string& path) { return read_whole<std::vector<uint8_t>>(path); }
-Result<std::string> read_text_file(const std::string& path) { return read_whole<std::string>(path); }
+Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  return read_whole<std::vector<uint8_t>>(path);
+}
+Result<std::string> read_text_file(const std::string& path) {
+  return read_whole<std::string>(path);
+}
 
 Status write_file(const std::string& path, std::string_view content) {
   std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";

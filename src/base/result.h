@@ -1,4 +1,5 @@
-// Result<T>: a value or an Error, for whatever input, files and the machine can cause. No exceptions cross our interfaces.
+// Result<T>: a value or an Error, for whatever input, files and the machine can cause. No exception crosses our
+// interfaces.
 //
 //   Result<File> opened = open(path);
 //   if (!opened) return opened.error();
@@ -31,9 +32,18 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: ok()
-  T& value() & { CHECK(ok()); return std::get<0>(state_); }
-  const T& value() const& { CHECK(ok()); return std::get<0>(state_); }
-  T&& value() && { CHECK(ok()); return std::get<0>(std::move(state_)); }
+  T& value() & {
+    CHECK(ok());
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    CHECK(ok());
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    CHECK(ok());
+    return std::get<0>(std::move(state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -41,7 +51,10 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   // REQUIRES: !ok()
-  const Error& error() const { CHECK(!ok()); return std::get<1>(state_); }
+  const Error& error() const {
+    CHECK(!ok());
+    return std::get<1>(state_);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -56,7 +69,10 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { CHECK(!ok()); return *error_; }
+  const Error& error() const {
+    CHECK(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;

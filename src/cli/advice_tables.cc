@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <vector>
 
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
@@ -54,12 +56,12 @@ const table::Schema kImprovementsSchema{
      {"where", "where", Type::location, Unit::none, "The place in the source that hands the tasks out."},
      {"body", "runs", Type::location, Unit::none, "The method that the tasks run.", 6},
      {"tasks", "tasks", Type::text, Unit::none,
-      "How many tasks of the run change (of how many that the place handed out)."},
-     {"time_ns", "time", Type::change, Unit::ns, "Duration of the run, measured and estimated."},
-     {"time_gain", "gain", Type::interval, Unit::ratio,
+      "How many tasks of the run change (of how many that the place handed out).", 2},
+     {"time_ns", "time", Type::change, Unit::ns, "Duration of the run, measured and estimated.", 7},
+     {"time_gain", "time gain", Type::interval, Unit::ratio,
       "Gain in time if hand-offs are as slow or as fast as the recorded ones (5th and 95th percentile)."},
-     {"peak", "peak", Type::change, Unit::threads, "Most threads occupied (active or waiting) at once.", 1},
-     {"mean", "mean", Type::change, Unit::threads, "Mean number of threads occupied.", 2},
+     {"peak", "peak", Type::change, Unit::threads, "Most threads occupied (active or waiting) at once."},
+     {"mean", "mean", Type::change, Unit::threads, "Mean number of threads occupied.", 1},
      {"waiting", "waiting", Type::change, Unit::threads, "Mean number of threads waiting for another task's result.",
       3},
      {"simulated_ns", "simulated time", Type::change, Unit::ns,
@@ -69,9 +71,9 @@ const table::Schema kImprovementsSchema{
       "hangs.",
       4},
      {"score", "score", Type::number, Unit::none,
-      "Weighted mean of the figures as shares of the base's; less is better.", 8},
+      "Weighted mean of the figures as shares of the base's; less is better.", 9},
      {"warnings", "warnings", Type::integer, Unit::none, "Signs that tasks communicate by other means than results.",
-      7}}};
+      8}}};
 
 const table::Schema kLeftOutSchema{
     "left-out",
@@ -101,12 +103,18 @@ std::string agreement(const Advices& advices, const Advice& advice) {
 }
 
 table::Table improvements_table(const model::Trace& trace, const Advices& advices) {
+  std::vector<size_t> all(advices.ranked.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return improvements_table(trace, advices, all);
+}
+
+table::Table improvements_table(const model::Trace& trace, const Advices& advices, std::span<const size_t> indexes) {
   table::Table table(kImprovementsSchema);
   const whatif::Figures& base = advices.base;
-  int64_t rank = 0;
-  for (const Advice& advice : advices.ranked) {
+  for (size_t index : indexes) {
+    const Advice& advice = advices.ranked[index];
     const whatif::Figures& after = advice.estimate.figures;
-    table.add_row({++rank, std::string(whatif::name_of(advice.improvement.optimisation)),
+    table.add_row({static_cast<int64_t>(index + 1), std::string(whatif::name_of(advice.improvement.optimisation)),
                    location_of(trace, advice.improvement.spawn_context), location_of(trace, advice.improvement.body),
                    task_count(advice.improvement),
                    change(static_cast<double>(base.duration_ns), static_cast<double>(after.duration_ns)),
@@ -157,7 +165,8 @@ table::Table effect_table(const Effect& effect) {
         Unit::ns, "simulated");
   }
   if (base.mean_response_ns > 0) {
-    add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns, "estimated");
+    add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns,
+        "estimated");
   }
   add("peak threads occupied", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, "estimated");
   add("mean threads occupied", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, "estimated");

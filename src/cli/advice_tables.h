@@ -1,6 +1,8 @@
 // Advice as tables.
 #pragma once
 
+#include <span>
+
 #include "cli/advice.h"
 #include "table/table.h"
 
@@ -10,8 +12,9 @@ extern const table::Schema kImprovementsSchema;
 extern const table::Schema kLeftOutSchema;
 extern const table::Schema kEffectSchema;
 
-// The ranked improvements, numbered from 1.
+// The ranked improvements, numbered from 1; or those of them whose indexes are given.
 table::Table improvements_table(const model::Trace& trace, const Advices& advices);
+table::Table improvements_table(const model::Trace& trace, const Advices& advices, std::span<const size_t> indexes);
 
 // Those that were estimated but not ranked, and sets of tasks without a candidate; with the reasons.
 table::Table left_out_table(const model::Trace& trace, const Advices& advices);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "cli/headline.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/tellable.h"
 #include "cli/trace_input.h"
 #include "table/value_text.h"
 
@@ -50,15 +52,14 @@ class SharedLines {
   std::unordered_map<std::string, size_t> position_;
 };
 
-// Warnings and conditions that a row of the table has no room for.
-std::string details_text(const AdviceDocument& document, bool unicode) {
+// Warnings and conditions that the rows of the table have no room for.
+std::string details_text(const AdviceDocument& document, std::span<const size_t> indexes, bool unicode) {
   SharedLines lines;
-  const Advices& advices = document.advices;
   auto line = [&](size_t index, std::string_view kind, const std::string& text) {
     lines.add(index, kind, table::printable(text, unicode));
   };
-  for (size_t i = 0; i < std::min(document.shown, advices.ranked.size()); ++i) {
-    const Advice& advice = advices.ranked[i];
+  for (size_t i : indexes) {
+    const Advice& advice = document.advices.ranked[i];
     if (!advice.filtered.empty()) line(i, "note", "no gain by itself, only in the combination");
     if (!advice.path.empty()) line(i, "branch to hoist", advice.path + "; the other tasks: " + advice.other_path);
     for (const analysis::Violation& violation : advice.violations) {
@@ -68,8 +69,7 @@ std::string details_text(const AdviceDocument& document, bool unicode) {
       line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
     for (const std::string& note : advice.estimate.notes) line(i, "note", note);
   }
-  std::string text = lines.text();
-  return text.empty() ? text : "\n" + text;
+  return lines.text();
 }
 
 std::string baseline_text(const AdviceDocument& document, bool unicode) {
@@ -115,26 +115,44 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
   return out;
 }
 
-std::string best_text(const AdviceDocument& document, const table::TextStyle& style) {
+// The best combination: its members, each by itself, and what all of them change together.
+std::string best_text(const AdviceDocument& document, const Shown& shown, const table::TextStyle& style) {
   const Combination& best = document.best;
-  if (best.members.empty()) return "";
-  std::string members;
-  for (size_t i = 0; i < best.members.size(); ++i) {
-    members += fmt::format("{}#{}", i == 0 ? "" : i + 1 == best.members.size() ? " and " : ", ", best.members[i] + 1);
+  std::string out;
+  if (!best.members.empty()) {
+    out = table::render_text(improvements_table(*document.trace, document.advices, shown.best), style);
+    out += details_text(document, shown.best, style.unicode);
+    out += fmt::format("\n{} ({} combinations estimated{}):\n", best.members.size() > 1 ? "All together" : "The effect",
+                       table::count_text(static_cast<int64_t>(best.estimated)),
+                       best.exhaustive  ? ", all there are"
+                       : best.cut_short ? ", then the search's budget was spent: --budget"
+                                        : "");
+    out += table::render_text(effect_table(effect_of(document)), style);
   }
-  std::string out = fmt::format("\nBest combination: {}{} ({} combinations estimated{}):\n", members,
-                                best.members.size() > 1 ? " together" : " alone",
-                                table::count_text(static_cast<int64_t>(best.estimated)),
-                                best.exhaustive  ? ", all there are"
-                                : best.cut_short ? ", then the search's budget was spent: --budget"
-                                                 : "");
-  out += table::render_text(effect_table(effect_of(document)), style);
   for (const std::string& note : best.estimate.notes) out += "note: " + table::printable(note, style.unicode) + "\n";
   if (best.simulated && best.simulated->stuck) {
     out += fmt::format("warning: the simulated program hangs: {}\n",
                        table::printable(best.simulated->stuck_why, style.unicode));
   }
-  return out + headroom_text(document, style.unicode);
+  return out;
+}
+
+// What is not in the best combination: what is worth doing by itself, and how many more there are.
+std::string others_text(const AdviceDocument& document, const Shown& shown, const table::TextStyle& style) {
+  std::string out;
+  if (!shown.others.empty()) {
+    out =
+        document.best.members.empty() ? "\nImprovements, each by itself:\n" : "\nInstead or besides, each by itself:\n";
+    out += table::render_text(improvements_table(*document.trace, document.advices, shown.others), style);
+    out += details_text(document, shown.others, style.unicode);
+  }
+  if (shown.cut + shown.untellable > 0 && shown.others.empty()) out += "\n";
+  if (shown.cut > 0) out += fmt::format("({} more by rank; --top shows more)\n", shown.cut);
+  if (shown.untellable == 1) out += "(1 more changes nothing measurable by itself; --all shows it)\n";
+  if (shown.untellable > 1) {
+    out += fmt::format("({} more change nothing measurable by themselves; --all shows them)\n", shown.untellable);
+  }
+  return out;
 }
 
 Json figures_json(const whatif::Figures& figures) {
@@ -164,6 +182,7 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
   Json out = row;
   out["estimated"] = estimate_json(advice.estimate);
   out["simulated"] = simulated_json(advice.simulated);
+  out["measurable"] = is_tellable(document, advice);
   out["warnings"] = Json::array();
   for (const analysis::Violation& violation : advice.violations) {
     out["warnings"].push_back(
@@ -177,15 +196,17 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style) {
   const Advices& advices = document.advices;
-  table::Table improvements = improvements_table(*document.trace, advices);
-  if (size_t all = improvements.rows().size(); all > document.shown) {
-    improvements.truncate(document.shown);
-    improvements.add_note(fmt::format("({} of {} improvements; --top shows more)", document.shown, all));
+  std::string out;
+  if (advices.ranked.empty()) {
+    out = table::render_text(improvements_table(*document.trace, advices), style);
+  } else {
+    const Shown shown = shown_of(document);
+    out = table::printable(summary_sentence(document), style.unicode) + "\n" + headroom_text(document, style.unicode) +
+          "\n";
+    out += best_text(document, shown, style);
+    out += others_text(document, shown, style);
+    out += baseline_text(document, style.unicode);
   }
-  std::string out = table::render_text(improvements, style);
-  out += details_text(document, style.unicode);
-  out += best_text(document, style);
-  if (!advices.ranked.empty()) out += baseline_text(document, style.unicode);
   if (document.left_out) out += "\n" + table::render_text(left_out_table(*document.trace, advices), style);
   return out;
 }
@@ -196,6 +217,7 @@ std::string advice_json(const AdviceDocument& document) {
   out["trace"] = trace_json_header(document.path, *document.trace);
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
+  out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(*document.trace, advices);
   Json rows = table::rows_json(table);

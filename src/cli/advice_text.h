@@ -19,13 +19,14 @@ struct AdviceDocument {
   size_t shown = 20;
   uint32_t cores = 0;  // of the simulated machine; 0: as recorded
   bool left_out = false;
+  bool all = false;  // print also what changes nothing measurable by itself
 };
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style);
 std::string advice_json(const AdviceDocument& document);
 
 // NN-OPTIMISATION.json for each ranked improvement and best.json for the combination, into `folder`, which is made if
-// it is not there. Older specs in it are replaced only where the names are the same.
+// it is not there, but not its parents. Older specs in it are replaced only where the names are the same.
 base::Status write_specs(const std::string& folder, const graph::TraceDag& dag, const AdviceDocument& document);
 
 }  // namespace contrafact::cli

@@ -8,6 +8,7 @@
 #include "cli/combination.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/progress.h"
@@ -30,6 +31,7 @@ struct Options {
   uint64_t budget = whatif::SearchOptions().visits_max / kBudgetUnit;
   size_t top = 20;
   bool left_out = false;
+  bool all = false;
   bool json = false;
 };
 
@@ -77,7 +79,8 @@ int run(const Options& options, const Session& session) {
                           .weights = *weights,
                           .shown = options.top,
                           .cores = options.cores,
-                          .left_out = options.left_out};
+                          .left_out = options.left_out,
+                          .all = options.all};
   if (!trace->tasks.empty()) {
     Progress progress(session, "estimating improvements");
     base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
@@ -112,17 +115,19 @@ Run declare(CLI::App& app) {
   app.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       ->capture_default_str();
   app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   app.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
-      ->check(CLI::IsMember({"fixed", "both"}))
+      ->check(one_of({"fixed", "both"}))
       ->capture_default_str();
-  app.add_option("--top", options->top, "improvements to print and to simulate")->capture_default_str();
+  app.add_option("--top", options->top, "improvements to print beside the best combination, and to simulate")
+      ->check(whole_number(0))
+      ->capture_default_str();
   app.add_option(
          "--no-filter", options->no_filter,
          "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
       ->expected(1)
       ->take_all()
-      ->check(CLI::IsMember({"time", "peak", "mean", "gain", "all"}));
+      ->check(one_of({"time", "peak", "mean", "gain", "all"}));
   app.add_option("--slower-max", options->slower_max_percent,
                  "per cent by which an improvement may make the run, or its outermost tasks on average, slower")
       ->check(CLI::NonNegativeNumber)
@@ -133,6 +138,8 @@ Run declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
   app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  app.add_flag("--all", options->all,
+               "print every improvement, also those that change nothing measurable by themselves");
   app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
   app.add_flag("--json", options->json, "as JSON; every improvement");
   return [options](Session& session) { return run(*options, session); };

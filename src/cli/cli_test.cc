@@ -9,9 +9,11 @@
 #include "cli/installation.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "cli/schemas.h"
+#include "cli/tellable.h"
 
 namespace contrafact::cli {
 namespace {
@@ -159,6 +161,163 @@ TEST(Commands, EachHasAHelpWithThreeExamples) {
     CLI::App app;
     EXPECT_TRUE(command.declare(app)) << command.name;
   }
+}
+
+// What the tool answers to a command line.
+struct Answer {
+  int status = 0;
+  std::string out, err;
+};
+
+Answer answer_to(std::vector<const char*> words) {
+  words.insert(words.begin(), "contrafact");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Answer answer{.status = run_tool(static_cast<int>(words.size()), words.data())};
+  answer.out = testing::internal::GetCapturedStdout();
+  answer.err = testing::internal::GetCapturedStderr();
+  return answer;
+}
+
+TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
+  auto error = [](std::vector<const char*> words) {
+    Answer answer = answer_to(std::move(words));
+    EXPECT_EQ(answer.status, 1);
+    EXPECT_EQ(answer.out, "");
+    return answer.err;
+  };
+  EXPECT_EQ(error({"advise", "a", "--cores", "0"}), "contrafact: --cores: '0' is no whole number of at least 1\n");
+  EXPECT_EQ(error({"advise", "a", "--cores", "4294967296"}),
+            "contrafact: --cores: '4294967296' is no whole number of at least 1\n");
+  EXPECT_EQ(error({"advise", "a", "--cores"}), "contrafact: advise --cores takes one value, once\n");
+  EXPECT_EQ(error({"advise", "a", "--model", "x"}), "contrafact: --model: 'x' is none of fixed, both\n");
+  EXPECT_EQ(error({"record", "--memory", "12Q", "--", "java"}),
+            "contrafact: --memory: '12Q' is no size; give a number with k, M or G behind it, e.g. 256M\n");
+  EXPECT_EQ(error({"record", "--memory", "1k", "--", "java"}),
+            "contrafact: --memory: 1024 bytes are too little for the buffers; give at least 1M, better 64M\n");
+  EXPECT_EQ(error({"record", "-o", "x", "java", "-jar", "y"}),
+            "contrafact: the program must stand behind --, as in: contrafact record -o run.cft -- java -jar y\n");
+  EXPECT_EQ(error({"record", "--cores", "--", "java"}),
+            "contrafact: record has no option '--cores'; contrafact record --help lists them\n");
+  EXPECT_EQ(
+      error({"record", "-Xmx1g", "java"}),
+      "contrafact: record has no option '-Xmx1g'; contrafact record --help lists them, and the program stands behind "
+      "-- with its own\n");
+  EXPECT_EQ(error({"advise", "a", "b"}),
+            "contrafact: 'b' is one argument too many for advise; contrafact advise --help says what it takes\n");
+  EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
+  EXPECT_EQ(error({"compare", "a"}),
+            "contrafact: compare: not the right number of traces, as in: contrafact compare run.cft estimated.cft\n");
+  EXPECT_EQ(error({"nonsense"}), "contrafact: there is no command 'nonsense'; contrafact help lists the commands\n");
+  EXPECT_EQ(error({"--wat"}), "contrafact: there is no option '--wat'; contrafact help lists the commands\n");
+}
+
+TEST(OptionValues, SizesArePowersOf1024) {
+  auto bytes = [](std::string text) {
+    CLI::Validator size = size_value();
+    return size(text).empty() ? text : "refused";
+  };
+  EXPECT_EQ(bytes("1048576"), "1048576");
+  EXPECT_EQ(bytes("1k"), "1024");
+  EXPECT_EQ(bytes("3MB"), "3145728");
+  EXPECT_EQ(bytes("2GiB"), "2147483648");
+  EXPECT_EQ(bytes("16777215T"), "18446742974197923840");
+  for (const char* bad : {"", "M", "-1", "1.5M", "12Q", "1MiBs", "16777216T", "99999999999999999999"}) {
+    EXPECT_EQ(bytes(bad), "refused") << bad;
+  }
+}
+
+TEST(Help, ShowsWhatStandsBehindTheOptions) {
+  EXPECT_THAT(answer_to({"record", "--help"}).out,
+              HasSubstr("Usage: contrafact record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"));
+  EXPECT_THAT(answer_to({"advise", "--help"}).out, HasSubstr("Usage: contrafact advise [OPTIONS] trace\n"));
+  for (const Command& command : commands()) {
+    std::string name(command.name);
+    EXPECT_EQ(answer_to({"help", name.c_str()}).out, answer_to({name.c_str(), "--help"}).out) << name;
+  }
+}
+
+TEST(TraceInput, ATextThatIsNoTraceIsNotTakenForOne) {
+  Folder folder;
+  std::string readme = folder.file("README", "# Title\n\nA tool that does things.\n");
+  Answer answer = answer_to({"info", readme.c_str()});
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_EQ(answer.err,
+            "contrafact: " + readme + " is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one\n");
+  std::string slip = folder.file("slip.txt", "# a trace with a slip\nthread main\n5 mian thread_begin\n");
+  EXPECT_EQ(answer_to({"info", slip.c_str()}).err, "contrafact: " + slip + ": line 3: no thread \"mian\"\n");
+}
+
+TEST(TraceInput, QuietKeepsNotesToItself) {
+  Folder folder;
+  std::string lossy = folder.file("lossy.txt", "thread main\nloss 3\n0 main thread_begin\n5 main thread_end\n");
+  EXPECT_THAT(answer_to({"metrics", lossy.c_str()}).err, HasSubstr("contrafact: note: "));
+  Answer quiet = answer_to({"metrics", lossy.c_str(), "-q"});
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(quiet.out, answer_to({"metrics", lossy.c_str()}).out);
+}
+
+// A document of improvements with these figures; the best combination is none until a test says which.
+AdviceDocument document_of(const model::Trace& trace, const whatif::Figures& base,
+                           const std::vector<whatif::Figures>& after) {
+  AdviceDocument document{.trace = &trace};
+  document.advices.base = base;
+  for (const whatif::Figures& figures : after) {
+    Advice& advice = document.advices.ranked.emplace_back();
+    advice.estimate.figures = figures;
+  }
+  return document;
+}
+
+whatif::Figures figures_of(int64_t duration_ns, uint32_t peak_occupied, double mean_occupied) {
+  whatif::Figures figures{};
+  figures.duration_ns = duration_ns;
+  figures.peak_occupied = peak_occupied;
+  figures.mean_occupied = mean_occupied;
+  return figures;
+}
+
+TEST(Tellable, GainsBelowNoiseAreOnlyCounted) {
+  const model::Trace trace;
+  AdviceDocument document =
+      document_of(trace, figures_of(1000, 26, 10),
+                  {figures_of(980, 26, 10), figures_of(981, 26, 10), figures_of(1000, 24, 10), figures_of(1000, 25, 10),
+                   figures_of(1000, 26, 9.5), figures_of(1000, 26, 9.6)});
+  Shown shown = shown_of(document);
+  EXPECT_THAT(shown.others, ElementsAre(0, 2, 4));
+  EXPECT_EQ(shown.untellable, 3u);
+  document.best.members = {1, 2};  // a member is shown whatever it gains by itself
+  document.shown = 1;
+  shown = shown_of(document);
+  EXPECT_THAT(shown.best, ElementsAre(1, 2));
+  EXPECT_THAT(shown.others, ElementsAre(0));
+  EXPECT_EQ(shown.cut, 1u);
+  EXPECT_EQ(shown.untellable, 2u);
+  document.all = true;
+  shown = shown_of(document);
+  EXPECT_THAT(shown.others, ElementsAre(0, 3, 4, 5));
+  EXPECT_EQ(shown.cut + shown.untellable, 0u);
+}
+
+TEST(Tellable, TheSummarySaysWhatToDoAndWhatItCosts) {
+  const model::Trace trace;
+  AdviceDocument document = document_of(trace, figures_of(10'000, 26, 10), {{}, {}});
+  document.best.members = {0, 1};
+  document.best.estimate.figures = figures_of(8'000, 13, 9);
+  EXPECT_EQ(
+      summary_sentence(document),
+      "Make these 2 changes together: 26 -> 13 (-50 %) threads occupied at peak, 10 -> 9 (-10 %) on average; the run "
+      "takes 10 us -> 8 us (-20 %, estimated).");
+  document.best.members = {0};
+  document.advices.base.mean_response_ns = 100;
+  document.best.estimate.figures.mean_response_ns = 104;
+  document.best.estimate.figures.duration_ns = 10'100;
+  EXPECT_EQ(
+      summary_sentence(document),
+      "Make this change: 26 -> 13 (-50 %) threads occupied at peak, 10 -> 9 (-10 %) on average; the run takes as long "
+      "as before (10 us -> 10.1 us, estimated); but its outermost tasks take 4 % longer on average.");
+  document.best.estimate.figures = document.advices.base;
+  EXPECT_THAT(summary_sentence(document), testing::StartsWith("Nothing gains more than repeated runs differ by"));
 }
 
 TEST(Schemas, EveryColumnHasASentence) {

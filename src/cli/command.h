@@ -29,9 +29,14 @@ struct Command {
   std::string_view examples;  // three lines, each a full command
   // Adds the command's options to `app` and returns what to do once they are parsed.
   Run (*declare)(CLI::App& app);
+  // What follows the options, for the usage line; where empty, the positional arguments that were declared.
+  std::string_view operands = {};
 };
 
 const std::vector<Command>& commands();
+
+// The help text of one command: usage, options, examples.
+std::string help_text(const Command& command);
 
 // The whole tool: parses, runs, returns the exit status.
 int run_tool(int argc, const char* const* argv);
@@ -39,7 +44,7 @@ int run_tool(int argc, const char* const* argv);
 // One line on standard error, "contrafact: MESSAGE", and the status to return.
 int fail(int status, std::string_view message);
 
-// "contrafact: note: MESSAGE" on standard error.
-void warn(std::string_view message);
+// "contrafact: note: MESSAGE" on standard error; nothing with --quiet.
+void note(const Session& session, std::string_view message);
 
 }  // namespace contrafact::cli

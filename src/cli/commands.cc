@@ -5,10 +5,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 
 #include "cli/exit_code.h"
 #include "cli/installation.h"
 #include "cli/output.h"
+#include "cli/usage_errors.h"
 #include "cli/version.h"
 #include "table/terminal.h"
 #include "table/value_text.h"
@@ -21,6 +23,19 @@ constexpr const char* kDescription =
     "\n"
     "    contrafact record -o run.cft -- java -jar service.jar\n"
     "    contrafact advise run.cft\n";
+
+// Says in the usage line what follows the options.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string_view operands) : operands_(operands) {}
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (operands_.empty()) return Formatter::make_usage(app, std::move(name));
+    return fmt::format("Usage: {} [OPTIONS] {}\n", name, operands_);
+  }
+
+ private:
+  std::string operands_;
+};
 
 // The parsed command and what it is to do.
 struct Chosen {
@@ -43,25 +58,33 @@ struct CommonFlags {
   bool no_color = false;
 };
 
+// Gives `app` all that the command line of `command` may hold.
+Run declare(const Command& command, CLI::App& app, CommonFlags& flags) {
+  app.footer(indented(command.examples));
+  app.formatter(std::make_shared<HelpFormatter>(command.operands));
+  Run run = command.declare(app);
+  app.add_flag("-q,--quiet", flags.quiet, "only results and errors: no progress, no notes, no summary");
+  app.add_flag("--no-color", flags.no_color, "no colours (also: the variable NO_COLOR)");
+  return run;
+}
+
 void add_commands(CLI::App& app, CommonFlags& flags, Chosen& chosen) {
   app.require_subcommand(0, 1);
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    sub->footer(indented(command.examples));
-    Run run = command.declare(*sub);
-    sub->add_flag("-q,--quiet", flags.quiet, "no progress and no summaries on standard error");
-    sub->add_flag("--no-color", flags.no_color, "no colours (also: the variable NO_COLOR)");
+    Run run = declare(command, *sub, flags);
     sub->callback([&chosen, &command, run = std::move(run)] { chosen = {&command, run}; });
   }
 }
 
-// CLI11's message as one line, with the way to the help.
-int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::string name = "contrafact";
-  for (const CLI::App* sub : app.get_subcommands()) name += " " + sub->get_name();
-  std::string message = error.what();
-  while (!message.empty() && (message.back() == '\n' || message.back() == '.')) message.pop_back();
-  return fail(kExitUsage, fmt::format("{} ({} --help lists the options)", message, name));
+// The command that was named, whether or not its options could be parsed.
+const Command* named_command(const CLI::App& app) {
+  for (const CLI::App* sub : app.get_subcommands()) {
+    for (const Command& command : commands()) {
+      if (sub->get_name() == command.name) return &command;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -74,12 +97,22 @@ const std::vector<Command>& commands() {
   return list;
 }
 
+std::string help_text(const Command& command) {
+  CLI::App app(std::string(command.summary), "contrafact " + std::string(command.name));
+  CommonFlags flags;
+  declare(command, app, flags);
+  std::string text = app.help();
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
 int fail(int status, std::string_view message) {
   std::fprintf(stderr, "contrafact: %s\n", table::printable(message, true).c_str());
   return status;
 }
 
-void warn(std::string_view message) {
+void note(const Session& session, std::string_view message) {
+  if (session.quiet) return;
   std::fprintf(stderr, "contrafact: note: %s\n", table::printable(message, true).c_str());
 }
 
@@ -103,14 +136,10 @@ int run_tool(int argc, const char* const* argv) {
   try {
     app.parse(own);
   } catch (const CLI::CallForHelp&) {
-    bool whole = app.get_subcommands().empty();
-    std::string text = whole ? app.help() : app.get_subcommands().front()->help("contrafact");
-    return print(text).ok() ? kExitOk : kExitOutput;
-  } catch (const CLI::ExtrasError& error) {
-    if (!app.get_subcommands().empty()) return usage_error(app, error);
-    return fail(kExitUsage, fmt::format("there is no command '{}'; contrafact help lists them", argv[1]));
+    const Command* command = named_command(app);
+    return print(command == nullptr ? app.help() : help_text(*command)).ok() ? kExitOk : kExitOutput;
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error);
+    return fail(kExitUsage, usage_message(app, error, named_command(app), !session.program.empty()));
   }
   if (version) return print(fmt::format("contrafact {}\n", kVersion)).ok() ? kExitOk : kExitOutput;
   if (chosen.command == nullptr) {
@@ -119,13 +148,13 @@ int run_tool(int argc, const char* const* argv) {
   }
   const bool runs_program = chosen.command->name == kRecordCommand.name || chosen.command->name == kProfileCommand.name;
   if (!session.program.empty() && !runs_program) {
-    return fail(kExitUsage, fmt::format("contrafact {} takes nothing after --", chosen.command->name));
+    return fail(kExitUsage, fmt::format("{} takes nothing behind --", chosen.command->name));
   }
   table::Colour colour = flags.no_color ? table::Colour::never : table::Colour::automatic;
   session.out = table::style_for(STDOUT_FILENO, colour);
   session.err = table::style_for(STDERR_FILENO, colour);
   session.quiet = flags.quiet;
-  session.progress = session.err.width != 0 && !flags.quiet;
+  session.progress = ::isatty(STDERR_FILENO) != 0 && !flags.quiet;
   return chosen.run(session);
 }
 

@@ -80,7 +80,11 @@ report::ProfilePage page_of(const std::vector<Compared>& runs, const table::Tabl
   for (size_t i = 0; i < runs.size(); ++i) {
     page.runs.push_back(run_profile(name_of_run(i, runs[i].trace), runs[i].path, runs[i].trace, runs[i].usage));
   }
-  page.tables.push_back({"Metrics side by side", &metrics});
+  std::string heading = "Metrics side by side: ";
+  for (size_t i = 0; i < runs.size(); ++i) {
+    heading += fmt::format("{}{} is {}", i == 0 ? "" : ", ", static_cast<char>('A' + i), page.runs[i].name);
+  }
+  page.tables.push_back({heading, &metrics});
   return page;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/trace_input.h"
@@ -134,10 +135,10 @@ Run declare(CLI::App& app) {
   app.add_option("--apply", options->specs, "an improvement spec; repeatable")->expected(1)->take_all();
   app.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
   app.add_option("--model", options->model, "fixed: tasks keep their workers; redispatch: pools hand tasks out anew")
-      ->check(CLI::IsMember({"fixed", "redispatch"}))
+      ->check(one_of({"fixed", "redispatch"}))
       ->capture_default_str();
   app.add_option("--cores", options->cores, "redispatch only: cores of the machine; default: the recorded one's")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   app.add_flag("--json", options->json, "as JSON");
   return [options](Session& session) { return run(*options, session); };
 }

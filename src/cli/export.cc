@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/trace_input.h"
 #include "cli/window_option.h"
@@ -77,9 +78,9 @@ Run declare(CLI::App& app) {
   app.add_option("--format", options->format,
                  "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       ->required()
-      ->check(CLI::IsMember({"csv", "json", "text", "cft", "perfetto"}));
+      ->check(one_of({"csv", "json", "text", "cft", "perfetto"}));
   app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
-      ->check(CLI::IsMember({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
+      ->check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
       ->capture_default_str();
   app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
   add_window_option(app, options->window);

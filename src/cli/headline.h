@@ -1,11 +1,12 @@
-// Which of the two models' figures to read first. Decided from the recorded run alone, before any improvement is estimated.
+// Which of the two models' figures to read first. Decided from the recorded run alone, before any
+// improvement is estimated.
 //
 // The rule: where something ran short in the recorded run, its queue is part of what an improvement changes, and only
-// re-dispatch models queues. Otherwise nothing would be handed out differently, and fixed assignment, which keeps more of
-// the recording, is the better guess. Short means, during the tasks' window,
+// re-dispatch models queues. Otherwise nothing would be handed out differently, and fixed assignment, which keeps more
+// of the recording, is the better guess. Short means, during the tasks' window,
 //  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
-//  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not, more
-//    threads were active and not blocked than there are cores.
+//  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not,
+//    more threads were active and not blocked than there are cores.
 // Where the simulation fails its own check (BaselineCheck), its figures are not the headline whatever ran short.
 #pragma once
 
@@ -21,7 +22,7 @@ inline constexpr double kOverloadedMax = 0.05;
 
 struct Headline {
   model::Origin model = model::Origin::estimated;  // or simulated
-  std::string reason;                              // a clause: "pool web had all 5 workers occupied for 31 % of the time"
+  std::string reason;  // a clause: "pool web had all 5 workers occupied for 31 % of the time"
 };
 
 // `cores` 0: as the trace says. `baseline` null: nothing was simulated.

@@ -27,25 +27,12 @@ std::string list_of_tables() {
   return out;
 }
 
-std::string help_of(const Command& command) {
-  CLI::App app(std::string(command.summary), "contrafact " + std::string(command.name));
-  command.declare(app);
-  std::string out = app.help() + "examples:\n";
-  std::string examples(command.examples);
-  for (size_t begin = 0; begin < examples.size();) {
-    size_t end = std::min(examples.find('\n', begin), examples.size());
-    out += "  " + examples.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return out;
-}
-
 int run(const std::string& topic) {
   std::string text;
   if (topic.empty()) text = list_of_commands();
   if (topic == "tables") text = list_of_tables();
   for (const Command& command : commands()) {
-    if (command.name == topic) text = help_of(command);
+    if (command.name == topic) text = help_text(command);
   }
   if (text.empty()) return fail(kExitUsage, fmt::format("there is no command '{}'; contrafact help lists them", topic));
   base::Status printed = print(text);

@@ -52,7 +52,9 @@ EventCounts count_events(const model::Trace& trace) {
   return counts;
 }
 
-int64_t total(const EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), int64_t{0}); }
+int64_t total(const EventCounts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
 
 table::Table run_table(const Facts& facts) {
   const model::Trace& trace = facts.trace;

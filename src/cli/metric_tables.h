@@ -24,8 +24,8 @@ table::Table headroom_table(const model::Trace& trace, const std::vector<analysi
 table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes);
 table::Table usage_series_table(const analysis::ThreadUsage& usage);
 
-// The position in the source that a context ends at: the line being executed in its innermost frame that is not the JDK's
-// own, or in its innermost frame if all are.
+// The position in the source that a context ends at: the line being executed in its innermost frame that is not the
+// JDK's own, or in its innermost frame if all are.
 table::Cell location_of(const model::Trace& trace, model::ContextId context);
 table::Cell location_of(const model::Trace& trace, model::MethodId method);
 std::string pool_name(const model::Trace& trace, model::PoolId pool);

@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
@@ -114,6 +115,12 @@ int conclude(const Options& options, const Session& session, const Preparation& 
                           : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
     return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
   }
+  if (base::Result<bool> nothing = holds_nothing(preparation.recording); nothing && *nothing) {
+    fs::remove(preparation.recording, failed);
+    return fail(own_failure, fmt::format("nothing was recorded: the JVM ended before it was up; see what it printed; "
+                                         "the program {}",
+                                         how));
+  }
   fs::rename(preparation.recording, options.output, failed);
   if (failed) {
     return fail(own_failure, fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
@@ -136,20 +143,18 @@ int run(const Options& options, const Session& session) {
                 "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
   }
   if (options.memory_bytes != 0 && options.memory_bytes < kBufferBytesMin) {
-    return fail(kExitUsage, fmt::format("--memory {}: too little for the buffers; give at least {}, e.g. 64M",
-                                        options.memory_bytes, kBufferBytesMin));
+    return fail(kExitUsage,
+                fmt::format("--memory: {} bytes are too little for the buffers; give at least {}M, better 64M",
+                            options.memory_bytes, kBufferBytesMin >> 20));
   }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   std::vector<std::string> environment;
   if (!preparation.jdk) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
-    if (!session.quiet) {
-      warn(
-          fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to load the "
-                      "agent, and prints one line that says so",
-                      session.program.front()));
-    }
+    note(session, fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to "
+                              "load the agent, and prints one line that says so",
+                              session.program.front()));
   }
   StartFailure failure{};
   base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
@@ -163,7 +168,8 @@ Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
   app.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
-      ->transform(CLI::AsSizeValue(false));
+      ->type_name("SIZE")
+      ->transform(size_value());
   app.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
   app.add_option("--include", options->include,
                  "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
@@ -180,6 +186,6 @@ const Command kRecordCommand{"record", "run a JVM program and record its tasks; 
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
                              "contrafact record -o build.cft --memory 256M -- mvn -o test",
-                             declare};
+                             declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

@@ -37,6 +37,13 @@ std::string count(uint64_t number) {
 
 }  // namespace
 
+base::Result<bool> holds_nothing(const std::string& path) {
+  base::Result<format::Reader> reader = format::Reader::open(path);
+  if (!reader) return reader.error();
+  Counter counter;
+  return reader->read(counter).cut_off && counter.events == 0;
+}
+
 base::Result<std::string> summarise_recording(const std::string& path) {
   base::Result<format::Reader> reader = format::Reader::open(path);
   if (!reader) return reader.error();

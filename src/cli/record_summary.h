@@ -7,6 +7,9 @@
 
 namespace contrafact::cli {
 
+// Whether the JVM ended before it was up: no event, and no end. Such a recording is of no use to anyone.
+base::Result<bool> holds_nothing(const std::string& path);
+
 // One to three lines for standard error: events, tasks, threads, size, and what was lost.
 base::Result<std::string> summarise_recording(const std::string& path);
 

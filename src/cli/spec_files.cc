@@ -7,11 +7,31 @@
 #include "whatif/spec.h"
 
 namespace contrafact::cli {
+namespace {
+
+// The last folder of the path only: parents that are not there are a slip of the pen.
+base::Status make_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  fs::path path = fs::path(folder).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "specs/"
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) return {};
+  const fs::path parent = path.parent_path();
+  if (!parent.empty() && !fs::is_directory(parent, failed)) {
+    std::string why = fs::exists(parent, failed)
+                          ? fmt::format("'{}' is no folder", parent.string())
+                          : fmt::format("there is no folder '{}'; make it first", parent.string());
+    return base::Error{fmt::format("cannot make the folder '{}': {}", folder, why)};
+  }
+  if (fs::create_directory(path, failed)) return {};
+  return base::Error{
+      fmt::format("cannot make the folder '{}': {}", folder, failed ? failed.message() : "a file has that name")};
+}
+
+}  // namespace
 
 base::Status write_specs(const std::string& folder, const graph::TraceDag& dag, const AdviceDocument& document) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return base::Error{fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
+  if (base::Status made = make_folder(folder); !made) return made;
   auto write = [&](const std::string& name, std::span<const whatif::Improvement> improvements) {
     return write_output(folder + "/" + name, whatif::write_spec(dag, improvements));
   };

@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/trace_input.h"
 
@@ -50,9 +51,11 @@ Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
   app.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
-      ->check(CLI::IsMember({"body", "context", "both"}))
+      ->check(one_of({"body", "context", "both"}))
       ->capture_default_str();
-  app.add_option("--top", options->top, "classes to print, the longest total first")->capture_default_str();
+  app.add_option("--top", options->top, "classes to print, the longest total first")
+      ->check(whole_number(0))
+      ->capture_default_str();
   app.add_flag("--json", options->json, "as JSON; every class");
   return [options](Session& session) { return run(*options, session); };
 }

@@ -17,7 +17,7 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
     fail(kExitInput, trace.error().message);
     return std::nullopt;
   }
-  for (const std::string& line : loss_lines(*trace)) warn(path + ": " + line);
+  for (const std::string& line : loss_lines(*trace)) note(session, path + ": " + line);
   return *std::move(trace);
 }
 

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "analysis/thread_usage.h"
+#include "cli/option_values.h"
 
 namespace contrafact::cli {
 
 inline void add_window_option(CLI::App& app, std::string& window) {
   app.add_option("--window", window, "run: first event to last; tasks: first spawn to last end, without start-up")
-      ->check(CLI::IsMember({"run", "tasks"}))
+      ->check(one_of({"run", "tasks"}))
       ->capture_default_str();
 }
 

@@ -198,13 +198,24 @@ void describe(ReadLoss& loss, bool header_damaged) {
     loss.notes.push_back(fmt::format("{} damaged part{} of the file skipped ({} bytes)", loss.blocks_damaged,
                                      loss.blocks_damaged == 1 ? "" : "s", loss.bytes_skipped));
   }
-  if (loss.blocks_missing > 0) loss.notes.push_back(fmt::format("{} blocks are missing", loss.blocks_missing));
-  if (loss.cut_off) {
+  if (loss.blocks_missing > 0) {
+    loss.notes.push_back(loss.blocks_missing == 1 ? "1 block is missing"
+                                                  : fmt::format("{} blocks are missing", loss.blocks_missing));
+  }
+  if (loss.cut_off && !loss.any_event && loss.blocks_damaged == 0) {
+    loss.notes.push_back(
+        "the file ends before the first event: the JVM did not start or was killed at once, is just starting, or the "
+        "copy is incomplete");
+  } else if (loss.cut_off) {
     loss.notes.push_back("the file has no end: the program was killed, is still running, or the copy is incomplete");
   }
 }
 
 }  // namespace
+
+std::string no_trace_message(std::string_view name) {
+  return fmt::format("{} is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one", name);
+}
 
 base::Result<Reader> Reader::open(const std::string& path) {
   auto bytes = base::read_file(path);
@@ -232,7 +243,7 @@ base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string 
   } else {
     // Damaged, or something else altogether: a trace has blocks.
     if (!BlockScanner(bytes, 0).next()) {
-      return base::Error{fmt::format("{} is not a Contrafact trace", name)};
+      return base::Error{no_trace_message(name)};
     }
     reader.begin_ = sizeof header;
     reader.header_damaged_ = true;
@@ -268,6 +279,7 @@ ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
     loss.blocks_missing += sequence - expected;
     expected = sequence + 1;
     if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
+    if (static_cast<BlockType>(block->header.type) == BlockType::events) loss.any_event = true;
   }
   return std::move(loss);
 }

@@ -27,6 +27,7 @@ struct ReadLoss {
   uint64_t blocks_damaged = 0;  // unreadable blocks, as far as they could be told apart
   uint64_t blocks_missing = 0;  // holes in the blocks' numbering, damaged ones included
   uint64_t bytes_skipped = 0;
+  bool any_event = false;          // a block of events could be read
   bool cut_off = false;            // no trailer: the program was killed, or the copy is incomplete
   std::vector<std::string> notes;  // one line each, for a person
 };
@@ -45,6 +46,9 @@ class Visitor {
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}
 };
+
+// What opening `name` says if it is something else altogether: what it is not, and how to get one.
+std::string no_trace_message(std::string_view name);
 
 class Reader {
  public:

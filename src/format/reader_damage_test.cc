@@ -59,8 +59,9 @@ std::string open_error(std::vector<uint8_t> bytes) {
 
 TEST(ReaderErrors, SayWhatIsWrong) {
   EXPECT_EQ(open_error({}), "run.cft is empty: nothing was recorded");
-  EXPECT_EQ(open_error({'h', 'e', 'l', 'l', 'o'}), "run.cft is not a Contrafact trace");
-  EXPECT_EQ(open_error(std::vector<uint8_t>(100'000, 'C')), "run.cft is not a Contrafact trace");
+  const std::string foreign = "run.cft is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one";
+  EXPECT_EQ(open_error({'h', 'e', 'l', 'l', 'o'}), foreign);
+  EXPECT_EQ(open_error(std::vector<uint8_t>(100'000, 'C')), foreign);
   EXPECT_EQ(open_error({0x89, 'C', 'F', 'T'}), "run.cft is cut off within its header: it holds nothing");
   EXPECT_THAT(Reader::open("/nowhere/run.cft").error().message, testing::HasSubstr("/nowhere/run.cft"));
   auto bytes = make_sample().bytes;

@@ -268,7 +268,8 @@ void EventPass::check_tables() {
   for (format::ThreadRow& row : parts_.threads) fix_strings(row.name);
   for (format::PoolRow& row : parts_.pools) fix_strings(row.name);
   if (fixed_ > 0) {
-    parts_.loss.notes.push_back(fmt::format("{} references to table rows that are not in the file", fixed_));
+    parts_.loss.notes.push_back(fmt::format("{} to table rows that are not in the file",
+                                            fixed_ == 1 ? "1 reference" : fmt::format("{} references", fixed_)));
   }
 }
 

@@ -406,8 +406,9 @@ base::Result<Trace> load_any(const std::string& path) {
   if (!bytes) return bytes.error();
   const bool named_text = path.size() > 4 && path.compare(path.size() - 4, 4, ".txt") == 0;
   if (named_text || looks_like_text(*bytes)) {
-    base::Result<Trace> trace =
-        parse_text(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (!bytes->empty() && !begins_as_text_trace(text)) return base::Error{format::no_trace_message(path)};
+    base::Result<Trace> trace = parse_text(text);
     if (!trace) return base::Error{path + ": " + trace.error().message};
     return trace;
   }

@@ -90,7 +90,7 @@ TEST(Repair, WhatIsOpenAtTheEndIsClosedThere) {
   EXPECT_EQ(trace.time_ns[trace.tasks[0].end.index()], 9);
   EXPECT_TRUE(trace.tasks[0].truncated);
   EXPECT_THAT(trace.loss.notes,
-              ElementsAre("1 tasks had not ended when the recording did", "2 waits or calls have no recorded end"));
+              ElementsAre("1 task had not ended when the recording did", "2 waits or calls have no recorded end"));
   EXPECT_TRUE(verify(trace).ok());
 }
 

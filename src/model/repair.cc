@@ -199,17 +199,18 @@ void Repair::rewrite() {
 }
 
 void Repair::add_notes() {
-  auto note = [&](uint64_t count, const char* text) {
-    if (count > 0) parts_.loss.notes.push_back(fmt::format("{} {}", count, text));
+  auto note = [&](uint64_t count, const char* one, const char* more) {
+    if (count > 0) parts_.loss.notes.push_back(fmt::format("{} {}", count, count == 1 ? one : more));
   };
-  note(began_late_, "tasks had started before the recording began");
+  note(began_late_, "task had started before the recording began", "tasks had started before the recording began");
   // A thread's own run that outlives the recording is nothing unusual.
   const auto cut_off =
       std::count_if(ended_.begin(), ended_.end(), [&](uint32_t task) { return parts_.tasks[task].pool.valid(); });
-  note(static_cast<uint64_t>(cut_off), "tasks had not ended when the recording did");
-  note(closed_, "waits or calls have no recorded end");
-  note(dropped_, "events that match no other were left out");
-  note(clamped_, "events had times before their predecessor's");
+  note(static_cast<uint64_t>(cut_off), "task had not ended when the recording did",
+       "tasks had not ended when the recording did");
+  note(closed_, "wait or call has no recorded end", "waits or calls have no recorded end");
+  note(dropped_, "event that matches no other was left out", "events that match no other were left out");
+  note(clamped_, "event had a time before its predecessor's", "events had times before their predecessor's");
 }
 
 }  // namespace contrafact::model

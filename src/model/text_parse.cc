@@ -295,6 +295,20 @@ class Parser {
 
 }  // namespace
 
+bool begins_as_text_trace(std::string_view text) {
+  constexpr std::string_view kRows[] = {"origin",  "fact", "thread", "pool", "method",
+                                        "context", "cpu",  "pause",  "loss", "note"};
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos || line[begin] == '#') continue;
+    const std::string_view word = line.substr(begin, line.find_first_of(" \t\r", begin) - begin);
+    return std::ranges::find(kRows, word) != std::end(kRows) || number<int64_t>(word).has_value();
+  }
+  return false;
+}
+
 base::Result<Trace> parse_text(std::string_view text) {
   return Parser().run(text);
 }

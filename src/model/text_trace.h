@@ -25,6 +25,9 @@
 
 namespace contrafact::model {
 
+// Whether the first row, comments left out, begins as a row of a text trace does.
+bool begins_as_text_trace(std::string_view text);
+
 // Errors say the line number and what is wrong with it.
 base::Result<Trace> parse_text(std::string_view text);
 std::string print_text(const Trace& trace);

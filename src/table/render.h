@@ -9,7 +9,7 @@
 namespace contrafact::table {
 
 struct TextStyle {
-  size_t width = 0;      // columns of the terminal; 0: as wide as the content (a pipe)
+  size_t width = 0;      // columns to keep within; 0: as wide as the content
   bool colour = false;   // ANSI sequences
   bool unicode = false;  // arrows and ellipses; otherwise ASCII only
 };

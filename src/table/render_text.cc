@@ -8,12 +8,14 @@
 namespace contrafact::table {
 namespace {
 
-constexpr size_t kGap = 2;             // spaces between columns
+constexpr size_t kGap = 2;  // spaces between columns
 // Cells are not cut below these widths: less would tell nothing.
 constexpr size_t kTextMinimum = 22;
 constexpr size_t kLocationMinimum = 20;  // a file name and a line
 
-size_t minimum_of(Type type) { return type == Type::location ? kLocationMinimum : kTextMinimum; }
+size_t minimum_of(Type type) {
+  return type == Type::location ? kLocationMinimum : kTextMinimum;
+}
 
 bool is_elidable(Type type) {
   return type == Type::text || type == Type::location;
@@ -38,7 +40,9 @@ void shrink(Layout& layout, const Schema& schema, size_t width) {
   while (total_width(layout) > width) {
     size_t widest = layout.widths.size();
     for (size_t c = 0; c < layout.widths.size(); ++c) {
-      if (layout.hidden[c] || !is_elidable(schema.columns[c].type) || layout.widths[c] <= minimum_of(schema.columns[c].type)) continue;
+      if (layout.hidden[c] || !is_elidable(schema.columns[c].type) ||
+          layout.widths[c] <= minimum_of(schema.columns[c].type))
+        continue;
       if (widest == layout.widths.size() || layout.widths[c] > layout.widths[widest]) widest = c;
     }
     if (widest == layout.widths.size()) return;
@@ -113,7 +117,7 @@ std::string render_text(const Table& table, const TextStyle& style) {
     for (size_t c = 0; c < schema.columns.size(); ++c) {
       if (layout.hidden[c]) hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", schema.columns[c].title);
     }
-    if (!hidden.empty()) out += fmt::format("(hidden, the terminal is too narrow: {})\n", hidden);
+    if (!hidden.empty()) out += fmt::format("(no room in {} columns for: {})\n", style.width, hidden);
   }
   for (const std::string& note : table.notes()) out += printable(note, style.unicode) + "\n";
   return out;

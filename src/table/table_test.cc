@@ -1,8 +1,13 @@
 #include "table/table.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
 
 #include "table/render.h"
+#include "table/terminal.h"
 #include "table/value_text.h"
 
 namespace contrafact::table {
@@ -93,9 +98,9 @@ TEST(RenderText, FitsTheTerminal) {
 
 TEST(RenderText, HidesColumnsInTheirOrderAndSaysSo) {
   std::string text = render_text(sample(), {.width = 78});
-  EXPECT_NE(text.find("(hidden, the terminal is too narrow: range)"), std::string::npos) << text;
+  EXPECT_NE(text.find("(no room in 78 columns for: range)"), std::string::npos) << text;
   text = render_text(sample(), {.width = 66});
-  EXPECT_NE(text.find("(hidden, the terminal is too narrow: count, range)"), std::string::npos) << text;
+  EXPECT_NE(text.find("(no room in 66 columns for: count, range)"), std::string::npos) << text;
 }
 
 TEST(RenderText, AnEmptyTableSaysWhyAndNotesFollow) {
@@ -103,6 +108,26 @@ TEST(RenderText, AnEmptyTableSaysWhyAndNotesFollow) {
   table.set_empty_reason("no task was recorded");
   table.add_note("12 events were dropped");
   EXPECT_EQ(render_text(table, {}), "improvements: nothing to show: no task was recorded\n12 events were dropped\n");
+}
+
+TEST(RenderText, AnIntervalThatIsOneValueIsPrintedOnce) {
+  const Column& column = kSchema.columns[5];
+  ASSERT_EQ(column.type, Type::interval);
+  EXPECT_EQ(cell_text(Interval{0.3, 0.3}, column, false), "30 %");
+  EXPECT_EQ(cell_text(Interval{0.3, 0.31}, column, false), "30 % .. 31 %");
+}
+
+TEST(Terminal, WhatIsNoTerminalHasAWidthAllTheSame) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ::unsetenv("COLUMNS");
+  EXPECT_EQ(style_for(ends[1]).width, 120u);
+  ::setenv("COLUMNS", "200", 1);
+  EXPECT_EQ(style_for(ends[1]).width, 200u);
+  ::unsetenv("COLUMNS");
+  EXPECT_FALSE(style_for(ends[1]).unicode);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST(RenderText, ColourOnlyWhereAsked) {

@@ -7,8 +7,9 @@ namespace contrafact::table {
 
 enum class Colour : uint8_t { automatic, always, never };
 
-// The style for a file descriptor: plain and unlimited for what is no terminal; on one, its width (COLUMNS if set),
-// colour unless NO_COLOR is set or TERM is dumb, and Unicode if the locale is UTF-8.
+// The style for a file descriptor: COLUMNS wide, or else as wide as the terminal, or 120 columns where there is none.
+// Plain for what is no terminal; on one, colour unless NO_COLOR is set or TERM is dumb, and Unicode if the locale is
+// UTF-8.
 TextStyle style_for(int fd, Colour colour = Colour::automatic);
 
 }  // namespace contrafact::table

@@ -11,7 +11,8 @@
 namespace contrafact::table {
 namespace {
 
-constexpr size_t kWidthUnknown = 80;
+constexpr size_t kWidthUnknown = 80;     // of a terminal
+constexpr size_t kWidthElsewhere = 120;  // of a pipe or a file: whoever reads it sees it on some screen
 constexpr size_t kWidthMinimum = 40;
 
 std::string_view variable(const char* name) {
@@ -28,10 +29,11 @@ bool locale_is_utf8() {
   return false;
 }
 
-size_t terminal_width(int fd) {
+size_t width_of(int fd, bool terminal) {
   if (int columns = std::atoi(std::string(variable("COLUMNS")).c_str()); columns > 0) {
     return std::max<size_t>(static_cast<size_t>(columns), kWidthMinimum);
   }
+  if (!terminal) return kWidthElsewhere;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWidthUnknown;
   return std::max<size_t>(size.ws_col, kWidthMinimum);
@@ -42,8 +44,9 @@ size_t terminal_width(int fd) {
 TextStyle style_for(int fd, Colour colour) {
   TextStyle style;
   style.colour = colour == Colour::always;
-  if (::isatty(fd) == 0) return style;
-  style.width = terminal_width(fd);
+  const bool terminal = ::isatty(fd) != 0;
+  style.width = width_of(fd, terminal);
+  if (!terminal) return style;
   style.unicode = locale_is_utf8();
   if (colour == Colour::automatic) style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   return style;

@@ -136,7 +136,8 @@ std::string cell_text(const Cell& cell, const Column& column, bool unicode) {
     return column.type == Type::ratio ? percent_text(*number) : in_unit(*number, column.unit);
   }
   if (const auto* range = std::get_if<Interval>(&cell)) {
-    return in_unit(range->low, column.unit) + " .. " + in_unit(range->high, column.unit);
+    std::string low = in_unit(range->low, column.unit), high = in_unit(range->high, column.unit);
+    return low == high ? low : low + " .. " + high;
   }
   if (const auto* change = std::get_if<Change>(&cell)) {
     return in_unit(change->before, column.unit) + arrow + in_unit(change->after, column.unit);

@@ -28,8 +28,8 @@ size_t display_width(std::string_view text);
 // At most `width` columns, cut in the middle: "org.exam…Handler". Width below 3 cuts at the end.
 std::string elide_middle(std::string_view text, size_t width, bool unicode);
 
-// A place in the source, "Feed.load (Feed.java:41)", in `width`: without the class, then the file and line alone, and cut
-// only if that is too wide as well.
+// A place in the source, "Feed.load (Feed.java:41)", in `width`: without the class, then the file and line alone, and
+// cut only if that is too wide as well.
 std::string elide_location(std::string_view text, size_t width, bool unicode);
 
 }  // namespace contrafact::table

@@ -15,8 +15,8 @@ struct Tokens {
   int64_t latency_ns = 0;  // median from wake to the block's end
 };
 
-// Only blocks that a wake must end (not sleeps, not input or output, not locks), and wakes by threads that are simulated. A block's
-// cause is the latest wake since the block, wait or idle time before it ended.
+// Only blocks that a wake must end (not sleeps, not input or output, not locks), and wakes by threads that are
+// simulated. A block's cause is the latest wake since the block, wait or idle time before it ended.
 Tokens match_wakes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
 }  // namespace contrafact::whatif

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""usage: record_programs.py CONTRAFACT CLASSES --java PATH [--classes21 CLASSES] [--program NAME]... [--pass NAME]... [--jobs N]
+"""usage: record_programs.py BUILD --java PATH [--program NAME]... [--pass NAME]... [--jobs N] [--list]
 
-Records the programs of test/programs on one JDK. Passes:
-  facts     every program as it is and recorded: same output, errors and exit code; the trace holds the counts that the program
-            prints, names its tasks by host class and line, and its contexts by file and line
-  verified  every program recorded under -XX:+BytecodeVerificationLocal: same output, errors and exit code
+Records the programs of test/programs on one JDK, by `contrafact record` and with the classes and binaries of a build folder.
+Passes:
+  facts     every program as it is and recorded: same output, errors and exit code; the recording holds what expectations.py
+            says
+  verified  the same under -XX:+BytecodeVerificationLocal, which checks the rewritten classes of the JDK too
   killed    a recorded program killed with SIGKILL: the trace is readable and says that it was cut off
   methods   a recording by a trace-config whose method counts are known, exits by exception included
-Nothing is asserted about times. Temporary files only.
+  options   the agent's own options and refusals (agent_options.py)
+--list prints what is asserted of each recording. Nothing is asserted about times. Temporary files only.
 """
 import argparse
 import concurrent.futures
@@ -20,26 +22,29 @@ import sys
 import tempfile
 import time
 
-import facts as fact_rules
-from recording import Recording
+import agent_options
+import expectations
+from recording import Model, Recording
 
 RUN_SECONDS_MAX = 120
 PROGRAMS = pathlib.Path(__file__).parent.parent / "programs"
-# Traces of these may lack what was written last: they end without hooks.
-HALTED = {"programs.Halt"}
+VERIFY = agent_options.VERIFY
+
+
+def classes_of(build, entry):
+    return f"{build}/java/programs" + ("" if entry["jdk_min"] <= 17 else "21")
 
 
 class Setup:
     def __init__(self, arguments, scratch):
-        self.contrafact = arguments.contrafact
+        self.build = arguments.build
+        self.contrafact = f"{arguments.build}/bin/contrafact"
         self.java = arguments.java
-        self.classes = arguments.classes
-        self.classes21 = arguments.classes21
+        self.list = arguments.list
         self.scratch = pathlib.Path(scratch)
 
     def command(self, entry, jvm_options=()):
-        classes = self.classes if entry["jdk_min"] <= 17 else self.classes21
-        return [self.java, *jvm_options, "-cp", classes, entry["program"]]
+        return [self.java, *jvm_options, "-cp", classes_of(self.build, entry), entry["program"]]
 
     def trace(self, entry, suffix=""):
         return str(self.scratch / f"{entry['program']}{suffix}.cft")
@@ -64,24 +69,22 @@ def differences(plain, recorded):
             yield f"{what} changed: {before!r} became {after!r}"
 
 
-def pass_facts(setup, entry):
-    plain = run(setup.command(entry))
-    trace = setup.trace(entry)
-    recorded = run(setup.record(entry, trace))
+def pass_facts(setup, entry, jvm_options=(), suffix=""):
+    plain = run(setup.command(entry, jvm_options))
+    trace = setup.trace(entry, suffix)
+    recorded = run(setup.record(entry, trace, jvm_options=jvm_options))
     yield from differences(plain, recorded)
-    try:
-        recording = Recording(setup.contrafact, trace)
-        printed = json.loads(plain[1].strip().split("\n")[-1])
-    except (ValueError, OSError) as error:
-        yield str(error)
-        return
-    yield from fact_rules.check(entry["program"], printed, recording, entry["program"] in HALTED)
+    recording = Recording(setup.build, trace)
+    counts = json.loads(plain[1].strip().split("\n")[-1])
+    name = entry["program"].split(".")[-1]
+    if setup.list:
+        for what, _, wanted in expectations.expected(name, recording, counts):
+            print(f"{name}: {what}: {wanted}")
+    yield from expectations.differences(name, recording, counts)
 
 
 def pass_verified(setup, entry):
-    options = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal"]
-    yield from differences(run(setup.command(entry, options)),
-                           run(setup.record(entry, setup.trace(entry, "-verified"), jvm_options=options)))
+    yield from pass_facts(setup, entry, VERIFY, "-verified")
 
 
 def children(pid):
@@ -92,19 +95,21 @@ def children(pid):
         return []
 
 
-GROWN_BYTES = 8192  # some thousand events; a loaded machine may need seconds until the first task
+def holds_tasks(setup, trace):
+    """Of a recording that is still being written, which every command can read too."""
+    try:
+        return bool(Model(setup.contrafact, trace).pooled())
+    except ValueError:
+        return False
 
 
 def pass_killed(setup, entry):
-    """Kills the JVM, not the tool, a while after the recording has grown to more than a JVM's start makes."""
+    """Kills the JVM, not the tool, once its recording holds tasks."""
     trace = setup.trace(entry, "-killed")
     tool = subprocess.Popen(setup.record(entry, trace), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + RUN_SECONDS_MAX
-    growing = pathlib.Path(trace + ".recording")
-    grown = lambda: growing.exists() and growing.stat().st_size > GROWN_BYTES
-    while not grown() and tool.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.8)
+    while not holds_tasks(setup, trace + ".recording") and tool.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
     jvms = children(tool.pid)
     for jvm in jvms:
         subprocess.run(["kill", "-9", str(jvm)], check=False)
@@ -119,10 +124,10 @@ def pass_killed(setup, entry):
         yield f"info ended with {info.returncode}: {info.stderr.strip()}"
     elif "missing: the file has no end" not in info.stdout:
         yield f"info does not say that the recording was cut off: {info.stdout[-400:]!r} {info.stderr!r}"
-    recording = Recording(setup.contrafact, trace)
-    if not recording.loss["cut_off"]:
+    model = Model(setup.contrafact, trace)
+    if not model.loss["cut_off"]:
         yield "the trace of the killed program is not marked as cut off"
-    if not recording.pooled():
+    if not model.pooled():
         yield "the trace of the killed program holds no task"
 
 
@@ -142,46 +147,55 @@ def pass_methods(setup, entry):
     if entry["program"] == "programs.FutureStages":
         expected["programs.FutureStages.body"] = json.loads(plain[1])["bodies"]
     yield from differences(plain, run(setup.record(entry, trace, ["--include", entry["program"] + ".*"])))
-    calls = Recording(setup.contrafact, trace).calls()
+    calls = Model(setup.contrafact, trace).calls()
     for name, count in expected.items():
         entered, left = calls.get(name, (0, 0))
         if (entered, left) != (count, count):
             yield f"{name}: entered {entered} times and left {left} times instead of {count}"
 
 
-PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "methods": pass_methods}
-KILLED = {"programs.KillMe"}
+def pass_options(setup, _):
+    for check in agent_options.CHECKS:
+        with tempfile.TemporaryDirectory(dir=setup.scratch) as folder:
+            try:
+                check(setup.build, setup.java, folder)
+            except AssertionError as error:
+                yield f"{check.__name__}: {error}"
 
 
-def chosen(pass_name, entry):
-    if pass_name == "methods":
-        return entry["program"] in METHODS
+PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "methods": pass_methods, "options": pass_options}
+# What the other passes run on, beside programs.json.
+KILLED = {"program": "programs.KillMe", "jdk_min": 17}
+TRACED = {"program": "traced.Traced", "jdk_min": 17}
+
+
+def chosen(pass_name, entries):
     if pass_name == "killed":
-        return entry["program"] in KILLED
-    return entry["program"] not in KILLED
+        return [KILLED]
+    if pass_name == "options":
+        return [TRACED]
+    return [e for e in entries if pass_name != "methods" or e["program"] in METHODS]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("contrafact")
-    parser.add_argument("classes")
-    parser.add_argument("--classes21", help="classes that need JDK 21 or newer")
+    parser.add_argument("build")
     parser.add_argument("--java", required=True)
     parser.add_argument("--program", action="append", help="only these")
     parser.add_argument("--pass", action="append", dest="passes", choices=PASSES)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     release = jdk_release(arguments.java)
     entries = json.loads((PROGRAMS / "programs.json").read_text())
-    entries.append({"program": "programs.KillMe", "jdk_min": 17})
-    able = [e for e in entries if e["jdk_min"] <= release and (e["jdk_min"] <= 17 or arguments.classes21)]
+    able = [e for e in entries if e["jdk_min"] <= release and pathlib.Path(classes_of(arguments.build, e)).exists()]
     if arguments.program:
         able = [e for e in able if e["program"].split(".")[-1] in arguments.program]
     failed = ran = 0
     with tempfile.TemporaryDirectory(prefix="contrafact-jvm-") as scratch, \
             concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         setup = Setup(arguments, scratch)
-        work = [(name, e) for name in arguments.passes or PASSES for e in able if chosen(name, e)]
+        work = [(name, e) for name in arguments.passes or PASSES for e in chosen(name, able)]
 
         def faults(item):
             name, entry = item

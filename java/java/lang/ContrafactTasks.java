@@ -50,6 +50,8 @@ final class ContrafactTasks {
   private static int perTask;       // the pool that stands for all ThreadPerTaskExecutors
   private static int asyncThreads;  // the pool that stands for the thread per task of CompletableFuture
 
+  private static final int CLAIMED = -2;  // a pool's number while it is being registered; -1 is of the library's own
+
   // format::PoolKind
   private static final int KIND_THREAD_POOL = 0;
   private static final int KIND_SCHEDULED = 1;
@@ -125,8 +127,8 @@ final class ContrafactTasks {
   }
 
   static int poolOf(ThreadPoolExecutor pool) {
-    int id = U.getInt(pool, THREAD_POOL);
-    if (id == 0) {
+    int id = U.getIntAcquire(pool, THREAD_POOL);
+    if (id == 0 || id == CLAIMED) {
       boolean scheduled = pool instanceof java.util.concurrent.ScheduledThreadPoolExecutor;
       int core = pool.getCorePoolSize();
       id = register(pool, THREAD_POOL, scheduled ? KIND_SCHEDULED : KIND_THREAD_POOL, name(pool, pool.getThreadFactory()),
@@ -136,8 +138,8 @@ final class ContrafactTasks {
   }
 
   static int poolOf(ForkJoinPool pool) {
-    int id = U.getInt(pool, FORK_JOIN_POOL);
-    if (id == 0) {
+    int id = U.getIntAcquire(pool, FORK_JOIN_POOL);
+    if (id == 0 || id == CLAIMED) {
       int size = pool.getParallelism();
       id = register(pool, FORK_JOIN_POOL, KIND_FORK_JOIN,
           pool == ForkJoinPool.commonPool() ? "ForkJoinPool.commonPool" : name(pool, pool), size, size);
@@ -162,10 +164,22 @@ final class ContrafactTasks {
     return asyncThreads - 1;
   }
 
-  /** Two threads that meet here may register a pool twice; one of the rows is then never named. */
+  /** Of the threads that meet here one registers the pool; the others wait the microseconds that it takes. */
   private static int register(Object pool, long field, int kind, String name, int core, int max) {
-    int id = 1 + ContrafactEvents.addPool(kind, name, core, max == Integer.MAX_VALUE ? NONE_MAX : max);
-    return U.compareAndSetInt(pool, field, 0, id) ? id : U.getIntAcquire(pool, field);
+    if (!U.compareAndSetInt(pool, field, 0, CLAIMED)) {
+      int id = U.getIntAcquire(pool, field);
+      for (; id == CLAIMED; id = U.getIntAcquire(pool, field)) {
+        Thread.onSpinWait();
+      }
+      return id;
+    }
+    int id = 0;
+    try {
+      id = 1 + ContrafactEvents.addPool(kind, name, core, max == Integer.MAX_VALUE ? NONE_MAX : max);
+    } finally {
+      U.putIntRelease(pool, field, id);
+    }
+    return id;
   }
 
   /** The class's name and, where the JDK gives one, the prefix of its threads' names. */

@@ -1,9 +1,11 @@
 package programs;
 
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
-/** What the programs share: printing what a recording of them must hold, and ending a pool. */
+/** What the programs share: printing what a recording of them must hold, meeting a wait, and ending a pool. */
 final class Facts {
   private Facts() {}
 
@@ -14,6 +16,13 @@ final class Facts {
       line.append(i == 0 ? "" : ",").append('"').append(namesAndCounts[i]).append("\":").append(namesAndCounts[i + 1]);
     }
     System.out.println(line.append('}'));
+  }
+
+  /** Returns once the thread sleeps for the result of a future. */
+  static void awaitWait(Thread thread) throws InterruptedException {
+    while (!(LockSupport.getBlocker(thread) instanceof Future)) {
+      Thread.sleep(1);
+    }
   }
 
   static void finish(ExecutorService pool) throws InterruptedException {

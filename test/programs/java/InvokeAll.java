@@ -7,16 +7,22 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Twenty rounds of invokeAll over five callables. */
+/** Twenty rounds of invokeAll over five callables, of which the first is never done before it is waited for. */
 public final class InvokeAll {
   public static void main(String[] arguments) throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(3);
+    Thread main = Thread.currentThread();
     int sum = 0;
     for (int round = 0; round < 20; round++) {
       List<Callable<Integer>> calls = new ArrayList<>();
       for (int i = 0; i < 5; i++) {
         int result = i;
-        calls.add(() -> result);
+        calls.add(() -> {
+          if (result == 0) {
+            Facts.awaitWait(main);  // so that invokeAll finds one at least that is not done
+          }
+          return result;
+        });
       }
       for (Future<Integer> future : pool.invokeAll(calls)) {
         sum += future.get();

@@ -1,0 +1,75 @@
+#include "cli/option_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace contrafact::cli {
+namespace {
+
+template <typename Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Doublings: "" 0, "k" 10, "M" or "mib" 20. None if it is no unit.
+std::optional<unsigned> shift_of(std::string unit) {
+  std::ranges::transform(unit, unit.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  constexpr std::string_view kUnits = "kmgt";
+  if (unit.empty() || unit == "b") return 0;
+  const size_t at = kUnits.find(unit.front());
+  const std::string rest = unit.substr(1);
+  if (at == std::string_view::npos || !(rest.empty() || rest == "b" || rest == "ib")) return std::nullopt;
+  return static_cast<unsigned>(10 * (at + 1));
+}
+
+std::optional<uint64_t> bytes_of(const std::string& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::optional<uint64_t> count = number<uint64_t>(std::string_view(text).substr(0, digits));
+  const std::optional<unsigned> shift = shift_of(text.substr(digits));
+  if (!count || !shift || *count > UINT64_MAX >> *shift) return std::nullopt;
+  return *count << *shift;
+}
+
+}  // namespace
+
+CLI::Validator whole_number(uint32_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        const std::optional<uint32_t> value = number<uint32_t>(text);
+        return value && *value >= least ? "" : fmt::format("'{}' is no whole number of at least {}", text, least);
+      },
+      "");
+}
+
+CLI::Validator size_value() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::optional<uint64_t> bytes = bytes_of(text);
+        if (!bytes) return fmt::format("'{}' is no size; give a number with k, M or G behind it, e.g. 256M", text);
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
+  return CLI::Validator(
+      [words = std::move(words)](std::string& text) {
+        if (std::ranges::find(words, text) != words.end()) return std::string();
+        return fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+      },
+      list);
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,96 @@
+#include "cli/tellable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/headline.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+double ns(int64_t value) {
+  return static_cast<double>(value);
+}
+
+bool reads_simulation(const AdviceDocument& document, const std::optional<SimulatedEffect>& simulated) {
+  if (!document.advices.baseline || !simulated || simulated->stuck) return false;
+  return headline_of(*document.trace, &*document.advices.baseline, document.cores).model == model::Origin::simulated;
+}
+
+// "4 -> 3 (-25 %)"
+std::string fall(double before, double after) {
+  return fmt::format("{} -> {} ({} %)", table::number_text(before), table::number_text(after),
+                     table::number_text(std::round(-100 * gain(before, after))));
+}
+
+std::string time_clause(const AdviceDocument& document) {
+  const Combination& best = document.best;
+  const bool simulated = reads_simulation(document, best.simulated);
+  const double before = ns(simulated ? document.advices.baseline->simulated_ns : document.advices.base.duration_ns);
+  const double after = ns(simulated ? best.simulated->duration_ns : best.estimate.figures.duration_ns);
+  const double share = gain(before, after);
+  std::string change = fmt::format("{} -> {}", table::duration_text(before), table::duration_text(after));
+  std::string_view origin = simulated ? "simulated" : "estimated";
+  if (std::fabs(share) < kTellableTime) return fmt::format("the run takes as long as before ({}, {})", change, origin);
+  return fmt::format("the run takes {} ({} %, {})", change, table::number_text(std::round(-100 * share)), origin);
+}
+
+// What gets worse for whoever waits for the outermost tasks; empty if that is not told from noise.
+std::string response_clause(const whatif::Figures& base, const whatif::Figures& after) {
+  const double share = gain(base.mean_response_ns, after.mean_response_ns);
+  if (share > -kTellableTime) return "";
+  return fmt::format("; but its outermost tasks take {} % longer on average",
+                     table::number_text(std::round(-100 * share)));
+}
+
+}  // namespace
+
+double time_gain(const AdviceDocument& document, const whatif::Estimate& estimate,
+                 const std::optional<SimulatedEffect>& simulated) {
+  if (reads_simulation(document, simulated)) {
+    return gain(ns(document.advices.baseline->simulated_ns), ns(simulated->duration_ns));
+  }
+  return gain(ns(document.advices.base.duration_ns), ns(estimate.figures.duration_ns));
+}
+
+bool is_tellable(const AdviceDocument& document, const Advice& advice) {
+  const whatif::Figures &base = document.advices.base, &after = advice.estimate.figures;
+  return time_gain(document, advice.estimate, advice.simulated) >= kTellableTime ||
+         gain(base.peak_occupied, after.peak_occupied) >= kTellableThreads ||
+         gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads;
+}
+
+Shown shown_of(const AdviceDocument& document) {
+  Shown shown{.best = document.best.members};
+  const std::vector<Advice>& ranked = document.advices.ranked;
+  for (size_t i = 0; i < ranked.size(); ++i) {
+    if (std::ranges::find(shown.best, i) != shown.best.end()) continue;
+    const bool tellable = is_tellable(document, ranked[i]);
+    if (document.all || (tellable && shown.others.size() < document.shown)) {
+      shown.others.push_back(i);
+    } else {
+      ++(tellable ? shown.cut : shown.untellable);
+    }
+  }
+  return shown;
+}
+
+std::string summary_sentence(const AdviceDocument& document) {
+  const Combination& best = document.best;
+  if (best.members.empty()) return "No combination can be advised; each of these stands by itself.";
+  const whatif::Figures &base = document.advices.base, &after = best.estimate.figures;
+  const bool tellable = time_gain(document, best.estimate, best.simulated) >= kTellableTime ||
+                        gain(base.peak_occupied, after.peak_occupied) >= kTellableThreads ||
+                        gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads;
+  std::string what =
+      best.members.size() == 1 ? "this change" : fmt::format("these {} changes together", best.members.size());
+  return fmt::format("{} {}: {} threads occupied at peak, {} on average; {}{}.",
+                     tellable ? "Make" : "Nothing gains more than repeated runs differ by; the most would be", what,
+                     fall(base.peak_occupied, after.peak_occupied), fall(base.mean_occupied, after.mean_occupied),
+                     time_clause(document), response_clause(base, after));
+}
+
+}  // namespace contrafact::cli

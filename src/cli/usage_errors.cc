@@ -1,0 +1,57 @@
+#include "cli/usage_errors.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace contrafact::cli {
+namespace {
+
+// What the parser could not place: an option that there is not, a program without its --, or one word too many.
+std::string extra_words(const CLI::App& app, const Command* command, bool program_given) {
+  const std::vector<std::string> words = app.remaining(true);
+  const std::string first = words.empty() ? "" : words.front();
+  const bool option = first.starts_with('-');
+  if (command == nullptr) {
+    return fmt::format("there is no {} '{}'; contrafact help lists the commands", option ? "option" : "command", first);
+  }
+  const bool no_program = command->name == kRecordCommand.name && !program_given;
+  if (option) {
+    return fmt::format("{0} has no option '{1}'; contrafact {0} --help lists them{2}", command->name, first,
+                       no_program ? ", and the program stands behind -- with its own" : "");
+  }
+  if (no_program) {
+    return fmt::format("the program must stand behind --, as in: contrafact record -o run.cft -- {}",
+                       fmt::join(words, " "));
+  }
+  return fmt::format("'{0}' is one argument too many for {1}; contrafact {1} --help says what it takes", first,
+                     command->name);
+}
+
+}  // namespace
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const Command* command,
+                          bool program_given) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return extra_words(app, command, program_given);
+  std::string message = error.what();
+  while (!message.empty() && (message.back() == '\n' || message.back() == '.')) message.pop_back();
+  if (command == nullptr) return message + "; contrafact help lists the commands";
+  // The parser's own texts begin with the name of what they speak of.
+  const std::string name = message.substr(0, message.find_first_of(": "));
+  const std::string_view example = command->examples.substr(0, command->examples.find('\n'));
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return message;
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return fmt::format("{}: {} is missing, as in: {}", command->name, name, example);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    if (name.starts_with('-')) return fmt::format("{} {} takes one value, once", command->name, name);
+    return fmt::format("{}: not the right number of {}, as in: {}", command->name, name, example);
+  }
+  return fmt::format("{}; contrafact {} --help lists the options", message, command->name);
+}
+
+}  // namespace contrafact::cli
