@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/advice_text.h"
-#include "whatif/search.h"
 
 namespace contrafact::cli {
 
