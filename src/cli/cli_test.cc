@@ -190,13 +190,16 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"advise", "a", "--cores", "4294967296"}),
             "contrafact: --cores: '4294967296' is no whole number of at least 1\n");
   EXPECT_EQ(error({"advise", "a", "--cores"}), "contrafact: advise --cores takes one value, once\n");
+  EXPECT_EQ(error({"advise", "a", "--slower-max", "nan"}),
+            "contrafact: --slower-max: 'nan' is no number of at least 0\n");
+  EXPECT_EQ(error({"blueprint", "a", "--top", "0"}), "contrafact: --top: '0' is no whole number from 1 to 1000000\n");
   EXPECT_EQ(error({"advise", "a", "--model", "x"}), "contrafact: --model: 'x' is none of fixed, both\n");
   EXPECT_EQ(error({"record", "--memory", "12Q", "--", "java"}),
             "contrafact: --memory: '12Q' is no size; give a number with k, M or G behind it, e.g. 256M\n");
   EXPECT_EQ(error({"record", "--memory", "1k", "--", "java"}),
             "contrafact: --memory: 1024 bytes are too little for the buffers; give at least 1M, better 64M\n");
   EXPECT_EQ(error({"record", "-o", "x", "java", "-jar", "y"}),
-            "contrafact: the program must stand behind --, as in: contrafact record -o run.cft -- java -jar y\n");
+            "contrafact: the program must stand behind --, as in: contrafact record -- java -jar y\n");
   EXPECT_EQ(error({"record", "--cores", "--", "java"}),
             "contrafact: record has no option '--cores'; contrafact record --help lists them\n");
   EXPECT_EQ(

@@ -146,8 +146,7 @@ int run_tool(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stderr);
     return kExitUsage;
   }
-  const bool runs_program = chosen.command->name == kRecordCommand.name || chosen.command->name == kProfileCommand.name;
-  if (!session.program.empty() && !runs_program) {
+  if (!session.program.empty() && chosen.command->operands.empty()) {
     return fail(kExitUsage, fmt::format("{} takes nothing behind --", chosen.command->name));
   }
   table::Colour colour = flags.no_color ? table::Colour::never : table::Colour::automatic;

@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "cli/recording_files.h"
@@ -184,13 +185,10 @@ int run(const Options& options, const Session& session) {
   std::vector<std::string> environment;
   if (!preparation.jdk) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
-    if (!session.quiet) {
-      warn(
-          fmt::format("'{}' is no Java launcher: the first JVM that it starts is profiled: each is asked through "
-                      "JAVA_TOOL_OPTIONS to load "
-                      "the agent",
-                      session.program.front()));
-    }
+    note(session,
+         fmt::format("'{}' is no Java launcher: the first JVM that it starts is profiled: each is asked through "
+                     "JAVA_TOOL_OPTIONS to load the agent",
+                     session.program.front()));
   }
   StartFailure failure{};
   base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
@@ -214,12 +212,17 @@ Run declare(CLI::App& app) {
                  "who processes full buffers: sync (the thread that filled it), pool, or adaptive (idle cores)")
       ->capture_default_str();
   app.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
+      ->check(whole_number(0))
       ->capture_default_str();
-  app.add_option("--capacity", processing.capacity, "events that a buffer holds")->capture_default_str();
+  app.add_option("--capacity", processing.capacity, "events that a buffer holds")
+      ->check(whole_number(0))
+      ->capture_default_str();
   app.add_option("--queue", processing.queue, "buffers that may wait for a consumer: pool and adaptive")
+      ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--memory", processing.memory_bytes_max, "most memory for buffers in the program, e.g. 256M")
-      ->transform(CLI::AsSizeValue(false));
+      ->type_name("SIZE")
+      ->transform(size_value());
   app.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
@@ -230,6 +233,6 @@ const Command kProfileCommand{"profile", "run a JVM program with an analysis in 
                               "contrafact profile -o profile.json -- java -jar service.jar\n"
                               "contrafact profile --include 'shop.*' -- java -cp app.jar shop.Main\n"
                               "contrafact profile --analysis ./my_analysis.so -o calls.csv -- java -jar service.jar",
-                              declare};
+                              declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

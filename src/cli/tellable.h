@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "cli/advice_text.h"
-#include "whatif/search.h"
 
 namespace contrafact::cli {
 
 // Gains below these, as shares of the recorded run's figure, are not told from noise: repeated runs of one program
 // differ by as much. Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5
 // to 12.2.
-inline constexpr double kTellableTime = whatif::kSlowerMax;
+inline constexpr double kTellableTime = 0.02;
 inline constexpr double kTellableThreads = 0.05;
 
 // The time gained by the model that is to be read first (estimated where nothing was simulated), as a share.
