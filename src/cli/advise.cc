@@ -130,11 +130,11 @@ Run declare(CLI::App& app) {
       ->check(one_of({"time", "peak", "mean", "gain", "all"}));
   app.add_option("--slower-max", options->slower_max_percent,
                  "per cent by which an improvement may make the run slower")
-      ->check(CLI::NonNegativeNumber)
+      ->check(decimal_number(0))
       ->capture_default_str();
   app.add_option("--budget", options->budget,
                  "work for the search for the best combination, in millions of vertices visited")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->capture_default_str();
   app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
   app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/jdk.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 
 namespace contrafact::cli {
@@ -140,26 +141,26 @@ Run declare(CLI::App& app) {
   app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
   app.add_option("--format", options->format,
                  "html, svg, dot, csv (of everything) or text; otherwise what the output's name ends with")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
+      ->check(one_of(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
   app.add_option("--level", options->level, "what a rectangle is: method, class or package")
-      ->check(CLI::IsMember({"method", "class", "package"}))
+      ->check(one_of({"method", "class", "package"}))
       ->capture_default_str();
   app.add_option("--width", options->width,
                  "metric: objects, bytes, calls-made, calls-received, callees or callers (different ones)")
-      ->check(CLI::IsMember(metric_names()))
+      ->check(one_of(metric_names()))
       ->capture_default_str();
-  app.add_option("--height", options->height, "metric")->check(CLI::IsMember(metric_names()))->capture_default_str();
+  app.add_option("--height", options->height, "metric")->check(one_of(metric_names()))->capture_default_str();
   app.add_option("--scale", options->scale, "sides by the metric (linear) or by its square root (root)")
-      ->check(CLI::IsMember({"linear", "root"}))
+      ->check(one_of({"linear", "root"}))
       ->capture_default_str();
   app.add_option("--top", options->top, "rectangles to show, heaviest first; the others become one")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--edges", options->edges, "edges to draw, most calls first; 0: three for each rectangle")
-      ->check(CLI::Range(0, 10'000'000))
+      ->check(whole_number(0, 10'000'000))
       ->capture_default_str();
   app.add_option("--rows", options->rows, "csv and text: nodes or edges")
-      ->check(CLI::IsMember({"nodes", "edges"}))
+      ->check(one_of({"nodes", "edges"}))
       ->capture_default_str();
   return [options](Session& session) { return run(*options, session); };
 }

@@ -190,6 +190,9 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"advise", "a", "--cores", "4294967296"}),
             "contrafact: --cores: '4294967296' is no whole number of at least 1\n");
   EXPECT_EQ(error({"advise", "a", "--cores"}), "contrafact: advise --cores takes one value, once\n");
+  EXPECT_EQ(error({"advise", "a", "--slower-max", "nan"}),
+            "contrafact: --slower-max: 'nan' is no number of at least 0\n");
+  EXPECT_EQ(error({"blueprint", "a", "--top", "0"}), "contrafact: --top: '0' is no whole number from 1 to 1000000\n");
   EXPECT_EQ(error({"advise", "a", "--model", "x"}), "contrafact: --model: 'x' is none of fixed, both\n");
   EXPECT_EQ(error({"record", "--memory", "12Q", "--", "java"}),
             "contrafact: --memory: '12Q' is no size; give a number with k, M or G behind it, e.g. 256M\n");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -42,11 +43,23 @@ std::optional<uint64_t> bytes_of(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator whole_number(uint32_t least) {
+CLI::Validator whole_number(uint32_t least, uint32_t most) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        const std::optional<uint32_t> value = number<uint32_t>(text);
+        if (value && *value >= least && *value <= most) return std::string();
+        if (most == UINT32_MAX) return fmt::format("'{}' is no whole number of at least {}", text, least);
+        return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+      },
+      "");
+}
+
+CLI::Validator decimal_number(double least) {
   return CLI::Validator(
       [least](std::string& text) {
-        const std::optional<uint32_t> value = number<uint32_t>(text);
-        return value && *value >= least ? "" : fmt::format("'{}' is no whole number of at least {}", text, least);
+        const std::optional<double> value = number<double>(text);
+        const bool good = value && std::isfinite(*value) && *value >= least;
+        return good ? "" : fmt::format("'{}' is no number of at least {}", text, least);
       },
       "");
 }

@@ -9,8 +9,11 @@
 
 namespace contrafact::cli {
 
-// A whole number from `least` to 4 294 967 295.
-CLI::Validator whole_number(uint32_t least);
+// A whole number from `least` to `most`.
+CLI::Validator whole_number(uint32_t least, uint32_t most = UINT32_MAX);
+
+// A number, with or without decimals, of at least `least`.
+CLI::Validator decimal_number(double least);
 
 // Bytes, with or without a unit that is a power of 1024: 1048576, 512k, 256M, 2G, 256MB, 256MiB; turned into the
 // number.

@@ -211,9 +211,13 @@ Run declare(CLI::App& app) {
                  "who processes full buffers: sync (the thread that filled it), pool, or adaptive (idle cores)")
       ->capture_default_str();
   app.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
+      ->check(whole_number(0))
       ->capture_default_str();
-  app.add_option("--capacity", processing.capacity, "events that a buffer holds")->capture_default_str();
+  app.add_option("--capacity", processing.capacity, "events that a buffer holds")
+      ->check(whole_number(0))
+      ->capture_default_str();
   app.add_option("--queue", processing.queue, "buffers that may wait for a consumer: pool and adaptive")
+      ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--memory", processing.memory_bytes_max, "most memory for buffers in the program, e.g. 256M")
       ->transform(size_value());

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands.h"
-
 namespace contrafact::cli {
 namespace {
 

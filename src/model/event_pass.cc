@@ -22,7 +22,7 @@ class EventPass {
   EventPass(Trace& parts, const FileParts* file)
       : parts_(parts),
         file_(file),
-        renumbers_(file && !file->row_of.empty()),
+        row_of_(file && !file->row_of.empty() ? file->row_of.data() : nullptr),
         methods_(parts.methods.size()),
         contexts_(parts.contexts.size()),
         pools_(parts.pools.size()),
@@ -53,7 +53,7 @@ class EventPass {
   }
   // A task's id in the file, or already its row's number.
   void fix_task(uint32_t& id) {
-    if (renumbers_ && id != UINT32_MAX) id = file_->row_of[id];
+    if (row_of_ != nullptr && id != UINT32_MAX) id = row_of_[id];
     fix(id, tasks_);
   }
 
@@ -67,7 +67,7 @@ class EventPass {
 
   Trace& parts_;
   const FileParts* file_;
-  const bool renumbers_;
+  const uint32_t* row_of_;                           // by the task id in the file; null: the ids are the rows' already
   const size_t methods_, contexts_, pools_, tasks_;  // rows
   Repair repair_;
   const uint32_t* extras_ = nullptr;  // of the thread, the next ones
