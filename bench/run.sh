@@ -14,6 +14,7 @@ events    nanoseconds for each kind of event, against an empty loop and the cloc
 overhead  recording six programs that others wrote: same output, time, events, bytes; then advise on each trace
 load      events loaded per second, and memory for each event
 estimate  estimates per second on a trace of a million tasks, and 10,000 combinations
+native    recording pbzip2: same output and the ratio of times; nanoseconds of an interposed lock and unlock
 deferred  nanoseconds of a deferred call, and of an event with each processor
 server    requests per second of the example server before and after the advice
 TXT
@@ -22,7 +23,7 @@ TXT
 run_one() {
   printf '== %s\n' "$1" >&2
   case "$1" in
-    events | overhead | deferred | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
+    events | native | overhead | deferred | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
     load | estimate) python3 bench/engine.py "$build" "$@" ;;
   esac
 }

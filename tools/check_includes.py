@@ -22,6 +22,7 @@ ALLOWED = {
     "agent_jvm": ["base", "format", "deferred", "recorder", "online", "classfile"],
     "agent_native": ["base", "format", "deferred", "recorder"],
     "model": ["base", "format"],
+    "symbols": ["base", "format", "model"],
     "graph": ["base", "format", "model"],
     "analysis": ["base", "format", "model", "graph", "table"],
     "whatif": ["base", "format", "model", "graph", "table"],

@@ -54,14 +54,15 @@ std::vector<model::TaskId> others(const analysis::Candidate& candidate, const st
 
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
   auto above = [](double value, double limit) { return value > limit * (1 + whatif::kRounding); };
-  auto slower = [&](double value, double limit) {
-    return options.filter_time && value > limit * (1 + options.slower_max + whatif::kRounding);
+  auto slower = [&](double value, double limit, double share) {
+    return options.filter_time && value > limit * (1 + share);
   };
-  if (slower(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns))) {
+  if (slower(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns),
+             options.slower_max + whatif::kRounding)) {
     return fmt::format("slower: {} -> {}", table::duration_text(static_cast<double>(base.duration_ns)),
                        table::duration_text(static_cast<double>(figures.duration_ns)));
   }
-  if (slower(figures.mean_response_ns, base.mean_response_ns)) {
+  if (slower(figures.mean_response_ns, base.mean_response_ns, whatif::slower_tasks_max(options.slower_max))) {
     return fmt::format("slower tasks: {} -> {} from being handed out to the result",
                        table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }

@@ -129,7 +129,7 @@ Run declare(CLI::App& app) {
       ->take_all()
       ->check(one_of({"time", "peak", "mean", "gain", "all"}));
   app.add_option("--slower-max", options->slower_max_percent,
-                 "per cent by which an improvement may make the run, or its outermost tasks on average, slower")
+                 "per cent by which an improvement may make the run slower")
       ->check(decimal_number(0))
       ->capture_default_str();
   app.add_option("--budget", options->budget,

@@ -199,7 +199,7 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"record", "--memory", "1k", "--", "java"}),
             "contrafact: --memory: 1024 bytes are too little for the buffers; give at least 1M, better 64M\n");
   EXPECT_EQ(error({"record", "-o", "x", "java", "-jar", "y"}),
-            "contrafact: the program must stand behind --, as in: contrafact record -- java -jar y\n");
+            "contrafact: the program must stand behind --, as in: contrafact record -o FILE -- java -jar y\n");
   EXPECT_EQ(error({"record", "--cores", "--", "java"}),
             "contrafact: record has no option '--cores'; contrafact record --help lists them\n");
   EXPECT_EQ(

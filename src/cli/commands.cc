@@ -91,7 +91,7 @@ const Command* named_command(const CLI::App& app) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> list{kRecordCommand,  kInfoCommand,      kAdviseCommand, kEstimateCommand,
-                                         kCompareCommand, kMetricsCommand,   kTasksCommand,  kExportCommand,
+                                         kCompareCommand, kMetricsCommand,   kTasksCommand,  kLocksCommand, kExportCommand,
                                          kProfileCommand, kBlueprintCommand, kDoctorCommand, kHelpCommand,
                                          kVersionCommand};
   return list;
@@ -146,7 +146,7 @@ int run_tool(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stderr);
     return kExitUsage;
   }
-  if (!session.program.empty() && chosen.command->operands.empty()) {
+  if (!session.program.empty() && !chosen.command->operands.starts_with("--")) {
     return fail(kExitUsage, fmt::format("{} takes nothing behind --", chosen.command->name));
   }
   table::Colour colour = flags.no_color ? table::Colour::never : table::Colour::automatic;

@@ -15,6 +15,7 @@ extern const Command kEstimateCommand;
 extern const Command kCompareCommand;
 extern const Command kMetricsCommand;
 extern const Command kTasksCommand;
+extern const Command kLocksCommand;
 extern const Command kExportCommand;
 extern const Command kDoctorCommand;
 extern const Command kHelpCommand;

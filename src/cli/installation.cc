@@ -18,8 +18,9 @@ base::Result<Installation> find_installation(const std::string& self) {
   fs::path root = fs::path(self).parent_path().parent_path();
   std::string looked;
   for (const fs::path& folder : {root / "lib" / "contrafact", root / "lib"}) {
-    Installation found{(folder / "libcontrafact_jvm.so").string()};
+    Installation found{(folder / "libcontrafact_jvm.so").string(), (folder / "libcontrafact_native.so").string()};
     std::error_code ignored;
+    if (!fs::exists(found.native_library, ignored)) found.native_library.clear();
     if (fs::exists(found.agent_library, ignored)) return found;
     looked += fmt::format("{}'{}'", looked.empty() ? "" : " and ", folder.string());
   }

@@ -9,7 +9,8 @@
 namespace contrafact::cli {
 
 struct Installation {
-  std::string agent_library;  // libcontrafact_jvm.so
+  std::string agent_library;   // libcontrafact_jvm.so
+  std::string native_library;  // libcontrafact_native.so; empty if it is not there
 };
 
 // The running executable, from /proc/self/exe.

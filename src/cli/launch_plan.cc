@@ -69,4 +69,24 @@ base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, con
   return plan;
 }
 
+base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, const Installation& installation,
+                                     const AgentOptions& options, bool children, std::string_view ld_preload) {
+  const std::string& library = installation.native_library;
+  if (library.empty()) {
+    return base::Error{
+        "the native agent is missing: no libcontrafact_native.so beside the JVM's; install or build again"};
+  }
+  if (library.find_first_of(": ") != std::string::npos) {
+    return base::Error{
+        fmt::format("the path '{}' has a colon or a blank, which LD_PRELOAD cannot carry; move contrafact", library)};
+  }
+  LaunchPlan plan{.arguments = program};
+  std::string text = "output=" + percent_encode(options.output);
+  if (options.memory_bytes != 0) text += fmt::format(",memory={}", options.memory_bytes);
+  if (children) text += ",children=1";
+  plan.environment = {"CONTRAFACT_NATIVE=" + text,
+                      fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
+  return plan;
+}
+
 }  // namespace contrafact::cli

@@ -27,8 +27,9 @@ struct AgentOptions {
 
 // What changes in the start of the program.
 struct LaunchPlan {
-  std::vector<std::string> arguments;  // the whole new argv
-  std::string java_tool_options;       // value of that variable; empty: left as it is
+  std::vector<std::string> arguments;    // the whole new argv
+  std::string java_tool_options;         // value of that variable; empty: left as it is
+  std::vector<std::string> environment;  // NAME=VALUE, beside it
 };
 
 // "output=...,memory=...": percent-encoded, so that neither the agent's parser nor a shell-like splitter stumbles.
@@ -45,5 +46,9 @@ LaunchPlan plan_java(const std::vector<std::string>& program, const Installation
 // variable cannot carry.
 base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, const Installation& installation,
                                     const AgentOptions& options, std::string_view java_tool_options);
+
+// Leaves the arguments, and has the loader preload the native agent before what LD_PRELOAD already named.
+base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, const Installation& installation,
+                                     const AgentOptions& options, bool children, std::string_view ld_preload);
 
 }  // namespace contrafact::cli

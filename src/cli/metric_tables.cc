@@ -9,16 +9,9 @@ using table::Cell;
 using table::Type;
 using table::Unit;
 
-// Without its packages, as a person would say it; the file tells the rest.
-std::string short_class(std::string_view name) {
-  size_t dot = name.rfind('.');
-  return std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
-}
-
 table::Location location(const model::Trace& trace, model::MethodId id, uint32_t line) {
   const format::MethodRow& method = trace.methods[id.index()];
-  return {fmt::format("{}.{}", short_class(trace.string(method.class_name)), trace.string(method.name)),
-          std::string(trace.string(method.file)), line};
+  return {trace.method_name(method, true), std::string(trace.string(method.file)), line};
 }
 
 template <typename Value>

@@ -186,8 +186,8 @@ int run(const Options& options, const Session& session) {
   if (!preparation.jdk) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
     note(session,
-         fmt::format("'{}' is no Java launcher: the first JVM that it starts is profiled: each is asked through "
-                     "JAVA_TOOL_OPTIONS to load the agent",
+         fmt::format("'{}' is no Java launcher: each JVM that it starts is asked through JAVA_TOOL_OPTIONS to load "
+                     "the agent, and the first is profiled",
                      session.program.front()));
   }
   StartFailure failure{};

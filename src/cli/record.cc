@@ -15,6 +15,7 @@
 #include "cli/launch_plan.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/program_file.h"
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
 #include "cli/recording_files.h"
@@ -35,12 +36,16 @@ struct Options {
   std::vector<std::string> include;
   std::vector<std::string> exclude;
   bool force = false;
+  bool native = false;
+  bool jvm = false;
+  bool children = false;
 };
 
 // All that is known before the program starts.
 struct Preparation {
   std::string file;        // what to execute
   std::optional<Jdk> jdk;  // none: not a Java launcher
+  bool native = false;     // by the native agent, else by the JVM's
   LaunchPlan plan;
   std::string recording;  // where the agent writes
 };
@@ -49,14 +54,42 @@ int status_of_own_failure(const base::Error& error, int status = kExitRecordFail
   return fail(status, error.message);
 }
 
-base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const std::optional<Jdk>& jdk,
+// Which agent: a JVM's where a JVM is started, as far as can be told without starting anything; `--jvm` and `--native`
+// say.
+base::Result<bool> is_native(const Options& options, const Session& session, const Preparation& preparation) {
+  if (options.jvm || (preparation.jdk && !options.native)) return false;
+  base::Result<ProgramFile> file = inspect_program(preparation.file);
+  if (!file) return file.error();
+  if (!options.native && (file->kind == ProgramKind::jvm || names_java(session.program, preparation.file, *file))) {
+    return false;
+  }
+  if (file->kind == ProgramKind::closed) {
+    return base::Error{fmt::format("cannot record '{}': {}", session.program.front(), file->why)};
+  }
+  if (file->kind != ProgramKind::script) return true;
+  if (base::Result<ProgramFile> by = inspect_program(file->interpreter); by && by->kind == ProgramKind::closed) {
+    return base::Error{fmt::format("cannot record '{}': its interpreter '{}': {}", session.program.front(),
+                                   file->interpreter, by->why)};
+  }
+  note(session,
+       fmt::format("'{}' is a script: its interpreter '{}' is recorded{}", session.program.front(), file->interpreter,
+                   options.children ? " and what it starts, each in a file of its own"
+                                    : ", not what it starts; --children records that too"));
+  return true;
+}
+
+base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const Preparation& preparation,
                                   const std::string& recording) {
   base::Result<Installation> installation = find_installation(session.self);
   if (!installation) return installation.error();
   AgentOptions agent{recording, options.memory_bytes,
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
                      options.exclude};
-  if (jdk) return plan_java(session.program, *installation, agent);
+  if (preparation.native) {
+    const char* before = std::getenv("LD_PRELOAD");
+    return plan_native(session.program, *installation, agent, options.children, before == nullptr ? "" : before);
+  }
+  if (preparation.jdk) return plan_java(session.program, *installation, agent);
   const char* before = std::getenv("JAVA_TOOL_OPTIONS");
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
 }
@@ -73,7 +106,10 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   }
   preparation.file = *file;
   preparation.jdk = jdk_of_launcher(*file);
-  if (preparation.jdk && !options.force) {
+  base::Result<bool> native = is_native(options, session, preparation);
+  if (!native) return status_of_own_failure(native.error());
+  preparation.native = *native;
+  if (preparation.jdk && !preparation.native && !options.force) {
     if (base::Status supported = check_supported(*preparation.jdk); !supported) {
       return status_of_own_failure(supported.error());
     }
@@ -86,21 +122,24 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   }
   preparation.recording = fs::absolute(options.output).string() + ".recording";
   if (base::Status free = clear_leftovers(preparation.recording); !free) return status_of_own_failure(free.error());
-  base::Result<LaunchPlan> plan = plan_for(options, session, preparation.jdk, preparation.recording);
+  base::Result<LaunchPlan> plan = plan_for(options, session, preparation, preparation.recording);
   if (!plan) return status_of_own_failure(plan.error());
   preparation.plan = *std::move(plan);
   return 0;
 }
 
-// One line, if more than one JVM was recorded.
-void tell_of_further(const std::vector<std::string>& files) {
+// One line, if more than one process was recorded.
+void tell_of_further(const std::vector<std::string>& files, bool native) {
   if (files.empty()) return;
   std::string names;
   for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
   if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more", files.size() - kFilesNamedMax);
   const bool one = files.size() == 1;
   std::fprintf(stderr, "contrafact: note: the program started %zu more %s, recorded in %s own: %s\n", files.size(),
-               one ? "JVM" : "JVMs", one ? "a file of its" : "files of their", names.c_str());
+               native ? (one ? "process" : "processes")
+               : one  ? "JVM"
+                      : "JVMs",
+               one ? "a file of its" : "files of their", names.c_str());
 }
 
 // Gives the recording its name and says what is in it. The status is the program's, unless only we failed.
@@ -110,16 +149,17 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   int own_failure = end.exit_status == 0 ? static_cast<int>(kExitRecordFailed) : end.exit_status;
   std::error_code failed;
   if (!fs::exists(preparation.recording, failed)) {
-    std::string why = preparation.jdk
-                          ? "the JVM did not load the agent, or refused it; see what it printed"
-                          : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
+    std::string why =
+        preparation.native ? "the program did not load the agent, or the agent could not write; see what was printed"
+        : preparation.jdk  ? "the JVM did not load the agent, or refused it; see what it printed"
+                           : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
     return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
   }
   if (base::Result<bool> nothing = holds_nothing(preparation.recording); nothing && *nothing) {
     fs::remove(preparation.recording, failed);
-    return fail(own_failure, fmt::format("nothing was recorded: the JVM ended before it was up; see what it printed; "
+    return fail(own_failure, fmt::format("nothing was recorded: the {} ended before it was up; see what it printed; "
                                          "the program {}",
-                                         how));
+                                         preparation.native ? "program" : "JVM", how));
   }
   fs::rename(preparation.recording, options.output, failed);
   if (failed) {
@@ -132,7 +172,7 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   if (!session.quiet) {
     if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
     std::fprintf(stderr, "%s", summary->c_str());
-    tell_of_further(further);
+    tell_of_further(further, preparation.native);
   }
   return end.exit_status;
 }
@@ -149,8 +189,8 @@ int run(const Options& options, const Session& session) {
   }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
-  std::vector<std::string> environment;
-  if (!preparation.jdk) {
+  std::vector<std::string> environment = preparation.plan.environment;
+  if (!preparation.jdk && !preparation.native) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
     note(session, fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to "
                               "load the agent, and prints one line that says so",
@@ -176,16 +216,21 @@ Run declare(CLI::App& app) {
       ->expected(1)
       ->take_all();
   app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
+  app.add_flag("--children", options->children,
+               "native: record the processes that it starts too, each in a file of its own");
+  CLI::Option* native =
+      app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
+  app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);
   app.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kRecordCommand{"record", "run a JVM program and record its tasks; write the program behind --",
+const Command kRecordCommand{"record", "run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
-                             "contrafact record -o build.cft --memory 256M -- mvn -o test",
+                             "contrafact record -o zip.cft -- pbzip2 -k big.iso",
                              declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

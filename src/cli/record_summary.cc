@@ -18,17 +18,28 @@ class Counter : public format::Visitor {
     events += block.kind.size();
     for (size_t i = 0; i < block.kind.size(); ++i) {
       if (block.kind[i] == format::EventKind::task_start) ++tasks;
+      if (takes_lock(block.kind[i], block.b[i])) ++locks_taken;
       if (block.kind[i] == format::EventKind::gap) dropped += block.a[i];
     }
   }
+  void on_fact(std::string_view key, std::string_view value) override { native |= key == "agent" && value == "native"; }
   void on_trailer(const format::Trailer& trailer) override {
     exit_reason = trailer.exit_reason;
     dropped_said = trailer.events_dropped;
   }
 
   size_t threads = 0, events = 0, tasks = 0;
+  size_t locks_taken = 0;
+  bool native = false;
   uint64_t dropped = 0, dropped_said = 0;
   std::string exit_reason;
+
+ private:
+  static bool takes_lock(format::EventKind kind, uint32_t b) {
+    const bool waited = kind == format::EventKind::lock_acquired || kind == format::EventKind::lock_acquired_shared;
+    return kind == format::EventKind::lock_acquire || kind == format::EventKind::lock_acquire_shared ||
+           (waited && b == static_cast<uint32_t>(format::Outcome::normal));
+  }
 };
 
 std::string count(uint64_t number) {
@@ -50,14 +61,18 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   Counter counter;
   format::ReadLoss loss = reader->read(counter);
   double bytes = static_cast<double>(reader->byte_count());
-  std::string out = fmt::format("contrafact: {}: {} events, {} tasks run, {} threads, {}", path, count(counter.events),
-                                count(counter.tasks), count(counter.threads), table::bytes_text(bytes));
+  const std::string done =
+      counter.native ? count(counter.locks_taken) + " locks taken" : count(counter.tasks) + " tasks run";
+  std::string out = fmt::format("contrafact: {}: {} events, {}, {} threads, {}", path, count(counter.events), done,
+                                count(counter.threads), table::bytes_text(bytes));
   if (counter.events > 0) {
     out += fmt::format(" ({} bytes an event)", table::number_text(bytes / static_cast<double>(counter.events)));
   }
   out += "\n";
   auto note = [&](const std::string& line) { out += "contrafact: note: " + table::printable(line, true) + "\n"; };
-  if (counter.tasks == 0) {
+  if (counter.native && counter.locks_taken == 0) {
+    note("no lock was seen: those built on atomics and futexes, and the C library's own, are not (docs/native.md)");
+  } else if (!counter.native && counter.tasks == 0) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");
   }
   if (uint64_t dropped = std::max(counter.dropped, counter.dropped_said); dropped > 0) {

@@ -1,19 +1,31 @@
 #include "cli/schemas.h"
 
 #include "cli/advice_tables.h"
+#include "cli/locks.h"
 #include "cli/metric_tables.h"
 #include "export/trace_csv.h"
 
 namespace contrafact::cli {
 
 const std::vector<const table::Schema*>& all_schemas() {
-  static const std::vector<const table::Schema*> list{
-      &kImprovementsSchema,     &kEffectSchema,       &kLeftOutSchema,
-      &kCompareTwoSchema,       &kCompareThreeSchema, &kMetricsSchema,
-      &kHeadroomSchema,         &kTaskClassesSchema,  &kUsageSeriesSchema,
-      &kInfoRunSchema,          &kInfoEventsSchema,   &kInfoPoolsSchema,
-      &kInfoThreadsSchema,      &kDoctorSchema,       &exporters::kTaskListSchema,
-      &exporters::kEventsSchema};
+  static const std::vector<const table::Schema*> list{&kImprovementsSchema,
+                                                      &kEffectSchema,
+                                                      &kLeftOutSchema,
+                                                      &kCompareTwoSchema,
+                                                      &kCompareThreeSchema,
+                                                      &kMetricsSchema,
+                                                      &kHeadroomSchema,
+                                                      &kTaskClassesSchema,
+                                                      &kUsageSeriesSchema,
+                                                      &kInfoRunSchema,
+                                                      &kInfoEventsSchema,
+                                                      &kInfoPoolsSchema,
+                                                      &kInfoThreadsSchema,
+                                                      &kLocksSchema,
+                                                      &kLockSitesSchema,
+                                                      &kDoctorSchema,
+                                                      &exporters::kTaskListSchema,
+                                                      &exporters::kEventsSchema};
   return list;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 #include "model/load.h"
+#include "symbols/resolve.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -17,6 +18,7 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
     fail(kExitInput, trace.error().message);
     return std::nullopt;
   }
+  symbols::resolve(*trace);
   for (const std::string& line : loss_lines(*trace)) note(session, path + ": " + line);
   return *std::move(trace);
 }

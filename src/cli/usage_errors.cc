@@ -17,13 +17,13 @@ std::string extra_words(const CLI::App& app, const Command* command, bool progra
   if (command == nullptr) {
     return fmt::format("there is no {} '{}'; contrafact help lists the commands", option ? "option" : "command", first);
   }
-  const bool no_program = !command->operands.empty() && !program_given;
+  const bool no_program = command->operands.starts_with("--") && !program_given;
   if (option) {
     return fmt::format("{0} has no option '{1}'; contrafact {0} --help lists them{2}", command->name, first,
                        no_program ? ", and the program stands behind -- with its own" : "");
   }
   if (no_program) {
-    return fmt::format("the program must stand behind --, as in: contrafact {} -- {}", command->name,
+    return fmt::format("the program must stand behind --, as in: contrafact {} -o FILE -- {}", command->name,
                        fmt::join(words, " "));
   }
   return fmt::format("'{0}' is one argument too many for {1}; contrafact {1} --help says what it takes", first,

@@ -226,7 +226,7 @@ void Drainer::flush() {
   }
 }
 
-void Drainer::stop() {
+void Drainer::stop(int64_t timeout_ms) {
   if (abandoned_.load(std::memory_order_relaxed)) return;
   stopping_.store(true, std::memory_order_release);
   wakeup_.wake();
@@ -237,7 +237,14 @@ void Drainer::stop() {
     joined_ = true;
     thread = thread_;
   }
-  pthread_join(thread, nullptr);
+  if (timeout_ms <= 0) {
+    pthread_join(thread, nullptr);
+    return;
+  }
+  timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += timeout_ms / 1000;
+  pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &until);
 }
 
 void Drainer::abandon() {

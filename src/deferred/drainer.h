@@ -47,7 +47,8 @@ class Drainer : public Carrier {
   // What was committed before the call has been shown to the consumer when it returns.
   void flush();
   // One last pass, then the thread ends. Producers may go on; their calls are dropped from here on.
-  void stop();
+  // With `timeout_ms` above 0 it waits no longer than that for the pass to end.
+  void stop(int64_t timeout_ms = 0);
   // In a forked child, which has no drainer thread: forget it, take nothing.
   void abandon();
 

@@ -28,7 +28,8 @@ constexpr const char* kCategoryNames[] = {"", "task", "wait", "block", "method",
 enum Annotation : uint64_t { kTaskNumber = 1, kSpawnedAt, kPool, kOutcome, kAnnotations };
 constexpr const char* kAnnotationNames[] = {"", "task", "spawned at", "pool", "outcome"};
 
-constexpr const char* kReasons[] = {"park", "sleep", "monitor", "Object.wait", "io"};
+constexpr const char* kReasons[] = {"park", "sleep", "monitor", "Object.wait", "io",
+                                    "poll", "futex", "process", "signal"};
 constexpr const char* kOutcomes[] = {"normal",    "exception", "timeout", "interrupted",
                                      "cancelled", "preempted", "blocked"};
 
@@ -198,6 +199,16 @@ class ThreadExport {
         begin(EventKind::block_begin, at_ns, kBlock, kReasons[trace_.a[i] < std::size(kReasons) ? trace_.a[i] : 0]);
         break;
       case EventKind::block_end:
+        end(EventKind::block_begin, at_ns, 0);
+        break;
+      case EventKind::lock_request:
+      case EventKind::lock_request_shared:
+      case EventKind::sync_wait:
+        begin(EventKind::block_begin, at_ns, kBlock, "wait for lock " + std::to_string(trace_.a[i]));
+        break;
+      case EventKind::lock_acquired:
+      case EventKind::lock_acquired_shared:
+      case EventKind::sync_woken:
         end(EventKind::block_begin, at_ns, 0);
         break;
       case EventKind::method_enter:

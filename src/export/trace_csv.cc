@@ -28,8 +28,7 @@ Cell location_cell(const model::Trace& trace, model::ContextId context) {
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};
   const format::MethodRow& method = trace.methods[row.method.index()];
-  return table::Location{fmt::format("{}.{}", trace.string(method.class_name), trace.string(method.name)),
-                         std::string(trace.string(method.file)), row.line};
+  return table::Location{trace.method_name(method, false), std::string(trace.string(method.file)), row.line};
 }
 
 Cell thread_cell(const model::Trace& trace, EventIndex event) {
@@ -42,19 +41,21 @@ std::string fate_of(const model::Trace& trace, const model::TaskRow& row) {
   if (row.truncated) return "cut off";
   if (row.end.valid()) return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.end.index()])]);
   if (row.dropped) return "dropped";
-  if (row.complete.valid()) return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.complete.index()])]);
+  if (row.complete.valid())
+    return std::string(model::kOutcomeNames[static_cast<format::Outcome>(trace.b[row.complete.index()])]);
   return "never started";
 }
 
-nlohmann::ordered_json id_json(uint32_t id) { return id == UINT32_MAX ? nlohmann::ordered_json() : nlohmann::ordered_json(id); }
+nlohmann::ordered_json id_json(uint32_t id) {
+  return id == UINT32_MAX ? nlohmann::ordered_json() : nlohmann::ordered_json(id);
+}
 
 // The tables that events and tasks point into; arrays, so that long ones stay small.
 void add_tables(const model::Trace& trace, nlohmann::ordered_json& document) {
   using Json = nlohmann::ordered_json;
   Json methods = Json::array(), contexts = Json::array(), dependencies = Json::array();
   for (const format::MethodRow& row : trace.methods) {
-    methods.push_back(
-        {fmt::format("{}.{}", trace.string(row.class_name), trace.string(row.name)), trace.string(row.file), row.line});
+    methods.push_back({trace.method_name(row, false), trace.string(row.file), row.line});
   }
   for (const format::ContextRow& row : trace.contexts) {
     contexts.push_back({id_json(row.parent.value), id_json(row.method.value), row.line});
@@ -86,7 +87,8 @@ const table::Schema kTaskListSchema{
      {"end_ns", "ended", Type::duration, Unit::ns, "When its body ended."},
      {"thread", "thread", Type::text, Unit::none, "The thread that ran it."},
      {"fate", "fate", Type::text, Unit::none,
-      "How it ended: normal, exception, cancelled; or dropped, cut off (by the end of the recording), never started."}}};
+      "How it ended: normal, exception, cancelled; or dropped, cut off (by the end of the recording), never "
+      "started."}}};
 
 const table::Schema kEventsSchema{
     "events",

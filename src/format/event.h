@@ -7,13 +7,14 @@
 //
 // What is a task. Anything with a future or a body that somebody may wait for:
 //  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
-//  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures that
+//  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures
+//  that
 //    are completed by hand have none (no start and end, only a complete);
 //  - the run of a thread, spawned by Thread.start and waited for by Thread.join (TaskKind::thread).
 //
 // Life of a task:  create? -> depends* -> spawn? -> start -> end, and complete (at most once, between start and end, or
-// without them for tasks without a body). A stage whose body runs at once on the thread that completed its source has start
-// and end but no spawn. A task may start only once. A periodic task is a new task each time it is handed out.
+// without them for tasks without a body). A stage whose body runs at once on the thread that completed its source has
+// start and end but no spawn. A task may start only once. A periodic task is a new task each time it is handed out.
 // Starts nest: a worker that helps while it waits (ForkJoinPool) runs other tasks between wait_begin and wait_end.
 #pragma once
 
@@ -36,26 +37,59 @@ enum class EventKind : uint8_t {
   task_start,     // the body begins on this thread
   task_end,       // the body ended; OUTCOME normal or exception
   task_complete,  // the result is available to waiters from here on (before the task_end of the body, if it has one)
-  wait_begin,     // this thread asks for the result of TASK (none: for whichever of several finishes first); CONTEXT where
-  wait_end,       // TASK is the task whose result was got (none: nothing); OUTCOME
-  worker_idle,    // a pool's worker has nothing to do and asks for work (the paper's thread-waiting-for-task)
-  worker_busy,    // it got some (thread-processing-task)
-  pool_size,      // POOL now has SIZE workers
-  block_begin,    // the thread blocks, for BlockReason, at CONTEXT; not emitted inside wait_begin..wait_end or worker_idle..busy
-  block_end,      // it goes on
-  wake,           // this thread woke THREAD (unpark, notify); the cause of that thread's next block_end or wait_end
-  method_enter,   // function events, for the methods that the tracing configuration chose
-  method_exit,    // OUTCOME normal or exception
-  pause_begin,    // the virtual machine stopped all threads (garbage collection); on the recorder's own thread
+  wait_begin,  // this thread asks for the result of TASK (none: for whichever of several finishes first); CONTEXT where
+  wait_end,    // TASK is the task whose result was got (none: nothing); OUTCOME
+  worker_idle,   // a pool's worker has nothing to do and asks for work (the paper's thread-waiting-for-task)
+  worker_busy,   // it got some (thread-processing-task)
+  pool_size,     // POOL now has SIZE workers
+  block_begin,   // the thread blocks, for BlockReason, at CONTEXT; not emitted inside wait_begin..wait_end or
+                 // worker_idle..busy
+  block_end,     // it goes on
+  wake,          // this thread woke THREAD (unpark, notify); the cause of that thread's next block_end or wait_end
+  method_enter,  // function events, for the methods that the tracing configuration chose
+  method_exit,   // OUTCOME normal or exception
+  pause_begin,   // the virtual machine stopped all threads (garbage collection); on the recorder's own thread
   pause_end,
-  cpu_out,        // the thread left its core at this time; OUTCOME preempted or blocked (from the kernel, if it tells)
-  cpu_in,         // it came back
-  gap,            // COUNT events of this thread were dropped here because the drainer could not keep up
+  cpu_out,  // the thread left its core at this time; OUTCOME preempted or blocked (from the kernel, if it tells)
+  cpu_in,   // it came back
+  gap,      // COUNT events of this thread were dropped here because the drainer could not keep up
+
+  // Native programs: what threads do to each other through objects in memory (LOCK, a LockRow). The holder of a lock is
+  // who acquired it last: acquire times are taken when the lock is held, release times before it is given up, so the
+  // sections of one exclusive lock never overlap in a complete trace. The owner that a request waits for, and who woke
+  // whom, follow from the times (model/critical_sections.h, model/sync_wakes.h).
+  lock_acquire,         // LOCK was free, or this thread's own already; CONTEXT where
+  lock_acquire_shared,  // the same as one of its readers
+  lock_request,         // LOCK was held: the thread waits for it
+  lock_acquired,        // it has it now (OUTCOME normal), or not: timeout, exception (an error), cancelled
+  lock_request_shared,  // the same as a reader
+  lock_acquired_shared,
+  lock_release,    // gives LOCK up, at CONTEXT
+  lock_busy,       // a try that failed: LOCK was held
+  sync_wait,       // waits at LOCK: a condition, barrier, semaphore or once
+  sync_woken,      // goes on; OUTCOME normal, timeout, exception, cancelled
+  sync_signal,     // wakes one of those who wait at LOCK, if any; a semaphore's post, a once's end
+  sync_broadcast,  // wakes all
 };
-inline constexpr size_t kEventKinds = 25;
+inline constexpr size_t kEventKinds = 37;
 
 enum class Operand : uint8_t {
-  none, task, source, pool, context, body /*MethodId*/, method, thread, outcome, reason, mode, count, size, delay_us, queue_length
+  none,
+  task,
+  source,
+  pool,
+  context,
+  body /*MethodId*/,
+  method,
+  thread,
+  outcome,
+  reason,
+  mode,
+  count,
+  size,
+  delay_us,
+  queue_length,
+  lock
 };
 inline constexpr size_t kOperandsMax = 4;
 
@@ -97,15 +131,30 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::cpu_out, "cpu_out", {Operand::outcome}},
     {EventKind::cpu_in, "cpu_in", {}},
     {EventKind::gap, "gap", {Operand::count}},
+    {EventKind::lock_acquire, "lock_acquire", {Operand::lock, Operand::context}},
+    {EventKind::lock_acquire_shared, "lock_acquire_shared", {Operand::lock, Operand::context}},
+    {EventKind::lock_request, "lock_request", {Operand::lock, Operand::context}},
+    {EventKind::lock_acquired, "lock_acquired", {Operand::lock, Operand::outcome}},
+    {EventKind::lock_request_shared, "lock_request_shared", {Operand::lock, Operand::context}},
+    {EventKind::lock_acquired_shared, "lock_acquired_shared", {Operand::lock, Operand::outcome}},
+    {EventKind::lock_release, "lock_release", {Operand::lock, Operand::context}},
+    {EventKind::lock_busy, "lock_busy", {Operand::lock, Operand::context}},
+    {EventKind::sync_wait, "sync_wait", {Operand::lock, Operand::context}},
+    {EventKind::sync_woken, "sync_woken", {Operand::lock, Operand::outcome}},
+    {EventKind::sync_signal, "sync_signal", {Operand::lock, Operand::context}},
+    {EventKind::sync_broadcast, "sync_broadcast", {Operand::lock, Operand::context}},
 }};
 
-constexpr const EventSchema& schema_of(EventKind kind) { return kEventSchemas[static_cast<size_t>(kind)]; }
+constexpr const EventSchema& schema_of(EventKind kind) {
+  return kEventSchemas[static_cast<size_t>(kind)];
+}
 
 // Operand::outcome
 enum class Outcome : uint8_t { normal, exception, timeout, interrupted, cancelled, preempted, blocked };
 // Operand::reason. `park` is any java.util.concurrent lock, queue or synchroniser; `monitor` is entering a synchronized
-// region that another thread holds; `object_wait` is Object.wait.
-enum class BlockReason : uint8_t { park, sleep, monitor, object_wait, io };
+// region that another thread holds; `object_wait` is Object.wait. `poll` waits for any of several descriptors, `futex`
+// is the bare system call, `process` waits for another process, `signal` for a signal.
+enum class BlockReason : uint8_t { park, sleep, monitor, object_wait, io, poll, futex, process, signal };
 // Operand::mode
 enum class DependsMode : uint8_t { all, any };
 
@@ -136,6 +185,19 @@ struct PoolRow {
   PoolKind kind = PoolKind::other;
   uint32_t core_size = 0;  // workers kept; 0 if unbounded or unknown
   uint32_t max_size = 0;   // most workers; UINT32_MAX if unbounded
+};
+// A native program's code has addresses; function, file and line are found when the trace is read. The method's other
+// fields are none until then.
+struct MethodAddressRow {
+  MethodId method;
+  uint64_t address = 0;  // where a call returns to, or a function's first instruction (is_entry)
+  bool is_entry = false;
+};
+enum class LockKind : uint8_t { mutex, rwlock, spinlock, condition, barrier, semaphore, once };
+struct LockRow {
+  LockKind kind = LockKind::mutex;
+  uint64_t address = 0;  // in the recorded process
+  StringId name;         // none unless the program named it
 };
 
 }  // namespace contrafact::format

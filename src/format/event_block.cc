@@ -27,6 +27,7 @@ constexpr Stream stream_of(Operand operand) {
     case Operand::source:
       return kTasks;
     case Operand::pool:
+    case Operand::lock:  // a program of either kind has few of the one
       return kPools;
     case Operand::context:
       return kContexts;

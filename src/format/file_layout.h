@@ -13,7 +13,7 @@ namespace contrafact::format {
 
 static_assert(std::endian::native == std::endian::little, "the codec copies integers as they are");
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 // Not text, and broken visibly by a transfer that rewrites line ends.
 inline constexpr uint8_t kMagic[8] = {0x89, 'C', 'F', 'T', '\r', '\n', 0x1a, '\n'};
@@ -28,8 +28,19 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 32);
 
-enum class BlockType : uint8_t { facts = 1, strings, methods, contexts, pools, threads, events, trailer };
-inline constexpr uint8_t kBlockTypeLast = static_cast<uint8_t>(BlockType::trailer);
+enum class BlockType : uint8_t {
+  facts = 1,
+  strings,
+  methods,
+  contexts,
+  pools,
+  threads,
+  events,
+  trailer,
+  addresses,
+  locks
+};
+inline constexpr uint8_t kBlockTypeLast = static_cast<uint8_t>(BlockType::locks);
 
 inline constexpr uint8_t kMarker[4] = {0xc7, 'C', 'F', 0xb1};
 

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,12 +14,15 @@ namespace {
 
 class FileSink : public Sink {
  public:
-  FileSink(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  FileSink(int fd, std::string path) : fd_(fd), path_(std::move(path)) { fstat(fd, &opened_); }
   ~FileSink() override { (void)close(); }
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
   base::Status write(std::span<const uint8_t> block) override {
+    // A recorded program may close descriptors that it did not open, and then open files of its own under their
+    // numbers.
+    if (!is_ours()) return base::Error{fmt::format("cannot write {}: the program closed the recording's file", path_)};
     size_t done = 0;
     while (done < block.size()) {
       const ssize_t n = ::write(fd_, block.data() + done, block.size() - done);
@@ -31,7 +35,7 @@ class FileSink : public Sink {
   }
 
   base::Status close() override {
-    if (fd_ < 0) return {};
+    if (fd_ < 0 || !is_ours()) return {};
     const int fd = fd_;
     fd_ = -1;
     if (::close(fd) != 0) return base::Error{fmt::format("cannot finish {}: {}", path_, std::strerror(errno))};
@@ -39,6 +43,10 @@ class FileSink : public Sink {
   }
 
  private:
+  bool is_ours() const {
+    struct stat now;
+    return fstat(fd_, &now) == 0 && now.st_dev == opened_.st_dev && now.st_ino == opened_.st_ino;
+  }
   base::Error failed(const char* what, int error) {
     // A regular file ends with a whole block again; for a pipe there is nothing to cut.
     if (ftruncate(fd_, whole_bytes_) == 0) lseek(fd_, whole_bytes_, SEEK_SET);
@@ -46,6 +54,7 @@ class FileSink : public Sink {
   }
 
   int fd_;
+  struct stat opened_{};
   std::string path_;
   off_t whole_bytes_ = 0;
 };

@@ -119,6 +119,10 @@ class BlockDecoder {
         return visit_rows<PoolRow>(block, [&](auto rows) { visitor_.on_pools(PoolId(first), rows); });
       case BlockType::threads:
         return visit_rows<ThreadRow>(block, [&](auto rows) { visitor_.on_threads(ThreadId(first), rows); });
+      case BlockType::addresses:
+        return visit_rows<MethodAddressRow>(block, [&](auto rows) { visitor_.on_method_addresses(rows); });
+      case BlockType::locks:
+        return visit_rows<LockRow>(block, [&](auto rows) { visitor_.on_locks(LockId(first), rows); });
       case BlockType::events: {
         const EventBlock* events = events_.decode(block.payload, block.header.count);
         if (events) visitor_.on_events(*events);

@@ -42,6 +42,8 @@ class Visitor {
   virtual void on_contexts(ContextId /*first*/, std::span<const ContextRow>) {}
   virtual void on_pools(PoolId /*first*/, std::span<const PoolRow>) {}
   virtual void on_threads(ThreadId /*first*/, std::span<const ThreadRow>) {}
+  virtual void on_method_addresses(std::span<const MethodAddressRow>) {}
+  virtual void on_locks(LockId /*first*/, std::span<const LockRow>) {}
   virtual void on_outline(const EventOutline&) {}  // of Reader::read_twice
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}

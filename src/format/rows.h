@@ -41,6 +41,16 @@ inline void put_row(std::vector<uint8_t>& out, const ThreadRow& row) {
   put_varint(out, row.os_tid);
   put_varint(out, row.java_tid);
 }
+inline void put_row(std::vector<uint8_t>& out, const MethodAddressRow& row) {
+  put_id(out, row.method);
+  put_varint(out, row.is_entry);
+  put_varint(out, row.address);
+}
+inline void put_row(std::vector<uint8_t>& out, const LockRow& row) {
+  put_varint(out, static_cast<uint64_t>(row.kind));
+  put_varint(out, row.address);
+  put_id(out, row.name);
+}
 
 // False if the bytes are no such row.
 inline bool get_row(ByteReader& in, std::string_view& row) {
@@ -76,6 +86,20 @@ inline bool get_row(ByteReader& in, ThreadRow& row) {
   row.os_tid = in.varint();
   row.java_tid = in.varint();
   return in.ok() && kind_and_daemon >> 1 <= static_cast<uint64_t>(ThreadKind::virtual_thread);
+}
+inline bool get_row(ByteReader& in, MethodAddressRow& row) {
+  row.method = get_id<MethodId>(in);
+  const uint64_t is_entry = in.varint();
+  row.is_entry = is_entry != 0;
+  row.address = in.varint();
+  return in.ok() && is_entry <= 1;
+}
+inline bool get_row(ByteReader& in, LockRow& row) {
+  const uint64_t kind = in.varint();
+  row.kind = static_cast<LockKind>(kind);
+  row.address = in.varint();
+  row.name = get_id<StringId>(in);
+  return in.ok() && kind <= static_cast<uint64_t>(LockKind::once);
 }
 
 }  // namespace contrafact::format

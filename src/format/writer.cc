@@ -106,6 +106,12 @@ base::Status Writer::add_pools(std::span<const PoolRow> rows) {
 base::Status Writer::add_threads(std::span<const ThreadRow> rows) {
   return add_rows(BlockType::threads, threads_, rows);
 }
+base::Status Writer::add_method_addresses(std::span<const MethodAddressRow> rows) {
+  return add_rows(BlockType::addresses, addresses_, rows);
+}
+base::Status Writer::add_locks(std::span<const LockRow> rows) {
+  return add_rows(BlockType::locks, locks_, rows);
+}
 
 base::Status Writer::add_fact(std::string_view key, std::string_view value) {
   if (!status_.ok()) return status_;

@@ -44,6 +44,9 @@ class Writer {
   base::Status add_contexts(std::span<const ContextRow> rows);
   base::Status add_pools(std::span<const PoolRow> rows);
   base::Status add_threads(std::span<const ThreadRow> rows);
+  // Not numbered: each row names its method.
+  base::Status add_method_addresses(std::span<const MethodAddressRow> rows);
+  base::Status add_locks(std::span<const LockRow> rows);
   // Writes the encoder's events as one block, and clears it. Nothing happens if it is empty.
   base::Status add_events(EventEncoder& encoder);
   // The trailer. Nothing may follow.
@@ -68,7 +71,7 @@ class Writer {
   uint32_t sequence_ = 0;
   uint64_t bytes_written_ = 0;
   uint64_t events_written_ = 0;
-  uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0;
+  uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0, addresses_ = 0, locks_ = 0;
   bool finished_ = false;
 };
 

@@ -38,6 +38,7 @@ class EventPass {
   void task_event(uint32_t position, EventKind kind);
   void take_outer_operands(EventKind kind, uint32_t a, uint32_t b);
   void other_event(uint32_t position, EventKind kind);
+  void lock_event(uint32_t position, EventKind kind);
   void note_in_row(uint32_t position, EventKind kind, uint32_t a, uint32_t b);
   void note_again();
   void finish_rows();
@@ -187,11 +188,11 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
     case EventKind::pool_size:
       return fix(a, pools_);
     case EventKind::block_begin:
-      limit(a, static_cast<uint32_t>(BlockReason::io));
+      limit(a, static_cast<uint32_t>(BlockReason::signal));
       fix(parts_.b[position], contexts_);
       return repair_.open(kind, a);
     case EventKind::block_end:
-      limit(a, static_cast<uint32_t>(BlockReason::io));
+      limit(a, static_cast<uint32_t>(BlockReason::signal));
       repair_.close(position, kind, a);
       return;
     case EventKind::wake:
@@ -200,8 +201,22 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
       gaps_ += a;
       return;
     default:
-      return;
+      return lock_event(position, kind);
   }
+}
+
+void EventPass::lock_event(uint32_t position, EventKind kind) {
+  if (kind < EventKind::lock_acquire) return;
+  uint32_t& lock = parts_.a[position];
+  uint32_t& b = parts_.b[position];
+  fix(lock, parts_.locks.size());
+  if (closes(kind)) {
+    limit(b, static_cast<uint32_t>(Outcome::blocked));
+    repair_.close(position, kind, lock);
+    return;
+  }
+  fix(b, contexts_);
+  if (opens(kind)) repair_.open(kind, lock);
 }
 
 // REQUIRES: `a` is a row.
@@ -267,6 +282,8 @@ void EventPass::check_tables() {
   for (format::MethodRow& row : parts_.methods) fix_strings(row.class_name, row.name, row.file);
   for (format::ThreadRow& row : parts_.threads) fix_strings(row.name);
   for (format::PoolRow& row : parts_.pools) fix_strings(row.name);
+  for (format::LockRow& row : parts_.locks) fix_strings(row.name);
+  for (format::MethodAddressRow& row : parts_.method_addresses) fix(row.method.value, parts_.methods.size());
   if (fixed_ > 0) {
     parts_.loss.notes.push_back(fmt::format("{} to table rows that are not in the file",
                                             fixed_ == 1 ? "1 reference" : fmt::format("{} references", fixed_)));

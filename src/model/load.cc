@@ -99,6 +99,10 @@ class Collector : public format::Visitor {
   void on_threads(ThreadId first, std::span<const format::ThreadRow> rows) override {
     put(trace_.threads, first.value, rows);
   }
+  void on_method_addresses(std::span<const format::MethodAddressRow> rows) override {
+    trace_.method_addresses.insert(trace_.method_addresses.end(), rows.begin(), rows.end());
+  }
+  void on_locks(LockId first, std::span<const format::LockRow> rows) override { put(trace_.locks, first.value, rows); }
   void on_trailer(const format::Trailer& trailer) override {
     trace_.loss.events_dropped = std::max(trace_.loss.events_dropped, trailer.events_dropped);
   }

@@ -121,6 +121,10 @@ Repair::Edit Repair::closing_of(const Open& bracket, uint32_t position, int64_t 
       edit.a = UINT32_MAX;
       ++closed_;
       break;
+    case EventKind::lock_request:
+    case EventKind::lock_request_shared:
+    case EventKind::sync_wait:
+      break;  // it never got what it waited for: usual at the end
     default:
       ++closed_;
       break;

@@ -46,6 +46,8 @@ class Saver {
     in_parts(std::span(trace_.methods), kRows, [&](auto rows) { ok(writer_.add_methods(rows)); });
     in_parts(std::span(trace_.contexts), kRows, [&](auto rows) { ok(writer_.add_contexts(rows)); });
     in_parts(std::span(trace_.pools), kRows, [&](auto rows) { ok(writer_.add_pools(rows)); });
+    in_parts(std::span(trace_.method_addresses), kRows, [&](auto rows) { ok(writer_.add_method_addresses(rows)); });
+    in_parts(std::span(trace_.locks), kRows, [&](auto rows) { ok(writer_.add_locks(rows)); });
     in_parts(std::span(trace_.threads), kRows, [&](auto rows) { ok(writer_.add_threads(rows)); });
   }
 

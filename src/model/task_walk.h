@@ -3,8 +3,8 @@
 //
 //   for (TaskWalk walk(trace, thread); walk.next();) { ... walk.kind(), walk.task(), walk.depth() ... }
 //
-// Linear in the thread's events; the stack is a vector, so stages nested a million deep are no danger. One walk belongs to
-// one thread of the caller; the trace may be shared.
+// Linear in the thread's events; the stack is a vector, so stages nested a million deep are no danger. One walk belongs
+// to one thread of the caller; the trace may be shared.
 //
 // Invariants
 //  1. The frames between two task frames belong to the lower task: they are its waits and blocks, innermost last.
@@ -54,22 +54,46 @@ class TaskWalk {
   size_t task_depth() const { return tasks_.size(); }
   // What the innermost open frame is, if any is open.
   bool in(FrameKind kind) const { return !stack_.empty() && stack_.back().kind == kind; }
-  // True if the event closed a frame, which `closed` then returns (the outermost one where a task's end closed several).
+  // True if the event closed a frame, which `closed` then returns (the outermost one where a task's end closed
+  // several).
   bool has_closed() const { return closed_; }
   const Frame& closed() const { return closed_frame_; }
 
  private:
   void apply() {
     switch (kind()) {
-      case EventKind::task_start: open(FrameKind::task, TaskId(a())); break;
-      case EventKind::task_end: close_task(TaskId(a())); break;
-      case EventKind::wait_begin: open(FrameKind::wait, TaskId(a())); break;
-      case EventKind::wait_end: close(FrameKind::wait); break;
-      case EventKind::block_begin: open(FrameKind::block, TaskId::none()); break;
-      case EventKind::block_end: close(FrameKind::block); break;
-      case EventKind::worker_idle: open(FrameKind::idle, TaskId::none()); break;
-      case EventKind::worker_busy: close(FrameKind::idle); break;
-      default: break;
+      case EventKind::task_start:
+        open(FrameKind::task, TaskId(a()));
+        break;
+      case EventKind::task_end:
+        close_task(TaskId(a()));
+        break;
+      case EventKind::wait_begin:
+        open(FrameKind::wait, TaskId(a()));
+        break;
+      case EventKind::wait_end:
+        close(FrameKind::wait);
+        break;
+      case EventKind::lock_request:
+      case EventKind::lock_request_shared:
+      case EventKind::sync_wait:
+      case EventKind::block_begin:
+        open(FrameKind::block, TaskId::none());
+        break;
+      case EventKind::lock_acquired:
+      case EventKind::lock_acquired_shared:
+      case EventKind::sync_woken:
+      case EventKind::block_end:
+        close(FrameKind::block);
+        break;
+      case EventKind::worker_idle:
+        open(FrameKind::idle, TaskId::none());
+        break;
+      case EventKind::worker_busy:
+        close(FrameKind::idle);
+        break;
+      default:
+        break;
     }
   }
 

@@ -22,7 +22,10 @@ inline constexpr EnumNames<Origin, 3> kOriginNames{{"measured", "estimated", "si
 inline constexpr EnumNames<TaskKind, 4> kTaskKindNames{{"pooled", "stage", "future", "thread"}};
 inline constexpr EnumNames<Outcome, 7> kOutcomeNames{
     {"normal", "exception", "timeout", "interrupted", "cancelled", "preempted", "blocked"}};
-inline constexpr EnumNames<BlockReason, 5> kReasonNames{{"park", "sleep", "monitor", "object_wait", "io"}};
+inline constexpr EnumNames<BlockReason, 9> kReasonNames{
+    {"park", "sleep", "monitor", "object_wait", "io", "poll", "futex", "process", "signal"}};
+inline constexpr EnumNames<format::LockKind, 7> kLockKindNames{
+    {"mutex", "rwlock", "spinlock", "condition", "barrier", "semaphore", "once"}};
 inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
 inline constexpr EnumNames<format::PoolKind, 5> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other"}};

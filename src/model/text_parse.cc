@@ -111,6 +111,7 @@ class Parser {
     const std::string& what = words[0];
     if (what == "thread") return parse_thread(words);
     if (what == "pool") return parse_pool(words);
+    if (what == "lock") return parse_lock(words);
     if (what == "method") return parse_method(words);
     if (what == "context") return parse_context(words);
     if (what == "cpu") return parse_cpu(words);
@@ -173,6 +174,13 @@ class Parser {
     sizes.resize(std::max<size_t>(sizes.size(), 1));
     return declare(pools_, words[1],
                    builder_.add_pool(name, *kind, sizes[0], sizes.size() > 1 ? sizes[1] : sizes[0]).value);
+  }
+
+  base::Status parse_lock(const Words& words) {
+    if (words.size() < 3 || words.size() > 4) return error("lock needs a key, a kind, and perhaps a name");
+    std::optional<format::LockKind> kind = named(kLockKindNames, words[2]);
+    if (!kind) return error(fmt::format("\"{}\" is no kind of lock", words[2]));
+    return declare(locks_, words[1], builder_.add_lock(words.size() > 3 ? words[3] : words[1], *kind).value);
   }
 
   base::Status parse_method(const Words& words) {
@@ -254,6 +262,8 @@ class Parser {
         return look_up(tasks_, "task", word);
       case format::Operand::pool:
         return look_up(pools_, "pool", word);
+      case format::Operand::lock:
+        return look_up(locks_, "lock", word);
       case format::Operand::context:
         return look_up(contexts_, "context", word);
       case format::Operand::body:
@@ -289,7 +299,7 @@ class Parser {
   }
 
   TraceBuilder builder_;
-  Keys threads_, pools_, methods_, contexts_, tasks_;
+  Keys threads_, pools_, locks_, methods_, contexts_, tasks_;
   size_t line_number_ = 0;
 };
 

@@ -36,6 +36,7 @@ class Printer {
   std::string run() {
     print_head();
     print_tables();
+    print_locks();
     print_beside();
     print_events();
     return std::move(out_);
@@ -73,11 +74,20 @@ class Printer {
     for (size_t i = 0; i < trace_.methods.size(); ++i) {
       const format::MethodRow& row = trace_.methods[i];
       std::string place = row.file.valid() ? fmt::format(" {}:{}", trace_.string(row.file), row.line) : "";
-      line("method m{} {}.{}{}", i + 1, trace_.string(row.class_name), trace_.string(row.name), place);
+      line("method m{} {}{}", i + 1, word(fmt::format("{}.{}", trace_.string(row.class_name), trace_.string(row.name))),
+           place);
     }
     for (size_t i = 0; i < trace_.contexts.size(); ++i) {
       const format::ContextRow& row = trace_.contexts[i];
       line("context c{} {} {}:{}", i + 1, id('c', row.parent.value), id('m', row.method.value), row.line);
+    }
+  }
+
+  void print_locks() {
+    for (size_t i = 0; i < trace_.locks.size(); ++i) {
+      const format::LockRow& row = trace_.locks[i];
+      std::string name = row.name.valid() ? std::string(trace_.string(row.name)) : fmt::format("{:#x}", row.address);
+      line("lock l{} {} {}", i + 1, kLockKindNames[row.kind], quoted(name));
     }
   }
 
@@ -130,6 +140,8 @@ class Printer {
       case format::Operand::body:
       case format::Operand::method:
         return id('m', value);
+      case format::Operand::lock:
+        return id('l', value);
       case format::Operand::thread:
         return value < threads_.size() ? threads_[value] : "-";
       case format::Operand::outcome:

@@ -6,6 +6,7 @@
 //   pool p1 thread_pool 4 4 "shop pool"         pool KEY KIND [CORE [MAX]] ["NAME"]    MAX may be "max" for unbounded
 //   method m1 shop.Feed.load Feed.java:12       method KEY CLASS.NAME [FILE[:LINE]]
 //   context c1 - m1:14                          context KEY PARENT|- METHOD[:LINE]
+//   lock l1 mutex "queue"                       lock KEY KIND ["NAME"]    its address is its number in the file
 //   pause 10 20                                 pause BEGIN_NS END_NS
 //   cpu main 10 20 preempted                    cpu THREAD OUT_NS IN_NS preempted|blocked
 //   loss 12                                     events dropped

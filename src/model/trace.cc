@@ -40,16 +40,19 @@ std::string_view Trace::fact(std::string_view key) const {
   return "";
 }
 
+std::string Trace::method_name(const format::MethodRow& method, bool short_class) const {
+  std::string_view class_name = string(method.class_name);
+  if (class_name.empty() || class_name == kNativeRuntime) return std::string(string(method.name));
+  if (short_class) class_name = class_name.substr(class_name.rfind('.') + 1);  // npos + 1: all of it
+  return fmt::format("{}.{}", class_name, string(method.name));
+}
+
 namespace {
 
 std::string label(const Trace& trace, MethodId id, uint32_t line) {
   if (!id.valid() || id.index() >= trace.methods.size()) return "?";
   const format::MethodRow& method = trace.methods[id.index()];
-  std::string_view class_name = trace.string(method.class_name);
-  size_t dot = class_name.rfind('.');
-  std::string_view simple = dot == std::string_view::npos ? class_name : class_name.substr(dot + 1);
-  std::string text =
-      simple.empty() ? std::string(trace.string(method.name)) : fmt::format("{}.{}", simple, trace.string(method.name));
+  const std::string text = trace.method_name(method, true);
   std::string_view file = trace.string(method.file);
   if (!file.empty() && line > 0) return fmt::format("{} ({}:{})", text, file, line);
   if (!file.empty()) return fmt::format("{} ({})", text, file);
@@ -58,7 +61,7 @@ std::string label(const Trace& trace, MethodId id, uint32_t line) {
 
 // Packages that only the Java platform's own classes may be in, or are in by custom.
 bool is_platform(std::string_view class_name) {
-  for (std::string_view prefix : {"java.", "javax.", "jdk.", "sun.", "com.sun."}) {
+  for (std::string_view prefix : {"java.", "javax.", "jdk.", "sun.", "com.sun.", "native.runtime"}) {
     if (class_name.starts_with(prefix)) return true;
   }
   return false;
@@ -79,7 +82,10 @@ ContextId Trace::program_frame(ContextId id) const {
 }
 
 std::string Trace::context_label(ContextId id) const {
-  id = program_frame(id);
+  return frame_label(program_frame(id));
+}
+
+std::string Trace::frame_label(ContextId id) const {
   if (!id.valid() || id.index() >= contexts.size()) return "?";
   return label(*this, contexts[id.index()].method, contexts[id.index()].line);
 }

@@ -6,10 +6,11 @@
 //  2. Every id that an event names is a row of its table, or none.
 //  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
 //  4. cpu_out, cpu_in and pause_* are not among the events: they are in `cpu` and `pauses`, sorted by time.
-//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end and
-//  method_enter/method_exit
-//     nest and are closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with
-//     a note in `loss`; a task whose start or end was added is `truncated`.
+//  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end,
+//  method_enter/method_exit,
+//     lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are closed on every thread. What a
+//     recording lacks (it began late, or was cut off) has been added, with a note in `loss`; a task whose start or end
+//     was added is `truncated`.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ namespace contrafact::model {
 using format::BlockReason;
 using format::ContextId;
 using format::EventKind;
+using format::LockId;
 using format::MethodId;
 using format::Outcome;
 using format::PoolId;
@@ -120,6 +122,8 @@ struct Trace {
   std::vector<format::MethodRow> methods;
   std::vector<format::ContextRow> contexts;
   std::vector<format::PoolRow> pools;
+  std::vector<format::LockRow> locks;
+  std::vector<format::MethodAddressRow> method_addresses;  // of native methods whose names are not found yet
   std::vector<std::string> strings;
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
   std::vector<Pause> pauses;
@@ -132,25 +136,37 @@ struct Trace {
   std::string_view string(StringId id) const { return id.valid() ? std::string_view(strings[id.index()]) : ""; }
   std::string_view fact(std::string_view key) const;  // "" if absent
 
+  // "shop.Feed.load", short "Feed.load"; native functions have no class.
+  std::string method_name(const format::MethodRow& method, bool short_class) const;
   // "Feed.load (Feed.java:41)"; "?" for none.
   std::string method_label(MethodId id) const;
   // The innermost frame that is not the Java platform's own: where a person would look for it. The innermost one if all
   // are the platform's.
   ContextId program_frame(ContextId id) const;
   std::string context_label(ContextId id) const;  // its program_frame
+  std::string frame_label(ContextId id) const;    // the innermost one, whosever it is
 };
 
 // The invariants above. The error says which, and at which event.
 base::Status verify(const Trace& trace);
 
+// Class name of native code that belongs to the C or C++ library, as the Java platform's classes do to the JVM.
+inline constexpr std::string_view kNativeRuntime = "native.runtime";
+
 // Brackets: the kinds that open one, and those that close it.
 constexpr bool opens(EventKind kind) {
   return kind == EventKind::task_start || kind == EventKind::wait_begin || kind == EventKind::worker_idle ||
-         kind == EventKind::block_begin || kind == EventKind::method_enter;
+         kind == EventKind::block_begin || kind == EventKind::method_enter || kind == EventKind::lock_request ||
+         kind == EventKind::lock_request_shared || kind == EventKind::sync_wait;
 }
 constexpr bool closes(EventKind kind) {
   return kind == EventKind::task_end || kind == EventKind::wait_end || kind == EventKind::worker_busy ||
-         kind == EventKind::block_end || kind == EventKind::method_exit;
+         kind == EventKind::block_end || kind == EventKind::method_exit || kind == EventKind::lock_acquired ||
+         kind == EventKind::lock_acquired_shared || kind == EventKind::sync_woken;
+}
+// A wait for a lock or at a condition, barrier, ...: a block in the sense of the thread states.
+constexpr bool opens_lock_wait(EventKind kind) {
+  return kind == EventKind::lock_request || kind == EventKind::lock_request_shared || kind == EventKind::sync_wait;
 }
 // REQUIRES: closes(kind)
 constexpr EventKind opener_of(EventKind kind) {
@@ -165,5 +181,8 @@ static_assert(opener_of(EventKind::wait_end) == EventKind::wait_begin);
 static_assert(opener_of(EventKind::worker_busy) == EventKind::worker_idle);
 static_assert(opener_of(EventKind::block_end) == EventKind::block_begin);
 static_assert(opener_of(EventKind::method_exit) == EventKind::method_enter);
+static_assert(opener_of(EventKind::lock_acquired) == EventKind::lock_request);
+static_assert(opener_of(EventKind::lock_acquired_shared) == EventKind::lock_request_shared);
+static_assert(opener_of(EventKind::sync_woken) == EventKind::sync_wait);
 
 }  // namespace contrafact::model

@@ -26,6 +26,11 @@ PoolId TraceBuilder::add_pool(std::string_view name, format::PoolKind kind, uint
   return PoolId(static_cast<uint32_t>(trace_.pools.size() - 1));
 }
 
+LockId TraceBuilder::add_lock(std::string_view name, format::LockKind kind) {
+  trace_.locks.push_back({kind, trace_.locks.size(), name.empty() ? StringId::none() : intern(name)});
+  return LockId(static_cast<uint32_t>(trace_.locks.size() - 1));
+}
+
 MethodId TraceBuilder::add_method(std::string_view class_name, std::string_view name, std::string_view file,
                                   uint32_t line) {
   trace_.methods.push_back({intern(class_name), intern(name), file.empty() ? StringId::none() : intern(file), line});

@@ -11,16 +11,20 @@ using format::EventKind;
 using format::RunSource;
 using format::ThreadId;
 
-EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, std::unique_ptr<CpuSwitches> cpu_switches,
-                   std::function<void(std::string_view)> diagnostics)
+EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
+                   std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics)
     : writer_(std::move(writer)),
       tables_(tables),
+      addresses_(addresses),
       cpu_switches_(std::move(cpu_switches)),
       diagnostics_(std::move(diagnostics)) {}
 
 void EventLog::take(deferred::Batch& batch) {
   if (batch.buffer_begins) batch.memo = batch.stream;  // the logical thread
-  if (batch.dropped_before > 0) append_gap(batch);
+  if (batch.dropped_before > 0) {
+    append_gap(batch);
+    addresses_.forget_frames(batch.stream);  // theirs was among the lost
+  }
   append_calls(batch);
 }
 
@@ -47,6 +51,10 @@ void EventLog::append_calls(deferred::Batch& batch) {
       run_begun = false;
       continue;
     }
+    if (id >= kAddressedCall) {
+      if (!append_addressed(batch, id, run_begun)) return;
+      continue;
+    }
     if (id >= format::kEventKinds) {  // a fault of the agent's: the columns cannot be followed any further
       calls_unknown_ += batch.count - i;
       return;
@@ -65,7 +73,47 @@ void EventLog::append_calls(deferred::Batch& batch) {
   }
 }
 
+// A call whose operands are addresses (addressed_calls.h). False if it is none: nothing behind it can be read then.
+bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun) {
+  const auto* words = static_cast<const uint32_t*>(batch.column[kOperandColumn]) + batch.cursor[kOperandColumn];
+  if (id == kFramesCall) {
+    addresses_.add_frames(batch.stream, words);
+    batch.cursor[kOperandColumn] += kFramesWords;
+    return true;
+  }
+  const uint16_t kind_id = id - kAddressedCall;
+  if (kind_id >= format::kEventKinds) {
+    ++calls_unknown_;
+    return false;
+  }
+  if (encoder_.full()) {
+    write_events();
+    run_begun = false;
+  }
+  if (!run_begun) {
+    encoder_.begin_run(ThreadId(batch.memo));
+    run_begun = true;
+  }
+  const auto kind = static_cast<EventKind>(kind_id);
+  const auto* times_ns = static_cast<const int64_t*>(batch.column[kTimeColumn]);
+  uint32_t operands[format::kOperandsMax];
+  batch.cursor[kOperandColumn] += addresses_.resolve(kind, batch.stream, words, operands);
+  encoder_.append(kind, times_ns[batch.cursor[kTimeColumn]++], operands);
+  return true;
+}
+
+void EventLog::each_pass(std::function<void()> work) {
+  std::lock_guard lock(mutex_);
+  each_pass_ = std::move(work);
+}
+
 void EventLog::end_pass() {
+  std::function<void()> work;
+  {
+    std::lock_guard lock(mutex_);
+    work = each_pass_;
+  }
+  if (work) work();
   append_cpu_switches();
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
@@ -112,9 +160,11 @@ void EventLog::write_rows() {
   tables_.take_new(rows_);
   check(writer_->add_strings(rows_.strings));
   check(writer_->add_methods(rows_.methods));
+  check(writer_->add_method_addresses(rows_.method_addresses));
   check(writer_->add_contexts(rows_.contexts));
   check(writer_->add_pools(rows_.pools));
   check(writer_->add_threads(rows_.threads));
+  check(writer_->add_locks(rows_.locks));
   for (const auto& [key, value] : rows_.facts) check(writer_->add_fact(key, value));
 }
 

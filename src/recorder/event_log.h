@@ -17,6 +17,8 @@
 
 #include "deferred/batch.h"
 #include "format/writer.h"
+#include "recorder/address_table.h"
+#include "recorder/addressed_calls.h"
 #include "recorder/cpu_switches.h"
 #include "recorder/tables.h"
 
@@ -28,8 +30,8 @@ inline constexpr size_t kOperandColumn = 1;
 
 class EventLog : public deferred::Consumer {
  public:
-  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, std::unique_ptr<CpuSwitches> cpu_switches,
-           std::function<void(std::string_view)> diagnostics);
+  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
+           std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics);
 
   void take(deferred::Batch& batch) override;
   void end_pass() override;
@@ -40,6 +42,8 @@ class EventLog : public deferred::Consumer {
   void name_thread(uint32_t os_tid, format::ThreadId thread);
   // While somebody is in a hurry, every pass writes what it has, however little. Any thread.
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
+  // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
+  void each_pass(std::function<void()> work);
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
 
@@ -52,6 +56,7 @@ class EventLog : public deferred::Consumer {
   bool worth_writing() const;
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
+  bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
   void append_cpu_switches();
   void write_rows();
   void write_events();
@@ -60,6 +65,7 @@ class EventLog : public deferred::Consumer {
 
   std::unique_ptr<format::Writer> writer_;
   Tables& tables_;
+  AddressTable& addresses_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
@@ -68,7 +74,8 @@ class EventLog : public deferred::Consumer {
   std::vector<CpuSwitch> switches_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
 
-  std::mutex mutex_;  // of named_
+  std::function<void()> each_pass_;
+  std::mutex mutex_;  // of named_ and each_pass_
   std::vector<std::pair<uint32_t, format::ThreadId>> named_;
 
   std::atomic<uint64_t> events_written_{0};

@@ -6,6 +6,7 @@
 
 #include "deferred/drainer.h"
 #include "format/writer.h"
+#include "recorder/address_table.h"
 #include "recorder/event_log.h"
 #include "recorder/process_facts.h"
 #include "recorder/tables.h"
@@ -17,6 +18,7 @@ class Recorder::Impl {
   static base::Result<std::unique_ptr<Impl>> start(Options options);
 
   Tables tables;
+  AddressTable addresses{tables};
   std::unique_ptr<EventLog> log;  // after the tables that it reads, before the drainer that calls it
   std::unique_ptr<deferred::Drainer> drainer;
 
@@ -26,13 +28,13 @@ class Recorder::Impl {
     drainer->abandon();
     return true;
   }
-  void stop(std::string_view reason) {
+  void stop(std::string_view reason, int64_t timeout_ms) {
     if (in_child()) return;
     std::lock_guard lock(stop_mutex_);
     if (stopped_) return;
     stopped_ = true;
     log->set_exit_reason(reason);
-    drainer->stop();
+    drainer->stop(timeout_ms);
   }
 
  private:
@@ -66,7 +68,8 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   } else {
     impl->tables.fact("cpu.switches", "unavailable: switched off");
   }
-  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, std::move(switches), options.diagnostics);
+  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, std::move(switches),
+                                         options.diagnostics);
 
   deferred::Layout layout;
   layout.element_bytes[kTimeColumn] = sizeof(int64_t);
@@ -87,9 +90,12 @@ Recorder::~Recorder() {
 }
 
 base::Result<std::unique_ptr<Recorder>> Recorder::start(Options options) {
+  const auto each_pass = std::move(options.each_pass);
   auto impl = Impl::start(std::move(options));
   if (!impl) return impl.error();
-  return std::unique_ptr<Recorder>(new Recorder(std::move(*impl)));
+  std::unique_ptr<Recorder> recorder(new Recorder(std::move(*impl)));
+  if (each_pass) recorder->impl_->log->each_pass([each_pass, self = recorder.get()] { each_pass(*self); });
+  return recorder;
 }
 
 Client* Recorder::attach(const format::ThreadRow& row) {
@@ -116,6 +122,12 @@ ContextId Recorder::intern_context(ContextId parent, MethodId method, uint32_t l
 ContextId Recorder::intern_context(std::span<const Frame> innermost_first) {
   return impl_->tables.contexts(innermost_first);
 }
+MethodId Recorder::method_at(uint64_t address, bool is_entry) {
+  return impl_->addresses.method(address, is_entry);
+}
+ContextId Recorder::context_at(std::span<const uint64_t> return_addresses) {
+  return impl_->addresses.context(return_addresses);
+}
 PoolId Recorder::add_pool(const format::PoolRow& row) {
   return impl_->tables.pool(row);
 }
@@ -123,8 +135,8 @@ void Recorder::add_fact(std::string_view key, std::string_view value) {
   impl_->tables.fact(key, value);
 }
 
-void Recorder::stop(std::string_view reason) {
-  impl_->stop(reason);
+void Recorder::stop(std::string_view reason, int64_t timeout_ms) {
+  impl_->stop(reason, timeout_ms);
 }
 void Recorder::flush() {
   if (impl_->in_child()) return;

@@ -26,6 +26,7 @@
 #include "deferred/client.h"
 #include "format/event.h"
 #include "format/sink.h"
+#include "recorder/addressed_calls.h"
 
 namespace contrafact::recorder {
 
@@ -53,6 +54,8 @@ struct Options {
   std::vector<Fact> facts;   // beside those that the recorder finds itself (pid, cores, clock, command, ...)
   // Told of trouble (disk full, ...), one line each, from the drainer's thread. May be empty.
   std::function<void(std::string_view line)> diagnostics;
+  // Called on the drainer's thread before each pass writes its events; may add facts. May be empty.
+  std::function<void(class Recorder&)> each_pass;
 };
 
 struct Frame {
@@ -89,18 +92,44 @@ class Recorder {
   template <typename... Operands>
   static void append_as(Client* client, ThreadId logical, EventKind kind, int64_t time_ns, Operands... operands);
 
+  // Appends an event whose LOCK and CONTEXT are still addresses: the drainer numbers them (addressed_calls.h).
+  template <typename... Words>
+  static void append_addressed(Client* client, uint16_t call, int64_t time_ns, Words... words) {
+    static_assert(sizeof...(Words) <= kAddressedWordsMax);
+    append_call(client, thread_of(client), call, [&](contrafact_buffer* buffer, uint32_t& next) {
+      auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
+      reinterpret_cast<int64_t*>(buffer->column[0])[buffer->cursor[0]++] = time_ns;
+      ((column[next++] = static_cast<uint32_t>(words)), ...);
+    });
+  }
+  // Frames of the stack of the client's next addressed event with a CONTEXT, innermost first, two at a time.
+  static void append_frames(Client* client, uint64_t inner, uint64_t outer) {
+    append_call(client, thread_of(client), kFramesCall, [&](contrafact_buffer* buffer, uint32_t& next) {
+      auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
+      for (const uint64_t address : {inner, outer}) {
+        column[next++] = static_cast<uint32_t>(address);
+        column[next++] = static_cast<uint32_t>(address >> 32);
+      }
+    });
+  }
+
   // Tables. Equal rows get equal ids (but for threads and pools, which are new each time).
   StringId intern(std::string_view text);
   MethodId add_method(const format::MethodRow& row);
   ContextId intern_context(ContextId parent, MethodId method, uint32_t line);
   // A whole stack, innermost frame first as JVMTI gives it; the id of the innermost. None for an empty stack.
   ContextId intern_context(std::span<const Frame> innermost_first);
+  // Native code: the method at an address (`is_entry`: a function's first instruction, else where a call returns to),
+  // and a stack of return addresses, innermost first. Slow paths only, as above.
+  MethodId method_at(uint64_t address, bool is_entry);
+  ContextId context_at(std::span<const uint64_t> return_addresses);
   PoolId add_pool(const format::PoolRow& row);
   void add_fact(std::string_view key, std::string_view value);
 
   // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.
-  // The first call counts; later ones wait for it to be done.
-  void stop(std::string_view reason);
+  // The first call counts; later ones wait for it to be done. With `timeout_ms` above 0 nobody waits longer than that:
+  // the drainer may be held up by a lock that the caller has.
+  void stop(std::string_view reason, int64_t timeout_ms = 0);
 
   // Everything that was committed before the call is in the sink when it returns. For tests and for agents'
   // checkpoints.
@@ -116,14 +145,16 @@ class Recorder {
   Statistics statistics() const;
 
  private:
+  template <typename Write>
+  static void append_call(Client* client, ThreadId logical, uint16_t id, Write write);
+
   class Impl;
   explicit Recorder(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
-template <typename... Operands>
-void Recorder::append_as(Client* client, ThreadId logical, EventKind kind, int64_t time_ns, Operands... operands) {
-  static_assert(sizeof...(Operands) <= format::kOperandsMax);
+template <typename Write>
+void Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write write) {
   contrafact_buffer* buffer = client->buffer();
   uint32_t n = buffer->committed;
   if (n >= buffer->capacity) {
@@ -133,17 +164,25 @@ void Recorder::append_as(Client* client, ThreadId logical, EventKind kind, int64
   }
   auto* ids = reinterpret_cast<uint16_t*>(buffer->ids);
   uint32_t next = buffer->cursor[1];
-  auto* words = reinterpret_cast<uint32_t*>(buffer->column[1]);
   if (buffer->logical_thread != logical.value) [[unlikely]] {
     ids[n++] = CONTRAFACT_CALL_SWITCH_THREAD;
-    words[next++] = logical.value;
+    reinterpret_cast<uint32_t*>(buffer->column[1])[next++] = logical.value;
     buffer->logical_thread = logical.value;
   }
-  ids[n++] = static_cast<uint16_t>(kind);
-  reinterpret_cast<int64_t*>(buffer->column[0])[buffer->cursor[0]++] = time_ns;
-  ((words[next++] = static_cast<uint32_t>(operands)), ...);
+  ids[n++] = id;
+  write(buffer, next);
   buffer->cursor[1] = next;
   std::atomic_ref(buffer->committed).store(n, std::memory_order_release);
+}
+
+template <typename... Operands>
+void Recorder::append_as(Client* client, ThreadId logical, EventKind kind, int64_t time_ns, Operands... operands) {
+  static_assert(sizeof...(Operands) <= format::kOperandsMax);
+  append_call(client, logical, static_cast<uint16_t>(kind), [&](contrafact_buffer* buffer, uint32_t& next) {
+    auto* words = reinterpret_cast<uint32_t*>(buffer->column[1]);
+    reinterpret_cast<int64_t*>(buffer->column[0])[buffer->cursor[0]++] = time_ns;
+    ((words[next++] = static_cast<uint32_t>(operands)), ...);
+  });
 }
 
 }  // namespace contrafact::recorder

@@ -42,9 +42,26 @@ StringId Tables::string(std::string_view text) {
 
 MethodId Tables::method(const MethodRow& row) {
   std::lock_guard lock(mutex_);
-  const auto [found, added] = methods_.try_emplace(row, MethodId(static_cast<uint32_t>(methods_.size())));
-  if (added) new_.methods.push_back(row);
+  const auto [found, added] = methods_.try_emplace(row, MethodId(methods_made_));
+  if (added) {
+    ++methods_made_;
+    new_.methods.push_back(row);
+  }
   return found->second;
+}
+
+MethodId Tables::method_at(uint64_t address, bool is_entry) {
+  std::lock_guard lock(mutex_);
+  const MethodId id(methods_made_++);
+  new_.methods.emplace_back();
+  new_.method_addresses.push_back({id, address, is_entry});
+  return id;
+}
+
+format::LockId Tables::lock(const format::LockRow& row) {
+  std::lock_guard lock(mutex_);
+  new_.locks.push_back(row);
+  return format::LockId(locks_++);
 }
 
 ContextId Tables::context(const ContextRow& row) {
@@ -81,6 +98,8 @@ void Tables::take_new(NewRows& rows) {
   rows.contexts.clear();
   rows.pools.clear();
   rows.threads.clear();
+  rows.method_addresses.clear();
+  rows.locks.clear();
   rows.facts.clear();
   std::lock_guard lock(mutex_);
   std::swap(rows, new_);

@@ -23,6 +23,8 @@ struct NewRows {
   std::vector<format::ContextRow> contexts;
   std::vector<format::PoolRow> pools;
   std::vector<format::ThreadRow> threads;
+  std::vector<format::MethodAddressRow> method_addresses;
+  std::vector<format::LockRow> locks;
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
@@ -43,6 +45,9 @@ class Tables {
   }
   format::PoolId pool(const format::PoolRow& row);
   format::ThreadId thread(const format::ThreadRow& row);
+  // Not deduplicated: AddressTable asks once for each address.
+  format::MethodId method_at(uint64_t address, bool is_entry);
+  format::LockId lock(const format::LockRow& row);
   void fact(std::string_view key, std::string_view value);
 
   // What was added since the last call. `rows` is cleared first; its strings live as long as the tables.
@@ -64,6 +69,8 @@ class Tables {
   std::unordered_map<std::string_view, format::StringId> strings_;
   std::unordered_map<format::MethodRow, format::MethodId, Hash, Equal> methods_;
   std::unordered_map<format::ContextRow, format::ContextId, Hash, Equal> contexts_;
+  uint32_t methods_made_ = 0;
+  uint32_t locks_ = 0;
   uint32_t pools_ = 0;
   uint32_t threads_ = 0;
   NewRows new_;

@@ -276,10 +276,10 @@ double score_of(const Figures& figures, const Figures& base, const SearchWeights
 }
 
 bool passes_filters(const Figures& figures, const Figures& base, double slower_max) {
-  const double slower = 1 + slower_max + kRounding;
-  return static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * slower &&
-         figures.mean_response_ns <= base.mean_response_ns * slower && figures.peak_occupied <= base.peak_occupied &&
-         figures.mean_occupied <= base.mean_occupied * (1 + kRounding);
+  return static_cast<double>(figures.duration_ns) <=
+             static_cast<double>(base.duration_ns) * (1 + slower_max + kRounding) &&
+         figures.mean_response_ns <= base.mean_response_ns * (1 + slower_tasks_max(slower_max)) &&
+         figures.peak_occupied <= base.peak_occupied && figures.mean_occupied <= base.mean_occupied * (1 + kRounding);
 }
 
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,

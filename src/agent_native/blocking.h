@@ -1,0 +1,46 @@
+// Calls that may block, recorded as segments of known length (PerfPlay's selective recording): what happens in them is
+// not studied, only how long it takes.
+#pragma once
+
+#include "agent_native/recording.h"
+
+namespace contrafact::agent_native {
+
+// Shorter calls did not block; their two events would cost as much as they do.
+inline constexpr int64_t kBlockedNsMin = 5'000;
+
+// Waits that may last for ever: the block is written when it begins, so that a thread that never comes back shows it.
+// Cancelled there, the thread ends, and the reader closes the block.
+template <typename Library>
+inline auto block(BlockReason reason, uint64_t site, Library library) {
+  Client* client = recording();
+  if (!client) return library();
+  append(client, EventKind::block_begin, base::monotonic_ns(), static_cast<uint32_t>(reason), site, site >> 32);
+  const auto result = library();
+  // A handler that ran meanwhile may have ended the recording of this thread.
+  if (Client* still = recording()) {
+    const int error = errno;
+    append(still, EventKind::block_end, base::monotonic_ns(), static_cast<uint32_t>(reason));
+    errno = error;
+  }
+  return result;
+}
+
+// Input and output: mostly short, so the block is written afterwards if it was one.
+template <typename Library>
+inline auto block_if_long(BlockReason reason, uint64_t site, Library library) {
+  Client* client = recording();
+  if (!client) return library();
+  const int64_t begin_ns = base::monotonic_ns();
+  const auto result = library();
+  const int error = errno;
+  const int64_t end_ns = base::monotonic_ns();
+  if (end_ns - begin_ns >= kBlockedNsMin && (client = recording()) != nullptr) {
+    append(client, EventKind::block_begin, begin_ns, static_cast<uint32_t>(reason), site, site >> 32);
+    append(client, EventKind::block_end, end_ns, static_cast<uint32_t>(reason));
+  }
+  errno = error;
+  return result;
+}
+
+}  // namespace contrafact::agent_native

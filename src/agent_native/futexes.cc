@@ -1,0 +1,31 @@
+// syscall(SYS_futex, ...): what programs with locks of their own wait on. The wait is seen, not the lock.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "agent_native/blocking.h"
+#include "agent_native/real.h"
+
+using namespace contrafact::agent_native;
+
+namespace {
+
+bool waits(long operation) {
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_WAIT_REQUEUE_PI:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// Six arguments are read whatever the call has: the others are whatever the registers held, as in the C library itself.
+CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
+  if (number != SYS_futex || !waits(b)) return real().syscall(number, a, b, c, d, e, f);
+  return block(BlockReason::futex, CONTRAFACT_SITE, [&] { return real().syscall(number, a, b, c, d, e, f); });
+}

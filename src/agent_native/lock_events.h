@@ -1,0 +1,68 @@
+// The events around one acquisition, the same for every kind of lock. `Try` and `Wait` are the library's functions,
+// bound to the lock; both return 0 or an error.
+//
+// The try comes first: a free lock costs one event and its time, and a failed try is what makes an acquisition
+// contended.
+#pragma once
+
+#include "agent_native/recording.h"
+
+namespace contrafact::agent_native {
+
+struct Acquisition {
+  uint64_t lock;  // recorder::lock_word
+  uint64_t site;
+  bool shared = false;
+
+  EventKind acquire() const { return shared ? EventKind::lock_acquire_shared : EventKind::lock_acquire; }
+  EventKind request() const { return shared ? EventKind::lock_request_shared : EventKind::lock_request; }
+  EventKind acquired() const { return shared ? EventKind::lock_acquired_shared : EventKind::lock_acquired; }
+};
+
+// What is in the way when a try fails.
+constexpr bool is_busy(int error) {
+  return error == EBUSY;
+}
+// The lock is held although the call returned an error: its last owner died.
+constexpr bool is_held(int error) {
+  return error == 0 || error == EOWNERDEAD;
+}
+
+// REQUIRES: `client` is recording().
+template <typename Try, typename Wait>
+inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wait) {
+  const int tried = try_it();
+  if (is_held(tried)) [[likely]] {
+    append_lock(client, what.acquire(), base::monotonic_ns(), what.lock, what.site);
+    return tried;
+  }
+  if (!is_busy(tried)) return wait();  // it says what is wrong
+  const int64_t request_ns = base::monotonic_ns();
+  append_stack(client, what.site);
+  append_lock(client, what.request(), request_ns, what.lock, what.site);
+  const int waited = wait();
+  append_outcome(client, what.acquired(), base::monotonic_ns(), what.lock, outcome_of(waited));
+  return waited;
+}
+
+template <typename Try>
+inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
+  const int tried = try_it();
+  if (is_held(tried)) {
+    append_lock(client, what.acquire(), base::monotonic_ns(), what.lock, what.site);
+  } else if (is_busy(tried)) {
+    append_lock(client, EventKind::lock_busy, base::monotonic_ns(), what.lock, what.site);
+  }
+  return tried;
+}
+
+// The time is taken before, the event written after: sections do not overlap, and the event's cost is outside.
+template <typename Unlock>
+inline int release(Client* client, uint64_t lock, uint64_t site, Unlock unlock) {
+  const int64_t now_ns = base::monotonic_ns();
+  const int error = unlock();
+  if (error == 0) append_lock(client, EventKind::lock_release, now_ns, lock, site);
+  return error;
+}
+
+}  // namespace contrafact::agent_native

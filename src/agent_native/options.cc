@@ -1,0 +1,100 @@
+#include "agent_native/options.h"
+
+#include <charconv>
+
+namespace contrafact::agent_native {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+std::string decode(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escaped =
+        text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
+    out += escaped ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
+    if (escaped) i += 2;
+  }
+  return out;
+}
+
+std::string encode(std::string_view text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c != ',' && c != '%' && c != '=' && byte > ' ' && byte < 0x7f) {
+      out += c;
+    } else {
+      out += '%';
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  return out;
+}
+
+template <typename Number>
+bool parse_number(std::string_view text, Number& out) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse_flag(std::string_view text, bool& out) {
+  out = text == "1";
+  return text == "0" || text == "1";
+}
+
+bool set(Options& options, std::string_view key, std::string_view value) {
+  if (key == "output") {
+    options.output = decode(value);
+    return !options.output.empty();
+  }
+  if (key == "memory") return parse_number(value, options.memory_bytes_max);
+  if (key == "children") return parse_flag(value, options.children);
+  if (key == "cpu_switches") return parse_flag(value, options.cpu_switches);
+  if (key == "process") return parse_number(value, options.process);
+  return false;
+}
+
+}  // namespace
+
+base::Result<Options> parse_options(std::string_view text) {
+  Options options;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const size_t equals = item.find('=');
+    const bool known =
+        equals != std::string_view::npos && set(options, item.substr(0, equals), item.substr(equals + 1));
+    if (!known) return base::Error{std::string(kOptionsVariable) + ": '" + std::string(item) + "' is no option"};
+  }
+  if (options.output.empty()) return base::Error{std::string(kOptionsVariable) + ": no output"};
+  return options;
+}
+
+std::string print_options(const Options& options) {
+  std::string text = "output=" + encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
+  if (options.children) text += ",children=1";
+  if (!options.cpu_switches) text += ",cpu_switches=0";
+  if (options.process != 0) text += ",process=" + std::to_string(options.process);
+  return text;
+}
+
+std::string without_library(std::string_view preload, std::string_view library) {
+  std::string out;
+  while (!preload.empty()) {
+    const std::string_view item = preload.substr(0, preload.find_first_of(": "));
+    preload.remove_prefix(std::min(preload.size(), item.size() + 1));
+    if (item.empty() || item == library) continue;
+    if (!out.empty()) out += ':';
+    out += item;
+  }
+  return out;
+}
+
+}  // namespace contrafact::agent_native

@@ -1,0 +1,30 @@
+// What `contrafact record` tells the agent, through the environment: CONTRAFACT_NATIVE=KEY=VALUE,... with the values
+// percent-encoded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace contrafact::agent_native {
+
+inline constexpr char kOptionsVariable[] = "CONTRAFACT_NATIVE";
+
+struct Options {
+  std::string output;                              // the trace; of a child: with ".PID" behind it
+  uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
+  bool children = false;                           // record forked and spawned processes too
+  bool cpu_switches = true;
+  int32_t process = 0;  // the recorded process that goes on through exec; 0: this is the first
+};
+
+// The error names the key that is unknown or has no such value.
+base::Result<Options> parse_options(std::string_view text);
+std::string print_options(const Options& options);
+
+// LD_PRELOAD's value without our own library; `library` is its path.
+std::string without_library(std::string_view preload, std::string_view library);
+
+}  // namespace contrafact::agent_native

@@ -1,0 +1,36 @@
+// Waits for other processes and for signals.
+#include "agent_native/blocking.h"
+#include "agent_native/real.h"
+
+using namespace contrafact::agent_native;
+
+CONTRAFACT_INTERPOSE(pid_t, wait, (int* status)) {
+  return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().wait(status); });
+}
+CONTRAFACT_INTERPOSE(pid_t, waitpid, (pid_t pid, int* status, int flags)) {
+  if ((flags & WNOHANG) != 0) return real().waitpid(pid, status, flags);
+  return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().waitpid(pid, status, flags); });
+}
+CONTRAFACT_INTERPOSE(int, waitid, (idtype_t type, id_t id, siginfo_t* info, int flags)) {
+  if ((flags & WNOHANG) != 0) return real().waitid(type, id, info, flags);
+  return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().waitid(type, id, info, flags); });
+}
+CONTRAFACT_INTERPOSE(pid_t, wait4, (pid_t pid, int* status, int flags, rusage* usage)) {
+  if ((flags & WNOHANG) != 0) return real().wait4(pid, status, flags, usage);
+  return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().wait4(pid, status, flags, usage); });
+}
+CONTRAFACT_INTERPOSE(int, sigwait, (const sigset_t* set, int* number)) {
+  return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigwait(set, number); });
+}
+CONTRAFACT_INTERPOSE(int, sigwaitinfo, (const sigset_t* set, siginfo_t* info)) {
+  return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigwaitinfo(set, info); });
+}
+CONTRAFACT_INTERPOSE(int, sigtimedwait, (const sigset_t* set, siginfo_t* info, const timespec* timeout)) {
+  return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigtimedwait(set, info, timeout); });
+}
+CONTRAFACT_INTERPOSE(int, sigsuspend, (const sigset_t* mask)) {
+  return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigsuspend(mask); });
+}
+CONTRAFACT_INTERPOSE(int, pause, ()) {
+  return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().pause(); });
+}

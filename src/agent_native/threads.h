@@ -1,0 +1,15 @@
+// The life of threads, as the recorder sees it.
+#pragma once
+
+#include "agent_native/recording.h"
+
+namespace contrafact::agent_native {
+
+// The current thread is the process's first.
+void attach_main();
+// The current thread ends, or the process on it: its last events. Does nothing on a thread that is not attached.
+void leave_current();
+// Destructor of Agent::ended, with the number of the library's round through the thread's destructors.
+void thread_ended(void* round);
+
+}  // namespace contrafact::agent_native

@@ -1,0 +1,226 @@
+#include "analysis/lock_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "model/text_names.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using model::CriticalSection;
+using model::EventKind;
+
+// What is gathered before it is summarised.
+struct Gathered {
+  LockUse use;
+  std::vector<int64_t> waits_ns, holds_ns;
+  std::map<uint32_t, int64_t> owners_ns;  // by the owner's site
+
+  void add(const CriticalSection& section, bool held) {
+    const bool had = section.outcome == model::Outcome::normal;
+    if (had) {
+      ++use.acquisitions;
+      use.contended += section.contended();
+      use.shared += section.shared;
+      if (held) holds_ns.push_back(section.hold_ns());
+    } else {
+      ++use.failed;
+    }
+    if (section.contended()) waits_ns.push_back(section.wait_ns());
+  }
+  void finish() {
+    use.wait = summarise(waits_ns);
+    use.hold = summarise(holds_ns);
+  }
+};
+
+class Profiler {
+ public:
+  explicit Profiler(const model::Trace& trace) : trace_(trace), sections_(model::critical_sections(trace)) {}
+
+  LockProfile run() {
+    profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
+    for (const model::EventRange& range : trace_.thread_ranges) {
+      if (range.size() > 0) profile_.threads_ns += trace_.time_ns[range.end - 1] - trace_.time_ns[range.begin];
+    }
+    list_thread_waits();
+    for (size_t begin = 0; begin < sections_.size();) {
+      size_t end = begin;
+      while (end < sections_.size() && sections_[end].lock == sections_[begin].lock) ++end;
+      add_lock(begin, end);
+      begin = end;
+    }
+    add_failed_tries();
+    finish();
+    return std::move(profile_);
+  }
+
+ private:
+  struct LockTotals {
+    Gathered gathered;
+    std::set<uint32_t> threads;
+    int64_t held_ns = 0;
+  };
+
+  // Each thread's own waits for locks, in time: an owner that is in one is part of a chain.
+  void list_thread_waits() {
+    waits_of_thread_.resize(trace_.threads.size());
+    for (const CriticalSection& section : sections_) {
+      if (section.contended() && model::is_held(trace_.locks[section.lock.index()].kind)) {
+        waits_of_thread_[section.thread.index()].emplace_back(section.request_ns, section.acquire_ns);
+      }
+    }
+    for (auto& waits : waits_of_thread_) std::sort(waits.begin(), waits.end());
+  }
+
+  uint32_t site_of(model::ContextId context) {
+    // By the innermost frame only: contended acquisitions have their callers too, uncontended ones have not.
+    const auto method = context.valid() ? trace_.contexts[context.index()].method : model::MethodId::none();
+    const uint32_t line = context.valid() ? trace_.contexts[context.index()].line : 0;
+    const auto known = site_of_code_.find({method.value, line});
+    if (known != site_of_code_.end()) return known->second;
+    std::string label = context.valid() ? trace_.frame_label(context) : "?";
+    const auto [found, added] = site_of_label_.try_emplace(label, static_cast<uint32_t>(profile_.sites.size()));
+    if (added) profile_.sites.push_back({std::move(label), context});
+    site_of_code_[{method.value, line}] = found->second;
+    return found->second;
+  }
+
+  void add_lock(size_t begin, size_t end) {
+    const LockId lock = sections_[begin].lock;
+    const bool held = model::is_held(trace_.locks[lock.index()].kind);
+    LockTotals& totals = locks_[lock.value];
+    int64_t covered_ns = INT64_MIN;
+    for (size_t s = begin; s < end; ++s) {
+      const CriticalSection& section = sections_[s];
+      Gathered& site = sites_[{lock.value, site_of(section.site)}];
+      site.add(section, held);
+      totals.gathered.add(section, held);
+      totals.threads.insert(section.thread.value);
+      const int64_t from_ns = std::max(covered_ns, section.acquire_ns);
+      if (held && section.release_ns > from_ns) {  // readers overlap: each instant once
+        totals.held_ns += section.release_ns - from_ns;
+        covered_ns = section.release_ns;
+      }
+    }
+    if (held) find_owners(begin, end, totals);
+  }
+
+  // Sections of one lock, by time. For each wait it goes back from the acquisition to the sections that lie in it;
+  // those that begin before the wait end in it at most once for an exclusive lock, so it stops there.
+  void find_owners(size_t begin, size_t end, LockTotals& totals) {
+    constexpr size_t kReadersBeforeMax =
+        64;  // a reader may have begun long before: look so far behind the wait's begin
+    for (size_t s = begin; s < end; ++s) {
+      const CriticalSection& wait = sections_[s];
+      if (!wait.contended()) continue;
+      size_t before = 0;
+      for (size_t o = end_of_candidates(begin, end, s); o-- > begin && before < kReadersBeforeMax;) {
+        const CriticalSection& owner = sections_[o];
+        if (owner.acquire_ns < wait.request_ns) ++before;
+        if (o == s || owner.thread == wait.thread) continue;
+        const int64_t from_ns = std::max(owner.acquire_ns, wait.request_ns);
+        const int64_t to_ns = std::min(owner.release_ns, wait.acquire_ns);
+        if (to_ns <= from_ns) continue;
+        charge(wait, owner, from_ns, to_ns, totals);
+      }
+    }
+  }
+
+  size_t end_of_candidates(size_t begin, size_t end, size_t s) const {
+    (void)begin;
+    size_t after = s + 1;  // sections that were acquired at the same instant come later in the order
+    while (after < end && sections_[after].acquire_ns == sections_[s].acquire_ns) ++after;
+    return after;
+  }
+
+  void charge(const CriticalSection& wait, const CriticalSection& owner, int64_t from_ns, int64_t to_ns,
+              LockTotals& totals) {
+    Gathered& site = sites_[{wait.lock.value, site_of(wait.site)}];
+    const int64_t chained_ns = overlap(waits_of_thread_[owner.thread.index()], from_ns, to_ns);
+    for (Gathered* each : {&site, &totals.gathered}) {
+      each->use.owner_wait_ns += to_ns - from_ns;
+      each->use.chained_ns += chained_ns;
+    }
+    site.owners_ns[site_of(owner.site)] += to_ns - from_ns;
+  }
+
+  static int64_t overlap(const std::vector<std::pair<int64_t, int64_t>>& waits, int64_t from_ns, int64_t to_ns) {
+    int64_t sum_ns = 0;
+    auto at = std::lower_bound(waits.begin(), waits.end(), std::pair(from_ns, INT64_MIN));
+    if (at != waits.begin()) --at;
+    for (; at != waits.end() && at->first < to_ns; ++at) {
+      sum_ns += std::max<int64_t>(0, std::min(to_ns, at->second) - std::max(from_ns, at->first));
+    }
+    return sum_ns;
+  }
+
+  void add_failed_tries() {
+    for (size_t i = 0; i < trace_.event_count(); ++i) {
+      if (trace_.kind[i] != EventKind::lock_busy || trace_.a[i] == UINT32_MAX) continue;
+      ++sites_[{trace_.a[i], site_of(model::ContextId(trace_.b[i]))}].use.failed;
+      ++locks_[trace_.a[i]].gathered.use.failed;
+    }
+  }
+
+  double share(int64_t part_ns, int64_t whole_ns) const {
+    return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
+  }
+
+  void finish() {
+    for (auto& [lock, totals] : locks_) {
+      totals.gathered.finish();
+      LockRowStats row{LockId(lock), lock_name(trace_, LockId(lock)), totals.gathered.use};
+      row.held_share = share(totals.held_ns, profile_.run_ns);
+      row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
+      row.threads = static_cast<uint32_t>(totals.threads.size());
+      profile_.locks.push_back(std::move(row));
+    }
+    for (auto& [key, gathered] : sites_) {
+      gathered.finish();
+      LockSiteStats row{LockId(key.first), key.second, gathered.use};
+      row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
+      const auto most = std::max_element(gathered.owners_ns.begin(), gathered.owners_ns.end(),
+                                         [](const auto& x, const auto& y) { return x.second < y.second; });
+      if (most != gathered.owners_ns.end()) {
+        row.owner_site = most->first;
+        row.owner_share = share(most->second, row.use.wait.total_ns);
+      }
+      profile_.lock_sites.push_back(row);
+    }
+    const auto longest_first = [](const auto& x, const auto& y) {
+      return std::tuple(-x.use.wait.total_ns, -static_cast<int64_t>(x.use.acquisitions), x.lock) <
+             std::tuple(-y.use.wait.total_ns, -static_cast<int64_t>(y.use.acquisitions), y.lock);
+    };
+    std::stable_sort(profile_.locks.begin(), profile_.locks.end(), longest_first);
+    std::stable_sort(profile_.lock_sites.begin(), profile_.lock_sites.end(), longest_first);
+  }
+
+  const model::Trace& trace_;
+  std::vector<CriticalSection> sections_;
+  LockProfile profile_;
+  std::map<uint32_t, LockTotals> locks_;
+  std::map<std::pair<uint32_t, uint32_t>, Gathered> sites_;  // by lock and site
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> site_of_code_;
+  std::unordered_map<std::string, uint32_t> site_of_label_;
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> waits_of_thread_;
+};
+
+}  // namespace
+
+std::string lock_name(const model::Trace& trace, LockId lock) {
+  const format::LockRow& row = trace.locks[lock.index()];
+  if (row.name.valid()) return std::string(trace.string(row.name));
+  return fmt::format("{} {}", model::kLockKindNames[row.kind], lock.value);
+}
+
+LockProfile lock_profile(const model::Trace& trace) {
+  return Profiler(trace).run();
+}
+
+}  // namespace contrafact::analysis

@@ -1,0 +1,71 @@
+// Lock profile: who waits for whom, where and how long, for each lock and for each call site of it.
+//
+// The owner that a contended acquisition waited for is who held the lock meanwhile: its wait is split among the
+// sections of other threads that lie in it, by time. What no section covers is the way from a release to the next
+// acquisition: the system's wake-up.
+//
+// Pure function. Cost: the model's critical sections, a sort, and for each contended acquisition the sections within
+// its wait.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/duration_stats.h"
+#include "model/critical_sections.h"
+#include "model/trace.h"
+
+namespace contrafact::analysis {
+
+using model::LockId;
+
+// Code that asks for a lock: equal text is the same site, whichever copy of inlined code was running.
+struct LockSite {
+  std::string label;         // "consumer (pbzip2.cpp:1021)", "?" if unknown
+  model::ContextId context;  // one of its contexts
+};
+
+struct LockUse {
+  uint64_t acquisitions = 0;  // had; for conditions and barriers: waits that ended well
+  uint64_t contended = 0;     // of these, after a wait
+  uint64_t failed = 0;        // tries that found it held, waits that ended by timeout or otherwise
+  uint64_t shared = 0;        // of the acquisitions, a reader's
+  DurationStats wait;         // of the contended and of the failed waits
+  DurationStats hold;         // of the acquisitions; none where nothing is held
+  int64_t owner_wait_ns = 0;  // of the wait, while a section of another thread was seen
+  int64_t chained_ns = 0;     // of that, while the owner itself waited for a lock
+};
+
+struct LockRowStats {
+  LockId lock;
+  std::string name;  // the variable's, or "mutex 3": its number in the trace
+  LockUse use;
+  double held_share = 0;  // of the run, during which anybody held it
+  double wait_share = 0;  // of the threads' time together, spent waiting for it
+  uint32_t threads = 0;   // that used it
+};
+
+struct LockSiteStats {
+  LockId lock;
+  uint32_t site = 0;  // index into LockProfile::sites
+  LockUse use;
+  // The site whose holders it waited for longest, and its share of the wait; UINT32_MAX if it never waited for one.
+  uint32_t owner_site = UINT32_MAX;
+  double owner_share = 0;
+  double wait_share = 0;
+};
+
+struct LockProfile {
+  std::vector<LockSite> sites;
+  std::vector<LockRowStats> locks;        // the longest waited for first, then by acquisitions
+  std::vector<LockSiteStats> lock_sites;  // likewise
+  int64_t run_ns = 0;
+  int64_t threads_ns = 0;  // lifetimes of all threads together
+};
+
+LockProfile lock_profile(const model::Trace& trace);
+
+// "mutex 3", or the name of the variable.
+std::string lock_name(const model::Trace& trace, LockId lock);
+
+}  // namespace contrafact::analysis

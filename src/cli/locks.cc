@@ -1,0 +1,193 @@
+#include "cli/locks.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analysis/lock_profile.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/output.h"
+#include "cli/trace_input.h"
+#include "model/text_names.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+using table::Cell;
+using table::Type;
+using table::Unit;
+
+struct Options {
+  std::string path;
+  size_t top = 20;
+  bool all_kinds = false;
+  bool json = false;
+};
+
+std::string kind_of(const model::Trace& trace, model::LockId lock) {
+  return std::string(model::kLockKindNames[trace.locks[lock.index()].kind]);
+}
+
+// Waiting is what conditions, barriers and semaphores are for; with --all they are shown too.
+bool is_shown(const model::Trace& trace, model::LockId lock, bool all_kinds) {
+  return all_kinds || model::is_held(trace.locks[lock.index()].kind);
+}
+
+Cell optional_duration(const analysis::DurationStats& stats, int64_t value_ns) {
+  return stats.count > 0 ? Cell(value_ns) : Cell();
+}
+
+void add_use(std::vector<Cell>& row, const analysis::LockUse& use) {
+  for (const uint64_t n : {use.acquisitions, use.contended, use.failed}) row.emplace_back(static_cast<int64_t>(n));
+  for (const analysis::DurationStats* stats : {&use.wait, &use.hold}) {
+    row.push_back(optional_duration(*stats, stats->total_ns));
+    row.push_back(optional_duration(*stats, static_cast<int64_t>(stats->mean_ns())));
+    row.push_back(optional_duration(*stats, stats->p50_ns));
+    row.push_back(optional_duration(*stats, stats->p90_ns));
+    row.push_back(optional_duration(*stats, stats->p99_ns));
+    row.push_back(optional_duration(*stats, stats->max_ns));
+  }
+}
+
+table::Table locks_table(const model::Trace& trace, const analysis::LockProfile& profile, bool all_kinds) {
+  table::Table table(kLocksSchema);
+  for (const analysis::LockRowStats& lock : profile.locks) {
+    if (!is_shown(trace, lock.lock, all_kinds)) continue;
+    std::vector<Cell> row{lock.name, kind_of(trace, lock.lock), int64_t{lock.threads}};
+    add_use(row, lock.use);
+    row.emplace_back(lock.wait_share);
+    row.emplace_back(lock.held_share);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+table::Table sites_table(const model::Trace& trace, const analysis::LockProfile& profile, bool all_kinds) {
+  table::Table table(kLockSitesSchema);
+  for (const analysis::LockSiteStats& site : profile.lock_sites) {
+    if (!is_shown(trace, site.lock, all_kinds)) continue;
+    std::vector<Cell> row{analysis::lock_name(trace, site.lock), kind_of(trace, site.lock),
+                          profile.sites[site.site].label};
+    add_use(row, site.use);
+    const bool owned = site.owner_site != UINT32_MAX;
+    row.push_back(owned ? Cell(profile.sites[site.owner_site].label) : Cell());
+    row.push_back(owned ? Cell(site.owner_share) : Cell());
+    row.push_back(owned ? Cell(site.use.chained_ns) : Cell());
+    row.emplace_back(site.wait_share);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::string empty_reason(const model::Trace& trace) {
+  if (trace.fact("agent") != "native" && trace.locks.empty()) {
+    return "the trace has no lock events: only native programs are recorded with theirs";
+  }
+  return trace.locks.empty() ? "the program took no lock that the agent sees (contrafact help tables)"
+                             : "no lock that is held; --all shows conditions, barriers and semaphores";
+}
+
+void cut(table::Table& table, size_t top, const char* what) {
+  if (const size_t all = table.rows().size(); all > top) {
+    table.truncate(top);
+    table.add_note(fmt::format("({} of {} {}; --top shows more)", top, all, what));
+  }
+}
+
+int run(const Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  const analysis::LockProfile profile = analysis::lock_profile(*trace);
+  table::Table locks = locks_table(*trace, profile, options.all_kinds || options.json);
+  table::Table sites = sites_table(*trace, profile, options.all_kinds || options.json);
+  locks.set_empty_reason(empty_reason(*trace));
+  sites.set_empty_reason(empty_reason(*trace));
+  std::string text;
+  if (options.json) {
+    nlohmann::ordered_json document = json_document("locks");
+    document["trace"] = trace_json_header(options.path, *trace);
+    document["duration_ns"] = profile.run_ns;
+    document["threads_ns"] = profile.threads_ns;
+    document["locks"] = table::rows_json(locks);
+    document["sites"] = table::rows_json(sites);
+    if (locks.empty()) document["empty_reason"] = locks.empty_reason();
+    text = table::json_text(document);
+  } else {
+    cut(locks, options.top, "locks");
+    cut(sites, options.top, "sites");
+    text = table::render_text(locks, session.out);
+    if (!locks.empty()) text += "\n" + table::render_text(sites, session.out);
+  }
+  base::Status printed = print(text);
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded native run")->required();
+  app.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
+      ->capture_default_str();
+  app.add_flag("--all", options->all_kinds, "conditions, barriers and semaphores too");
+  app.add_flag("--json", options->json, "as JSON; everything");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+#define CONTRAFACT_USE_COLUMNS                                                                                 \
+  {"acquisitions", "acquired", Type::integer, Unit::none,                                                      \
+   "How often it was had; for conditions and barriers, waits that ended well."},                               \
+      {"contended", "contended", Type::integer, Unit::none, "Of these, how often after a wait."},              \
+      {"failed",                                                                                               \
+       "failed",                                                                                               \
+       Type::integer,                                                                                          \
+       Unit::none,                                                                                             \
+       "Tries that found it held, and waits that ended by their timeout or an error.",                         \
+       6},                                                                                                     \
+      {"wait_total_ns", "wait", Type::duration, Unit::ns, "Time waited for it, all threads together."},        \
+      {"wait_mean_ns", "mean", Type::duration, Unit::ns, "Mean of the waits.", 3},                             \
+      {"wait_p50_ns", "p50", Type::duration, Unit::ns, "Half of the waits were no longer than this.", 5},      \
+      {"wait_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten waits were no longer than this.", 7},      \
+      {"wait_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 waits were no longer than this.", 4},        \
+      {"wait_max_ns", "longest", Type::duration, Unit::ns, "The longest wait.", 8},                            \
+      {"hold_total_ns", "held", Type::duration, Unit::ns, "Time it was held, all acquisitions together."},     \
+      {"hold_mean_ns", "mean", Type::duration, Unit::ns, "Mean time from an acquisition to its release.", 3},  \
+      {"hold_p50_ns", "p50", Type::duration, Unit::ns, "Half of the times held were no longer than this.", 5}, \
+      {"hold_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten times held were no longer than this.", 7}, \
+      {"hold_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 times held were no longer than this.", 4},   \
+      {"hold_max_ns", "longest", Type::duration, Unit::ns, "The longest time held.", 8}
+
+const table::Schema kLocksSchema{
+    "locks",
+    "The locks of a native program, the longest waited for first.",
+    {{"lock", "lock", Type::text, Unit::none, "The variable that it is, or its kind and number in the trace."},
+     {"kind", "kind", Type::text, Unit::none,
+      "mutex, rwlock, spinlock, once; condition, barrier and semaphore with --all.", 2},
+     {"threads", "threads", Type::integer, Unit::threads, "Threads that used it.", 2},
+     CONTRAFACT_USE_COLUMNS,
+     {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together."},
+     {"held_share", "of run", Type::ratio, Unit::ratio, "Of the run's duration, while somebody held it.", 1}}};
+
+const table::Schema kLockSitesSchema{
+    "lock_sites",
+    "The places in the code that ask for each lock, the longest waiting first.",
+    {{"lock", "lock", Type::text, Unit::none, "As above."},
+     {"kind", "kind", Type::text, Unit::none, "As above.", 9},
+     {"site", "site", Type::text, Unit::none, "Function, file and line of the call, or symbol and offset."},
+     CONTRAFACT_USE_COLUMNS,
+     {"owner", "waits for", Type::text, Unit::none, "The site whose holders it waited for longest."},
+     {"owner_share", "share", Type::ratio, Unit::ratio, "Of the site's wait, spent on that one.", 1},
+     {"chained_ns", "chained", Type::duration, Unit::ns, "Of the wait, while the owner itself waited for another lock.",
+      6},
+     {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together.", 2}}};
+#undef CONTRAFACT_USE_COLUMNS
+
+const Command kLocksCommand{"locks", "print who waits for whom at which lock, where, and how long",
+                            "contrafact locks run.cft\ncontrafact locks run.cft --all --top 50\n"
+                            "contrafact locks run.cft --json",
+                            declare};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,161 @@
+#include "cli/program_file.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstring>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace contrafact::cli {
+namespace {
+
+constexpr size_t kScriptBytesMax = 256 << 10;  // of a script, looked through for java
+
+ProgramFile closed(std::string why) {
+  return {ProgramKind::closed, std::move(why), {}};
+}
+
+template <typename Struct>
+bool read_at(const std::vector<uint8_t>& bytes, uint64_t at, Struct& out) {
+  if (at > bytes.size() || bytes.size() - at < sizeof out) return false;
+  std::memcpy(&out, bytes.data() + at, sizeof out);
+  return true;
+}
+
+// Text at an offset of the file, up to a zero.
+std::string text_at(const std::vector<uint8_t>& bytes, uint64_t at) {
+  std::string text;
+  for (; at < bytes.size() && bytes[at] != 0 && text.size() < 4096; ++at) text += static_cast<char>(bytes[at]);
+  return text;
+}
+
+struct Segments {
+  std::string interpreter;
+  bool dynamic = false;
+  std::vector<Elf64_Phdr> loads;
+  Elf64_Phdr dynamic_segment{};
+};
+
+Segments segments_of(const std::vector<uint8_t>& bytes, const Elf64_Ehdr& header) {
+  Segments out;
+  for (uint16_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(bytes, header.e_phoff + uint64_t{i} * header.e_phentsize, segment)) break;
+    if (segment.p_type == PT_INTERP) out.interpreter = text_at(bytes, segment.p_offset);
+    if (segment.p_type == PT_LOAD) out.loads.push_back(segment);
+    if (segment.p_type == PT_DYNAMIC) {
+      out.dynamic = true;
+      out.dynamic_segment = segment;
+    }
+  }
+  return out;
+}
+
+// The libraries that it names (DT_NEEDED).
+std::vector<std::string> needed(const std::vector<uint8_t>& bytes, const Segments& segments) {
+  std::vector<uint64_t> names;
+  uint64_t strings_address = 0;
+  Elf64_Dyn entry;
+  for (uint64_t at = 0; at < segments.dynamic_segment.p_filesz; at += sizeof entry) {
+    if (!read_at(bytes, segments.dynamic_segment.p_offset + at, entry) || entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+    if (entry.d_tag == DT_STRTAB) strings_address = entry.d_un.d_ptr;
+  }
+  std::vector<std::string> libraries;
+  for (const Elf64_Phdr& load : segments.loads) {
+    if (strings_address < load.p_vaddr || strings_address >= load.p_vaddr + load.p_filesz) continue;
+    const uint64_t strings = strings_address - load.p_vaddr + load.p_offset;
+    for (const uint64_t name : names) libraries.push_back(text_at(bytes, strings + name));
+  }
+  return libraries;
+}
+
+// Programs that run with more rights than their user's: the loader ignores preloads in them.
+bool gains_rights(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return false;
+  const bool set_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid();
+  const bool set_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getegid();
+  const bool capable = getxattr(path.c_str(), "security.capability", nullptr, 0) > 0 && geteuid() != 0;
+  return set_user || set_group || capable;
+}
+
+ProgramFile inspect_elf(const std::string& path, const std::vector<uint8_t>& bytes) {
+  Elf64_Ehdr header;
+  if (!read_at(bytes, 0, header)) return closed("its ELF header is cut off");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
+    return closed("it is not an x86-64 program");
+  }
+  const Segments segments = segments_of(bytes, header);
+  if (segments.interpreter.empty()) {
+    return closed("it is statically linked: no agent can be preloaded, and its locks are its own");
+  }
+  if (segments.interpreter.find("ld-linux-x86-64") == std::string::npos) {
+    return closed(fmt::format("its loader is {}, not the GNU C library's", segments.interpreter));
+  }
+  if (gains_rights(path)) {
+    return closed(
+        "it runs with other rights than yours (set-user-ID, set-group-ID or file capabilities), so the system's "
+        "loader ignores preloaded agents; record it as that user");
+  }
+  for (const std::string& library : needed(bytes, segments)) {
+    if (library.starts_with("libjli") || library.starts_with("libjvm")) return {ProgramKind::jvm, {}, {}};
+  }
+  return {};
+}
+
+std::string first_word(std::string_view line) {
+  size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string(line.substr(begin, line.find_first_of(" \t\r\n", begin) - begin));
+}
+
+// "java" as a word of a command: not within another name.
+bool has_java(std::string_view text) {
+  for (size_t at = text.find("java"); at != std::string_view::npos; at = text.find("java", at + 4)) {
+    const auto joins = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    };
+    const bool begins = at == 0 || !joins(text[at - 1]);
+    const bool ends = at + 4 >= text.size() || !joins(text[at + 4]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+bool is_shell(std::string_view interpreter) {
+  const std::string_view name = interpreter.substr(interpreter.rfind('/') + 1);
+  return name == "sh" || name == "bash" || name == "dash" || name == "ksh" || name == "zsh" || name == "env";
+}
+
+}  // namespace
+
+base::Result<ProgramFile> inspect_program(const std::string& path) {
+  base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
+  if (!bytes) return bytes.error();
+  if (bytes->size() >= 4 && std::memcmp(bytes->data(), ELFMAG, SELFMAG) == 0) return inspect_elf(path, *bytes);
+  if (bytes->size() >= 2 && (*bytes)[0] == '#' && (*bytes)[1] == '!') {
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()) + 2,
+                                std::min<size_t>(bytes->size() - 2, 4096));
+    return ProgramFile{ProgramKind::script, {}, first_word(text.substr(0, text.find('\n')))};
+  }
+  return closed("it is neither an ELF program nor a script with #!");
+}
+
+bool names_java(const std::vector<std::string>& program, const std::string& path, const ProgramFile& file) {
+  for (size_t i = 1; i < program.size(); ++i) {
+    if (has_java(program[i])) return true;
+  }
+  if (file.kind != ProgramKind::script || !is_shell(file.interpreter)) return false;
+  base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
+  if (!bytes) return false;
+  return has_java({reinterpret_cast<const char*>(bytes->data()), std::min(bytes->size(), kScriptBytesMax)});
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,31 @@
+// What kind of program a file is, as far as recording it goes. Reads the file, starts nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace contrafact::cli {
+
+enum class ProgramKind : uint8_t {
+  native,  // dynamically linked for this machine and this C library: the agent can be preloaded
+  script,  // begins with #!; its interpreter is started
+  jvm,     // an executable that carries a Java virtual machine's launcher library
+  closed,  // nothing can be preloaded into it: `why` says so
+};
+
+struct ProgramFile {
+  ProgramKind kind = ProgramKind::native;
+  std::string why;          // closed
+  std::string interpreter;  // script: the path after #!
+};
+
+// Follows a script to its interpreter only by name. Errors: the file cannot be read.
+base::Result<ProgramFile> inspect_program(const std::string& path);
+
+// Whether a command that is no Java launcher starts one, as far as its words tell: `timeout 5 java ...`, `sh -c "java
+// ..."`, a shell script that names java.
+bool names_java(const std::vector<std::string>& program, const std::string& path, const ProgramFile& file);
+
+}  // namespace contrafact::cli

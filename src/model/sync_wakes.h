@@ -1,0 +1,24 @@
+// Who woke whom at conditions, barriers, semaphores and onces. (Joins need nothing: the task that is waited for
+// completes.)
+//
+// The recording says who signalled and who went on, not which of several waiters a signal reached: that is inferred
+// from the times, and certain where one thread waits. Pure function; linear but for sorts, and for conditions and
+// semaphores with the number of threads that wait there at a time.
+#pragma once
+
+#include <vector>
+
+#include "model/critical_sections.h"
+
+namespace contrafact::model {
+
+struct SyncWake {
+  uint32_t wait = 0;  // index of the woken one among the sections
+  EventIndex cause;   // sync_signal or sync_broadcast; at a barrier the last one's sync_wait
+};
+
+// `sections` are critical_sections(trace). Sorted by wait. A wait that ended otherwise (spuriously, by its timeout) or
+// whose cause was not recorded is left out, and so is a barrier's last one, who waits for nobody.
+std::vector<SyncWake> sync_wakes(const Trace& trace, const std::vector<CriticalSection>& sections);
+
+}  // namespace contrafact::model

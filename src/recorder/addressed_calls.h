@@ -1,0 +1,36 @@
+// Calls whose operands are addresses of the recorded program's code and objects. A working thread writes what it has in
+// its registers and looks nothing up; the drainer turns addresses into the ids of table rows (AddressTable).
+//
+//   id     kAddressedCall + EventKind, or kFramesCall
+//   words  by the event's schema:  lock     2: the address, with its LockKind in the top 8 bits
+//                                  context  2: a return address
+//                                  others   1
+//          kFramesCall has 4 words, two return addresses, and no time: callers of the CONTEXT of the client's next
+//          addressed event, innermost first; a zero ends the stack.
+#pragma once
+
+#include <cstdint>
+
+#include "format/event.h"
+
+namespace contrafact::recorder {
+
+inline constexpr uint16_t kAddressedCall = 0x200;
+inline constexpr uint16_t kFramesCall = kAddressedCall + 0xff;
+inline constexpr uint32_t kFramesWords = 4;
+inline constexpr uint32_t kAddressedWordsMax = 4;
+static_assert(format::kEventKinds < 0xff);
+
+constexpr uint16_t addressed_call(format::EventKind kind) {
+  return static_cast<uint16_t>(kAddressedCall + static_cast<uint16_t>(kind));
+}
+
+// User addresses have 47 bits (57 with five-level tables, which a program must ask for): the top byte is free.
+inline constexpr int kLockKindShift = 56;
+inline constexpr uint64_t kLockAddressMask = (uint64_t{1} << kLockKindShift) - 1;
+
+inline uint64_t lock_word(const void* lock, format::LockKind kind) {
+  return reinterpret_cast<uint64_t>(lock) | static_cast<uint64_t>(kind) << kLockKindShift;
+}
+
+}  // namespace contrafact::recorder

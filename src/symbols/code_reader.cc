@@ -1,0 +1,175 @@
+#include "symbols/code_reader.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "symbols/demangle.h"
+
+namespace contrafact::symbols {
+
+struct CodeReader::Session {
+  Dwfl_Callbacks callbacks{};
+  char* debug_path = nullptr;  // null: the usual places
+  Dwfl* dwfl = nullptr;
+  std::vector<Dwfl_Module*> modules;  // as in the map; null where the file cannot be used
+};
+
+namespace {
+
+std::string hex(const unsigned char* bytes, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string name_of(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  const char* name = nullptr;
+  for (const unsigned key : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (!name && dwarf_attr_integrate(die, key, &attribute)) name = dwarf_formstring(&attribute);
+  }
+  if (!name) name = dwarf_diename(die);
+  return name ? function_name(name) : "?";
+}
+
+bool is_function(Dwarf_Die* die) {
+  const int tag = dwarf_tag(die);
+  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+// Where the inlined function `die` was called from.
+CodeFrame call_place(Dwarf_Die* unit, Dwarf_Die* die) {
+  CodeFrame place;
+  Dwarf_Attribute attribute;
+  Dwarf_Word value;
+  if (dwarf_attr(die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &value) == 0) {
+    place.line = static_cast<uint32_t>(value);
+  }
+  Dwarf_Files* files;
+  if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &value) == 0 &&
+      dwarf_getsrcfiles(unit, &files, nullptr) == 0) {
+    if (const char* file = dwarf_filesrc(files, value, nullptr, nullptr)) place.file = file;
+  }
+  return place;
+}
+
+// The functions around `address`, innermost first; empty without DWARF.
+std::vector<CodeFrame> dwarf_frames(Dwfl_Module* module, uint64_t address) {
+  std::vector<CodeFrame> frames;
+  Dwarf_Addr bias;
+  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
+  if (!unit) return frames;
+  Dwarf_Die* scopes = nullptr;
+  const int found = dwarf_getscopes(unit, address - bias, &scopes);
+  if (found <= 0) return frames;
+  Dwarf_Die innermost = scopes[0];
+  std::free(scopes);
+  // The scopes above follow abstract definitions: ask again for where the innermost one physically is.
+  const int count = dwarf_getscopes_die(&innermost, &scopes);
+  if (count <= 0) return frames;
+  CodeFrame place;
+  if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
+    int number = 0;
+    if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr)) place.file = file;
+    place.line = static_cast<uint32_t>(number);
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!is_function(&scopes[i])) continue;
+    place.function = name_of(&scopes[i]);
+    frames.push_back(place);
+    if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) break;
+    place = call_place(unit, &scopes[i]);
+  }
+  std::free(scopes);
+  return frames;
+}
+
+}  // namespace
+
+CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Session>()), modules_(modules) {
+  session_->callbacks.find_elf = dwfl_build_id_find_elf;
+  session_->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+  session_->callbacks.section_address = dwfl_offline_section_address;
+  session_->callbacks.debuginfo_path = &session_->debug_path;
+  session_->dwfl = dwfl_begin(&session_->callbacks);
+  session_->modules.assign(modules.modules().size(), nullptr);
+  if (!session_->dwfl) return;
+  dwfl_report_begin(session_->dwfl);
+  for (size_t i = modules.modules().size(); i-- > 0;) {  // of two in one place, the later one is wanted
+    const Module& module = modules.modules()[i];
+    Dwfl_Module* reported =
+        dwfl_report_elf(session_->dwfl, module.path.c_str(), module.path.c_str(), -1, module.bias, false);
+    if (!reported) {
+      problems_.push_back(fmt::format("{}: {}", module.path, dwfl_errmsg(-1)));
+      continue;
+    }
+    const unsigned char* bits;
+    GElf_Addr address;
+    GElf_Addr bias;
+    dwfl_module_getelf(reported, &bias);  // else the build id is not known
+    const int bytes = dwfl_module_build_id(reported, &bits, &address);
+    if (!module.build_id.empty() && (bytes <= 0 || hex(bits, bytes) != module.build_id)) {
+      problems_.push_back(
+          fmt::format("{} is not the file that was recorded: its code is shown by address", module.path));
+      continue;
+    }
+    session_->modules[i] = reported;
+  }
+  dwfl_report_end(session_->dwfl, nullptr, nullptr);
+}
+
+CodeReader::~CodeReader() {
+  if (session_->dwfl) dwfl_end(session_->dwfl);
+}
+
+std::vector<CodeFrame> CodeReader::frames(uint64_t address) {
+  const uint32_t at = modules_.find(address);
+  if (at == UINT32_MAX) return {{fmt::format("{:#x}", address), "", 0}};
+  const Module& module = modules_.modules()[at];
+  const std::string file(base_name(module.path));
+  Dwfl_Module* known = session_->modules[at];
+  if (known) {
+    std::vector<CodeFrame> frames = dwarf_frames(known, address);
+    if (!frames.empty()) return frames;
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char* name = dwfl_module_addrinfo(known, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    if (name) return {{fmt::format("{}+{:#x}", function_name(name), offset), file, 0}};
+  }
+  return {{fmt::format("{:#x}", address - module.bias), file, 0}};
+}
+
+CodeFrame CodeReader::function(uint64_t address) {
+  CodeFrame frame = frames(address).back();
+  const uint32_t at = modules_.find(address);
+  Dwfl_Module* known = at == UINT32_MAX ? nullptr : session_->modules[at];
+  if (!known) return frame;
+  GElf_Off offset = 0;
+  GElf_Sym symbol;
+  const char* name = dwfl_module_addrinfo(known, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  if (name && offset == 0) frame.function = function_name(name);
+  return frame;
+}
+
+std::string CodeReader::variable(uint64_t address) {
+  if (!session_->dwfl) return {};
+  Dwfl_Module* module = dwfl_addrmodule(session_->dwfl, address);
+  if (!module) return {};
+  GElf_Off offset = 0;
+  GElf_Sym symbol;
+  const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size) return {};
+  const std::string text = function_name(name);
+  return offset == 0 ? text : fmt::format("{}+{}", text, offset);
+}
+
+}  // namespace contrafact::symbols

@@ -1,0 +1,71 @@
+#include "symbols/demangle.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace contrafact::symbols {
+namespace {
+
+bool opens(char c) {
+  return c == '(' || c == '<' || c == '{' || c == '[';
+}
+bool closes(char c) {
+  return c == ')' || c == '>' || c == '}' || c == ']';
+}
+
+}  // namespace
+
+std::string without_signature(std::string_view text) {
+  text = text.substr(0, text.find(" [clone"));
+  for (std::string_view suffix : {" const", " volatile", " &", " &&"}) {
+    if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
+  }
+  const bool is_operator = text.find("operator") != std::string_view::npos;
+  if (text.ends_with(')')) {
+    int depth = 0;
+    size_t at = text.size();
+    while (at > 0) {
+      --at;
+      if (text[at] == ')') ++depth;
+      if (text[at] == '(' && --depth == 0) break;
+    }
+    if (at > 0) text = text.substr(0, at);
+  }
+  if (is_operator) return std::string(text);
+  // A return type stands before the last blank that is in no bracket.
+  int depth = 0;
+  for (size_t i = text.size(); i-- > 0;) {
+    if (closes(text[i])) ++depth;
+    if (opens(text[i])) --depth;
+    if (text[i] == ' ' && depth == 0) return std::string(text.substr(i + 1));
+  }
+  return std::string(text);
+}
+
+std::string thread_body_name(const std::string& function) {
+  constexpr std::string_view kBefore = "_Invoker<std::tuple<";
+  const size_t begin = function.find(kBefore);
+  if (begin == std::string::npos || !function.ends_with("::_M_run")) return function;
+  int depth = 1;
+  size_t at = begin + kBefore.size();
+  for (; at < function.size(); ++at) {
+    if (function[at] == '<') ++depth;
+    if (function[at] == '>' && --depth == 0) break;
+  }
+  return function.substr(begin + kBefore.size(), at - begin - kBefore.size());
+}
+
+std::string function_name(const std::string& linkage_name) {
+  // GCC's parts of a function: "load.cold", "load.part.0", "load.constprop.0".
+  const size_t dot = linkage_name.find('.', 1);
+  const std::string whole = linkage_name.substr(0, dot);
+  if (!whole.starts_with("_Z")) return whole;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return text ? without_signature(text.get()) : whole;
+}
+
+}  // namespace contrafact::symbols

@@ -1,0 +1,20 @@
+// Names of C++ functions as a person writes them: without parameters, return type and compiler's suffixes.
+// Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace contrafact::symbols {
+
+// "_ZN4shop4Feed4loadEi" -> "shop::Feed::load"; names of C as they are.
+std::string function_name(const std::string& linkage_name);
+
+// What a std::thread runs, out of the name of the library's function that runs it:
+// "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run" -> "main::{lambda()#1}".
+std::string thread_body_name(const std::string& function);
+
+// "void shop::run<int>(int, long) const [clone .cold]" -> "shop::run<int>".
+std::string without_signature(std::string_view demangled);
+
+}  // namespace contrafact::symbols

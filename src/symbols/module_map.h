@@ -1,0 +1,41 @@
+// Which file's code an address of the recorded process belonged to, from the trace's `module.N` facts (docs/format.md).
+//
+// Thread safety: immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::symbols {
+
+struct Module {
+  uint64_t bias = 0;                       // address in the process less address in the file
+  uint64_t begin = 0, end = 0;             // of its code
+  int64_t loaded_ns = 0, unloaded_ns = 0;  // unloaded 0: it stayed
+  std::string build_id;                    // hexadecimal digits; empty if the file has none
+  std::string path;
+};
+
+// None if the text is no such fact.
+bool parse_module(std::string_view text, Module& module);
+
+class ModuleMap {
+ public:
+  explicit ModuleMap(const model::Trace& trace);
+  const std::vector<Module>& modules() const { return modules_; }
+  // The module whose code has the address; of several, one after the other in the same place, the last. UINT32_MAX:
+  // none.
+  uint32_t find(uint64_t address) const;
+
+ private:
+  std::vector<Module> modules_;
+};
+
+// The C and C++ runtime libraries: what they do is done for somebody else.
+bool is_runtime(std::string_view path);
+
+}  // namespace contrafact::symbols

@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Runs a native test program plain and recorded, and holds the recording against what the program does.
+
+usage: run_native.py CONTRAFACT CASE
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CONTRAFACT = pathlib.Path(sys.argv[1]).resolve()
+PROGRAMS = CONTRAFACT.parent
+LIBRARY = CONTRAFACT.parent.parent / "lib" / "libnative_library.so"
+
+
+def check(condition, text):
+    if not condition:
+        sys.exit(f"FAILED: {text}")
+
+
+def run(command, timeout=60):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Recording:
+    """One recorded run, with the same run unrecorded beside it."""
+
+    def __init__(self, program, *arguments, options=(), plain_status=None):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "run.cft"
+        command = [PROGRAMS / f"native_{program}", *arguments]
+        status, out, _ = run(command)
+        if status < 0:
+            status = 128 - status  # as a shell says it, and `record` too
+        recorded, recorded_out, self.err = run([CONTRAFACT, "record", "-o", self.path, *options, "--", *command])
+        check(recorded_out == out, f"output differs:\n{out}\nrecorded:\n{recorded_out}\n{self.err}")
+        check(recorded == status, f"status {status}, recorded {recorded}\n{self.err}")
+
+    def json(self, command, path=None):
+        status, out, err = run([CONTRAFACT, command, "--json", path or self.path])
+        check(status == 0, f"{command}: {err}")
+        return json.loads(out)
+
+    def locks(self, path=None):
+        return {row["lock"]: row for row in self.json("locks", path)["locks"]}
+
+    def sites(self):
+        return self.json("locks")["sites"]
+
+    def events(self):
+        return {row["event"]: row["count"] for row in self.json("info")["events"]}
+
+
+def site(rows, text, lock=None):
+    found = [row for row in rows if text in row["site"] and (lock is None or row["lock"] == lock)]
+    check(found, f"no site with '{text}' among {[row['site'] for row in rows]}")
+    return found[0]
+
+
+def mutex():
+    recording = Recording("mutex")
+    lock = recording.locks()["contended"]
+    check(lock["acquisitions"] == 400, lock)
+    check(lock["contended"] > 0 and lock["wait_total_ns"] > 0, lock)
+    check(lock["threads"] == 4, lock)
+    # Forty holds of half a millisecond each.
+    check(lock["hold_max_ns"] > 500_000 and lock["hold_total_ns"] > 20_000_000, lock)
+    quiet = recording.locks()["quiet"]
+    check((quiet["acquisitions"], quiet["contended"]) == (25, 0), quiet)
+    row = site(recording.sites(), "worker (mutex.cc:12)", "contended")
+    check(row["acquisitions"] == 400, row)
+    check(row["owner"] == "worker (mutex.cc:12)" and row["owner_share"] > 0.3, row)
+    events = recording.events()
+    check(events["lock_release"] == 425, events)
+    check(events["lock_request"] == events["lock_acquired"] == lock["contended"], events)
+    check(events["task_spawn"] == events["task_start"] == events["task_end"] == 4, events)
+    check(events["wait_begin"] == events["wait_end"] == 4, events)
+    bodies = [row["body"]["method"] for row in recording.json("tasks")["classes"]]
+    check(bodies == ["worker"], bodies)
+
+
+def stripped():
+    recording = Recording("stripped")
+    rows = recording.sites()
+    check(sum(row["acquisitions"] for row in rows) == 425, rows)
+    check(all(row["site"].startswith("0x") and "native_stripped" in row["site"] for row in rows), rows)
+
+
+def mutex_kinds():
+    recording = Recording("mutex_kinds")
+    locks = recording.locks()
+    check(locks["recursive"]["acquisitions"] == 1, locks["recursive"])
+    check(locks["checking"]["acquisitions"] == 1 and locks["checking"]["failed"] == 1, locks["checking"])
+    check(locks["robust"]["acquisitions"] == 2, locks["robust"])
+    timed = locks["timed"]
+    check((timed["acquisitions"], timed["failed"]) == (1, 3), timed)
+    check(timed["wait_max_ns"] >= 19_000_000, timed)
+
+
+def rwlock():
+    recording = Recording("rwlock")
+    lock = recording.locks()["lock"]
+    check(lock["kind"] == "rwlock", lock)
+    check((lock["acquisitions"], lock["contended"], lock["failed"]) == (4, 2, 1), lock)
+    events = recording.events()
+    check(events["lock_acquire_shared"] == 2 and events["lock_request_shared"] == 1, events)
+    writer = site(recording.sites(), "main", "lock")
+    check(writer["wait_total_ns"] > 10_000_000 and "reader" in writer["owner"], writer)
+    late = site(recording.sites(), "late_reader", "lock")
+    check(late["owner"].startswith("main"), late)
+
+
+def spinlock():
+    lock = Recording("spinlock").locks()["lock"]
+    check((lock["kind"], lock["acquisitions"]) == ("spinlock", 2001), lock)
+
+
+def condition():
+    recording = Recording("condition")
+    events = recording.events()
+    # The cancelled thread makes the C library load its unwinder, once: that broadcasts too.
+    check(events["sync_signal"] == 100 and 1 <= events["sync_broadcast"] <= 2, events)
+    check(events["sync_wait"] == events["sync_woken"], events)
+    locks = recording.locks()
+    check(locks["everybody"]["acquisitions"] == 3 and locks["everybody"]["wait_max_ns"] > 20_000_000, locks["everybody"])
+    check(locks["never"]["failed"] == 2, locks["never"])  # the timeout and the cancelled one
+    # Whoever waits gives the mutex up: as many releases as acquisitions.
+    mutex_events = sum(events.get(kind, 0) for kind in ("lock_acquire", "lock_acquired"))
+    check(mutex_events == events["lock_release"], events)
+
+
+def barrier():
+    recording = Recording("barrier")
+    lock = recording.locks()["barrier"]
+    check((lock["kind"], lock["acquisitions"]) == ("barrier", 15), lock)
+    check(lock["wait_total_ns"] > 5 * 3_000_000, lock)
+
+
+def semaphore():
+    recording = Recording("semaphore")
+    locks = recording.locks()
+    check(locks["items"]["acquisitions"] == 22 and locks["items"]["contended"] > 5, locks["items"])
+    check(locks["items"]["failed"] == 2, locks["items"])
+    check(locks["from_handler"]["acquisitions"] == 1, locks["from_handler"])
+    check(recording.events()["sync_signal"] == 21, recording.events())
+
+
+def once():
+    recording = Recording("once")
+    rows = [row for row in recording.locks().values() if row["lock"] == "control"]
+    check(len(rows) == 1, rows)
+    check(rows[0]["kind"] == "once", rows)
+    check(rows[0]["acquisitions"] == 3, rows)  # one ran it, two waited
+    check(rows[0]["contended"] == 2 and rows[0]["hold_total_ns"] >= 30_000_000, rows)
+
+
+def cpp():
+    recording = Recording("cpp")
+    locks = recording.locks()
+    row = site(recording.sites(), "add (cpp.cc:1", "mutex")
+    check(row["acquisitions"] == 30, row)
+    check(locks["shared"]["acquisitions"] == 4, locks["shared"])
+    check(any("changed" == name for name in locks) or recording.events().get("sync_wait", 0) == 0, locks)
+    bodies = [row["body"]["method"] for row in recording.json("tasks")["classes"]]
+    check(any("main::{lambda" in body for body in bodies), bodies)
+
+
+def c11():
+    recording = Recording("c11")
+    locks = recording.locks()
+    check(locks["changed"]["acquisitions"] == 1 and locks["changed"]["wait_total_ns"] > 10_000_000, locks["changed"])
+    check(locks["mutex"]["acquisitions"] == 3 and locks["mutex"]["failed"] == 1, locks["mutex"])
+    check(locks["flag"]["acquisitions"] == 1, locks["flag"])
+
+
+def blocking():
+    recording = Recording("blocking")
+    status, out, err = run([CONTRAFACT, "export", "--format", "csv", "-o", pathlib.Path(recording.folder.name) / "csv",
+                            recording.path])
+    document = recording.events()
+    # Two sleeps, the read, the wait for the word, one poll of two, the child: the parent's process only.
+    check(document["block_begin"] == document["block_end"], document)
+    check(6 <= document["block_begin"] <= 9, document)
+
+
+def threads():
+    recording = Recording("threads")
+    events = recording.events()
+    check(events["task_spawn"] == 2000 and events["thread_begin"] == 2001, events)
+    check(events["wait_end"] == 1900, events)
+    check(recording.locks()["mutex"]["acquisitions"] == 1900, recording.locks()["mutex"])
+    check("dropped" not in recording.err, recording.err)
+
+
+def forks():
+    recording = Recording("forks")
+    check(recording.locks()["mutex"]["acquisitions"] == 10, recording.locks())
+    check(len(list(pathlib.Path(recording.folder.name).iterdir())) == 1, "children left files")
+
+
+def children():
+    recording = Recording("forks", options=["--children"])
+    files = sorted(pathlib.Path(recording.folder.name).iterdir())
+    check(len(files) == 4, files)  # the process, the fork, the one that executes, the spawned one
+    for path in files:
+        check(recording.locks(path)["mutex"]["acquisitions"] == 10, path)
+
+
+def exec():
+    recording = Recording("exec")
+    locks = recording.locks()
+    check(list(locks) == ["after"] and locks["after"]["acquisitions"] == 10, locks)
+
+
+def ends():
+    for how, whole in [("_exit", True), ("quick_exit", True), ("abort", False), ("kill", False), ("segv", True),
+                       ("pthread_exit", True)]:
+        recording = Recording("ends", how)
+        lock = recording.locks()["mutex"]
+        # The worker's first 100 ms at least: what a killed program loses is the last of it.
+        check(lock["acquisitions"] > 20, f"{how}: {lock}")
+        loss = recording.json("info")["trace"]["loss"]
+        check(loss["cut_off"] != whole, f"{how}: {loss}")
+
+
+def libraries():
+    recording = Recording("libraries", LIBRARY)
+    row = site(recording.sites(), "use_library_lock")
+    check(row["acquisitions"] == 5 and "library.cc" in row["site"], row)
+    facts = recording.json("info")["facts"]
+    modules = [text for key, text in facts.items() if key.startswith("module.") and text.endswith(str(LIBRARY))]
+    check(len(modules) == 1 and modules[0].split()[1] != "0", modules)  # when it went
+
+
+def refused():
+    status, _, err = run([CONTRAFACT, "record", "-o", "/tmp/never.cft", "--", PROGRAMS / "native_static"])
+    check(status != 0 and "statically linked" in err, err)
+    check(not os.path.exists("/tmp/never.cft"), "a file was left")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "other"
+        path.write_bytes((PROGRAMS / "native_mutex").read_bytes())
+        path.chmod(0o755)
+        damaged = bytearray(path.read_bytes())
+        damaged[18] = 0x28  # another machine's
+        path.write_bytes(damaged)
+        status, _, err = run([CONTRAFACT, "record", "-o", pathlib.Path(folder) / "t.cft", "--", path])
+        check(status != 0 and "not an x86-64 program" in err, err)
+        path.write_text("hello\n")
+        status, _, err = run([CONTRAFACT, "record", "-o", pathlib.Path(folder) / "t.cft", "--", path])
+        check(status != 0 and "neither an ELF program nor a script" in err, err)
+
+
+def scripts():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "run.sh"
+        path.write_text(f"#!/bin/sh\n{PROGRAMS / 'native_mutex'}\nexit 2\n")
+        path.chmod(0o755)
+        trace = pathlib.Path(folder) / "t.cft"
+        status, out, err = run([CONTRAFACT, "record", "-o", trace, "--", path])
+        check(status == 2 and out == "400\n", (status, out, err))
+        check("is a script: its interpreter '/bin/sh' is recorded, not what it starts" in err, err)
+        # A wrapper that goes on as the program is no child.
+        status, out, err = run([CONTRAFACT, "record", "-o", trace, "--", "env", "A=b", PROGRAMS / "native_mutex"])
+        check(status == 3, (status, err))
+        status, out, _ = run([CONTRAFACT, "locks", "--json", trace])
+        check('"contended"' in out and '"quiet"' in out, out[:400])
+
+
+def info():
+    recording = Recording("mutex")
+    facts = recording.json("info")["facts"]
+    check(facts["agent"] == "native" and "cpu.switches" in facts, facts)
+    check("425 locks taken" in recording.err.replace(",", ""), recording.err)
+
+
+def locks_text():
+    recording = Recording("mutex")
+    status, out, err = run([CONTRAFACT, "locks", recording.path])
+    check(status == 0, err)
+    check("worker (mutex.cc:12)" in out and "contended" in out and "waits for" in out, out)
+
+
+globals()[sys.argv[2]]()
+print(f"native {sys.argv[2]}: ok")
