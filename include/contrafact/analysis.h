@@ -1,8 +1,8 @@
 /* An analysis that runs inside the profiled program: `contrafact profile --analysis ./my_analysis.so -- java ...`.
  * Plain C; docs/analyses.md explains it with an example.
  *
- * A plug-in is a shared library with one exported function, contrafact_analysis_entry(), which returns a description of it.
- * The program's threads append what happens to buffers of their own; a processor runs the buffers through the
+ * A plug-in is a shared library with one exported function, contrafact_analysis_entry(), which returns a description of
+ * it. The program's threads append what happens to buffers of their own; a processor runs the buffers through the
  * analysis's methods, several at once and in any order (a thread's buffers too). So a method must not rely on order:
  * the caller of a call, and the method that allocates, come as arguments.
  *
@@ -29,8 +29,8 @@ extern "C" {
 #define CONTRAFACT_ANALYSIS_VERSION 1
 #define CONTRAFACT_ANALYSIS_SYMBOL "contrafact_analysis_entry"
 
-/* Ids of methods and classes begin with 1. As a caller, 0 stands for code that is not profiled: the JVM, native code, and
- * methods that were excluded while no profiled one was active below them. */
+/* Ids of methods and classes begin with 1. As a caller, 0 stands for code that is not profiled: the JVM, native code,
+ * and methods that were excluded while no profiled one was active below them. */
 #define CONTRAFACT_OUTSIDE 0u
 
 /* Strings are the host's and live as long as the analysis. */
@@ -59,17 +59,17 @@ struct contrafact_host {
 
 /* Of the whole run, for `finish`. */
 struct contrafact_run {
-  uint64_t events;        /* given to the analysis */
-  uint64_t lost;          /* not given: there was no memory for them */
-  uint64_t failed;        /* whose method threw */
-  uint64_t methods;       /* that have probes */
-  uint64_t refused;       /* methods that could not get any */
-  uint64_t unseen_sites;  /* places of `new` in class files before Java 5, which cannot be counted */
+  uint64_t events;       /* given to the analysis */
+  uint64_t lost;         /* not given: there was no memory for them */
+  uint64_t failed;       /* whose method threw */
+  uint64_t methods;      /* that have probes */
+  uint64_t refused;      /* methods that could not get any */
+  uint64_t unseen_sites; /* places of `new` in class files before Java 5, which cannot be counted */
 };
 
 struct contrafact_analysis {
-  uint32_t version;  /* CONTRAFACT_ANALYSIS_VERSION that it was built with */
-  const char* name;  /* in messages */
+  uint32_t version; /* CONTRAFACT_ANALYSIS_VERSION that it was built with */
+  const char* name; /* in messages */
 
   /* `options` is what --analysis-options gave, or "". NULL: the program is not started; say why. May be NULL: then the
    * other functions get NULL. */

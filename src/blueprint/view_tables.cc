@@ -1,12 +1,10 @@
 #include "blueprint/views.h"
 
 namespace contrafact::blueprint {
-namespace {
-
 using table::Type;
 using table::Unit;
 
-const table::Schema kNodes{
+const table::Schema kNodesSchema{
     "blueprint_nodes",
     "Methods, classes or packages, what they allocate and whom they call.",
     {{"name", "name", Type::text, Unit::none, "The method with its parameters' types, the class, or the package."},
@@ -18,12 +16,14 @@ const table::Schema kNodes{
      {"callers", "callers", Type::integer, Unit::none, "Different ones that called it, itself not counted.", 2},
      {"place", "place", Type::text, Unit::none, "Source file, and a method's first line.", 1}}};
 
-const table::Schema kEdges{"blueprint_edges",
-                           "Who called whom how often.",
-                           {{"caller", "caller", Type::text, Unit::none,
-                             "The nearest profiled method on the stack, its class, or its package."},
-                            {"callee", "callee", Type::text, Unit::none, "What it called."},
-                            {"calls", "calls", Type::integer, Unit::none, "How often."}}};
+const table::Schema kEdgesSchema{"blueprint_edges",
+                                 "Who called whom how often.",
+                                 {{"caller", "caller", Type::text, Unit::none,
+                                   "The nearest profiled method on the stack, its class, or its package."},
+                                  {"callee", "callee", Type::text, Unit::none, "What it called."},
+                                  {"calls", "calls", Type::integer, Unit::none, "How often."}}};
+
+namespace {
 
 table::Cell count(uint64_t value) {
   return static_cast<int64_t>(value);
@@ -32,7 +32,7 @@ table::Cell count(uint64_t value) {
 }  // namespace
 
 table::Table node_table(const Graph& graph) {
-  table::Table out(kNodes);
+  table::Table out(kNodesSchema);
   for (const Node& node : graph.nodes) {
     // Of the folded ones it is not known which callees are the same.
     const bool folded = node.kind == Node::folded;
@@ -45,7 +45,7 @@ table::Table node_table(const Graph& graph) {
 }
 
 table::Table edge_table(const Graph& graph) {
-  table::Table out(kEdges);
+  table::Table out(kEdgesSchema);
   for (const Edge& edge : graph.edges) {
     out.add_row({graph.nodes[edge.from].name, graph.nodes[edge.to].name, count(edge.calls)});
   }

@@ -25,6 +25,8 @@ std::string dot_view(const Graph& graph, const View& view);
 // `svg`: of dot_view, laid out.
 std::string page_view(const Graph& graph, const View& view, const Profile& profile, std::string svg);
 
+extern const table::Schema kNodesSchema;
+extern const table::Schema kEdgesSchema;
 table::Table node_table(const Graph& graph);
 table::Table edge_table(const Graph& graph);
 

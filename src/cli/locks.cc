@@ -137,28 +137,28 @@ Run declare(CLI::App& app) {
 
 }  // namespace
 
-#define CONTRAFACT_USE_COLUMNS                                                                                 \
-  {"acquisitions", "acquired", Type::integer, Unit::none,                                                      \
-   "How often it was had; for conditions and barriers, waits that ended well."},                               \
-      {"contended", "contended", Type::integer, Unit::none, "Of these, how often after a wait."},              \
-      {"failed",                                                                                               \
-       "failed",                                                                                               \
-       Type::integer,                                                                                          \
-       Unit::none,                                                                                             \
-       "Tries that found it held, and waits that ended by their timeout or an error.",                         \
-       6},                                                                                                     \
-      {"wait_total_ns", "wait", Type::duration, Unit::ns, "Time waited for it, all threads together."},        \
-      {"wait_mean_ns", "mean", Type::duration, Unit::ns, "Mean of the waits.", 3},                             \
-      {"wait_p50_ns", "p50", Type::duration, Unit::ns, "Half of the waits were no longer than this.", 5},      \
-      {"wait_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten waits were no longer than this.", 7},      \
-      {"wait_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 waits were no longer than this.", 4},        \
-      {"wait_max_ns", "longest", Type::duration, Unit::ns, "The longest wait.", 8},                            \
-      {"hold_total_ns", "held", Type::duration, Unit::ns, "Time it was held, all acquisitions together."},     \
-      {"hold_mean_ns", "mean", Type::duration, Unit::ns, "Mean time from an acquisition to its release.", 3},  \
-      {"hold_p50_ns", "p50", Type::duration, Unit::ns, "Half of the times held were no longer than this.", 5}, \
-      {"hold_p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten times held were no longer than this.", 7}, \
-      {"hold_p99_ns", "p99", Type::duration, Unit::ns, "99 of 100 times held were no longer than this.", 4},   \
-      {"hold_max_ns", "longest", Type::duration, Unit::ns, "The longest time held.", 8}
+#define CONTRAFACT_USE_COLUMNS                                                                                      \
+  {"acquisitions", "acquired", Type::integer, Unit::none,                                                           \
+   "How often it was had; for conditions and barriers, waits that ended well."},                                    \
+      {"contended", "contended", Type::integer, Unit::none, "Of these, how often after a wait."},                   \
+      {"failed",                                                                                                    \
+       "failed",                                                                                                    \
+       Type::integer,                                                                                               \
+       Unit::none,                                                                                                  \
+       "Tries that found it held, and waits that ended by their timeout or an error.",                              \
+       6},                                                                                                          \
+      {"wait_total_ns", "wait", Type::duration, Unit::ns, "Time waited for it, all threads together."},             \
+      {"wait_mean_ns", "mean wait", Type::duration, Unit::ns, "Mean of the waits.", 3},                             \
+      {"wait_p50_ns", "p50 wait", Type::duration, Unit::ns, "Half of the waits were no longer than this.", 5},      \
+      {"wait_p90_ns", "p90 wait", Type::duration, Unit::ns, "Nine of ten waits were no longer than this.", 7},      \
+      {"wait_p99_ns", "p99 wait", Type::duration, Unit::ns, "99 of 100 waits were no longer than this.", 4},        \
+      {"wait_max_ns", "longest wait", Type::duration, Unit::ns, "The longest wait.", 8},                            \
+      {"hold_total_ns", "held", Type::duration, Unit::ns, "Time it was held, all acquisitions together."},          \
+      {"hold_mean_ns", "mean held", Type::duration, Unit::ns, "Mean time from an acquisition to its release.", 3},  \
+      {"hold_p50_ns", "p50 held", Type::duration, Unit::ns, "Half of the times held were no longer than this.", 5}, \
+      {"hold_p90_ns", "p90 held", Type::duration, Unit::ns, "Nine of ten times held were no longer than this.", 7}, \
+      {"hold_p99_ns", "p99 held", Type::duration, Unit::ns, "99 of 100 times held were no longer than this.", 4},   \
+      {"hold_max_ns", "longest held", Type::duration, Unit::ns, "The longest time held.", 8}
 
 const table::Schema kLocksSchema{
     "locks",

@@ -185,10 +185,9 @@ int run(const Options& options, const Session& session) {
   std::vector<std::string> environment;
   if (!preparation.jdk) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
-    note(session,
-         fmt::format("'{}' is no Java launcher: each JVM that it starts is asked through JAVA_TOOL_OPTIONS to load "
-                     "the agent, and the first is profiled",
-                     session.program.front()));
+    note(session, fmt::format("'{}' is no Java launcher: each JVM that it starts is asked through JAVA_TOOL_OPTIONS to "
+                              "load the agent; the first is profiled",
+                              session.program.front()));
   }
   StartFailure failure{};
   base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);

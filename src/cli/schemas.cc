@@ -1,5 +1,6 @@
 #include "cli/schemas.h"
 
+#include "blueprint/views.h"
 #include "cli/advice_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
@@ -25,7 +26,9 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kLockSitesSchema,
                                                       &kDoctorSchema,
                                                       &exporters::kTaskListSchema,
-                                                      &exporters::kEventsSchema};
+                                                      &exporters::kEventsSchema,
+                                                      &blueprint::kNodesSchema,
+                                                      &blueprint::kEdgesSchema};
   return list;
 }
 

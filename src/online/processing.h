@@ -1,4 +1,5 @@
-// Processing: takes the buffers of the program's threads through the analysis, on the threads that its processor chooses.
+// Processing: takes the buffers of the program's threads through the analysis, on the threads that its processor
+// chooses.
 //
 // Thread safety: everything; a Client belongs to one thread.
 #pragma once

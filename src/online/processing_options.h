@@ -1,5 +1,5 @@
-// How the events of an analysis are processed; the options --processor, --consumers, --capacity, --queue and --memory of
-// `contrafact profile`. docs/deferred.md helps to choose. Plain data.
+// How the events of an analysis are processed; the options --processor, --consumers, --capacity, --queue and --memory
+// of `contrafact profile`. docs/deferred.md helps to choose. Plain data.
 #pragma once
 
 #include <cstdint>
