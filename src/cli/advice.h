@@ -30,8 +30,8 @@ struct AdviceOptions {
   bool filter_time = true;
   bool filter_peak = true;
   bool filter_mean = true;
-  bool filter_gain = true;  // leave out what does not improve the score
-  double slower_max = 0;    // share by which the run may get slower
+  bool filter_gain = true;                                   // leave out what does not improve the score
+  double slower_max = 0;                                     // share by which the run may get slower
   uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of the search for the best combination
   size_t simulated_max = 20;                                 // improvements, the best first, that are simulated as well
   std::function<void(size_t done, size_t total)> progress;   // may be empty

@@ -106,6 +106,7 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
   for (const analysis::PoolHeadroom& room : old_rooms) {
     for (const analysis::PoolHeadroom& changed : new_rooms) {
       if (changed.pool != room.pool || !room.copies_by_peak || !changed.copies_by_peak) continue;
+      if (*room.copies_by_peak == *changed.copies_by_peak) continue;
       out +=
           fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
                       table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,

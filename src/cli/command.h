@@ -29,8 +29,8 @@ struct Command {
   std::string_view examples;  // three lines, each a full command
   // Adds the command's options to `app` and returns what to do once they are parsed.
   Run (*declare)(CLI::App& app);
-  // What follows the options, for the usage line, of a command that runs a program: it stands behind `--`. Empty for others,
-  // which have positional arguments.
+  // What follows the options, for the usage line, of a command that runs a program: it stands behind `--`. Empty for
+  // others, which have positional arguments.
   std::string_view operands = {};
 };
 

@@ -220,6 +220,7 @@ Run declare(CLI::App& app) {
       ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--memory", processing.memory_bytes_max, "most memory for buffers in the program, e.g. 256M")
+      ->type_name("SIZE")
       ->transform(size_value());
   app.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };

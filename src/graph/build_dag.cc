@@ -110,13 +110,17 @@ class Builder {
     }
   }
 
-  // Whether the block that begins at `event` waits for something that another thread must bring about. Sleeps, input and
-  // output end by themselves. A lock is left by whoever has it: who that is, is luck, and not to be kept in a variant.
+  // Whether the block that begins at `event` waits for something that another thread must bring about. Sleeps, input
+  // and output end by themselves. A lock is left by whoever has it: who that is, is luck, and not to be kept in a
+  // variant.
   bool is_handed_over(uint32_t event) const {
     switch (static_cast<format::BlockReason>(trace_.a[event])) {
-      case format::BlockReason::park: return !model::is_lock_call(trace_, model::ContextId(trace_.b[event]));
-      case format::BlockReason::object_wait: return true;
-      default: return false;
+      case format::BlockReason::park:
+        return !model::is_lock_call(trace_, model::ContextId(trace_.b[event]));
+      case format::BlockReason::object_wait:
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -135,8 +139,8 @@ class Builder {
     return wakes;
   }
 
-  // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block, wait or
-  // idle time ended.
+  // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block, wait
+  // or idle time ended.
   void link_wakes() {
     const std::vector<Wake> wakes = wakes_by_target();
     size_t next = 0;
@@ -154,7 +158,8 @@ class Builder {
         }
         const uint32_t begin = block_begin;
         block_begin = UINT32_MAX;
-        if (cause == UINT32_MAX || kind != EventKind::block_end || begin == UINT32_MAX || !is_handed_over(begin)) continue;
+        if (cause == UINT32_MAX || kind != EventKind::block_end || begin == UINT32_MAX || !is_handed_over(begin))
+          continue;
         link_of_event_.emplace_back(cause, dag_.link_count);
         wake_of_link_.push_back(cause);
         link_of_event_.emplace_back(i, dag_.link_count++);

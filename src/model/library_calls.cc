@@ -22,7 +22,8 @@ bool is_lock_call(const Trace& trace, ContextId context) {
 bool is_worker_run(const Trace& trace, const TaskRow& task) {
   if (task.kind != TaskKind::thread || !task.body.valid()) return false;
   const std::string_view type = trace.string(trace.methods[task.body.index()].class_name);
-  return type == "java.util.concurrent.ThreadPoolExecutor$Worker" || type == "java.util.concurrent.ForkJoinWorkerThread";
+  return type == "java.util.concurrent.ThreadPoolExecutor$Worker" ||
+         type == "java.util.concurrent.ForkJoinWorkerThread";
 }
 
 }  // namespace contrafact::model

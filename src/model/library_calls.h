@@ -1,13 +1,13 @@
-// What the Java library does by itself inside a program's calls: its locks and its workers. A variant of the program, or
-// another run of the same, may do them otherwise. Pure.
+// What the Java library does by itself inside a program's calls: its locks and its workers. A variant of the program,
+// or another run of the same, may do them otherwise. Pure.
 #pragma once
 
 #include "model/trace.h"
 
 namespace contrafact::model {
 
-// True if a park at `context` is for one of java.util.concurrent's locks, rather than for something that another thread must
-// bring about, as its innermost frames show. False where the recording does not hold them.
+// True if a park at `context` is for one of java.util.concurrent's locks, rather than for something that another thread
+// must bring about, as its innermost frames show. False where the recording does not hold them.
 bool is_lock_call(const Trace& trace, ContextId context);
 
 // True for the run of a thread that a pool started to have one more worker.

@@ -20,12 +20,12 @@ std::vector<bool> joined_runs(const Trace& trace) {
 
 // What one thread's events say about its role.
 struct Evidence {
-  PoolId pool;             // of the first worker event
-  PoolId runs_for;         // pool of the first task that it took over from another thread outside any task
-  TaskId own_run;          // thread task
+  PoolId pool;      // of the first worker event
+  PoolId runs_for;  // pool of the first task that it took over from another thread outside any task
+  TaskId own_run;   // thread task
   int64_t own_begin_ns = 0, own_end_ns = 0;
   bool own_ended = false;
-  bool deals = false;      // any dealing with a task other than its own run
+  bool deals = false;                 // any dealing with a task other than its own run
   int64_t first_ns = 0, last_ns = 0;  // of these dealings
   bool open_at_end = false;           // a wait or a task never ended
   bool thread_ended = false;
@@ -39,8 +39,10 @@ bool is_dealing(EventKind kind) {
     case EventKind::task_end:
     case EventKind::task_complete:
     case EventKind::wait_begin:
-    case EventKind::wait_end: return true;
-    default: return false;
+    case EventKind::wait_end:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -51,7 +53,9 @@ bool taken_over(const Trace& trace, ThreadId thread, const TaskWalk& walk) {
   if (task.kind != TaskKind::pooled) return false;
   const auto& stack = walk.stack();
   if (stack.size() > 2) return false;
-  if (stack.size() == 2 && (stack[0].kind != FrameKind::task || trace.tasks[stack[0].task.index()].kind != TaskKind::thread)) return false;
+  if (stack.size() == 2 &&
+      (stack[0].kind != FrameKind::task || trace.tasks[stack[0].task.index()].kind != TaskKind::thread))
+    return false;
   return !task.spawn.valid() || trace.thread_of(task.spawn) != thread;
 }
 
@@ -68,7 +72,8 @@ Evidence gather(const Trace& trace, ThreadId thread) {
   TaskWalk walk(trace, thread);
   while (walk.next()) {
     const EventKind kind = walk.kind();
-    if ((kind == EventKind::worker_idle || kind == EventKind::worker_busy) && !evidence.pool.valid()) evidence.pool = PoolId(walk.a());
+    if ((kind == EventKind::worker_idle || kind == EventKind::worker_busy) && !evidence.pool.valid())
+      evidence.pool = PoolId(walk.a());
     if (kind == EventKind::task_start) {
       const TaskId task(walk.a());
       if (trace.tasks[task.index()].kind == TaskKind::thread && !evidence.own_run.valid()) {
@@ -86,7 +91,8 @@ Evidence gather(const Trace& trace, ThreadId thread) {
     if (is_dealing(kind)) note_dealing(walk, evidence);
   }
   for (const Frame& frame : walk.stack()) {
-    if (frame.kind == FrameKind::wait || (frame.kind == FrameKind::task && frame.task != evidence.own_run)) evidence.open_at_end = true;
+    if (frame.kind == FrameKind::wait || (frame.kind == FrameKind::task && frame.task != evidence.own_run))
+      evidence.open_at_end = true;
   }
   return evidence;
 }

@@ -1,6 +1,6 @@
-// Which threads count as users of tasks, and what each of them is doing at every instant: the one definition behind every
-// thread-use figure (docs/metrics.md), for the measured, the estimated and the simulated run alike. It looks at events
-// only, never at the kernel's context switches, because estimated runs have none and must be comparable.
+// Which threads count as users of tasks, and what each of them is doing at every instant: the one definition behind
+// every thread-use figure (docs/metrics.md), for the measured, the estimated and the simulated run alike. It looks at
+// events only, never at the kernel's context switches, because estimated runs have none and must be comparable.
 //
 // Pure functions; a trace may be shared between threads.
 #pragma once
@@ -30,16 +30,16 @@ enum class ThreadRole : uint8_t {
 
 struct ThreadUse {
   ThreadRole role = ThreadRole::bystander;
-  PoolId pool;               // a worker's home
-  int64_t begin_ns = 0;      // it is counted from here ...
-  int64_t end_ns = 0;        // ... to here
+  PoolId pool;           // a worker's home
+  int64_t begin_ns = 0;  // it is counted from here ...
+  int64_t end_ns = 0;    // ... to here
 };
 
 // Indexed by thread. Linear in the events.
 std::vector<ThreadUse> thread_uses(const Trace& trace);
 
-// Calls `emit(begin_ns, end_ns, state)` for the thread's states in order; intervals touch, are not empty, and cover exactly
-// [use.begin_ns, use.end_ns).
+// Calls `emit(begin_ns, end_ns, state)` for the thread's states in order; intervals touch, are not empty, and cover
+// exactly [use.begin_ns, use.end_ns).
 template <typename Emit>
 void for_each_state(const Trace& trace, ThreadId thread, const ThreadUse& use, Emit&& emit);
 

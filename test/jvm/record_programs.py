@@ -179,7 +179,7 @@ def chosen(pass_name, entries):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
+    parser.add_argument("build", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--java", required=True)
     parser.add_argument("--program", action="append", help="only these")
     parser.add_argument("--pass", action="append", dest="passes", choices=PASSES)

@@ -1,4 +1,5 @@
-// What the library refuses to compile, a case at a time: -DCASE=n. CMakeLists.txt says with which message. Case 0 is fine.
+// What the library refuses to compile, a case at a time: -DCASE=n. CMakeLists.txt says with which message. Case 0 is
+// fine.
 #include <string>
 
 #include "deferred/environment.h"
@@ -49,10 +50,16 @@ auto made() {
 }
 #elif CASE == 9
 using Tried = Environment<&Analysis::fine>;
-void call(Tried& environment) { environment.defer<&Analysis::unlisted>(1); }
+void call(Tried& environment) {
+  environment.defer<&Analysis::unlisted>(1);
+}
 #elif CASE == 10
 using Tried = Environment<&Analysis::fine>;
-void call(Tried& environment) { environment.defer<&Analysis::fine>(1, 2); }
+void call(Tried& environment) {
+  environment.defer<&Analysis::fine>(1, 2);
+}
 #endif
 
-auto used() { return Tried::create_coalescing([] { return std::make_unique<Tried::Target>(); }, synchronous()); }
+auto used() {
+  return Tried::create_coalescing([] { return std::make_unique<Tried::Target>(); }, synchronous());
+}
