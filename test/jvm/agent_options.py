@@ -104,10 +104,13 @@ def check_full_disk(build, java, folder):
     record = " ".join([f"{build}/bin/contrafact", "record", "-o", trace, "--", *program])
     done = subprocess.run(["bash", "-c", f"ulimit -f 64; exec {record}"], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
     assert (done.returncode, done.stdout) == (0, plain.stdout), done
-    assert done.stderr.count("recording stopped, the program went on: cannot write") == 2, done.stderr  # the agent, record
-    assert "the recorder could not write them" in done.stderr, done.stderr
     file = RecordedFile(f"{build}/bin/cft_dump", trace)
-    assert not file.losses and int(file.trailer[2]) > 0, (file.losses, file.trailer)
+    said = done.stderr.count("recording stopped, the program went on: cannot write")
+    if file.trailer is None:  # now and then there is no room for its few bytes either
+        assert said == 1 and "the disk was full" in done.stderr, done.stderr  # the agent; record
+    else:
+        assert said == 2 and "the recorder could not write them" in done.stderr, done.stderr
+        assert not file.losses and int(file.trailer[2]) > 0, (file.losses, file.trailer)
     assert pathlib.Path(trace).stat().st_size <= 64 * 1024 and file.all_events("task_spawn"), trace
 
 
