@@ -63,7 +63,7 @@ format::ContextId ContextTable::maker() {
     const MethodInfo* info = methods_.info(frames[i].method);
     if (info->skip) continue;
     context.push_back({info->id, info->line_at(frames[i].location)});
-    if (!info->library) break;
+    if (!info->of_library) break;
   }
   return recorder_.intern_context(context);
 }
@@ -103,7 +103,7 @@ ContextTable::Interned ContextTable::intern(const jvmtiFrameInfo* frames, size_t
     const MethodInfo* info = methods_.info(frames[i].method);
     if (info->skip) continue;
     if (info->boundary && program_seen) break;
-    program_seen |= !info->library;
+    program_seen |= !info->of_library;
     context.push_back({info->id, info->line_at(frames[i].location)});
   }
   const bool cut = i < count;

@@ -110,7 +110,7 @@ MethodInfo MethodTable::describe(jmethodID method) {
   if (text.starts_with("Ljava/lang/Contrafact") || is_hidden(text)) return info;
   info.skip = false;
   info.boundary = is_boundary(text, name);
-  info.library =
+  info.of_library =
       text.starts_with("Ljava/util/concurrent/") || text == "Ljava/lang/Thread;" || text == "Ljava/lang/VirtualThread;";
   jint count = 0;
   jvmtiLineNumberEntry* lines = nullptr;

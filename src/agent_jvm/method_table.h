@@ -17,9 +17,9 @@ namespace contrafact::agent_jvm {
 
 struct MethodInfo {
   format::MethodId id;
-  bool skip = false;      // injected code, or a class the JDK hides: never in a context
-  bool boundary = false;  // runs the body of a task: a context ends here, its callers belong to another task
-  bool library = false;   // of java.util.concurrent or Thread: does not count as the program's frame
+  bool skip = false;        // injected code, or a class the JDK hides: never in a context
+  bool boundary = false;    // runs the body of a task: a context ends here, its callers belong to another task
+  bool of_library = false;  // of java.util.concurrent or Thread: does not count as the program's frame
   std::vector<jvmtiLineNumberEntry> lines;
 
   uint32_t line_at(jlocation location) const;

@@ -2,37 +2,18 @@
 
 #include <charconv>
 
+#include "base/percent.h"
+
 namespace contrafact::agent_jvm {
 namespace {
 
 constexpr uint32_t kContextDepthLimit = 1000;
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::string decode(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool escaped =
-        text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
-    if (escaped) {
-      out += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 std::vector<std::string> decode_list(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty()) {
     const size_t end = text.find(';');
-    if (end != 0) out.push_back(decode(text.substr(0, end)));
+    if (end != 0) out.push_back(base::percent_decode(text.substr(0, end)));
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return out;
@@ -46,7 +27,7 @@ bool parse_number(std::string_view text, Number& out) {
 
 bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "output") {
-    options.output = decode(value);
+    options.output = base::percent_decode(value);
     return !options.output.empty();
   }
   if (key == "memory") {
@@ -56,17 +37,17 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "capacity") return parse_number(value, options.processing.capacity);
   if (key == "queue") return parse_number(value, options.processing.queue);
   if (key == "config")
-    options.config = decode(value);
+    options.config = base::percent_decode(value);
   else if (key == "include")
     options.include = decode_list(value);
   else if (key == "exclude")
     options.exclude = decode_list(value);
   else if (key == "analysis")
-    options.analysis = decode(value);
+    options.analysis = base::percent_decode(value);
   else if (key == "analysis_options")
-    options.analysis_options = decode(value);
+    options.analysis_options = base::percent_decode(value);
   else if (key == "processor")
-    options.processing.processor = decode(value);
+    options.processing.processor = base::percent_decode(value);
   else if (key == "keep")
     options.keep = value == "1";
   else if (key == "strict")

@@ -48,7 +48,7 @@ void clean_environment(const Shared& shared) {
   unsetenv(kOptionsVariable);
   const char* preload = getenv("LD_PRELOAD");
   if (!preload) return;
-  const std::string rest = without_library(preload, shared.library);
+  const std::string rest = without_library(preload, shared.agent_file);
   if (rest.empty()) {
     unsetenv("LD_PRELOAD");
   } else {
@@ -116,7 +116,7 @@ void in_forked_child() {
   Inside inside;
   auto* shared = new Shared;
   shared->options = parent->options;
-  shared->library = parent->library;
+  shared->agent_file = parent->agent_file;
   g_agent.pid = getpid();
   g_agent.stopping.store(0, std::memory_order_relaxed);
   g_agent.stopped.store(false, std::memory_order_relaxed);
@@ -138,7 +138,7 @@ __attribute__((constructor)) void on_load() {
   }
   auto* shared = new Shared;
   shared->options = *options;
-  shared->library = own_path();
+  shared->agent_file = own_path();
   g_agent.pid = getpid();
   // Of the same process after an exec, the trace is this image's; of another process, its own.
   const bool is_child = options->process != 0 && options->process != g_agent.pid;

@@ -20,8 +20,8 @@ namespace contrafact::agent_native {
 // Of one recorded process. Locks: only on slow paths (threads, libraries, processes), while `inside`.
 struct Shared {
   Options options;
-  std::string library;  // path of this agent
-  std::string output;   // of this process
+  std::string agent_file;  // path of this agent
+  std::string output;      // of this process
   recorder::Recorder* recorder = nullptr;
   std::mutex mutex;
   std::unordered_map<pthread_t, uint32_t> task_of_thread;  // guarded by mutex

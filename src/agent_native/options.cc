@@ -2,41 +2,10 @@
 
 #include <charconv>
 
+#include "base/percent.h"
+
 namespace contrafact::agent_native {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::string decode(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool escaped =
-        text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
-    out += escaped ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
-    if (escaped) i += 2;
-  }
-  return out;
-}
-
-std::string encode(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c != ',' && c != '%' && c != '=' && byte > ' ' && byte < 0x7f) {
-      out += c;
-    } else {
-      out += '%';
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    }
-  }
-  return out;
-}
 
 template <typename Number>
 bool parse_number(std::string_view text, Number& out) {
@@ -51,7 +20,7 @@ bool parse_flag(std::string_view text, bool& out) {
 
 bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "output") {
-    options.output = decode(value);
+    options.output = base::percent_decode(value);
     return !options.output.empty();
   }
   if (key == "memory") return parse_number(value, options.memory_bytes_max);
@@ -78,7 +47,8 @@ base::Result<Options> parse_options(std::string_view text) {
 }
 
 std::string print_options(const Options& options) {
-  std::string text = "output=" + encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
+  std::string text =
+      "output=" + base::percent_encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
   if (options.children) text += ",children=1";
   if (!options.cpu_switches) text += ",cpu_switches=0";
   if (options.process != 0) text += ",process=" + std::to_string(options.process);

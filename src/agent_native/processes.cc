@@ -34,11 +34,11 @@ int exec(char* const* environment, Library library) {
     next.process = g_agent.pid;
     next.output = shared.output;
     options = std::string(kOptionsVariable) + "=" + print_options(next);
-    preload = "LD_PRELOAD=" + shared.library;
+    preload = "LD_PRELOAD=" + shared.agent_file;
     size_t n = 0;
     for (size_t i = 0; i < count; ++i) {
       if (begins_with(environment[i], "LD_PRELOAD=")) {
-        const std::string rest = without_library(environment[i] + sizeof("LD_PRELOAD=") - 1, shared.library);
+        const std::string rest = without_library(environment[i] + sizeof("LD_PRELOAD=") - 1, shared.agent_file);
         if (!rest.empty()) preload += ":" + rest;
       } else if (!begins_with(environment[i], std::string(kOptionsVariable) + "=")) {
         changed[n++] = environment[i];

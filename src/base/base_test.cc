@@ -6,6 +6,7 @@
 
 #include "base/column.h"
 #include "base/file.h"
+#include "base/percent.h"
 #include "base/result.h"
 #include "base/strong_id.h"
 
@@ -68,6 +69,18 @@ TEST(Column, KeepsItsValuesWhileItGrowsAndShrinks) {
   column.shrink_to_fit();
   const Column<uint32_t> copy = column;
   EXPECT_EQ(copy, (Column<uint32_t>{0, 7, 14, 21, 28}));
+}
+
+TEST(Percent, NothingThatSeparatesOptionsIsLeft) {
+  EXPECT_EQ(base::percent_encode("a b,c=d;e%/f.so"), "a%20b%2Cc%3Dd%3Be%25/f.so");
+  EXPECT_EQ(base::percent_encode("\xc3\xa9"), "%C3%A9");
+}
+
+TEST(Percent, DecodesWhatItEncodedAndLeavesTheRest) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(base::percent_decode(base::percent_encode(all)), all);
+  EXPECT_EQ(base::percent_decode("100%, %4 %zz%2c"), "100%, %4 %zz,");
 }
 
 }  // namespace

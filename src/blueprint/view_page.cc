@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "blueprint/views.h"
+#include "table/markup.h"
 #include "table/value_text.h"
 
 namespace contrafact::blueprint {
@@ -13,33 +14,11 @@ extern const std::string_view blueprint_html, blueprint_css, blueprint_js;
 
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : table::printable(text, true)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string html_table(const table::Table& rows) {
   std::string out = "<table><thead><tr>";
   for (const table::Column& column : rows.schema().columns) {
-    out += fmt::format("<th title=\"{}\">{}</th>", escaped(column.description), escaped(column.title));
+    out += fmt::format("<th title=\"{}\">{}</th>", table::escape_markup(column.description),
+                       table::escape_markup(column.title));
   }
   out += "</tr></thead><tbody>";
   for (const auto& row : rows.rows()) {
@@ -47,7 +26,7 @@ std::string html_table(const table::Table& rows) {
     for (size_t i = 0; i < row.size(); ++i) {
       const table::Column& column = rows.schema().columns[i];
       out += fmt::format("<td{}>{}</td>", column.type == table::Type::text ? "" : " class=\"number\"",
-                         escaped(table::cell_text(row[i], column, true)));
+                         table::escape_markup(table::cell_text(row[i], column, true)));
     }
     out += "</tr>\n";
   }
@@ -56,7 +35,7 @@ std::string html_table(const table::Table& rows) {
 
 std::string notes(const Graph& graph, const Profile& profile) {
   std::string out;
-  const auto add = [&](const std::string& text) { out += "<p class=\"note\">" + escaped(text) + "</p>"; };
+  const auto add = [&](const std::string& text) { out += "<p class=\"note\">" + table::escape_markup(text) + "</p>"; };
   if (graph.edges_left_out != 0) {
     add(fmt::format("{} edges with few calls are not drawn; together they stand for {} calls.",
                     table::count_text(static_cast<int64_t>(graph.edges_left_out)),
@@ -84,9 +63,9 @@ std::string page_view(const Graph& graph, const View& view, const Profile& profi
   const std::map<std::string, std::string, std::less<>> parts{
       {"css", std::string(blueprint_css)},
       {"script", std::string(blueprint_js)},
-      {"title", escaped(view.title)},
-      {"width", escaped(title_of(view.width))},
-      {"height", escaped(title_of(view.height))},
+      {"title", table::escape_markup(view.title)},
+      {"width", table::escape_markup(title_of(view.width))},
+      {"height", table::escape_markup(title_of(view.height))},
       {"level", view.level == Level::method   ? "method"
                 : view.level == Level::class_ ? "class"
                                               : "package"},

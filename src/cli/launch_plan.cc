@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include "base/percent.h"
 
 namespace contrafact::cli {
 namespace {
@@ -13,7 +13,7 @@ std::string agent_argument(const Installation& installation, const AgentOptions&
 
 std::string join_encoded(const std::vector<std::string>& patterns) {
   std::string joined;
-  for (const std::string& pattern : patterns) joined += (joined.empty() ? "" : ";") + percent_encode(pattern);
+  for (const std::string& pattern : patterns) joined += (joined.empty() ? "" : ";") + base::percent_encode(pattern);
   return joined;
 }
 
@@ -27,27 +27,18 @@ base::Result<std::string> quoted(const std::string& option) {
 
 }  // namespace
 
-std::string percent_encode(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    bool plain =
-        std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-_.~/:*$+").find(c) != std::string_view::npos;
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string agent_option_string(const AgentOptions& options) {
-  std::string out = "strict=1,keep=1,output=" + percent_encode(options.output);
+  std::string out = "strict=1,keep=1,output=" + base::percent_encode(options.output);
   if (options.memory_bytes != 0) out += fmt::format(",memory={}", options.memory_bytes);
-  if (!options.config.empty()) out += ",config=" + percent_encode(options.config);
+  if (!options.config.empty()) out += ",config=" + base::percent_encode(options.config);
   if (!options.include.empty()) out += ",include=" + join_encoded(options.include);
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
   if (options.analysis.empty()) return out;
   const online::ProcessingOptions& processing = options.processing;
-  out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={}", percent_encode(options.analysis),
-                     processing.processor, processing.consumers, processing.capacity, processing.queue);
-  if (!options.analysis_options.empty()) out += ",analysis_options=" + percent_encode(options.analysis_options);
+  out +=
+      fmt::format(",analysis={},processor={},consumers={},capacity={},queue={}", base::percent_encode(options.analysis),
+                  processing.processor, processing.consumers, processing.capacity, processing.queue);
+  if (!options.analysis_options.empty()) out += ",analysis_options=" + base::percent_encode(options.analysis_options);
   return out;
 }
 
@@ -81,7 +72,7 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
         fmt::format("the path '{}' has a colon or a blank, which LD_PRELOAD cannot carry; move contrafact", library)};
   }
   LaunchPlan plan{.arguments = program};
-  std::string text = "output=" + percent_encode(options.output);
+  std::string text = "output=" + base::percent_encode(options.output);
   if (options.memory_bytes != 0) text += fmt::format(",memory={}", options.memory_bytes);
   if (children) text += ",children=1";
   plan.environment = {"CONTRAFACT_NATIVE=" + text,

@@ -35,9 +35,6 @@ struct LaunchPlan {
 // "output=...,memory=...": percent-encoded, so that neither the agent's parser nor a shell-like splitter stumbles.
 std::string agent_option_string(const AgentOptions& options);
 
-// Everything but letters, digits and -_.~/:*$+ as %XX.
-std::string percent_encode(std::string_view text);
-
 // Inserts the agent right after the launcher's name.
 LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
                      const AgentOptions& options);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "report/profile.h"
+#include "table/markup.h"
 #include "table/render.h"
 #include "table/value_text.h"
 
@@ -65,32 +66,32 @@ std::string page_data(const std::vector<RunProfile>& runs) {
 
 std::string table_html(const PageTable& one) {
   const table::Schema& schema = one.table->schema();
-  std::string out = fmt::format("<section>\n<h2>{}</h2>\n<p class=\"explain\">{}</p>\n", escape_markup(one.heading),
-                                escape_markup(schema.description));
+  std::string out = fmt::format("<section>\n<h2>{}</h2>\n<p class=\"explain\">{}</p>\n",
+                                table::escape_markup(one.heading), table::escape_markup(schema.description));
   if (one.table->empty()) {
-    out += fmt::format("<p>Nothing to show: {}</p>\n", escape_markup(one.table->empty_reason()));
+    out += fmt::format("<p>Nothing to show: {}</p>\n", table::escape_markup(one.table->empty_reason()));
   } else {
     auto css = [](table::Type type) {
       return type == table::Type::text || type == table::Type::location ? "" : " class=\"number\"";
     };
     out += "<div class=\"table-wrap\"><table>\n<tr>";
     for (const table::Column& column : schema.columns) {
-      out += fmt::format("<th{} title=\"{}\">{}</th>", css(column.type), escape_markup(column.description),
-                         escape_markup(column.title));
+      out += fmt::format("<th{} title=\"{}\">{}</th>", css(column.type), table::escape_markup(column.description),
+                         table::escape_markup(column.title));
     }
     out += "</tr>\n";
     for (const auto& row : one.table->rows()) {
       out += "<tr>";
       for (size_t c = 0; c < row.size(); ++c) {
         out += fmt::format("<td{}>{}</td>", css(schema.columns[c].type),
-                           escape_markup(table::cell_text(row[c], schema.columns[c], true)));
+                           table::escape_markup(table::cell_text(row[c], schema.columns[c], true)));
       }
       out += "</tr>\n";
     }
     out += "</table></div>\n";
   }
   for (const std::string& note : one.table->notes())
-    out += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(note));
+    out += fmt::format("<p class=\"note\">{}</p>\n", table::escape_markup(note));
   return out + "</section>\n";
 }
 
@@ -116,8 +117,8 @@ std::string profile_page(const ProfilePage& page) {
   CHECK(!page.runs.empty() && page.runs.size() <= kRunsMax);
   std::string tables;
   for (const PageTable& one : page.tables) tables += table_html(one);
-  return fill(profile_html, {{"title", escape_markup(page.title)},
-                             {"subtitle", escape_markup(page.subtitle)},
+  return fill(profile_html, {{"title", table::escape_markup(page.title)},
+                             {"subtitle", table::escape_markup(page.subtitle)},
                              {"tables", tables},
                              {"data", page_data(page.runs)},
                              {"css", std::string(profile_css)},

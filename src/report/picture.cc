@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "report/profile.h"
+#include "table/markup.h"
 #include "table/value_text.h"
 
 namespace contrafact::report {
@@ -98,13 +99,13 @@ std::string profile_svg(const std::string& title, const std::vector<RunProfile>&
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n"
       "<title>{2}</title>\n{3}<rect class=\"page\" width=\"{0}\" height=\"{1}\"/>\n"
       "<text class=\"title\" x=\"{4}\" y=\"26\">{2}</text>\n",
-      kWidth, kHeight, escape_markup(title), style(), kLeft);
+      kWidth, kHeight, table::escape_markup(title), style(), kLeft);
   double x = kLeft;
   for (size_t i = 0; i < runs.size(); ++i) {
     std::string label = fmt::format("{} ({}, {})", runs[i].name, runs[i].origin,
                                     table::duration_text(static_cast<double>(runs[i].duration_ns)));
     out += fmt::format("<line class=\"curve run{}\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"46\" y2=\"46\"/>", i, x, x + 22);
-    out += fmt::format("<text x=\"{:.0f}\" y=\"50\">{}</text>\n", x + 28, escape_markup(label));
+    out += fmt::format("<text x=\"{:.0f}\" y=\"50\">{}</text>\n", x + 28, table::escape_markup(label));
     x += 28 + 7.6 * static_cast<double>(table::display_width(label)) + 18;
   }
   out += axes(peak, static_cast<double>(longest_ns) / 1e9);

@@ -38,30 +38,4 @@ Series resample(const RunProfile& run, int64_t span_ns, size_t bins) {
   return series;
 }
 
-std::string escape_markup(std::string_view text) {
-  std::string out;
-  for (char c : table::printable(text, true)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace contrafact::report

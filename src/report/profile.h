@@ -50,7 +50,4 @@ Series resample(const RunProfile& run, int64_t span_ns, size_t bins);
 std::string profile_page(const ProfilePage& page);
 std::string profile_svg(const std::string& title, const std::vector<RunProfile>& runs);
 
-// For text in HTML and in SVG.
-std::string escape_markup(std::string_view text);
-
 }  // namespace contrafact::report

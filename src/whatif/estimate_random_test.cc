@@ -12,25 +12,6 @@ namespace {
 using model::TaskId;
 using model::Trace;
 
-// The program as a run on pools of three workers would have been recorded.
-Trace recorded(uint32_t seed) {
-  const Trace unlimited = RandomProgram(seed).build();
-  base::Result<Simulation> simulation = simulate(unlimited, {}, {.cores = 3});
-  EXPECT_TRUE(simulation.ok());
-  EXPECT_TRUE(simulation->stuck.empty());
-  Trace trace = std::move(simulation->trace);
-  trace.origin = model::Origin::measured;
-  return trace;
-}
-
-bool waits(const graph::TraceDag& dag, TaskId task) {
-  const graph::Body& body = dag.body_of(task);
-  for (uint32_t i = body.begin; i < body.end; ++i) {
-    if (dag.vertices[i].vertex_kind() == graph::VertexKind::wait) return true;
-  }
-  return false;
-}
-
 std::vector<Improvement> random_improvements(const Estimator& estimator, uint32_t seed, uint32_t one_in) {
   std::mt19937 random(seed);
   Improvement inlined, combined;

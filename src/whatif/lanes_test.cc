@@ -15,23 +15,6 @@ namespace {
 using model::TaskId;
 using model::Trace;
 
-Trace recorded(uint32_t seed) {
-  const Trace unlimited = RandomProgram(seed).build();
-  base::Result<Simulation> simulation = simulate(unlimited, {}, {.cores = 3});
-  EXPECT_TRUE(simulation.ok());
-  Trace trace = std::move(simulation->trace);
-  trace.origin = model::Origin::measured;
-  return trace;
-}
-
-bool waits(const graph::TraceDag& dag, TaskId task) {
-  const graph::Body& body = dag.body_of(task);
-  for (uint32_t i = body.begin; i < body.end; ++i) {
-    if (dag.vertices[i].vertex_kind() == graph::VertexKind::wait) return true;
-  }
-  return false;
-}
-
 // Three disjoint sets of tasks, each once inlined and once made coordinators; some tasks in none.
 std::vector<Improvement> random_improvements(const graph::TraceDag& dag, std::mt19937& random) {
   constexpr uint32_t kSets = 3;

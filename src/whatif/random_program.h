@@ -3,11 +3,15 @@
 // deadlock.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <random>
 #include <string>
 
+#include "graph/trace_dag.h"
 #include "model/trace_builder.h"
+#include "whatif/simulate.h"
 
 namespace contrafact::whatif {
 
@@ -93,5 +97,25 @@ class RandomProgram {
   std::vector<model::MethodId> methods_;
   std::vector<model::ContextId> contexts_;
 };
+
+// The program as a run on pools of three workers would have been recorded.
+inline model::Trace recorded(uint32_t seed) {
+  const model::Trace unlimited = RandomProgram(seed).build();
+  base::Result<Simulation> simulation = simulate(unlimited, {}, {.cores = 3});
+  EXPECT_TRUE(simulation.ok());
+  EXPECT_TRUE(simulation->stuck.empty());
+  model::Trace trace = std::move(simulation->trace);
+  trace.origin = model::Origin::measured;
+  return trace;
+}
+
+// Whether a task waits for anything.
+inline bool waits(const graph::TraceDag& dag, model::TaskId task) {
+  const graph::Body& body = dag.body_of(task);
+  for (uint32_t i = body.begin; i < body.end; ++i) {
+    if (dag.vertices[i].vertex_kind() == graph::VertexKind::wait) return true;
+  }
+  return false;
+}
 
 }  // namespace contrafact::whatif

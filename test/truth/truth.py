@@ -34,7 +34,7 @@ RANK_TIE = 0.02
 # An improvement whose score is no further above 1 than this does no harm by itself.
 NO_EFFECT = 0.001
 # How much of the time what is expected here may cost: hoist_cache 1 %, its twin as well.
-LOSS_MAX_PERCENT = 5
+LOSS_MAX_PERCENT = 2
 
 
 class Failure(Exception):
