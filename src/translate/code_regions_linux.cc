@@ -35,7 +35,7 @@ bool contains(const char* begin, const char* end, const char* text) {
 }  // namespace
 
 void CodeRegions::add_native(uint64_t begin, uint64_t end) {
-  if (native_count_ < kNativeMax) native_[native_count_++] = {begin, end, CodeKind::native};
+  if (native_count_ < kNativeMax) native_[native_count_++] = {begin, end, CodeKind::native, 0};
 }
 
 // 7f1c-7f1d r-xp 00026000 08:01 123 /usr/lib/x86_64-linux-gnu/libc.so.6
@@ -52,11 +52,12 @@ void CodeRegions::add_line(const char* line, const char* end) {
   } else if (!writable && readable && !shared && slash != end && !contains(slash, end, "/memfd:")) {
     kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
   }
-  if (count_ < kRegionsMax) regions_[count_++] = {first, behind, kind};
+  uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path
+  for (const char* at = line; at < end; ++at) identity = (identity ^ static_cast<uint8_t>(*at)) * 1099511628211u;
+  if (count_ < kRegionsMax) regions_[count_++] = {first, behind, kind, identity};
 }
 
 void CodeRegions::read() {
-  is_read_ = true;
   read_ns_ = base::monotonic_ns();
   count_ = 0;
   const long file = raw_system_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
@@ -89,17 +90,21 @@ bool CodeRegions::may_hold_code(uint64_t begin, uint64_t end) const {
   return false;
 }
 
-CodeRegions::Region CodeRegions::at(uint64_t address) {
+bool CodeRegions::is_known(const Region& region) const {
+  const Region* now = find(region.begin);
+  return now && now->begin == region.begin && now->end == region.end && now->identity == region.identity;
+}
+
+CodeRegions::Region CodeRegions::at(uint64_t address) const {
   for (size_t i = 0; i < native_count_; ++i) {
     if (address >= native_[i].begin && address < native_[i].end) return native_[i];
   }
-  if (!is_read_) read();
   const Region* found = find(address);
-  if (!found && base::monotonic_ns() - read_ns_ > kReadAgainNs) {
-    read();
-    found = find(address);
-  }
-  return found ? *found : Region{address, address + 1, CodeKind::none};
+  return found ? *found : Region{address, address + 1, CodeKind::none, 0};
+}
+
+bool CodeRegions::may_refresh() const {
+  return count_ == 0 || base::monotonic_ns() - read_ns_ > kReadAgainNs;
 }
 
 }  // namespace contrafact::translate

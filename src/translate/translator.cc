@@ -228,6 +228,11 @@ void Translator::note(const void* begin, uint64_t length_bytes, uint32_t flags) 
   t_thread.thread->segment.add(reinterpret_cast<uint64_t>(begin), length_bytes, flags);
 }
 
+void Translator::note_system_call(const long* call, long result) {
+  if (system_call_kind(call[0]) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
+  add_system_call_accesses(call, result, t_thread.thread->segment);
+}
+
 void Translator::flush_log(Thread& thread) {
   const uint64_t log = t_thread.log;
   t_thread.log = thread.log_top;
@@ -353,7 +358,11 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   for (size_t i = 0; i < gate_count_; ++i) {
     if (gates_[i] == guest) return builder.call_and_return(guest);
   }
-  const CodeRegions::Region region = regions_.at(guest);
+  CodeRegions::Region region = regions_.at(guest);
+  if (region.kind == CodeKind::none && regions_.may_refresh()) {
+    refresh_locked();
+    region = regions_.at(guest);
+  }
   switch (region.kind) {
     case CodeKind::native:
       return builder.call_out(guest);
@@ -396,7 +405,19 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
   Guard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  regions_.forget();
+  refresh_locked();
+}
+
+void Translator::refresh() {
+  if (disabled_.load(std::memory_order_relaxed)) return;
+  Guard guard(lock_);
+  refresh_locked();
+}
+
+void Translator::refresh_locked() {
+  regions_.refresh([this](uint64_t begin, uint64_t end) {
+    removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
+  });
 }
 
 Statistics Translator::statistics() const {

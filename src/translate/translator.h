@@ -69,6 +69,10 @@ class Translator {
   uint64_t enter(uint64_t return_address);
   // Adds to the segment what a native function read or wrote for the program.
   void note(const void* begin, uint64_t length_bytes, uint32_t flags);
+  // The same for one that stood for a system call: its number and arguments, and the result.
+  void note_system_call(const long* call, long result);
+  // Something is missing in the segment from here on.
+  void note_gap(Reason reason);
 
   // The current thread was interrupted by a signal at `context`. If that is in translated code, changes the context to
   // the program's own address and registers, where the thread then goes on natively.
@@ -77,6 +81,8 @@ class Translator {
 
   // The code of [begin, end) has gone or may change.
   void invalidate(uint64_t begin, uint64_t end);
+  // Libraries may have come or gone: looks which code is still there.
+  void refresh();
   // Nothing enters the cache any more.
   void disable() { disabled_.store(true, std::memory_order_relaxed); }
 
@@ -91,6 +97,7 @@ class Translator {
   base::Status make_stubs();
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
+  void refresh_locked();
   void leave(Reason reason);
   void flush_log(Thread& thread);
   void serve_dispatch();
@@ -98,7 +105,6 @@ class Translator {
   void serve_instruction(Thread& thread);
   bool before_system_call(Thread& thread);
   void after_system_call(Thread& thread);
-  void note_gap(Reason reason);
 
   static constexpr size_t kGatesMax = 64;
 
