@@ -256,6 +256,7 @@ void SetsCall::end() {
   }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
   if (!thread->observing || !thread->holds_any() || t_thread.mode != Mode::native) return;
+  if (t_thread.left == Reason::long_section) return;
   volatile uint64_t* slot = slot_;
   *slot = g_state->translator->enter(*slot);
 }
@@ -317,6 +318,7 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
       const auto accesses = translator.end_segment(call.stack_pointer(), &overflown);
       emit(client, *thread, time_ns, gap_now(*thread, call.from_ == SetsCall::From::translated, overflown), accesses);
       thread->tainted = false;
+      if (t_thread.left == Reason::long_section) thread->observing = false;  // until it holds no lock any more
       translator.begin_segment(call.stack_pointer());
     }
   }
