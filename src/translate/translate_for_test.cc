@@ -33,7 +33,15 @@ OWNERS void end_translated() {
   t_gathered->accesses.assign(ranges.begin(), ranges.end());
 }
 
+OWNERS void come_out() {
+  if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;
+}
+
 }  // namespace
+
+void end_abandoned() {
+  come_out();
+}
 
 Translator& test_translator() {
   static Translator* const translator = [] {

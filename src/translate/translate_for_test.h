@@ -19,4 +19,7 @@ Translator& test_translator();
 // On the current thread. `left` is none if the thread stayed in the cache until the function's end.
 Gathered translated(const std::function<void()>& function);
 
+// The function was left on another way than by its end.
+void end_abandoned();
+
 }  // namespace contrafact::translate
