@@ -44,8 +44,9 @@ std::string property(jvmtiEnv* jvmti, const std::string& name) {
   return value;
 }
 
-void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject, const char* name, jobject, jint length,
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint length,
                            const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
+  if (redefined) g_agent->contexts->classes_redefined();
   if (!name) return;  // a redefined class gets its probes again
   auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
   if (!edited) return;
@@ -87,12 +88,33 @@ void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
   std::_Exit(1);
 }
 
+// HotSpot tells of unloaded classes by an extension, whose only argument of use is that it was called.
+void JNICALL on_class_unload(jvmtiEnv*, ...) {
+  g_agent->contexts->classes_unloaded();
+}
+
+void watch_unloading() {
+  jint count = 0;
+  jvmtiExtensionEventInfo* events = nullptr;
+  bool watched = false;
+  if (g_agent->jvmti->GetExtensionEvents(&count, &events) == JVMTI_ERROR_NONE) {
+    for (jint i = 0; i < count; ++i) {
+      if (std::strcmp(events[i].id, "com.sun.hotspot.events.ClassUnload") != 0) continue;
+      watched = g_agent->jvmti->SetExtensionEventCallback(events[i].extension_event_index, on_class_unload) ==
+                JVMTI_ERROR_NONE;
+    }
+  }  // the descriptions stay: they are few, and each is of many parts
+  if (!watched) g_agent->contexts->classes_redefined();
+}
+
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni)) {
     say("the injected classes do not fit this JVM, so it cannot be recorded");
     if (g_agent->options.strict) std::_Exit(1);
     return;
   }
+  g_agent->contexts->resolve(jni, thread);
+  watch_unloading();
   g_agent->threads->attach(jni, thread);
   set_live(jni, true);
   for (jvmtiEvent event :
@@ -101,6 +123,14 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}) {
     enable(event);
   }
+}
+
+void add_context_facts() {
+  const ContextTable::Facts facts = g_agent->contexts->facts();
+  if (!facts.walk_missing.empty()) g_agent->recorder->add_fact("context.walk_missing", facts.walk_missing);
+  if (!g_agent->options.compare_contexts) return;
+  g_agent->recorder->add_fact("context.compared", std::to_string(facts.compared));
+  g_agent->recorder->add_fact("context.different", std::to_string(facts.different));
 }
 
 void add_reuse_fact(JNIEnv* jni) {
@@ -114,6 +144,7 @@ void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
   if (!g_agent->live) return;
   set_live(jni, false);
   add_reuse_fact(jni);
+  add_context_facts();
   g_agent->probes->report();
   g_agent->recorder->stop("exit");
 }
@@ -244,7 +275,7 @@ base::Status load(Agent& agent) {
   }
   agent.methods = std::make_unique<MethodTable>(agent.jvmti, *agent.recorder);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
-                                                  agent.options.context_depth_max);
+                                                  agent.options.context_depth_max, agent.options.compare_contexts);
   agent.threads = std::make_unique<Threads>(agent);
   agent.probes = std::make_unique<Probes>(agent);
   return hook(agent);
