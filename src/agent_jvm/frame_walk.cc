@@ -9,15 +9,6 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-// An interpreted frame on x86-64, JDK 17 to 25, in words from its frame pointer (HotSpot's frame_x86.hpp; not
-// exported):
-//
-//   +1 return address | 0 caller's frame pointer | -1 caller's stack pointer | ... | -3 method | ... | -8 bytecode
-constexpr ptrdiff_t kReturnAddress = 1;
-constexpr ptrdiff_t kSenderSp = -1;
-constexpr ptrdiff_t kMethod = -3;
-constexpr ptrdiff_t kBytecode = -8;
-
 constexpr size_t kJavaThreadBytesMax = 1 << 14;     // its JNIEnv lies within
 constexpr size_t kStackBytesMax = size_t{1} << 30;  // a JVM's limit of -Xss, too
 constexpr uint32_t kFrameWordsMax = 1 << 16;
@@ -28,15 +19,6 @@ Value field(const void* object, size_t offset) {
   Value value;
   std::memcpy(&value, static_cast<const char*>(object) + offset, sizeof value);
   return value;
-}
-
-bool is_aligned(const void* address) {
-  return reinterpret_cast<uintptr_t>(address) % sizeof(uintptr_t) == 0;
-}
-
-// Whether `fp` can be the frame pointer of a frame whose stack pointer is `sp`, with `below` words under it.
-bool is_frame_pointer(const FrameWalk::Position& position, ptrdiff_t below) {
-  return is_aligned(position.fp) && position.fp >= position.sp + below && position.fp < position.base - kReturnAddress;
 }
 
 // The library that the JVM's functions come from.
@@ -122,19 +104,9 @@ bool FrameWalk::begin(JNIEnv* jni, Position& position) const {
   return true;
 }
 
-FrameWalk::Kind FrameWalk::classify(Position& position) const {
-  while (position.pc == call_stub_return_) {  // each turn goes towards the stack's base
-    bool is_bottom = false;
-    if (!leave_entry(position, is_bottom)) return Kind::unknown;
-    if (is_bottom) return Kind::bottom;
-  }
-  if (position.pc < interpreter_begin_ || position.pc >= interpreter_end_) return Kind::compiled;
-  return is_frame_pointer(position, -kBytecode) ? Kind::interpreted : Kind::unknown;
-}
-
 // A frame through which the JVM called Java code. It keeps where the Java code below had stopped.
 bool FrameWalk::leave_entry(Position& position, bool& is_bottom) const {
-  if (!is_frame_pointer(position, -at_.entry_wrapper)) return false;
+  if (!has_frame_pointer(position, -at_.entry_wrapper)) return false;
   const auto* wrapper = reinterpret_cast<const uintptr_t*>(position.fp[at_.entry_wrapper]);
   if (!is_aligned(wrapper) || wrapper <= position.fp ||
       wrapper + (at_.wrapper_anchor + at_.last_fp) / sizeof(uintptr_t) >= position.base) {
@@ -149,30 +121,6 @@ bool FrameWalk::leave_entry(Position& position, bool& is_bottom) const {
   position.fp = field<const uintptr_t*>(anchor, at_.last_fp);
   position.pc = field<uintptr_t>(anchor, at_.last_pc);
   if (position.pc == 0) position.pc = sp[-1];
-  return true;
-}
-
-FrameWalk::Key FrameWalk::key(Kind kind, const Position& position) {
-  if (kind == Kind::compiled) return {position.pc, 0};
-  if (kind == Kind::interpreted) return {position.fp[kBytecode], position.fp[kMethod]};
-  return {};
-}
-
-// The return address is the last word of a frame, the caller's frame pointer the one before.
-bool FrameWalk::leave_compiled(Position& position, uint32_t frame_words) {
-  if (position.base - position.sp <= static_cast<ptrdiff_t>(frame_words)) return false;
-  position.sp += frame_words;
-  position.pc = position.sp[-1];
-  position.fp = reinterpret_cast<const uintptr_t*>(position.sp[-2]);
-  return true;
-}
-
-bool FrameWalk::leave_interpreted(Position& position) {
-  const auto* sp = reinterpret_cast<const uintptr_t*>(position.fp[kSenderSp]);
-  if (!is_aligned(sp) || sp <= position.fp + kReturnAddress || sp >= position.base) return false;
-  position.pc = position.fp[kReturnAddress];
-  position.fp = reinterpret_cast<const uintptr_t*>(position.fp[0]);
-  position.sp = sp;
   return true;
 }
 

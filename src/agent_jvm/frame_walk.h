@@ -74,6 +74,21 @@ class FrameWalk {
     ptrdiff_t entry_wrapper = 0;  // in words, from an entry frame's pointer
   };
 
+  // An interpreted frame on x86-64, JDK 17 to 25, in words from its frame pointer (HotSpot's frame_x86.hpp; not
+  // exported):
+  //
+  //   +1 return address | 0 caller's frame pointer | -1 caller's stack pointer | ... | -3 method | ... | -8 bytecode
+  static constexpr ptrdiff_t kReturnAddress = 1;
+  static constexpr ptrdiff_t kSenderSp = -1;
+  static constexpr ptrdiff_t kMethod = -3;
+  static constexpr ptrdiff_t kBytecode = -8;
+
+  static bool is_aligned(const void* address) { return reinterpret_cast<uintptr_t>(address) % sizeof(uintptr_t) == 0; }
+  // Whether the frame pointer can be one, with `below` words of its frame under it.
+  static bool has_frame_pointer(const Position& position, ptrdiff_t below) {
+    return is_aligned(position.fp) && position.fp >= position.sp + below &&
+           position.fp < position.base - kReturnAddress;
+  }
   const char* find_blob(uintptr_t pc) const;
   bool leave_entry(Position& position, bool& is_bottom) const;
 
@@ -84,5 +99,41 @@ class FrameWalk {
   const char* const* heaps_ = nullptr;
   int heap_count_ = 0;
 };
+
+// The parts of each step, inline: a context takes a dozen steps.
+
+inline FrameWalk::Kind FrameWalk::classify(Position& position) const {
+  while (position.pc == call_stub_return_) [[unlikely]] {  // each turn goes towards the stack's base
+    bool is_bottom = false;
+    if (!leave_entry(position, is_bottom)) return Kind::unknown;
+    if (is_bottom) return Kind::bottom;
+  }
+  if (position.pc < interpreter_begin_ || position.pc >= interpreter_end_) return Kind::compiled;
+  return has_frame_pointer(position, -kBytecode) ? Kind::interpreted : Kind::unknown;
+}
+
+inline FrameWalk::Key FrameWalk::key(Kind kind, const Position& position) {
+  if (kind == Kind::compiled) return {position.pc, 0};
+  if (kind == Kind::interpreted) return {position.fp[kBytecode], position.fp[kMethod]};
+  return {};
+}
+
+// The return address is the last word of a frame, the caller's frame pointer the one before.
+inline bool FrameWalk::leave_compiled(Position& position, uint32_t frame_words) {
+  if (position.base - position.sp <= static_cast<ptrdiff_t>(frame_words)) return false;
+  position.sp += frame_words;
+  position.pc = position.sp[-1];
+  position.fp = reinterpret_cast<const uintptr_t*>(position.sp[-2]);
+  return true;
+}
+
+inline bool FrameWalk::leave_interpreted(Position& position) {
+  const auto* sp = reinterpret_cast<const uintptr_t*>(position.fp[kSenderSp]);
+  if (!is_aligned(sp) || sp <= position.fp + kReturnAddress || sp >= position.base) return false;
+  position.pc = position.fp[kReturnAddress];
+  position.fp = reinterpret_cast<const uintptr_t*>(position.fp[0]);
+  position.sp = sp;
+  return true;
+}
 
 }  // namespace contrafact::agent_jvm
