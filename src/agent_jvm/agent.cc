@@ -88,25 +88,6 @@ void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
   std::_Exit(1);
 }
 
-// HotSpot tells of unloaded classes by an extension, whose only argument of use is that it was called.
-void JNICALL on_class_unload(jvmtiEnv*, ...) {
-  g_agent->contexts->classes_unloaded();
-}
-
-void watch_unloading() {
-  jint count = 0;
-  jvmtiExtensionEventInfo* events = nullptr;
-  bool watched = false;
-  if (g_agent->jvmti->GetExtensionEvents(&count, &events) == JVMTI_ERROR_NONE) {
-    for (jint i = 0; i < count; ++i) {
-      if (std::strcmp(events[i].id, "com.sun.hotspot.events.ClassUnload") != 0) continue;
-      watched = g_agent->jvmti->SetExtensionEventCallback(events[i].extension_event_index, on_class_unload) ==
-                JVMTI_ERROR_NONE;
-    }
-  }  // the descriptions stay: they are few, and each is of many parts
-  if (!watched) g_agent->contexts->classes_redefined();
-}
-
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni)) {
     say("the injected classes do not fit this JVM, so it cannot be recorded");
@@ -114,7 +95,6 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
     return;
   }
   g_agent->contexts->resolve(jni, thread);
-  watch_unloading();
   g_agent->threads->attach(jni, thread);
   set_live(jni, true);
   for (jvmtiEvent event :
@@ -273,7 +253,7 @@ base::Status load(Agent& agent) {
   for (Step step : {Step(add_capabilities), Step(start_recorder)}) {
     if (base::Status status = step(agent); !status) return status;
   }
-  agent.methods = std::make_unique<MethodTable>(agent.jvmti, *agent.recorder);
+  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
   agent.threads = std::make_unique<Threads>(agent);

@@ -15,6 +15,7 @@ namespace contrafact::agent_jvm {
 class ContextPaths {
  public:
   // The context of the current thread's stack, if a stack with the same innermost frames was learnt.
+  // `trust_interpreted`: the methods of its interpreted frames last as long as the process; else it must have none.
   std::optional<uint32_t> find(const FrameWalk& walk, JNIEnv* jni, bool trust_interpreted);
 
   // The stack that the current thread has now has this context, whatever lies behind its first `frames` frames; more

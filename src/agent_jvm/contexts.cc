@@ -51,12 +51,7 @@ ContextTable::Facts ContextTable::facts() const {
 }
 
 format::ContextId ContextTable::current(JNIEnv* jni, Cache& cache) {
-  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   const bool trust_interpreted = trust_interpreted_.load(std::memory_order_relaxed);
-  if (cache.paths_epoch != epoch) {
-    cache.paths.clear();
-    cache.paths_epoch = epoch;
-  }
   if (auto found = cache.paths.find(walk_, jni, trust_interpreted)) {
     if (compare_) [[unlikely]]
       compare_with_exact(cache, *found);
@@ -64,7 +59,7 @@ format::ContextId ContextTable::current(JNIEnv* jni, Cache& cache) {
   }
   bool may_learn = false;
   const Cache::Known known = by_call_trace(jni, cache, may_learn);
-  if (may_learn) cache.paths.learn(walk_, jni, trust_interpreted, known.frames_used, known.context);
+  if (may_learn) cache.paths.learn(walk_, jni, trust_interpreted && known.lasting, known.frames_used, known.context);
   return format::ContextId(known.context);
 }
 
@@ -117,7 +112,7 @@ ContextTable::Cache::Known ContextTable::exact(Cache& cache, const Cache::Key* k
   jint count = 0;
   if (jvmti_->GetStackTrace(nullptr, 0, static_cast<jint>(frames.size()), frames.data(), &count) != JVMTI_ERROR_NONE ||
       count <= 0) {
-    return {format::ContextId().value, 0};
+    return {format::ContextId().value};
   }
   const Cache::Key key = key_of<Cache::Key>(frames.data(), count, kWalks);
   auto found = cache.contexts.find(key);
@@ -128,7 +123,7 @@ ContextTable::Cache::Known ContextTable::exact(Cache& cache, const Cache::Key* k
   remember(cache, cheap_is_right ? keys[kWalks - 1] : key, known);
   if (cheap_is_right) {
     const bool is_short = known.frames_used <= static_cast<size_t>(counts[0]) || counts[0] < kShortWalk;
-    remember(cache, keys[0], is_short ? known : Cache::Known{kDeeper, 0});
+    remember(cache, keys[0], is_short ? known : Cache::Known{kDeeper});
   }
   return known;
 }
@@ -140,19 +135,20 @@ void ContextTable::remember(Cache& cache, const Cache::Key& key, const Cache::Kn
 
 ContextTable::Cache::Known ContextTable::intern(const jvmtiFrameInfo* frames, size_t count) {
   std::vector<recorder::Frame> context;
-  bool program_seen = false;
+  bool program_seen = false, lasting = true;
   size_t i = 0;
   for (; i < count && context.size() < depth_max_; ++i) {
     const MethodInfo* info = methods_.info(frames[i].method);
+    lasting = lasting && !info->may_be_unloaded;
     if (info->skip) continue;
     if (info->boundary && program_seen) break;
     program_seen |= !info->of_library;
     context.push_back({info->id, info->line_at(frames[i].location)});
   }
   const uint32_t id = recorder_.intern_context(context).value;
-  if (i < count) return {id, i + 1};
+  if (i < count) return {id, i + 1, lasting};
   const bool whole_stack = count < depth_max_ + kInjectedFramesMax;
-  return {id, whole_stack ? kAllFrames : count};
+  return {id, whole_stack ? kAllFrames : count, lasting};
 }
 
 }  // namespace contrafact::agent_jvm

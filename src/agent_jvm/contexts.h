@@ -45,9 +45,9 @@ class ContextTable {
     struct Known {
       uint32_t context = 0;
       size_t frames_used = 0;  // innermost frames that it follows from, whatever is below them
+      bool lasting = false;    // none of their methods can be unloaded
     };
     ContextPaths paths;
-    uint32_t paths_epoch = 0;
     std::unordered_map<Key, Known, Hash> contexts;
     std::vector<CallFrame> frames;  // room for the cheap walk; its padding stays 0
   };
@@ -64,8 +64,7 @@ class ContextTable {
 
   // When Java code can run. `thread` is the current one.
   void resolve(JNIEnv* jni, jthread thread);
-  // Addresses of interpreted methods may stand for others from now on; or may do so unnoticed.
-  void classes_unloaded() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+  // From now on the addresses of interpreted methods may come to stand for others.
   void classes_redefined() { trust_interpreted_.store(false, std::memory_order_relaxed); }
   Facts facts() const;
 
@@ -91,7 +90,6 @@ class ContextTable {
   recorder::Recorder& recorder_;
   uint32_t depth_max_;
   bool compare_;
-  std::atomic<uint32_t> epoch_{0};
   std::atomic<bool> trust_interpreted_{true};
   std::atomic<uint64_t> compared_{0}, different_{0};
 };

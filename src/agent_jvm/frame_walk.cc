@@ -37,44 +37,11 @@ std::string FrameWalk::resolve(JavaVM* vm, JNIEnv* jni, jobject thread) {
   void* library = library_of(vm);
   if (!library) return "the JVM's library";
   VmStructs vm_structs(library);
-  at_.anchor = vm_structs.offset("JavaThread", "_anchor");
-  at_.last_sp = vm_structs.offset("JavaFrameAnchor", "_last_Java_sp");
-  at_.last_pc = vm_structs.offset("JavaFrameAnchor", "_last_Java_pc");
-  at_.last_fp = vm_structs.offset("JavaFrameAnchor", "_last_Java_fp");
-  at_.stack_base = vm_structs.offset("JavaThread", "_stack_base");
-  at_.stack_size = vm_structs.offset("JavaThread", "_stack_size");
-  at_.wrapper_anchor = vm_structs.offset("JavaCallWrapper", "_anchor");
-  at_.heap_memory = vm_structs.offset("CodeHeap", "_memory");
-  at_.heap_segments = vm_structs.offset("CodeHeap", "_segmap");
-  at_.heap_segment_shift = vm_structs.offset("CodeHeap", "_log2_segment_size");
-  at_.space_low = vm_structs.offset("VirtualSpace", "_low");
-  at_.space_high = vm_structs.offset("VirtualSpace", "_high");
-  at_.block_used = vm_structs.offset("HeapBlock", "_header") + vm_structs.offset("HeapBlock::Header", "_used");
-  at_.block_header = vm_structs.size_of("HeapBlock");
-  at_.blob_name = vm_structs.offset("CodeBlob", "_name");
-  at_.blob_size = vm_structs.offset("CodeBlob", "_size");
-  at_.blob_frame_size = vm_structs.offset("CodeBlob", "_frame_size");
-  at_.stub_section = vm_structs.offset("nmethod", "_stub_offset");
-  at_.compile_id = vm_structs.offset("nmethod", "_compile_id");
-  at_.entry_wrapper = vm_structs.constant("frame::entry_frame_call_wrapper_offset");
-  const void* heaps = vm_structs.address("CodeCache", "_heaps");
-  const size_t array_length = vm_structs.offset("GrowableArrayBase", "_len");
-  const size_t array_data = vm_structs.offset("GrowableArray<int>", "_data");
-  const void* interpreter = vm_structs.address("AbstractInterpreter", "_code");
-  const size_t stub_buffer = vm_structs.offset("StubQueue", "_stub_buffer");
-  const size_t stub_limit = vm_structs.offset("StubQueue", "_buffer_limit");
-  const void* call_stub_return = vm_structs.address("StubRoutines", "_call_stub_return_address");
+  read_offsets(vm_structs);
+  const bool complete = vm_structs.missing().empty() && find_code_areas(vm_structs);
   dlclose(library);  // the JVM keeps it
   if (!vm_structs.missing().empty()) return vm_structs.missing();
-
-  const void* const array = field<const void*>(heaps, 0);
-  const void* const stubs = field<const void*>(interpreter, 0);
-  if (!array || !stubs) return "the code cache";
-  heaps_ = field<const char* const*>(array, array_data);
-  heap_count_ = field<int>(array, array_length);
-  interpreter_begin_ = field<uintptr_t>(stubs, stub_buffer);
-  interpreter_end_ = interpreter_begin_ + static_cast<uintptr_t>(field<int>(stubs, stub_limit));
-  call_stub_return_ = field<uintptr_t>(call_stub_return, 0);
+  if (!complete) return "the code cache";
 
   jclass type = jni->FindClass("java/lang/Thread");
   jfieldID java_thread = type ? jni->GetFieldID(type, "eetop", "J") : nullptr;
@@ -84,6 +51,49 @@ std::string FrameWalk::resolve(JavaVM* vm, JNIEnv* jni, jobject thread) {
   if (at_.java_thread > kJavaThreadBytesMax) return "JavaThread's environment";
   resolved_ = true;
   return {};
+}
+
+void FrameWalk::read_offsets(VmStructs& vm) {
+  at_.anchor = vm.offset("JavaThread", "_anchor");
+  at_.last_sp = vm.offset("JavaFrameAnchor", "_last_Java_sp");
+  at_.last_pc = vm.offset("JavaFrameAnchor", "_last_Java_pc");
+  at_.last_fp = vm.offset("JavaFrameAnchor", "_last_Java_fp");
+  at_.stack_base = vm.offset("JavaThread", "_stack_base");
+  at_.stack_size = vm.offset("JavaThread", "_stack_size");
+  at_.wrapper_anchor = vm.offset("JavaCallWrapper", "_anchor");
+  at_.heap_memory = vm.offset("CodeHeap", "_memory");
+  at_.heap_segments = vm.offset("CodeHeap", "_segmap");
+  at_.heap_segment_shift = vm.offset("CodeHeap", "_log2_segment_size");
+  at_.space_low = vm.offset("VirtualSpace", "_low");
+  at_.space_high = vm.offset("VirtualSpace", "_high");
+  at_.block_used = vm.offset("HeapBlock", "_header") + vm.offset("HeapBlock::Header", "_used");
+  at_.block_header = vm.size_of("HeapBlock");
+  at_.blob_name = vm.offset("CodeBlob", "_name");
+  at_.blob_size = vm.offset("CodeBlob", "_size");
+  at_.blob_frame_size = vm.offset("CodeBlob", "_frame_size");
+  at_.stub_section = vm.offset("nmethod", "_stub_offset");
+  at_.compile_id = vm.offset("nmethod", "_compile_id");
+  at_.entry_wrapper = vm.constant("frame::entry_frame_call_wrapper_offset");
+}
+
+bool FrameWalk::find_code_areas(VmStructs& vm) {
+  const void* heaps = vm.address("CodeCache", "_heaps");
+  const size_t array_length = vm.offset("GrowableArrayBase", "_len");
+  const size_t array_data = vm.offset("GrowableArray<int>", "_data");
+  const void* interpreter = vm.address("AbstractInterpreter", "_code");
+  const size_t stub_buffer = vm.offset("StubQueue", "_stub_buffer");
+  const size_t stub_limit = vm.offset("StubQueue", "_buffer_limit");
+  const void* call_stub_return = vm.address("StubRoutines", "_call_stub_return_address");
+  if (!vm.missing().empty()) return false;
+  const void* const array = field<const void*>(heaps, 0);
+  const void* const stubs = field<const void*>(interpreter, 0);
+  if (!array || !stubs) return false;
+  heaps_ = field<const char* const*>(array, array_data);
+  heap_count_ = field<int>(array, array_length);
+  interpreter_begin_ = field<uintptr_t>(stubs, stub_buffer);
+  interpreter_end_ = interpreter_begin_ + static_cast<uintptr_t>(field<int>(stubs, stub_limit));
+  call_stub_return_ = field<uintptr_t>(call_stub_return, 0);
+  return true;
 }
 
 bool FrameWalk::begin(JNIEnv* jni, Position& position) const {
@@ -159,7 +169,7 @@ bool FrameWalk::find_code(uintptr_t pc, Code& code) const {
   code.compile_id_at = reinterpret_cast<const int32_t*>(blob + at_.compile_id);
   code.compile_id = *code.compile_id_at;
   code.frame_words = static_cast<uint32_t>(frame_words);
-  return true;
+  return code.compile_id > 0;  // other compilers than the JVM's own may give none
 }
 
 }  // namespace contrafact::agent_jvm

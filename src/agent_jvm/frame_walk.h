@@ -11,7 +11,7 @@
 //     the part of a virtual thread's stack that lies in the heap, a JVM that does not describe itself.
 //  4. Two walks that met equal frames met the same methods at the same bytecodes. A compiled method is known by its
 //     compilation's number, which is never used twice, and its return address; an interpreted one by the addresses of
-//     the method and of the bytecode, which last until classes are unloaded or redefined.
+//     the method and of the bytecode, which last until its class is unloaded or redefined.
 #pragma once
 
 #include <jni.h>
@@ -21,6 +21,8 @@
 #include <string>
 
 namespace contrafact::agent_jvm {
+
+class VmStructs;
 
 class FrameWalk {
  public:
@@ -89,6 +91,8 @@ class FrameWalk {
     return is_aligned(position.fp) && position.fp >= position.sp + below &&
            position.fp < position.base - kReturnAddress;
   }
+  void read_offsets(VmStructs& vm);
+  bool find_code_areas(VmStructs& vm);
   const char* find_blob(uintptr_t pc) const;
   bool leave_entry(Position& position, bool& is_bottom) const;
 
