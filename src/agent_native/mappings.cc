@@ -63,7 +63,8 @@ CONTRAFACT_INTERPOSE(void*, mmap64, (void* begin, size_t bytes, int protection, 
 
 CONTRAFACT_INTERPOSE(void*, mremap, (void* begin, size_t bytes, size_t next_bytes, int flags, void* next)) {
   CONTRAFACT_CALLED;
-  const long result = system_call(SYS_mremap, begin, bytes, static_cast<long>(next_bytes), flags, reinterpret_cast<long>(next));
+  const long result =
+      system_call(SYS_mremap, begin, bytes, static_cast<long>(next_bytes), flags, reinterpret_cast<long>(next));
   if (result != -1) invalidate_sets(begin, bytes);
   return reinterpret_cast<void*>(result);
 }

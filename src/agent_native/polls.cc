@@ -38,22 +38,31 @@ CONTRAFACT_INTERPOSE(int, pselect,
 }
 CONTRAFACT_INTERPOSE(int, epoll_wait, (int fd, epoll_event* events, int count, int timeout_ms)) {
   CONTRAFACT_CALLED;
-  if (timeout_ms == 0) return called_.effect(SYS_epoll_wait, real().epoll_wait(fd, events, count, timeout_ms), fd, events);
-  return called_.effect(SYS_epoll_wait, block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_wait(fd, events, count, timeout_ms); }), fd, events);
+  if (timeout_ms == 0)
+    return called_.effect(SYS_epoll_wait, real().epoll_wait(fd, events, count, timeout_ms), fd, events);
+  return called_.effect(
+      SYS_epoll_wait,
+      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_wait(fd, events, count, timeout_ms); }), fd,
+      events);
 }
 CONTRAFACT_INTERPOSE(int, epoll_pwait, (int fd, epoll_event* events, int count, int timeout_ms, const sigset_t* mask)) {
   CONTRAFACT_CALLED;
-  if (timeout_ms == 0) return called_.effect(SYS_epoll_wait, real().epoll_pwait(fd, events, count, timeout_ms, mask), fd, events);
-  return called_.effect(SYS_epoll_wait, block(BlockReason::poll, CONTRAFACT_SITE,
-               [&] { return real().epoll_pwait(fd, events, count, timeout_ms, mask); }), fd, events);
+  if (timeout_ms == 0)
+    return called_.effect(SYS_epoll_wait, real().epoll_pwait(fd, events, count, timeout_ms, mask), fd, events);
+  return called_.effect(SYS_epoll_wait,
+                        block(BlockReason::poll, CONTRAFACT_SITE,
+                              [&] { return real().epoll_pwait(fd, events, count, timeout_ms, mask); }),
+                        fd, events);
 }
 CONTRAFACT_INTERPOSE(int, epoll_pwait2,
                      (int fd, epoll_event* events, int count, const timespec* timeout, const sigset_t* mask)) {
   CONTRAFACT_CALLED;
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
     return called_.effect(SYS_epoll_wait, real().epoll_pwait2(fd, events, count, timeout, mask), fd, events);
-  return called_.effect(SYS_epoll_wait, block(BlockReason::poll, CONTRAFACT_SITE,
-               [&] { return real().epoll_pwait2(fd, events, count, timeout, mask); }), fd, events);
+  return called_.effect(
+      SYS_epoll_wait,
+      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_pwait2(fd, events, count, timeout, mask); }),
+      fd, events);
 }
 
 // As programs that were compiled with _FORTIFY_SOURCE call it.

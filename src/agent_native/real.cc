@@ -10,11 +10,11 @@ namespace {
 
 thread_local constinit bool t_resolving __attribute__((tls_model("initial-exec"))) = false;
 
-// Condition variables changed their layout: without a version, old systems hand out the oldest. A name that is looked up
-// in vain makes the loader allocate a message, so only those that have that version are asked for by it.
+// Condition variables changed their layout: without a version, old systems hand out the oldest. A name that is looked
+// up in vain makes the loader allocate a message, so only those that have that version are asked for by it.
 void* find(const char* name) {
-  const bool has_old_version = __builtin_strncmp(name, "pthread_cond_", 13) == 0 &&
-                               __builtin_strcmp(name, "pthread_cond_clockwait") != 0;
+  const bool has_old_version =
+      __builtin_strncmp(name, "pthread_cond_", 13) == 0 && __builtin_strcmp(name, "pthread_cond_clockwait") != 0;
   if (has_old_version) {
     if (void* versioned = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
   }

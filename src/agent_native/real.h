@@ -126,13 +126,13 @@ using clock_id = ::clockid_t;
   X(pause, int, ())                                                                   \
   X(syscall, long, (long, long, long, long, long, long, long))
 
-#define CONTRAFACT_REAL_PROCESS(X)                           \
+#define CONTRAFACT_REAL_PROCESS(X)                                     \
   X(sigaction, int, (int, const struct sigaction*, struct sigaction*)) \
-  X(signal, sighandler_t, (int, sighandler_t))               \
-  X(dlclose, int, (void*))                                   \
-  X(_exit, void, (int))                                      \
-  X(execve, int, (const char*, char* const*, char* const*))  \
-  X(execvpe, int, (const char*, char* const*, char* const*)) \
+  X(signal, sighandler_t, (int, sighandler_t))                         \
+  X(dlclose, int, (void*))                                             \
+  X(_exit, void, (int))                                                \
+  X(execve, int, (const char*, char* const*, char* const*))            \
+  X(execvpe, int, (const char*, char* const*, char* const*))           \
   X(fexecve, int, (int, char* const*, char* const*))
 
 struct Real {

@@ -101,9 +101,9 @@ SetGap gap_of(Reason reason) {
 }
 
 const char* name_of(Reason reason) {
-  constexpr const char* kNames[translate::kReasons] = {"none",         "generated_code", "unsupported", "cache_full",
-                                                       "system_call",  "signal",         "long_section", "not_resumed",
-                                                       "disabled",     "gather",         "unknown_effect"};
+  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",   "cache_full",
+                                                       "system_call", "signal",         "long_section",  "not_resumed",
+                                                       "disabled",    "gather",         "unknown_effect"};
   return kNames[static_cast<size_t>(reason)];
 }
 
@@ -144,7 +144,8 @@ uint64_t own_stack_begin() {
   return reinterpret_cast<uint64_t>(begin);
 }
 
-void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap, std::span<const translate::Access> accesses) {
+void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
+          std::span<const translate::Access> accesses) {
   auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
   recorder::append_accesses(client, thread.sent, time_ns, gap, {ranges, accesses.size()});
   auto& counter = gap == SetGap::complete ? g_state->complete : g_state->incomplete;
@@ -189,7 +190,9 @@ void invalidate_sets(const void* begin, size_t bytes) {
 
 void write_sets_facts(recorder::Recorder& recorder) {
   if (!g_state) return;
-  const auto fact = [&](const std::string& key, uint64_t value) { recorder.add_fact("sets." + key, std::to_string(value)); };
+  const auto fact = [&](const std::string& key, uint64_t value) {
+    recorder.add_fact("sets." + key, std::to_string(value));
+  };
   const translate::Statistics statistics = g_state->translator->statistics();
   fact("segments.complete", g_state->complete.load(std::memory_order_relaxed));
   fact("segments.incomplete", g_state->incomplete.load(std::memory_order_relaxed));

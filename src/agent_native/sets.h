@@ -1,6 +1,6 @@
-// Read and write sets of critical sections: between an interposed lock and the unlock after which the thread holds none,
-// the thread runs translated (translate/translator.h), and each lock event is preceded by an `accesses` event with what
-// was read and written since the last one.
+// Read and write sets of critical sections: between an interposed lock and the unlock after which the thread holds
+// none, the thread runs translated (translate/translator.h), and each lock event is preceded by an `accesses` event
+// with what was read and written since the last one.
 //
 //   program          interposer (native)                       program, translated
 //   lock(m) ───────> SetsCall  real lock, lock_acquire
@@ -55,7 +55,8 @@ void attach_sets();
 void detach_sets();
 
 // An event with a LOCK is about to be appended: ends the segment before it. `taken`: it makes the thread hold the lock.
-void sets_before_event(recorder::Client* client, format::EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken);
+void sets_before_event(recorder::Client* client, format::EventKind kind, int64_t time_ns, uint64_t lock_word,
+                       bool taken);
 
 // One call of an interposer. The return address lies behind the saved frame pointer.
 class SetsCall {

@@ -78,8 +78,8 @@ int change_action(int number, const struct sigaction* next, struct sigaction* be
   return 0;
 }
 
-// The C library installs its handler of cancellation itself, when the first thread is cancelled. A thread of ours is the
-// first; from then on the handler is wrapped.
+// The C library installs its handler of cancellation itself, when the first thread is cancelled. A thread of ours is
+// the first; from then on the handler is wrapped.
 void* wait_to_be_cancelled(void*) {
   t_local.over = true;
   for (;;) pause();
@@ -94,7 +94,9 @@ void wrap_cancellation() {
   real().pthread_cancel(thread);
   real().pthread_join(thread, nullptr);
   KernelAction action{};
-  if (real().syscall(SYS_rt_sigaction, kCancellation, 0, reinterpret_cast<long>(&action), 8, 0, 0) != 0 || !action.handler) return;
+  if (real().syscall(SYS_rt_sigaction, kCancellation, 0, reinterpret_cast<long>(&action), 8, 0, 0) != 0 ||
+      !action.handler)
+    return;
   g_handlers[kCancellation].store(action.handler, std::memory_order_release);
   action.handler = on_signal;
   real().syscall(SYS_rt_sigaction, kCancellation, reinterpret_cast<long>(&action), 0, 8, 0, 0);
@@ -128,7 +130,7 @@ using SimpleHandler = void (*)(int);
 CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
   if (!wraps(number)) return real().signal(number, handler);
-  struct sigaction next {}, before;
+  struct sigaction next{}, before;
   next.sa_handler = handler;
   next.sa_flags = SA_RESTART;
   return change_action(number, &next, &before) == 0 ? before.sa_handler : SIG_ERR;

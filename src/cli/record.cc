@@ -98,7 +98,8 @@ base::Result<std::string> sets_option(const std::string& text) {
   const int64_t window_ns = duration_ns(std::string_view(text).substr(0, slash));
   const int64_t period_ns = slash == std::string::npos ? 0 : duration_ns(std::string_view(text).substr(slash + 1));
   if (window_ns == 0 || period_ns < window_ns) {
-    return base::Error{fmt::format("--sets: '{}' is neither 'always' nor a window and a period, such as 100ms/1s", text)};
+    return base::Error{
+        fmt::format("--sets: '{}' is neither 'always' nor a window and a period, such as 100ms/1s", text)};
   }
   return fmt::format("{}/{}", window_ns, period_ns);
 }

@@ -86,7 +86,8 @@ bool segment_base(ZydisRegister segment, uint64_t& base) {
   return raw_system_call(SYS_arch_prctl, ARCH_GET_GS, reinterpret_cast<long>(&base)) == 0;
 }
 
-bool base_address(const Instruction& instruction, const ZydisDecodedOperand& operand, const Thread& thread, uint64_t& out) {
+bool base_address(const Instruction& instruction, const ZydisDecodedOperand& operand, const Thread& thread,
+                  uint64_t& out) {
   uint64_t segment;
   if (!segment_base(operand.mem.segment, segment)) return false;
   out = value_of(thread, operand.mem.base);
@@ -222,7 +223,8 @@ bool add_one(const Instruction& instruction, const ZydisDecodedOperand& operand,
     thread.segment.add(address, state_bytes(thread), flags_of(operand));
     return true;
   }
-  const bool is_counted = (code.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  const bool is_counted =
+      (code.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   if (operand.size == 0 || is_counted || operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) return false;
   thread.segment.add(address, operand.size / 8, flags_of(operand));
   return true;

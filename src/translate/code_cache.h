@@ -40,9 +40,9 @@ static_assert(sizeof(Mark) == 8);
 inline constexpr uint16_t kNothingSpilled = 0x4444;
 
 struct Block {
-  uint64_t guest;       // what it translates: the address of its first instruction
-  uint64_t guest_end;   // behind the last
-  uint32_t code;        // offset in the cache
+  uint64_t guest;      // what it translates: the address of its first instruction
+  uint64_t guest_end;  // behind the last
+  uint32_t code;       // offset in the cache
   uint32_t code_bytes;
   uint32_t first_mark;
   uint32_t marks;
@@ -68,9 +68,7 @@ class CodeCache {
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
 
-  bool holds(uint64_t code_address) const {
-    return code_address - executable_ < code_bytes_;
-  }
+  bool holds(uint64_t code_address) const { return code_address - executable_ < code_bytes_; }
   uint64_t executable() const { return executable_; }
   uint8_t* writable() const { return writable_; }
   size_t used() const { return used_; }

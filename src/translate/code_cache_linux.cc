@@ -22,8 +22,8 @@ base::Error no_memory(const char* what) {
 
 template <typename T>
 T* CodeCache::reserve(size_t count) {
-  void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<T*>(memory);
 }
 
@@ -32,10 +32,12 @@ base::Result<std::unique_ptr<CodeCache>> CodeCache::create(size_t code_bytes) {
   const size_t link_bytes = kLinksMax * sizeof(uint64_t);
   cache->code_bytes_ = code_bytes;
   cache->file_ = memfd_create("contrafact-code", MFD_CLOEXEC);
-  if (cache->file_ < 0 || ftruncate(cache->file_, static_cast<off_t>(code_bytes)) != 0) return no_memory("memfd_create");
+  if (cache->file_ < 0 || ftruncate(cache->file_, static_cast<off_t>(code_bytes)) != 0)
+    return no_memory("memfd_create");
   void* writable = mmap(nullptr, code_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, cache->file_, 0);
   // The links next to the code: within reach of its addressing.
-  void* both = mmap(nullptr, code_bytes + link_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* both = mmap(nullptr, code_bytes + link_bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (writable == MAP_FAILED || both == MAP_FAILED) return no_memory("mmap");
   void* executable = mmap(both, code_bytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, cache->file_, 0);
   if (executable == MAP_FAILED) return no_memory("mapping it executable");
@@ -49,7 +51,8 @@ base::Result<std::unique_ptr<CodeCache>> CodeCache::create(size_t code_bytes) {
   cache->blocks_ = reserve<Block>(kBlocksMax);
   cache->table_ = reserve<uint32_t>(kTableSlots);
   cache->marks_ = reserve<Mark>(kMarksMax);
-  if (!cache->link_info_ || !cache->lookup_ || !cache->blocks_ || !cache->table_ || !cache->marks_) return no_memory("mmap");
+  if (!cache->link_info_ || !cache->lookup_ || !cache->blocks_ || !cache->table_ || !cache->marks_)
+    return no_memory("mmap");
   return cache;
 }
 
@@ -87,8 +90,9 @@ uint32_t CodeCache::slot_of(uint64_t guest) const {
 
 uint32_t CodeCache::add_block(uint64_t guest, uint64_t guest_end, size_t code_bytes, uint32_t marks, uint32_t links) {
   const uint32_t number = block_count_.load(std::memory_order_relaxed);
-  blocks_[number] = {guest,       guest_end, static_cast<uint32_t>(used_), static_cast<uint32_t>(code_bytes),
-                     mark_count_, marks,     link_count_,                  false};
+  blocks_[number] = {
+      guest,       guest_end, static_cast<uint32_t>(used_), static_cast<uint32_t>(code_bytes), mark_count_, marks,
+      link_count_, false};
   table_[slot_of(guest)] = number + 1;
   used_ += code_bytes;
   mark_count_ += marks;
@@ -114,8 +118,8 @@ const Block* CodeCache::find_block(uint64_t code_address) const {
   if (!holds(code_address)) return nullptr;
   const auto offset = static_cast<uint32_t>(code_address - executable_);
   const uint32_t count = block_count_.load(std::memory_order_acquire);
-  const Block* behind =
-      std::upper_bound(blocks_, blocks_ + count, offset, [](uint32_t at, const Block& block) { return at < block.code; });
+  const Block* behind = std::upper_bound(blocks_, blocks_ + count, offset,
+                                         [](uint32_t at, const Block& block) { return at < block.code; });
   if (behind == blocks_) return nullptr;
   const Block* block = behind - 1;
   return offset - block->code < block->code_bytes ? block : nullptr;

@@ -1,5 +1,5 @@
-// CodeRegions: which of the process' memory holds code that may be translated: files mapped executable and not writable.
-// Everything else is code that may change without our being told (a JIT compiler's), and runs natively.
+// CodeRegions: which of the process' memory holds code that may be translated: files mapped executable and not
+// writable. Everything else is code that may change without our being told (a JIT compiler's), and runs natively.
 //
 // Thread safety: none; only under the Translator's lock. Allocates nothing.
 #pragma once

@@ -60,11 +60,13 @@ void CodeRegions::add_line(const char* line, const char* end) {
 void CodeRegions::read() {
   read_ns_ = base::monotonic_ns();
   count_ = 0;
-  const long file = raw_system_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  const long file =
+      raw_system_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   size_t kept = 0;
   for (;;) {
-    const long n = raw_system_call(SYS_read, file, reinterpret_cast<long>(buffer_ + kept), static_cast<long>(kBufferBytes - kept));
+    const long n =
+        raw_system_call(SYS_read, file, reinterpret_cast<long>(buffer_ + kept), static_cast<long>(kBufferBytes - kept));
     if (n <= 0) break;
     const char* at = buffer_;
     const char* end = buffer_ + kept + n;

@@ -37,8 +37,8 @@ base::Status load_decoder() {
 bool decode(uint64_t address, uint64_t bytes_max, Instruction& out) {
   out.address = address;
   const auto* bytes = reinterpret_cast<const void*>(address);
-  return ZYAN_SUCCESS(g_decode(&g_decoder, bytes, std::min<uint64_t>(bytes_max, ZYDIS_MAX_INSTRUCTION_LENGTH), &out.code,
-                               out.operands));
+  return ZYAN_SUCCESS(g_decode(&g_decoder, bytes, std::min<uint64_t>(bytes_max, ZYDIS_MAX_INSTRUCTION_LENGTH),
+                               &out.code, out.operands));
 }
 
 }  // namespace contrafact::translate

@@ -54,8 +54,8 @@ void Emitter::jump_local(int32_t offset) {
 // Always with a 32-bit displacement. No base: ModRM 00 with a SIB byte whose base is 101.
 void Emitter::load_address(Register to, const MemoryAddress& from) {
   if (from.is_rip_relative) {
-    move_immediate(to, from.is_32_bit ? static_cast<uint32_t>(from.displacement)
-                                      : static_cast<uint64_t>(from.displacement));
+    move_immediate(
+        to, from.is_32_bit ? static_cast<uint32_t>(from.displacement) : static_cast<uint64_t>(from.displacement));
     return;
   }
   if (from.is_32_bit) u8(0x67);
@@ -113,8 +113,7 @@ void Emitter::store_u32(Register base, int8_t displacement, uint32_t value) {
 }
 
 void Emitter::load_indexed(Register to, Register base, Register index_times_8) {
-  const uint8_t code[] = {rex(true, to, index_times_8, base), 0x8b, modrm(1, to, 4),
-                          modrm(3, index_times_8, base), 0};
+  const uint8_t code[] = {rex(true, to, index_times_8, base), 0x8b, modrm(1, to, 4), modrm(3, index_times_8, base), 0};
   bytes(code, sizeof code);
 }
 

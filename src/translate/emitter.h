@@ -64,13 +64,13 @@ class Emitter {
   void store_at_stack(int8_t displacement, Register from);
   void load_from_stack(Register to);
 
-  void jump_to(uint64_t target);                 // within 2 GiB
-  void jump_through(uint64_t pointer);           // a pointer within 2 GiB
-  size_t jump_if_zero_ecx();                     // returns where to patch the distance
+  void jump_to(uint64_t target);        // within 2 GiB
+  void jump_through(uint64_t pointer);  // a pointer within 2 GiB
+  size_t jump_if_zero_ecx();            // returns where to patch the distance
   size_t jump_if_zero_rcx();
   size_t jump_short();
-  void land_short(size_t patch);                 // the jump goes here
-  size_t jump_conditional(uint8_t condition);    // 32-bit distance
+  void land_short(size_t patch);               // the jump goes here
+  size_t jump_conditional(uint8_t condition);  // 32-bit distance
   void land(size_t patch);
 
  private:

@@ -74,7 +74,8 @@ bool must_run_natively(const Instruction& instruction) {
   }
   for (int i = 0; i < code.operand_count; ++i) {
     const ZydisDecodedOperand& operand = instruction.operands[i];
-    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) continue;
+    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0)
+      continue;
     if (operand.reg.value >= ZYDIS_REGISTER_ES && operand.reg.value <= ZYDIS_REGISTER_GS) return true;
   }
   return code.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
@@ -92,7 +93,7 @@ Flow flow_of(const Instruction& instruction) {
       return conditional_flow(instruction.code.mnemonic);
     case ZYDIS_CATEGORY_RET:
       return instruction.code.mnemonic == ZYDIS_MNEMONIC_RET && is_near_branch_of_64_bits(instruction) ? Flow::ret
-                                                                                                        : Flow::native;
+                                                                                                       : Flow::native;
     case ZYDIS_CATEGORY_SYSCALL:
       return instruction.code.mnemonic == ZYDIS_MNEMONIC_SYSCALL ? Flow::system_call : Flow::native;
     default:
@@ -138,7 +139,8 @@ bool is_stack_operand(const ZydisDecodedInstruction& code, const ZydisDecodedOpe
     return code.mnemonic == ZYDIS_MNEMONIC_POP && operand.mem.base == ZYDIS_REGISTER_RSP;
   }
   const Register base = general_register(operand.mem.base);
-  return base == rsp || (base == rbp && (code.mnemonic == ZYDIS_MNEMONIC_LEAVE || code.mnemonic == ZYDIS_MNEMONIC_ENTER));
+  return base == rsp ||
+         (base == rbp && (code.mnemonic == ZYDIS_MNEMONIC_LEAVE || code.mnemonic == ZYDIS_MNEMONIC_ENTER));
 }
 
 MemoryAddress address_of(const Instruction& instruction, const ZydisDecodedOperand& operand) {

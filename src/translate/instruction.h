@@ -1,4 +1,5 @@
-// What the translator must know of an instruction: how it goes on, which memory it touches, and whether it can be copied.
+// What the translator must know of an instruction: how it goes on, which memory it touches, and whether it can be
+// copied.
 //
 // Thread safety: pure functions.
 #pragma once

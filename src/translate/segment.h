@@ -1,5 +1,5 @@
-// Segment: what a thread accessed since its segment began, gathered from its log: ranges in the order in which they were
-// met, equal ones once. Bounded: more than kRangesMax ranges are counted as overflow.
+// Segment: what a thread accessed since its segment began, gathered from its log: ranges in the order in which they
+// were met, equal ones once. Bounded: more than kRangesMax ranges are counted as overflow.
 //
 // Thread safety: its thread only. Allocates nothing. About 5 ns for an access that was seen before.
 #pragma once

@@ -21,12 +21,14 @@ namespace {
 
 enum Length : uint8_t {
   end,
-  constant,    // `bytes`
-  of_result,   // `bytes` for each unit of the result
-  of_argument, // `bytes` for each unit of argument `from`
-  text,        // up to a zero byte
-  vector_read, vector_written,  // argument `from` iovecs: the kernel reads, writes their memory, as far as the result says
-  message_read, message_written,
+  constant,     // `bytes`
+  of_result,    // `bytes` for each unit of the result
+  of_argument,  // `bytes` for each unit of argument `from`
+  text,         // up to a zero byte
+  vector_read,
+  vector_written,  // argument `from` iovecs: the kernel reads, writes their memory, as far as the result says
+  message_read,
+  message_written,
 };
 
 // One piece of memory: what argument `argument` points to, if it is not null.
@@ -76,11 +78,20 @@ constexpr Effect kEffects[] = {
     {SYS_faccessat2, {{text, 1}}},
     {SYS_poll, {{of_argument, 0, kIn, 1, sizeof(pollfd)}, {of_argument, 0, kOut, 1, sizeof(pollfd)}}},
     {SYS_ppoll,
-     {{of_argument, 0, kIn, 1, sizeof(pollfd)}, {of_argument, 0, kOut, 1, sizeof(pollfd)}, {constant, 2, kIn, 0, kTimespec}, {constant, 3, kIn, 0, kSigset}}},
+     {{of_argument, 0, kIn, 1, sizeof(pollfd)},
+      {of_argument, 0, kOut, 1, sizeof(pollfd)},
+      {constant, 2, kIn, 0, kTimespec},
+      {constant, 3, kIn, 0, kSigset}}},
     {SYS_select,
-     {{constant, 1, kOut, 0, kFdSet}, {constant, 2, kOut, 0, kFdSet}, {constant, 3, kOut, 0, kFdSet}, {constant, 4, kOut, 0, kTimeval}}},
+     {{constant, 1, kOut, 0, kFdSet},
+      {constant, 2, kOut, 0, kFdSet},
+      {constant, 3, kOut, 0, kFdSet},
+      {constant, 4, kOut, 0, kTimeval}}},
     {SYS_pselect6,
-     {{constant, 1, kOut, 0, kFdSet}, {constant, 2, kOut, 0, kFdSet}, {constant, 3, kOut, 0, kFdSet}, {constant, 4, kOut, 0, kTimespec}}},
+     {{constant, 1, kOut, 0, kFdSet},
+      {constant, 2, kOut, 0, kFdSet},
+      {constant, 3, kOut, 0, kFdSet},
+      {constant, 4, kOut, 0, kTimespec}}},
     {SYS_epoll_create1, {}},
     {SYS_epoll_ctl, {{constant, 3, kIn, 0, sizeof(epoll_event)}}},
     {SYS_epoll_wait, {{of_result, 1, kOut, 0, sizeof(epoll_event)}}},
@@ -98,7 +109,8 @@ constexpr Effect kEffects[] = {
     {SYS_msync, {}},
     {SYS_rt_sigprocmask, {{constant, 1, kIn, 0, kSigset}, {constant, 2, kOut, 0, kSigset}}},
     {SYS_rt_sigpending, {{constant, 0, kOut, 0, kSigset}}},
-    {SYS_rt_sigtimedwait, {{constant, 0, kIn, 0, kSigset}, {constant, 1, kOut, 0, 128}, {constant, 2, kIn, 0, kTimespec}}},
+    {SYS_rt_sigtimedwait,
+     {{constant, 0, kIn, 0, kSigset}, {constant, 1, kOut, 0, 128}, {constant, 2, kIn, 0, kTimespec}}},
     {SYS_sigaltstack, {{constant, 0, kIn, 0, 24}, {constant, 1, kOut, 0, 24}}},
     {SYS_kill, {}},
     {SYS_tkill, {}},
@@ -130,6 +142,7 @@ constexpr Effect kEffects[] = {
     {SYS_prlimit64, {{constant, 2, kIn, 0, sizeof(rlimit)}, {constant, 3, kOut, 0, sizeof(rlimit)}}},
     {SYS_getrlimit, {{constant, 1, kOut, 0, sizeof(rlimit)}}},
     {SYS_uname, {{constant, 0, kOut, 0, sizeof(utsname)}}},
+    {SYS_fcntl, {}},  // but for locks of files, whose description is on the stack as a rule
     {SYS_dup, {}},
     {SYS_dup2, {}},
     {SYS_dup3, {}},
@@ -175,9 +188,9 @@ constexpr Effect kEffects[] = {
     {SYS_rseq, {}},
 };
 
-constexpr long kLeave[] = {SYS_clone,  SYS_clone3,   SYS_fork,       SYS_vfork,        SYS_execve,     SYS_execveat,
-                           SYS_exit,   SYS_exit_group, SYS_rt_sigreturn, SYS_arch_prctl, SYS_set_tid_address,
-                           SYS_unshare, SYS_seccomp,  SYS_ptrace};
+constexpr long kLeave[] = {SYS_clone,           SYS_clone3,  SYS_fork,       SYS_vfork,        SYS_execve,
+                           SYS_execveat,        SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_arch_prctl,
+                           SYS_set_tid_address, SYS_unshare, SYS_seccomp,    SYS_ptrace};
 
 const Effect* find(long number) {
   for (const Effect& effect : kEffects) {
@@ -229,7 +242,8 @@ void add_piece(const Piece& piece, const long* arguments, long result, Segment& 
       const auto& message = *reinterpret_cast<const msghdr*>(address);
       segment.add(address, sizeof(msghdr), flags);
       segment.add(reinterpret_cast<uint64_t>(message.msg_name), message.msg_name ? message.msg_namelen : 0, flags);
-      segment.add(reinterpret_cast<uint64_t>(message.msg_control), message.msg_control ? message.msg_controllen : 0, flags);
+      segment.add(reinterpret_cast<uint64_t>(message.msg_control), message.msg_control ? message.msg_controllen : 0,
+                  flags);
       add_vectors(message.msg_iov, message.msg_iovlen, result, piece.length == message_written, segment);
       break;
     }

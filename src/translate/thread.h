@@ -30,9 +30,9 @@ enum class Reason : uint32_t {
   system_call,  // one that must run at its own address: fork, exec, exit, sigreturn, ...
   signal,       // a handler came in between
   long_section,
-  not_resumed,  // a native function did not come back
-  disabled,     // the translator was turned off, or this is a forked child
-  gather,       // accesses of an instruction were not all computed; the thread stays in the cache
+  not_resumed,     // a native function did not come back
+  disabled,        // the translator was turned off, or this is a forked child
+  gather,          // accesses of an instruction were not all computed; the thread stays in the cache
   unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
 };
 inline constexpr uint32_t kReasons = 11;
@@ -58,8 +58,9 @@ struct ThreadState {
 };
 
 inline constexpr size_t kRegisters = 16;
-inline constexpr size_t kPrivateStackBytes = 256 << 10;  // of it the translator needs 16 KiB; a signal's handler the rest
-inline constexpr size_t kXsaveBytesMax = 4096;           // of the components that C++ may change: AVX-512 ends at 2,696
+inline constexpr size_t kPrivateStackBytes = 256
+                                             << 10;  // of it the translator needs 16 KiB; a signal's handler the rest
+inline constexpr size_t kXsaveBytesMax = 4096;       // of the components that C++ may change: AVX-512 ends at 2,696
 
 // The registers of the program while C++ works for it; slow_path.S.h knows the offsets. The private stack ends where it
 // begins.
@@ -73,10 +74,11 @@ struct alignas(64) Thread {
   uint64_t mapping_bytes;
   uint64_t mapping;
   uint64_t stack_begin;  // of the program's stack; 0: unknown
-  long system_call[7];  // number and arguments of the one that runs
+  long system_call[7];   // number and arguments of the one that runs
   Segment segment;
 };
-static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 && offsetof(Thread, xsave_mask) == 4232);
+static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
+              offsetof(Thread, xsave_mask) == 4232);
 
 // In the static block, so that its distance from %fs is the same in every thread.
 extern thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));

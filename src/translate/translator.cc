@@ -245,8 +245,9 @@ uint64_t Translator::enter(uint64_t return_address) {
     return return_address;
   }
   t_thread.mode = Mode::in_cache;
-  const uint64_t code = std::atomic_ref(const_cast<uint64_t&>(cache_->lookup_table()[return_address % CodeCache::kLookups]))
-                            .load(std::memory_order_acquire);
+  const uint64_t code =
+      std::atomic_ref(const_cast<uint64_t&>(cache_->lookup_table()[return_address % CodeCache::kLookups]))
+          .load(std::memory_order_acquire);
   uint64_t key;
   std::memcpy(&key, reinterpret_cast<const void*>(code - 8), sizeof key);
   if (key == return_address) return code;
@@ -328,7 +329,8 @@ void Translator::after_system_call(Thread& thread) {
   const auto begin = static_cast<uint64_t>(thread.system_call[1]);
   const auto bytes = static_cast<uint64_t>(thread.system_call[2]);
   if (number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap) invalidate(begin, begin + bytes);
-  if (number == SYS_mmap && result > 0) invalidate(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + bytes);
+  if (number == SYS_mmap && result > 0)
+    invalidate(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + bytes);
 }
 
 uint64_t Translator::resolve(uint64_t guest, Reason& reason) {
@@ -393,7 +395,8 @@ bool Translator::fix_context(ucontext_t* context) {
   }
   uint64_t guest = t_thread.target;
   if (mark->kind == Mark::at_offset) guest = block->guest + static_cast<uint64_t>(int64_t{mark->value});
-  if (mark->kind == Mark::at_link) guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
+  if (mark->kind == Mark::at_link)
+    guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
   registers[REG_RIP] = static_cast<greg_t>(guest);
   t_thread.mode = Mode::native;
   note_gap(Reason::signal);

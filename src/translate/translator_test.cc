@@ -47,7 +47,8 @@ size_t bytes_on(const Gathered& gathered, const T& object) {
   const auto begin = reinterpret_cast<uint64_t>(&object);
   std::vector<bool> touched(sizeof(T));
   for (const Access& access : gathered.accesses) {
-    for (uint64_t at = std::max(access.begin, begin); at < std::min(access.begin + access.length_bytes, begin + sizeof(T)); ++at) {
+    for (uint64_t at = std::max(access.begin, begin);
+         at < std::min(access.begin + access.length_bytes, begin + sizeof(T)); ++at) {
       touched[at - begin] = true;
     }
   }
@@ -60,7 +61,8 @@ struct alignas(64) Buffer {
 Buffer g_from, g_to, g_other;
 
 void fill(Buffer& buffer, int seed) {
-  for (size_t i = 0; i < sizeof buffer.bytes; ++i) buffer.bytes[i] = static_cast<uint8_t>(i * 7 + static_cast<size_t>(seed));
+  for (size_t i = 0; i < sizeof buffer.bytes; ++i)
+    buffer.bytes[i] = static_cast<uint8_t>(i * 7 + static_cast<size_t>(seed));
 }
 
 volatile long g_read = 7, g_written, g_silent = 3, g_added, g_untouched;
@@ -108,20 +110,20 @@ TEST(Translator, RunsTheLibrary) {
 }
 
 // Each addressing form: what is read is in the set, and only that.
-#define FORM(name, setup, code, ...)                                    \
-  TEST(AddressingForms, name) {                                         \
-    fill(g_from, 1);                                                    \
-    uint64_t native = 0, result = 0;                                    \
-    const auto run = [](uint64_t& out) {                                \
-      setup;                                                            \
+#define FORM(name, setup, code, ...)                                     \
+  TEST(AddressingForms, name) {                                          \
+    fill(g_from, 1);                                                     \
+    uint64_t native = 0, result = 0;                                     \
+    const auto run = [](uint64_t& out) {                                 \
+      setup;                                                             \
       __asm__ volatile(code : "=r"(out) : __VA_ARGS__ : "cc", "memory"); \
-    };                                                                  \
-    run(native);                                                        \
-    const Gathered gathered = translated([&] { run(result); });         \
-    EXPECT_EQ(result, native);                                          \
-    EXPECT_EQ(gathered.left, Reason::none);                             \
-    EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);                   \
-    EXPECT_EQ(bytes_on(gathered, g_from), 8u);                          \
+    };                                                                   \
+    run(native);                                                         \
+    const Gathered gathered = translated([&] { run(result); });          \
+    EXPECT_EQ(result, native);                                           \
+    EXPECT_EQ(gathered.left, Reason::none);                              \
+    EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);                    \
+    EXPECT_EQ(bytes_on(gathered, g_from), 8u);                           \
   }
 
 FORM(Base, , "mov (%1), %0", "r"(&g_from))
@@ -141,7 +143,8 @@ FORM(AlternateSegment, , "mov %%es:(%1), %0", "r"(&g_from))
 
 // 32-bit addresses need memory below 4 GiB.
 TEST(AddressingForms, Address32) {
-  auto* low = static_cast<uint64_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0));
+  auto* low = static_cast<uint64_t*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0));
   ASSERT_NE(low, MAP_FAILED);
   low[3] = 0x1122334455667788;
   uint64_t out = 0;
@@ -264,7 +267,7 @@ TEST(Control, TheRedZoneAndTheFlagsSurvive) {
     __asm__ volatile(
         "movq $1234, -120(%%rsp)\n\t"
         "stc\n\t"
-        "mov (%2), %%rdx\n\t"     // logged
+        "mov (%2), %%rdx\n\t"  // logged
         "mov %%rdx, 8(%2)\n\t"
         "setc %%dl\n\tmovzbl %%dl, %%edx\n\tmov %%rdx, %1\n\t"
         "mov -120(%%rsp), %0"
@@ -329,9 +332,10 @@ void handler(int, siginfo_t*, void* context) {
   g_handled = g_handled + 1;
 }
 
-// Signals at every place of translated code: whatever the handler interrupts goes on natively, with the right registers.
+// Signals at every place of translated code: whatever the handler interrupts goes on natively, with the right
+// registers.
 TEST(Signals, FindTheProgramsOwnState) {
-  struct sigaction action {}, before;
+  struct sigaction action{}, before;
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigaction(SIGPROF, &action, &before);
@@ -370,7 +374,7 @@ void fault_handler(int, siginfo_t*, void* context) {
 }
 
 TEST(Signals, FaultsAndJumpsOut) {
-  struct sigaction action {}, before;
+  struct sigaction action{}, before;
   action.sa_sigaction = fault_handler;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSEGV, &action, &before);
@@ -426,7 +430,8 @@ void write_function(uint8_t* at, int value) {
 }
 
 TEST(ChangingCode, GeneratedCodeRunsNatively) {
-  auto* code = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* code = static_cast<uint8_t*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(code, MAP_FAILED);
   for (int value = 0; value < 5; ++value) {
     write_function(code, value);
