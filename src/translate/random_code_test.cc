@@ -386,6 +386,7 @@ TEST_F(RandomCode, DoesTheSameTranslated) {
         expect_writes_gathered(translated_outcome, gathered);
       } else {
         ++incomplete;
+        if (gathered.left == Reason::cache_full) break;  // after many thousands of cases
         EXPECT_EQ(gathered.left, Reason::gather);
       }
     }
