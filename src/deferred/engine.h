@@ -67,6 +67,7 @@ class Engine final : public Carrier {
     uint64_t buffers_run_at_the_bound = 0;            // by their producers, for want of memory
     uint64_t calls_dropped = 0;                       // after stop(), or without address space
     uint64_t memory_bytes = 0, memory_bytes_max = 0;  // of buffers, now and at most so far
+    uint64_t consumers_cpu_ns = 0;                    // of the processor's own threads
   };
 
   // The runner must outlive the engine.

@@ -1,5 +1,5 @@
-// How the events of an analysis are processed; the options --processor, --consumers, --capacity, --queue and --memory
-// of `contrafact profile`. docs/deferred.md helps to choose. Plain data.
+// How the events of an analysis are processed; the options --processor, --coalescing, --consumers, --capacity,
+// --queue and --memory of `contrafact profile`. docs/deferred.md helps to choose. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 namespace contrafact::online {
 
 struct ProcessingOptions {
-  std::string processor = "adaptive";  // sync, pool, adaptive
+  std::string processor = "adaptive";  // sync, pool, adaptive; direct: no buffers, at every event
   uint32_t consumers = 0;              // threads of pool and adaptive; 0: one for each core
   uint32_t capacity = 4096;            // events of a buffer
   uint32_t queue = 16;                 // buffers that wait for a consumer
+  bool coalescing = true;              // off: every event is counted in what the threads share
   uint64_t memory_bytes_max = uint64_t{256} << 20;
 };
 

@@ -28,6 +28,7 @@ final class ContrafactAnalysisEvents {
     attach(null);
     swap(0);
     describe(null, null);
+    ContrafactDirect.prepare();
   }
 
   // Found by the JVM in the agent.
@@ -61,6 +62,13 @@ final class ContrafactAnalysisEvents {
     return buffer;
   }
 
+  /** Of ContrafactDirect: the carrier keeps it where it would have a buffer. 0: the thread has ended. */
+  static long shard() {
+    Thread carrier = carrier();
+    long shard = U.getLong(carrier, BUFFER);
+    return shard > 0 ? shard : shard == 0 ? attach(carrier) : 0;
+  }
+
   /** Where the event's arguments go; `commit` follows. */
   private static long begin(long buffer, short kind) {
     U.putShort(U.getLong(buffer + 32) + 2L * U.getInt(buffer), kind);
@@ -86,7 +94,11 @@ final class ContrafactAnalysisEvents {
   static int enter(int method) {
     Thread thread = Thread.currentThread();
     int caller = U.getInt(thread, METHOD);
-    emit(CALL, caller, method);
+    if (ContrafactDirect.ON) {
+      ContrafactDirect.call(caller, method);
+    } else {
+      emit(CALL, caller, method);
+    }
     U.putInt(thread, METHOD, method);
     return caller;
   }
@@ -105,13 +117,25 @@ final class ContrafactAnalysisEvents {
     if (id == 0) {
       id = describe(type, null);
     }
-    emit(ALLOCATE, method, id);
+    emitAllocation(method, id);
+  }
+
+  private static void emitAllocation(int method, int type) {
+    if (ContrafactDirect.ON) {
+      ContrafactDirect.allocate(method, type, 0);
+    } else {
+      emit(ALLOCATE, method, type);
+    }
   }
 
   static void allocateArray(Class<?> type, int length, int method) {
     int id = U.getInt(type, CLASS_ID);
     if (id == 0) {
       id = describe(type, null);
+    }
+    if (ContrafactDirect.ON) {
+      ContrafactDirect.allocate(method, id, length);
+      return;
     }
     long buffer = buffer();
     if (buffer != 0) {
@@ -144,7 +168,7 @@ final class ContrafactAnalysisEvents {
     if (id == 0) {
       id = describe(type, made);
     }
-    emit(ALLOCATE, method, id);
+    emitAllocation(method, id);
   }
 
   /** -1: no array. Not java.lang.reflect.Array's, nor Class's methods: they may have probes. */
