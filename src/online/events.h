@@ -21,6 +21,13 @@ struct Analysis {
   const ClassTable& classes;
 };
 
+// Two numbers of 32 bits, the first in the upper half. Each event has one, so that a producer finds its place in the
+// column by the number of events, and writes it with one store.
+using TwoIds = uint64_t;
+constexpr TwoIds two_ids(uint32_t upper, uint32_t lower) {
+  return uint64_t{upper} << 32 | lower;
+}
+
 // The events of one buffer. One thread.
 class Events {
  public:
@@ -30,10 +37,10 @@ class Events {
   void after_processing();
 
   // An analysis is not told what it does not want to know; events of classes that are not known are not written.
-  void call(uint32_t caller, uint32_t callee);
-  void exit(uint32_t method, uint32_t thrown);
-  void allocate(uint32_t method, uint32_t class_id) { allocate_array(method, class_id, 0); }
-  void allocate_array(uint32_t method, uint32_t class_id, uint32_t length);
+  void call(TwoIds caller_callee);
+  void exit(TwoIds thrown_method);
+  void allocate(TwoIds class_method) { allocate_array(class_method, 0); }
+  void allocate_array(TwoIds class_method, uint32_t length);
 
  private:
   const Analysis& analysis_;

@@ -152,10 +152,10 @@ contrafact_analysis summing() {
 void append(deferred::Client& client, int times) {
   using Calls = EventEnvironment::Calls;
   for (int i = 0; i < times; ++i) {
-    Calls::defer<&Events::call>(client, 1, 2);
-    Calls::defer<&Events::allocate>(client, 2, 1);
-    Calls::defer<&Events::allocate_array>(client, 2, 2, 5);
-    Calls::defer<&Events::exit>(client, 2, i % 2);
+    Calls::defer<&Events::call>(client, two_ids(1, 2));
+    Calls::defer<&Events::allocate>(client, two_ids(1, 2));
+    Calls::defer<&Events::allocate_array>(client, two_ids(2, 2), 5u);
+    Calls::defer<&Events::exit>(client, two_ids(static_cast<uint32_t>(i % 2), 2));
   }
 }
 
@@ -207,7 +207,7 @@ TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
       Processing::start({.processor = GetParam(), .capacity = 10, .queue = 1}, Analysis{methods, &self, classes});
   ASSERT_TRUE(processing.ok());
   deferred::Client* client = (*processing)->attach();
-  for (uint32_t i = 0; i < 40; ++i) EventEnvironment::Calls::defer<&Events::call>(*client, i == 39 ? 13 : 1, 2);
+  for (uint32_t i = 0; i < 40; ++i) EventEnvironment::Calls::defer<&Events::call>(*client, two_ids(i == 39 ? 13 : 1, 2));
   (*processing)->detach(client);
   (*processing)->stop();
   // The buffer without data with all its events, and one event of the last.

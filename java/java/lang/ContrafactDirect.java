@@ -1,6 +1,7 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Counts an event at once in what all threads share, without a buffer and without a native call: `--processor direct`, to
@@ -34,6 +35,7 @@ final class ContrafactDirect {
   private static native void call(long shard, int caller, int callee);
   private static native void allocate(long shard, int method, long bytes);
 
+  @ForceInline
   static void call(int caller, int callee) {
     long shard = ContrafactAnalysisEvents.shard();
     if (shard == 0) {
@@ -58,6 +60,7 @@ final class ContrafactDirect {
   }
 
   /** `length` is 0 for what is no array. */
+  @ForceInline
   static void allocate(int method, int type, int length) {
     long shard = ContrafactAnalysisEvents.shard();
     if (shard == 0 || type == 0) {
