@@ -27,6 +27,12 @@ using TwoIds = uint64_t;
 constexpr TwoIds two_ids(uint32_t upper, uint32_t lower) {
   return uint64_t{upper} << 32 | lower;
 }
+constexpr uint32_t upper_id(TwoIds ids) {
+  return static_cast<uint32_t>(ids >> 32);
+}
+constexpr uint32_t lower_id(TwoIds ids) {
+  return static_cast<uint32_t>(ids);
+}
 
 // The events of one buffer. One thread.
 class Events {
@@ -46,6 +52,19 @@ class Events {
   const Analysis& analysis_;
   void* data_ = nullptr;
 };
+
+inline void Events::call(TwoIds ids) {
+  if (analysis_.methods.on_call) analysis_.methods.on_call(data_, upper_id(ids), lower_id(ids));
+}
+
+inline void Events::exit(TwoIds ids) {
+  if (analysis_.methods.on_exit) analysis_.methods.on_exit(data_, lower_id(ids), static_cast<int>(upper_id(ids)));
+}
+
+inline void Events::allocate_array(TwoIds ids, uint32_t length) {
+  const ClassInfo* info = analysis_.methods.on_allocation ? analysis_.classes.find(ClassId(upper_id(ids))) : nullptr;
+  if (info) analysis_.methods.on_allocation(data_, lower_id(ids), upper_id(ids), info->bytes_of(length));
+}
 
 using EventEnvironment =
     deferred::Environment<&Events::call, &Events::exit, &Events::allocate, &Events::allocate_array>;
