@@ -34,6 +34,7 @@
 #include "deferred/buffer_pool.h"
 #include "deferred/checkpoint.h"
 #include "deferred/client.h"
+#include "deferred/defaults.h"
 #include "deferred/failures.h"
 #include "deferred/processor.h"
 #include "deferred/thread_clients.h"
@@ -59,8 +60,8 @@ class Engine final : public Carrier {
   static constexpr uint32_t kCapacityMax = 1 << 20;  // calls
 
   struct Options {
-    uint32_t capacity = 4096;                         // calls in a buffer, 1 to kCapacityMax
-    uint64_t memory_bytes_max = uint64_t{256} << 20;  // of buffers
+    uint32_t capacity = kCapacityDefault;             // calls in a buffer, 1 to kCapacityMax
+    uint64_t memory_bytes_max = kMemoryBytesDefault;  // of buffers
   };
   struct Statistics {
     uint64_t buffers = 0, calls = 0;                  // processed
