@@ -36,16 +36,16 @@ class Size:
 
 
 SIZES = {
-    "google-java-format": Size(["com.google.googlejavaformat.java.Main", "@files:60"],
+    "google-java-format": Size(["com.google.googlejavaformat.java.Main", "@files:90"],
                                ["com.google.googlejavaformat.java.Main", "@files:4"]),
-    "hsqldb": Size(["60000"], ["2000"], threads=True),
+    "hsqldb": Size(["120000"], ["2000"], threads=True),
     "javac": Size(["com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
-                   "-sourcepath", "source", "-d", "out", "@files:60"],
+                   "-sourcepath", "source", "-d", "out", "@files:200"],
                   ["com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
                    "-sourcepath", "source", "-d", "out", "@files:4"], "com.sun.tools.javac.comp."),
-    "lucene": Size(["8000", "400"], ["300", "20"]),
-    "smile": Size(["5000", "40", "60"], ["500", "5", "5"], "smile.base."),
-    "tomcat": Size(["4000"], ["100"], threads=True),
+    "lucene": Size(["20000", "1000"], ["300", "20"]),
+    "smile": Size(["10000", "60", "90"], ["500", "5", "5"], "smile.base.", threads=True),
+    "tomcat": Size(["8000"], ["100"]),
 }
 
 

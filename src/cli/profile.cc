@@ -207,9 +207,10 @@ Run declare(CLI::App& app) {
       ->take_all();
   app.add_option("--exclude", options->exclude, "but not these; repeatable")->expected(1)->take_all();
   online::ProcessingOptions& processing = options->processing;
-  app.add_option("--processor", processing.processor,
-                 "who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
-                 "buffers, each event is counted at once (blueprint only, for comparison)")
+  app.add_option(
+         "--processor", processing.processor,
+         "who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
+         "buffers, each event is counted at once (blueprint only, for comparison)")
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--coalescing", [&processing](const std::string& value) { processing.coalescing = value == "on"; },

@@ -211,7 +211,8 @@ class Calls {
     std::apply([&](const T&... argument) { (target.*Method)(argument...); }, arguments);
   }
 
-  // Of a few methods each is compiled into the loop over the calls: a comparison costs less than a call through a table.
+  // Of a few methods each is compiled into the loop over the calls: a comparison costs less than a call through a
+  // table.
   static void make_call(uint16_t number, Target& target, Batch& batch) {
     constexpr size_t kComparedMax = 8;
     if constexpr (sizeof...(Rest) < kComparedMax) {

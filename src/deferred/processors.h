@@ -23,7 +23,7 @@ namespace contrafact::deferred {
 std::unique_ptr<Processor> synchronous();
 
 struct PoolOptions {
-  uint32_t consumers = 1;  // threads
+  uint32_t consumers = 1;          // threads
   uint32_t queue = kQueueDefault;  // buffers that may wait
 };
 base::Result<std::unique_ptr<Processor>> pool(const PoolOptions& options);

@@ -235,8 +235,11 @@ void destroy(void* analysis) {
   delete &self(analysis);
 }
 
+// Threads take shards in turn: with one for each core, two busy threads would often meet in one.
+constexpr unsigned kShardsOfACore = 4;
+
 void* create_shared(const contrafact_host* host, const char*) {
-  auto shared = SharedCounts::create(deferred::usable_cores());
+  auto shared = SharedCounts::create(kShardsOfACore * deferred::usable_cores());
   if (shared) return new Blueprint(*host, std::move(*shared));
   host->say(host->context, shared.error().message.c_str());
   return nullptr;

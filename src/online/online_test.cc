@@ -207,7 +207,8 @@ TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
       Processing::start({.processor = GetParam(), .capacity = 10, .queue = 1}, Analysis{methods, &self, classes});
   ASSERT_TRUE(processing.ok());
   deferred::Client* client = (*processing)->attach();
-  for (uint32_t i = 0; i < 40; ++i) EventEnvironment::Calls::defer<&Events::call>(*client, two_ids(i == 39 ? 13 : 1, 2));
+  for (uint32_t i = 0; i < 40; ++i)
+    EventEnvironment::Calls::defer<&Events::call>(*client, two_ids(i == 39 ? 13 : 1, 2));
   (*processing)->detach(client);
   (*processing)->stop();
   // The buffer without data with all its events, and one event of the last.

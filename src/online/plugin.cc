@@ -70,9 +70,11 @@ base::Result<const contrafact_analysis*> find_analysis(const std::string& name, 
   if (*found == &kBlueprintAnalysis) {
     return direct || !processing.coalescing ? &kBlueprintWithoutCoalescing : &kBlueprintAnalysis;
   }
-  if (direct) return base::Error{"--processor direct: the analysis '" + name + "' needs buffers; only blueprint does not"};
+  if (direct)
+    return base::Error{"--processor direct: the analysis '" + name + "' needs buffers; only blueprint does not"};
   if (!processing.coalescing && (*found)->begin) {
-    return base::Error{"--coalescing off: the analysis '" + name + "' has begin and merge; only blueprint can do without"};
+    return base::Error{"--coalescing off: the analysis '" + name +
+                       "' has begin and merge; only blueprint can do without"};
   }
   return found;
 }

@@ -36,11 +36,14 @@ base::Status check(const ProcessingOptions& options) {
   if (processor != "sync" && processor != "pool" && processor != "adaptive" && processor != "direct") {
     return base::Error{"--processor " + processor + ": there are sync, pool, adaptive and direct"};
   }
-  if (options.capacity == 0) return bad("--capacity", 0, "a buffer must hold at least one event; try " + std::to_string(deferred::kCapacityDefault));
+  if (options.capacity == 0)
+    return bad("--capacity", 0,
+               "a buffer must hold at least one event; try " + std::to_string(deferred::kCapacityDefault));
   if (options.capacity > capacity_max) {
     return bad("--capacity", options.capacity, "a buffer holds at most " + std::to_string(capacity_max) + " events");
   }
-  if (options.queue == 0) return bad("--queue", 0, "the queue must hold at least one buffer; try " + std::to_string(deferred::kQueueDefault));
+  if (options.queue == 0)
+    return bad("--queue", 0, "the queue must hold at least one buffer; try " + std::to_string(deferred::kQueueDefault));
   if (options.queue > kQueueMax) {
     return bad("--queue", options.queue, "the queue holds at most " + std::to_string(kQueueMax) + " buffers");
   }

@@ -11,11 +11,11 @@
 namespace contrafact::online {
 
 struct ProcessingOptions {
-  std::string processor = "adaptive";  // sync, pool, adaptive; direct: no buffers, at every event
-  uint32_t consumers = 0;              // threads of pool and adaptive; 0: one for each core
+  std::string processor = "adaptive";              // sync, pool, adaptive; direct: no buffers, at every event
+  uint32_t consumers = 0;                          // threads of pool and adaptive; 0: one for each core
   uint32_t capacity = deferred::kCapacityDefault;  // events of a buffer
   uint32_t queue = deferred::kQueueDefault;        // buffers that wait for a consumer
-  bool coalescing = true;              // off: every event is counted in what the threads share
+  bool coalescing = true;                          // off: every event is counted in what the threads share
   uint64_t memory_bytes_max = deferred::kMemoryBytesDefault;
 };
 

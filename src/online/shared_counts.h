@@ -1,9 +1,9 @@
 // SharedCounts: the blueprint's counts as a good engineer would share them between threads without deferred methods.
 // Calls by caller and callee in a table that only gains entries, each claimed by one compare-and-swap; objects and
 // bytes in counters that the method's id finds without hashing; all counted by relaxed additions. What no longer fits
-// goes into a map under a lock, so that nothing is lost or searched for ever. There is a shard of all that for each
-// core, as in java.util.concurrent's LongAdder: each thread keeps to one, so that threads on different cores seldom
-// write the same line. Readers add the shards up.
+// goes into a map under a lock, so that nothing is lost or searched for ever. There are a few
+// shards of all that for each core, as in java.util.concurrent's LongAdder: each thread keeps to one, so that
+// threads seldom write the same line. Readers add the shards up.
 //
 // The injected code counts in a shard without a native call (--processor direct): the layout is a contract with
 // java/java/lang/ContrafactDirect.java. A shard at address S:
@@ -85,7 +85,8 @@ class SharedCounts {
     for (unsigned i = 0; i < shards_; ++i) {
       for (uint32_t method = 0; method < kMethodsMax; ++method) {
         const Method& counts = shard_at(i).methods[method];
-        if (const uint64_t objects = counts.objects.load()) on_allocations(method, Allocations{objects, counts.bytes.load()});
+        if (const uint64_t objects = counts.objects.load())
+          on_allocations(method, Allocations{objects, counts.bytes.load()});
       }
       for (const Edge& edge : shard_at(i).edges) {
         if (const uint64_t key = edge.key.load()) on_call(key, edge.count.load());
