@@ -68,12 +68,16 @@ base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
 namespace {
 
 base::Result<Simulation> simulate_program(const SimProgram& program, std::span<const Treatment> treatments,
-                                          const SimulateOptions& options) {
+                                          std::span<const SectionEdit> edits, const SimulateOptions& options) {
   if (base::Status status = check_treatments(*program.trace, treatments); !status) return status.error();
   std::vector<std::string> notes;
   const uint32_t cores = core_count(*program.trace, options, notes);
-  base::Result<Simulation> simulation = SimMachine(program, treatments, options, cores).run();
-  if (simulation) simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
+  const SectionPlan plan = plan_sections(program, edits, options.lock_rule);
+  SimMachine machine(program, plan, treatments, options, cores);
+  base::Result<Simulation> simulation = machine.run();
+  if (!simulation) return simulation;
+  simulation->locks = machine.lock_waits();
+  simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
   return simulation;
 }
 
@@ -81,7 +85,7 @@ base::Result<Simulation> simulate_program(const SimProgram& program, std::span<c
 
 base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
                                   const SimulateOptions& options) {
-  return simulate_program(compile_program(trace, options.build_trace), treatments, options);
+  return simulate_program(compile_program(trace, options.build_trace), treatments, {}, options);
 }
 
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
@@ -97,7 +101,22 @@ base::Result<Simulation> Simulator::simulate(std::span<const Treatment> treatmen
                                              const SimulateOptions& options) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  return simulate_program(*program_, treatments, quiet);
+  return simulate_program(*program_, treatments, {}, quiet);
+}
+
+base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdit> edits,
+                                                      const SimulateOptions& options) const {
+  if (!edits.empty() && edits.size() != sections().size()) {
+    return base::Error{"the edits are for " + std::to_string(edits.size()) + " critical sections, the trace has " +
+                       std::to_string(sections().size())};
+  }
+  SimulateOptions quiet = options;
+  quiet.build_trace = false;
+  return simulate_program(*program_, {}, edits, quiet);
+}
+
+std::span<const model::CriticalSection> Simulator::sections() const {
+  return program_->sync.sections;
 }
 
 base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& options) const {
