@@ -1,7 +1,9 @@
 #include "whatif/simulate.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "whatif/retime.h"
 #include "whatif/sim_machine.h"
 #include "whatif/sim_program.h"
 
@@ -93,7 +95,9 @@ base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const Simu
 }
 
 Simulator::Simulator(const model::Trace& trace)
-    : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {}
+    : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {
+  if (!program_->sync.empty()) retimer_ = std::make_unique<const Retimer>(*program_);
+}
 
 Simulator::~Simulator() = default;
 
@@ -115,6 +119,10 @@ base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdi
   return simulate_program(*program_, {}, edits, quiet);
 }
 
+int64_t Simulator::retime_sections(std::span<const SectionEdit> edits) const {
+  return retimer_ ? retimer_->duration_ns(edits) : program_->end_ns - program_->begin_ns;
+}
+
 std::span<const model::CriticalSection> Simulator::sections() const {
   return program_->sync.sections;
 }
@@ -128,8 +136,14 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
   if (check.recorded_ns > 0) {
     check.error = static_cast<double>(check.simulated_ns - check.recorded_ns) / static_cast<double>(check.recorded_ns);
   }
-  constexpr double kTrustedError = 0.05;
-  check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError;
+  if (retimer_) {
+    check.retimed_ns = retimer_->duration_ns({});
+    const auto recorded_ns = static_cast<double>(std::max<int64_t>(retimer_->recorded_ns(), 1));
+    check.retimed_error = static_cast<double>(check.retimed_ns - retimer_->recorded_ns()) / recorded_ns;
+  }
+  constexpr double kTrustedError = 0.05, kRetimedError = 0.02;
+  check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError &&
+                  std::fabs(check.retimed_error) <= kRetimedError;
   check.notes = std::move(run->notes);
   if (!run->stuck.empty())
     check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);
