@@ -69,6 +69,10 @@ int run(const model::Trace& trace, int rounds) {
                 static_cast<unsigned long long>(events), static_cast<unsigned long long>(events),
                 static_cast<long long>(base::monotonic_ns() - begin_ns), static_cast<long long>(duration_ns));
   }
+  if (std::getenv("SIMULATE_BENCH_LOCKS")) {
+    const auto s = simulator.simulate_sections({}, {});
+    for (const auto& l : s->locks) std::printf("lock %u acq %llu cont %llu wait %.1f ms\n", l.lock, (unsigned long long)l.acquisitions, (unsigned long long)l.contended, double(l.wait_ns) / 1e6);
+  }
   const auto check = simulator.check_baseline();
   if (check) {
     std::printf("recorded_ns %lld simulated_ns %lld retimed_ns %lld\n", static_cast<long long>(check->recorded_ns),

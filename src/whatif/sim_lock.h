@@ -1,4 +1,4 @@
-// One simulated lock, semaphore or barrier round: who has it and who waits. Plain data with the rules of who gets it
+// One simulated lock, semaphore or condition: who has it and who waits. Plain data with the rules of who gets it
 // next; waking and timing threads is the machine's affair. Not thread-safe.
 //
 // Who gets a lock that is given up:
@@ -25,7 +25,8 @@ struct SimLock {
   LockRule rule = LockRule::barging;
   bool writer = false;
   uint32_t readers = 0;
-  uint32_t count = 0;     // semaphores: what is there to take
+  uint32_t count = 0;     // semaphores: what is there to take; conditions: signals sent
+  uint32_t comers = 0;    // conditions: who has come to wait
   uint32_t early = 0;     // given up before it was taken, by another thread than took it in the recording
   uint32_t over = 0;      // sections that are over
   uint32_t coming = 0;    // barging: woken, and not yet there to try again

@@ -14,9 +14,9 @@ namespace {
 
 // A core's slice where locks make it matter. Without an own measure, what Linux gives on two to eight cores.
 int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
-  if (program.sync.empty()) return 0;
+  if (!program.sync.native) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
-  constexpr int64_t kUsual = 3'000'000, kLeast = 500'000, kMost = 10'000'000;
+  constexpr int64_t kUsual = 3'000'000, kLeast = 500'000, kMost = 200'000'000;
   return program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
 }
 
@@ -44,7 +44,11 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   const uint32_t tasks = program.task_count();
   latencies_.pools.resize(trace_.pools.size());
   if (options.recorded_latencies) latencies_ = program.latencies;
-  native_ = !program.sync.empty();
+  native_ = program.sync.native;
+  if (native_ && options.recorded_latencies) {
+    latencies_.thread_ns = program.sync.thread_latency.median_ns();
+    latencies_.wait_ns = program.sync.join_latency.median_ns();
+  }
   states_.assign(tasks, TaskState::unknown);
   run_by_.assign(tasks, kNone);
   completed_.assign(tasks, false);
@@ -91,7 +95,7 @@ base::Result<Simulation> SimMachine::run() {
   SimClock::Event event;
   do {
     while ((to_the_end || foreground_ > 0) && clock_.next(event)) handle(event);
-  } while ((to_the_end || foreground_ > 0) && (break_turns() || break_tokens()));
+  } while ((to_the_end || foreground_ > 0) && (break_turns() || break_credits() || break_tokens()));
 
   Simulation result;
   result.duration_ns = clock_.now_ns();
@@ -200,6 +204,8 @@ bool SimMachine::step(uint32_t id) {
       return step_sem_take(id, op);
     case OpCode::barrier:
       return step_barrier(id, op);
+    case OpCode::credit_wait:
+      return step_credit_wait(id, op);
     case OpCode::end:
       step_end(id, op);
       return true;
@@ -238,6 +244,9 @@ bool SimMachine::step(uint32_t id) {
       break;
     case OpCode::sem_post:
       step_sem_post(op);
+      break;
+    case OpCode::credit_fire:
+      step_credit_fire(op);
       break;
     default:
       break;

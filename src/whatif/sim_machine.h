@@ -38,7 +38,7 @@ class SimMachine {
     uint32_t written;  // the task as which the result's trace knows it
     bool in_wait;      // its wait has begun
   };
-  enum class Mode : uint8_t { idle, starting, running, waiting, token, lock, spinning, barrier, finished };
+  enum class Mode : uint8_t { idle, starting, running, waiting, token, lock, spinning, barrier, credit, finished };
   struct Thread {
     std::vector<Frame> stack;
     uint32_t stream = 0;
@@ -52,7 +52,7 @@ class SimMachine {
     bool granted = false;    // it has what it waited for when it comes back
     bool woken = false;      // it is on its way to try again
     uint32_t next_waiter = kNone;
-    uint64_t wanted = 0;     // lock_value
+    uint64_t wanted = 0;     // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
   };
   struct Round {
@@ -102,6 +102,9 @@ class SimMachine {
   bool step_sem_take(uint32_t id, const Op& op);
   void step_sem_post(const Op& op);
   bool step_barrier(uint32_t id, const Op& op);
+  bool step_credit_wait(uint32_t id, const Op& op);
+  void step_credit_fire(const Op& op);
+  bool break_credits();
   bool may_enter(const SimLock& lock, uint64_t value) const;
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
@@ -111,6 +114,8 @@ class SimMachine {
   void leave_lock(SimLock& lock, bool shared);
   void hand_over(SimLock& lock, int64_t latency_ns);
   void wake_to_try(SimLock& lock);
+  void change_phase(SimLock& lock);
+  void grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns);
   bool break_turns();
   double random_share();
   int64_t latency_ns(const LatencySamples& samples);

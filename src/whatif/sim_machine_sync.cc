@@ -1,6 +1,7 @@
 // The machine's part about native threads: locks, semaphores, barriers, and who goes on when.
 #include "whatif/sim_machine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace contrafact::whatif {
@@ -138,8 +139,28 @@ void SimMachine::leave_lock(SimLock& lock, bool shared) {
         hand_over(lock, latency_ns(program_.sync.lock_latency));
       return;
     case LockRule::barging:
-      return wake_to_try(lock);
+      return lock.kind == format::LockKind::rwlock ? change_phase(lock) : wake_to_try(lock);
   }
+}
+
+// The C library's reader-writer locks hand over: from a writer to all readers that wait, else to a writer; from the last
+// reader to a writer. Readers that come in between enter.
+void SimMachine::change_phase(SimLock& lock) {
+  if (lock.readers > 0) return;
+  uint32_t at = lock.first;
+  lock.first = lock.last = kNone;
+  uint32_t first_writer = kNone;
+  while (at != kNone) {
+    const uint32_t id = at;
+    at = threads_[id].next_waiter;
+    const bool shared = is_shared(threads_[id].wanted);
+    if (!shared && first_writer == kNone) first_writer = id;
+    enqueue(lock.first, lock.last, id, false);
+    if (!shared) continue;
+    grant_out_of_turn(lock, id, latency_ns(program_.sync.lock_latency));
+  }
+  if (lock.readers == 0 && first_writer != kNone)
+    grant_out_of_turn(lock, first_writer, latency_ns(program_.sync.lock_latency));
 }
 
 // A thread that did not wait in the recording waits here because it came a little too early: what it then needs to go
@@ -224,6 +245,54 @@ bool SimMachine::step_barrier(uint32_t id, const Op& op) {
   return true;
 }
 
+// Comers are served in the order of their coming: what they need never decreases.
+bool SimMachine::step_credit_wait(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  const auto number = static_cast<uint32_t>(op.value);
+  SimLock& condition = locks_[number];
+  if (!std::exchange(thread.granted, false)) {
+    const std::vector<uint32_t>& needs = program_.sync.credits.needs[number];
+    const uint32_t need = needs[std::min<size_t>(condition.comers++, needs.size() - 1)];
+    if (condition.count < need) {
+      thread.wanted = need;
+      thread.mode = Mode::credit;
+      thread.blocked_on = number;
+      thread.wait_since_ns = clock_.now_ns();
+      ++condition.contended;
+      enqueue(condition.first, condition.last, id, false);
+      return false;
+    }
+  } else {
+    condition.wait_ns += clock_.now_ns() - thread.wait_since_ns;
+  }
+  ++condition.acquisitions;
+  ++thread.stack.back().pc;
+  return true;
+}
+
+void SimMachine::step_credit_fire(const Op& op) {
+  SimLock& condition = locks_[static_cast<uint32_t>(op.value)];
+  ++condition.count;
+  while (condition.first != kNone && threads_[condition.first].wanted <= condition.count) {
+    const uint32_t id = dequeue(condition.first, condition.last);
+    threads_[id].granted = true;
+    wake_waiter(id, latency_ns(program_.sync.token_latency));
+  }
+}
+
+// Nothing can happen, and somebody waits for a signal: lets the first one go, as the recording did without it.
+bool SimMachine::break_credits() {
+  for (SimLock& condition : locks_) {
+    if (condition.kind != format::LockKind::condition || condition.first == kNone) continue;
+    const uint32_t id = dequeue(condition.first, condition.last);
+    threads_[id].granted = true;
+    ++tokens_broken_;
+    wake_waiter(id, 0);
+    return true;
+  }
+  return false;
+}
+
 // Nothing can happen: in another order than recorded, a lock's turn, or a signal, can be behind what waits for it. Lets
 // the one go whose turn comes first. False if nobody waits for a turn.
 bool SimMachine::break_turns() {
@@ -239,16 +308,20 @@ bool SimMachine::break_turns() {
     if (first == kNone || since(id) < since(first)) first = id;
   }
   if (first == kNone) return false;
-  SimLock& lock = locks_[threads_[first].blocked_on];
-  uint32_t before = kNone;
-  for (uint32_t at = lock.first; at != first; at = threads_[at].next_waiter) before = at;
-  (before == kNone ? lock.first : threads_[before].next_waiter) = threads_[first].next_waiter;
-  if (lock.last == first) lock.last = before;
-  threads_[first].granted = true;
-  lock.enter(is_shared(threads_[first].wanted));
   ++turns_broken_;
-  wake_waiter(first, 0);
+  grant_out_of_turn(locks_[threads_[first].blocked_on], first, 0);
   return true;
+}
+
+// To one from anywhere in the queue.
+void SimMachine::grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns) {
+  uint32_t before = kNone;
+  for (uint32_t at = lock.first; at != id; at = threads_[at].next_waiter) before = at;
+  (before == kNone ? lock.first : threads_[before].next_waiter) = threads_[id].next_waiter;
+  if (lock.last == id) lock.last = before;
+  threads_[id].granted = true;
+  lock.enter(is_shared(threads_[id].wanted));
+  wake_waiter(id, latency_ns);
 }
 
 std::vector<LockWait> SimMachine::lock_waits() const {

@@ -49,7 +49,7 @@ class Compiler {
     program_.latencies.token_ns = tokens_.latency_ns;
     program_.sync = gather_sync_facts(trace_, recorded_cores(trace_), tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
-    native_ = !program_.sync.empty();
+    native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!kernel_told_) assume_shares();
     find_dynamic();
@@ -496,7 +496,9 @@ class Compiler {
     if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
     } else {
-      add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
+      const int64_t pause_ns =
+          native_ ? program_.sync.block_ns(trace_.b[begin], trace_.time_ns[begin], trace_.time_ns[event]) : net_ns;
+      add(current(), OpCode::pause, static_cast<uint64_t>(pause_ns));
     }
     emit(event);
   }

@@ -45,6 +45,8 @@ enum class OpCode : uint8_t {
   sem_take,    // value: lock_value
   sem_post,    // value: lock_value
   barrier,     // value: its round
+  credit_wait,  // value: a condition
+  credit_fire,  // value: a condition
   end,         // of the fiber's task
   ret,         // value: unused; the fiber is over
 };

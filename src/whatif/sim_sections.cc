@@ -115,9 +115,7 @@ class Planner {
   SectionPlan run() {
     if (!edits_.empty()) edit_ops();
     make_locks();
-    const bool any_recorded = std::any_of(plan_.locks.begin(), plan_.locks.end(),
-                                          [](const SimLock& lock) { return lock.rule == LockRule::recorded; });
-    if (any_recorded) count_needs();
+    if (rule_ == LockRule::recorded) count_needs();
     return std::move(plan_);
   }
 
@@ -146,7 +144,7 @@ class Planner {
     for (size_t i = 0; i < rows.size(); ++i) {
       SimLock& lock = plan_.locks[i];
       lock.kind = rows[i].kind;
-      lock.rule = program_.sync.keeps_order.empty() || !program_.sync.keeps_order[i] ? rule_ : LockRule::recorded;
+      lock.rule = rule_;
       lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
     }
     for (size_t s = 0; s < edits_.size(); ++s) {
@@ -158,7 +156,7 @@ class Planner {
       if (edits_[s].lock < rows.size() || !is_simulated(sections_[s])) continue;
       const SimLock& old = plan_.locks[sections_[s].lock.index()];
       plan_.locks[edits_[s].lock].kind = old.kind;
-      plan_.locks[edits_[s].lock].rule = old.rule;
+      plan_.locks[edits_[s].lock].rule = rule_;
     }
   }
 

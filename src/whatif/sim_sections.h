@@ -15,11 +15,10 @@ struct SectionPlan {
   std::vector<Op> ops;        // empty: the program's own, with its fibers
   std::vector<Fiber> fibers;  // by fiber, into `ops`
   std::vector<SimLock> locks;
-  std::vector<uint32_t> need;  // by section, for locks under LockRule::recorded: see sim_lock.h
+  std::vector<uint32_t> need;  // by section, under LockRule::recorded: see sim_lock.h
 };
 
-// REQUIRES: `edits` is empty or parallel to program.sync.sections. `rule` is for locks that are not used with a
-// condition; those keep their recorded order.
+// REQUIRES: `edits` is empty or parallel to program.sync.sections.
 SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule);
 
 }  // namespace contrafact::whatif

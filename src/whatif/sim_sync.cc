@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/sync_wakes.h"
+#include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -13,61 +14,47 @@ using model::EventKind;
 using model::Outcome;
 using model::Trace;
 
-// How many of the program's threads were on a core at a time, from the kernel's context switches.
-class BusyCores {
- public:
-  explicit BusyCores(const Trace& trace) {
-    for (uint32_t t = 0; t < trace.threads.size(); ++t) {
-      const model::EventRange range = trace.thread_events(model::ThreadId(t));
-      if (range.size() == 0) continue;
-      changes_.push_back({trace.time_ns[range.begin], 1});
-      changes_.push_back({trace.time_ns[range.end - 1], -1});
-      if (t >= trace.cpu.size()) continue;
-      for (const model::CpuGap& gap : trace.cpu[t]) {
-        known_ = true;
-        changes_.push_back({gap.out_ns, -1});
-        changes_.push_back({gap.in_ns, 1});
-      }
-    }
-    std::sort(changes_.begin(), changes_.end(), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
-    int64_t busy = 0;
-    for (Change& change : changes_) change.count = busy += change.count;
-  }
-
-  bool known() const { return known_; }
-  int64_t at(int64_t time_ns) const {
-    const auto after = std::upper_bound(changes_.begin(), changes_.end(), time_ns,
-                                        [](int64_t time, const Change& change) { return time < change.time_ns; });
-    return after == changes_.begin() ? 0 : (after - 1)->count;
-  }
-
- private:
-  struct Change {
-    int64_t time_ns;
-    int64_t count;  // first the change, then how many there are
-  };
-  std::vector<Change> changes_;
-  bool known_ = false;
-};
-
 class Gatherer {
  public:
   Gatherer(const Trace& trace, uint32_t cores) : trace_(trace), cores_(cores) {}
 
   SyncFacts run(uint32_t first_token) {
+    facts_.native = trace_.fact("agent") == "native" || !trace_.locks.empty();
+    if (!facts_.native) return std::move(facts_);
+    busy_ = BusyCores(trace_, cores_);
+    find_usual_blocks();
     facts_.sections = model::critical_sections(trace_);
-    if (facts_.sections.empty()) return std::move(facts_);
     index_events();
     match_waits(first_token);
-    find_order_keepers();
+    facts_.credits = count_credits(trace_, facts_.sections, wakes_);
     count_semaphores();
     sample_latencies();
+    facts_.busy = std::move(busy_);
     return std::move(facts_);
   }
 
  private:
   LockKind kind_of(const CriticalSection& section) const { return trace_.locks[section.lock.index()].kind; }
   int64_t time(model::EventIndex event) const { return trace_.time_ns[event.index()]; }
+
+  // A tenth of a place's blocks are no longer than this.
+  void find_usual_blocks() {
+    std::unordered_map<uint32_t, std::vector<int64_t>> lengths_ns;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const model::EventRange range = trace_.thread_events(model::ThreadId(t));
+      uint32_t begin = SyncFacts::kNone;
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        if (trace_.kind[i] == EventKind::block_begin) begin = i;
+        if (trace_.kind[i] != EventKind::block_end || begin == SyncFacts::kNone) continue;
+        lengths_ns[trace_.b[begin]].push_back(trace_.time_ns[i] - trace_.time_ns[begin]);
+      }
+    }
+    for (auto& [place, all_ns] : lengths_ns) {
+      const auto tenth = all_ns.begin() + static_cast<int64_t>(all_ns.size() / 10);
+      std::nth_element(all_ns.begin(), tenth, all_ns.end());
+      facts_.usual_block_ns[place] = *tenth;
+    }
+  }
 
   void index_events() {
     facts_.section_of_event.assign(trace_.event_count(), SyncFacts::kNone);
@@ -92,7 +79,7 @@ class Gatherer {
       const LockKind kind = kind_of(facts_.sections[wake.wait]);
       if (kind == LockKind::barrier) {
         members.push_back({wake.cause.value, wake.wait});
-      } else if (kind != LockKind::semaphore) {
+      } else if (kind == LockKind::once) {
         facts_.token_of_section[wake.wait] = token;
         facts_.fires.push_back({wake.cause.value, token++});
       }
@@ -120,16 +107,6 @@ class Gatherer {
         facts_.round_sizes.push_back(static_cast<uint32_t>(next - i));
       }
       i = next;
-    }
-  }
-
-  void find_order_keepers() {
-    facts_.keeps_order.assign(trace_.locks.size(), false);
-    for (uint32_t i = 1; i < trace_.event_count(); ++i) {
-      if (trace_.kind[i] != EventKind::sync_wait || trace_.kind[i - 1] != EventKind::lock_release) continue;
-      const model::LockId at(trace_.a[i]), mutex(trace_.a[i - 1]);
-      if (!at.valid() || !mutex.valid() || trace_.locks[at.index()].kind != LockKind::condition) continue;
-      facts_.keeps_order[mutex.index()] = true;
     }
   }
 
@@ -167,10 +144,7 @@ class Gatherer {
 
   // From the last release that stood in the way to the acquisition.
   void sample_latencies() {
-    const BusyCores busy(trace_);
-    const auto was_free = [&](int64_t time_ns) {
-      return cores_ == 0 || !busy.known() || busy.at(time_ns) <= int64_t{cores_};
-    };
+    const auto was_free = [&](int64_t time_ns) { return busy_.was_free(time_ns); };
     std::vector<int64_t> free_ns(facts_.sections.size());  // by section: when its lock had been given up before
     int64_t writers_ns = 0, all_ns = 0;
     std::vector<int64_t> crowded_ns;
@@ -202,16 +176,44 @@ class Gatherer {
       samples.push_back(wait.acquire_ns - cause_ns);
     }
     settle(facts_.token_latency.sorted_ns, crowded_ns);
+    sample_threads(was_free);
     sample_slices();
   }
 
-  // Where hardly a core was ever free, the shortest of the others say most about the way alone.
+  template <typename WasFree>
+  void sample_threads(WasFree&& was_free) {
+    std::vector<int64_t> crowded_starts_ns, crowded_joins_ns;
+    for (const model::TaskRow& task : trace_.tasks) {
+      if (task.kind != model::TaskKind::thread || !task.spawn.valid() || !task.start.valid()) continue;
+      const model::EventRange range = trace_.thread_events(trace_.thread_of(task.start));
+      const int64_t spawn_ns = time(task.spawn);
+      (was_free(spawn_ns - 1) ? facts_.thread_latency.sorted_ns : crowded_starts_ns)
+          .push_back(std::max<int64_t>(0, trace_.time_ns[range.begin] - spawn_ns));
+    }
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const model::EventRange range = trace_.thread_events(model::ThreadId(t));
+      int64_t since_ns = 0;
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        if (trace_.kind[i] == EventKind::wait_begin) since_ns = trace_.time_ns[i];
+        if (trace_.kind[i] != EventKind::wait_end || trace_.a[i] == model::TaskId::kNone) continue;
+        const int64_t done_ns = completion_ns(trace_, model::TaskId(trace_.a[i]));
+        if (done_ns <= since_ns || done_ns > trace_.time_ns[i]) continue;
+        (was_free(done_ns) ? facts_.join_latency.sorted_ns : crowded_joins_ns).push_back(trace_.time_ns[i] - done_ns);
+      }
+    }
+    settle(facts_.thread_latency.sorted_ns, crowded_starts_ns);
+    settle(facts_.join_latency.sorted_ns, crowded_joins_ns);
+  }
+
+  // Where hardly a core was ever free, the shortest of the others say most about the way alone; and what is longer than
+  // any way is not one.
   static void settle(std::vector<int64_t>& samples_ns, std::vector<int64_t>& crowded_ns) {
-    constexpr size_t kEnough = 20;
+    constexpr size_t kEnough = 10;
+    constexpr int64_t kWayMax = 100'000;
     if (samples_ns.size() < kEnough && !crowded_ns.empty()) {
       std::sort(crowded_ns.begin(), crowded_ns.end());
       crowded_ns.resize((crowded_ns.size() + 3) / 4);
-      samples_ns.insert(samples_ns.end(), crowded_ns.begin(), crowded_ns.end());
+      for (const int64_t ns : crowded_ns) samples_ns.push_back(std::min(ns, kWayMax));
     }
     std::sort(samples_ns.begin(), samples_ns.end());
   }
@@ -232,6 +234,7 @@ class Gatherer {
   const Trace& trace_;
   const uint32_t cores_;
   SyncFacts facts_;
+  BusyCores busy_;
   std::vector<model::SyncWake> wakes_;
 };
 
@@ -241,6 +244,14 @@ std::span<const TokenFire> SyncFacts::fires_at(uint32_t event) const {
   const auto range = std::equal_range(fires.begin(), fires.end(), TokenFire{event, 0},
                                       [](const TokenFire& x, const TokenFire& y) { return x.event < y.event; });
   return {range.first, range.second};
+}
+
+int64_t SyncFacts::block_ns(uint32_t place, int64_t begin_ns, int64_t end_ns) const {
+  const int64_t length_ns = end_ns - begin_ns;
+  const auto usual = usual_block_ns.find(place);
+  if (usual == usual_block_ns.end()) return length_ns;
+  const int64_t in_queue_ns = end_ns - std::max(begin_ns, busy.crowded_since(end_ns));
+  return std::min(length_ns, std::max(usual->second, length_ns - in_queue_ns));
 }
 
 SyncFacts gather_sync_facts(const Trace& trace, uint32_t cores, uint32_t first_token) {

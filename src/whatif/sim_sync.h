@@ -2,9 +2,8 @@
 // gives up which critical section, who waits for which signal, which waits make one round of a barrier.
 //
 //  - Locks: sections (model/critical_sections.h), simulated as locks.
-//  - Conditions and onces: a wait ends by the signal that ended it in the recording (model/sync_wakes.h): what the program
-//    tests under its mutex is not in the trace. So that a queue's consumer does not overtake its producer, the mutexes
-//    that are given up while waiting at a condition keep their recorded order, whatever the order of others.
+//  - Conditions: signals are counted (sim_credits.h).
+//  - Onces: a wait ends by the signal that ended it in the recording (model/sync_wakes.h).
 //  - Barriers: rounds of the recorded members; whoever comes last lets the others go.
 //  - Semaphores: counters; their first value is the least that explains the recording.
 //
@@ -13,10 +12,13 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "model/critical_sections.h"
 #include "model/trace.h"
+#include "whatif/sim_busy_cores.h"
+#include "whatif/sim_credits.h"
 
 namespace contrafact::whatif {
 
@@ -32,7 +34,7 @@ struct LatencySamples {
 };
 
 struct TokenFire {
-  uint32_t event;  // sync_signal or sync_broadcast
+  uint32_t event;  // sync_broadcast
   uint32_t token;
 };
 
@@ -41,20 +43,27 @@ struct SyncFacts {
 
   std::vector<model::CriticalSection> sections;
   std::vector<uint32_t> section_of_event;  // of the event that acquires, ends the wait, or releases; else kNone
-  std::vector<uint32_t> token_of_section;  // of waits at conditions and onces; kNone: nobody known woke it
+  Credits credits;                         // of conditions
+  std::vector<uint32_t> token_of_section;  // of waits at onces; kNone: nobody known woke it
   std::vector<TokenFire> fires;            // sorted by event
   std::vector<uint32_t> round_of_section;  // of waits at barriers
   std::vector<uint32_t> round_sizes;
   std::vector<uint32_t> semaphore_counts;  // by lock: at the beginning
-  std::vector<bool> keeps_order;           // by lock: used with a condition
   LatencySamples lock_latency, token_latency;
+  LatencySamples thread_latency;  // from the creation of a thread to its first event
+  LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
+  BusyCores busy;
+  std::unordered_map<uint32_t, int64_t> usual_block_ns;  // by context
   int64_t slice_ns = 0;  // how long a thread ran when it was preempted, in the middle; 0: nobody was
 
-  bool empty() const { return sections.empty(); }
+  bool native = false;  // threads do not run for pools: all of them are simulated
   uint32_t section_at(uint32_t event) const {
     return section_of_event.empty() ? kNone : section_of_event[event];
   }
   std::span<const TokenFire> fires_at(uint32_t event) const;
+  // How long a block would have been, had a core been free at its end: what it could have been waiting for one is taken
+  // off, as far as it was longer than is usual at its place.
+  int64_t block_ns(uint32_t place, int64_t begin_ns, int64_t end_ns) const;
 };
 
 // Tokens are numbered from `first_token` on.

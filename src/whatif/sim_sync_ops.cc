@@ -28,6 +28,8 @@ class Appender {
     if (section.outcome != Outcome::normal) return waited_in_vain(section, net_ns);
     const LockKind kind = trace_.locks[section.lock.index()].kind;
     if (kind == LockKind::semaphore) return add(OpCode::sem_take, lock_value(at, section.lock.value, false));
+    if (const uint32_t condition = program_.sync.credits.condition_of[at]; condition != Credits::kNone)
+      ops_.push_back({condition, kNoEvent, OpCode::credit_wait});
     if (!model::is_held(kind) || !section.release.valid()) return emit(event_);  // never given up: not simulated
     add(OpCode::take, lock_value(at, section.lock.value, section.shared));
   }
@@ -44,7 +46,9 @@ class Appender {
     if (at == SyncFacts::kNone) return emit(event_);
     const CriticalSection& section = program_.sync.sections[at];
     if (section.request.valid()) emit(section.request.value);
-    if (program_.sync.token_of_section[at] != SyncFacts::kNone) {
+    if (program_.sync.credits.condition_of[at] != Credits::kNone) {
+      ops_.push_back({program_.sync.credits.condition_of[at], kNoEvent, OpCode::credit_wait});
+    } else if (program_.sync.token_of_section[at] != SyncFacts::kNone) {
       ops_.push_back({program_.sync.token_of_section[at], kNoEvent, OpCode::token_wait});
     } else if (program_.sync.round_of_section[at] != SyncFacts::kNone) {
       ops_.push_back({program_.sync.round_of_section[at], kNoEvent, OpCode::barrier});
@@ -59,6 +63,8 @@ class Appender {
     if (lock.valid() && trace_.locks[lock.index()].kind == LockKind::semaphore)
       return add(OpCode::sem_post, lock_value(0, lock.value, false));
     emit(event_);
+    if (lock.valid() && trace_.locks[lock.index()].kind == LockKind::condition)
+      ops_.push_back({lock.value, kNoEvent, OpCode::credit_fire});
     for (const TokenFire& fire : program_.sync.fires_at(event_))
       ops_.push_back({fire.token, kNoEvent, OpCode::token_fire});
   }

@@ -96,7 +96,7 @@ base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const Simu
 
 Simulator::Simulator(const model::Trace& trace)
     : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {
-  if (!program_->sync.empty()) retimer_ = std::make_unique<const Retimer>(*program_);
+  if (program_->sync.native) retimer_ = std::make_unique<const Retimer>(*program_);
 }
 
 Simulator::~Simulator() = default;

@@ -47,7 +47,7 @@ struct SimulateOptions {
   bool build_trace = true;           // false: metrics only, about twice as fast
 
   // Native traces.
-  LockRule lock_rule = LockRule::barging;  // who gets a lock next; the mutexes of conditions keep the recorded order
+  LockRule lock_rule = LockRule::barging; // who gets a lock next
   uint64_t seed = 0;     // 0: every hand-over takes the typical time; else one of the recorded ones, drawn by this
   int64_t slice_ns = 0;  // how long a thread keeps a core that others want; 0: as recorded
 };
