@@ -1,5 +1,5 @@
-// What gathering read and write sets costs: nanoseconds of an empty critical section, of one more read, write and call in
-// it. The shortest of many rounds; the same program plain, recorded and recorded with sets.
+// What gathering read and write sets costs: nanoseconds of an empty critical section, of one more read, write and call
+// in it. The shortest of many rounds; the same program plain, recorded and recorded with sets.
 #include <pthread.h>
 #include <time.h>
 
@@ -61,6 +61,6 @@ double section_ns(void (*body)()) {
 int main() {
   const double empty = section_ns(nothing);
   const double around = section_ns(loop);
-  std::printf("%.2f %.2f %.2f %.2f\n", empty, (section_ns(reads) - around) / kRepeats, (section_ns(writes) - around) / kRepeats,
-              (section_ns(calls) - around) / kRepeats);
+  std::printf("%.2f %.2f %.2f %.2f\n", empty, (section_ns(reads) - around) / kRepeats,
+              (section_ns(writes) - around) / kRepeats, (section_ns(calls) - around) / kRepeats);
 }
