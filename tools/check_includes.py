@@ -27,7 +27,7 @@ ALLOWED = {
     "graph": ["base", "format", "model"],
     "analysis": ["base", "format", "model", "graph", "table"],
     "whatif": ["base", "format", "model", "graph", "table"],
-    "replay": ["base", "format", "model", "graph", "table"],
+    "replay": ["base", "format", "model", "graph", "table", "whatif"],
     "blueprint": ["base", "table"],
     "report": ["base", "table"],
     "export": ["base", "table", "format", "model"],
