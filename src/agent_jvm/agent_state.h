@@ -41,7 +41,6 @@ struct Agent {
 constexpr int kJdkVirtualThreads = 21;
 
 // The injected classes.
-constexpr char kBufferClass[] = "java/lang/ContrafactBuffer";
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";

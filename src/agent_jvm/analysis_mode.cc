@@ -22,7 +22,6 @@
 #include "agent_jvm/analysis_probes.h"
 #include "agent_jvm/heap_sizes.h"
 #include "agent_jvm/injected_classes.h"
-#include "agent_jvm/natives.h"
 #include "online/plugin.h"
 #include "online/processing.h"
 
@@ -119,16 +118,7 @@ void set_live(JNIEnv* jni, bool live) {
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
-jlong attach(JNIEnv* jni, jthread carrier) {
-  if (t_client || jni->GetLongField(carrier, g_mode->buffer) == kBufferEnded) return 0;
-  t_client = g_mode->processing->attach();
-  const auto buffer = t_client ? reinterpret_cast<jlong>(t_client->buffer()) : 0;
-  jni->SetLongField(carrier, g_mode->buffer, buffer);
-  return buffer;
-}
-
 bool resolve(JNIEnv* jni) {
-  bind_attach(attach);
   jclass thread = jni->FindClass("java/lang/Thread");
   jclass type = jni->FindClass("java/lang/Class");
   g_mode->buffer = thread ? jni->GetFieldID(thread, "contrafactBuffer", "J") : nullptr;
@@ -297,7 +287,20 @@ base::Status start_analysis(Agent& agent) {
   return hook(agent);
 }
 
-// Of ContrafactAnalysisEvents. A null argument has no effect.
+// ---- the native methods of ContrafactAnalysisEvents; null arguments have no effect
+
+NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
+  if (!carrier || t_client || jni->GetLongField(carrier, g_mode->buffer) == kBufferEnded) return 0;
+  t_client = g_mode->processing->attach();
+  const auto buffer = t_client ? reinterpret_cast<jlong>(t_client->buffer()) : 0;
+  jni->SetLongField(carrier, g_mode->buffer, buffer);
+  return buffer;
+}
+
+NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_swap(JNIEnv*, jclass, jlong owner) {
+  return owner ? reinterpret_cast<jlong>(reinterpret_cast<deferred::Client*>(owner)->swap()) : 0;
+}
+
 NATIVE jint JNICALL Java_java_lang_ContrafactAnalysisEvents_describe(JNIEnv* jni, jclass, jclass type,
                                                                      jobject example) {
   if (!type) return 0;

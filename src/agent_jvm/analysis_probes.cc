@@ -63,7 +63,7 @@ void AnalysisProbes::refuse(const std::string& place, const std::string& reason)
 
 std::optional<std::vector<uint8_t>> AnalysisProbes::instrument(std::string_view class_name,
                                                                std::span<const uint8_t> bytes) {
-  const bool carrier = class_name == kBufferClass && jdk_ >= kJdkVirtualThreads;
+  const bool carrier = class_name == kAnalysisEventsClass && jdk_ >= kJdkVirtualThreads;
   const std::string dotted_name = dotted(class_name);
   const bool never = std::any_of(std::begin(kNever), std::end(kNever),
                                  [&](std::string_view prefix) { return class_name.starts_with(prefix); });

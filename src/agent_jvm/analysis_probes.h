@@ -21,6 +21,7 @@
 namespace contrafact::agent_jvm {
 
 constexpr char kAnalysisClass[] = "java/lang/ContrafactAnalysis";
+constexpr char kAnalysisEventsClass[] = "java/lang/ContrafactAnalysisEvents";
 
 class AnalysisProbes {
  public:

@@ -18,7 +18,6 @@
 
 EMBED(analysis, "ContrafactAnalysis")
 EMBED(analysis_events, "ContrafactAnalysisEvents")
-EMBED(buffer, "ContrafactBuffer")
 EMBED(contexts, "ContrafactContexts")
 EMBED(events, "ContrafactEvents")
 EMBED(probes, "ContrafactProbes")
@@ -38,7 +37,6 @@ struct Injected {
 
 // A superclass before its subclasses; nothing else about the order matters, since defining does not link.
 const Injected kInjected[] = {
-    {"java/lang/ContrafactBuffer", contrafact_class_buffer, contrafact_class_end_buffer},
     {"java/lang/ContrafactEvents", contrafact_class_events, contrafact_class_end_events},
     {"java/lang/ContrafactTasks", contrafact_class_tasks, contrafact_class_end_tasks},
     {"java/lang/ContrafactQueued$Node", contrafact_class_queued_node, contrafact_class_end_queued_node},
@@ -49,7 +47,6 @@ const Injected kInjected[] = {
 };
 
 const Injected kForAnalyses[] = {
-    {"java/lang/ContrafactBuffer", contrafact_class_buffer, contrafact_class_end_buffer},
     {"java/lang/ContrafactAnalysisEvents", contrafact_class_analysis_events, contrafact_class_end_analysis_events},
     {"java/lang/ContrafactAnalysis", contrafact_class_analysis, contrafact_class_end_analysis},
 };

@@ -8,7 +8,6 @@
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/pools.h"
 #include "agent_jvm/threads.h"
-#include "deferred/client.h"
 
 // Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents
 // for the native methods of the boot loader's classes.
@@ -17,8 +16,7 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-Agent* g_agent = nullptr;   // native methods have no other way to it
-Attach g_attach = nullptr;  // of the mode that the agent runs in
+Agent* g_agent = nullptr;  // native methods have no other way to it
 
 // What runs an object of the first of these classes that it is of; else it is a function.
 struct EntryPoint {
@@ -45,16 +43,12 @@ std::string_view called_method(JNIEnv* jni, jobject code) {
 
 }  // namespace
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactBuffer_attach(JNIEnv* jni, jclass, jthread carrier) {
-  return carrier ? g_attach(jni, carrier) : 0;
+NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
+  return carrier ? g_agent->threads->attach(jni, carrier) : 0;
 }
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactBuffer_swap(JNIEnv*, jclass, jlong owner) {
-  return owner ? reinterpret_cast<jlong>(reinterpret_cast<deferred::Client*>(owner)->swap()) : 0;
-}
-
-void bind_attach(Attach attach) {
-  g_attach = attach;
+NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong owner) {
+  return owner ? Threads::swap(owner) : 0;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv* jni, jclass) {
@@ -90,7 +84,6 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_entryPoint(JNIEnv* jni, jcla
 
 bool bind_natives(JNIEnv* jni, Agent& agent) {
   g_agent = &agent;
-  bind_attach([](JNIEnv* env, jthread carrier) { return g_agent->threads->attach(env, carrier); });
   jclass type = jni->FindClass(kEventsClass);
   if (!type) jni->ExceptionClear();
   return type != nullptr;

@@ -99,7 +99,7 @@ constexpr Probe kProbes[] = {
     {kPerTask, "submit", "(Ljava/util/concurrent/Callable;)Ljava/util/concurrent/Future;", per_task_submit,
      kJdkVirtualThreads},
     {kAsyncPerTask, "execute", "", async_per_task, kAnyJdk, 24},
-    {kBufferClass, "carrier", "", current_carrier, kJdkVirtualThreads},
+    {kEventsClass, "carrier", "", current_carrier, kJdkVirtualThreads},
 };
 constexpr AddedField kFields[] = {
     {kThread, "contrafactBuffer", "J"}, {kThread, "contrafactThread", "I"},  {kThread, "contrafactQuiet", "I"},

@@ -86,6 +86,10 @@ jlong Threads::attach(JNIEnv* jni, jthread carrier) {
   return buffer;
 }
 
+jlong Threads::swap(jlong owner) {
+  return reinterpret_cast<jlong>(Recorder::swap(reinterpret_cast<Client*>(owner)));
+}
+
 jint Threads::add_virtual(JNIEnv* jni, jthread thread) {
   format::ThreadRow row = describe(thread, format::ThreadKind::virtual_thread);
   row.java_tid = static_cast<uint64_t>(jni->GetLongField(thread, java_tid_));

@@ -21,6 +21,8 @@ class Threads {
 
   // `carrier` is the current (platform) thread. Returns the address of its first buffer, 0 if it can have none.
   jlong attach(JNIEnv* jni, jthread carrier);
+  // Buffer of the current carrier is full.
+  static jlong swap(jlong owner);
   jint add_virtual(JNIEnv* jni, jthread thread);
   // JVMTI's ThreadStart and ThreadEnd.
   void started(JNIEnv* jni, jthread thread);

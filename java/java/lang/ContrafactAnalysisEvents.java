@@ -1,6 +1,6 @@
 package java.lang;
 
-import static java.lang.ContrafactBuffer.U;
+import jdk.internal.misc.Unsafe;
 
 /**
  * Writes an analysis's events into the current carrier's off-heap buffer (include/contrafact/deferred_buffer.h), and keeps
@@ -8,6 +8,8 @@ import static java.lang.ContrafactBuffer.U;
  * of its own, so that an exception cannot leave it wrong. Initialised only after the virtual machine is: it uses Unsafe.
  */
 final class ContrafactAnalysisEvents {
+  private static final Unsafe U = Unsafe.getUnsafe();
+
   // EventCalls in src/online/events.h. The order is the contract.
   private static final short CALL = 0;
   private static final short EXIT = 1;
@@ -15,6 +17,7 @@ final class ContrafactAnalysisEvents {
   private static final short ALLOCATE_ARRAY = 3;
 
   // Fields that the agent adds.
+  private static final long BUFFER = U.objectFieldOffset(Thread.class, "contrafactBuffer");  // address; -1 after the end
   private static final long METHOD = U.objectFieldOffset(Thread.class, "contrafactMethod");  // id; 0: none yet
   private static final long CLASS_ID = U.objectFieldOffset(Class.class, "contrafactClass");  // 0: not known yet
 
@@ -22,13 +25,41 @@ final class ContrafactAnalysisEvents {
 
   /** Links the native methods: the JVM's search for them runs Java code, which has probes. Nulls have no effect. */
   static void prepare() {
-    ContrafactBuffer.prepare();
+    attach(null);
+    swap(0);
     describe(null, null);
   }
 
   // Found by the JVM in the agent.
+  private static native long attach(Thread carrier);
+  private static native long swap(long owner);
   /** The id of a class, which is kept in its field from then on; `example` is an object of it, if there is one. */
   private static native int describe(Class<?> type, Object example);
+
+  /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
+  private static Thread carrier() {
+    return Thread.currentThread();
+  }
+
+  /** The current carrier's buffer, with room for one event; 0 if the event is lost. */
+  private static long buffer() {
+    Thread carrier = carrier();
+    long buffer = U.getLong(carrier, BUFFER);
+    if (buffer <= 0) {
+      buffer = buffer == 0 ? attach(carrier) : 0;
+      if (buffer == 0) {
+        return 0;
+      }
+    }
+    if (U.getInt(buffer) >= U.getInt(buffer + 4)) {
+      buffer = swap(U.getLong(buffer + 88));
+      if (buffer == 0) {
+        return 0;
+      }
+      U.putLong(carrier, BUFFER, buffer);
+    }
+    return buffer;
+  }
 
   /** Where the event's arguments go; `commit` follows. */
   private static long begin(long buffer, short kind) {
@@ -42,7 +73,7 @@ final class ContrafactAnalysisEvents {
   }
 
   private static void emit(short kind, int a, int b) {
-    long buffer = ContrafactBuffer.current();
+    long buffer = buffer();
     if (buffer != 0) {
       long arguments = begin(buffer, kind);
       U.putInt(arguments, a);
@@ -82,7 +113,7 @@ final class ContrafactAnalysisEvents {
     if (id == 0) {
       id = describe(type, null);
     }
-    long buffer = ContrafactBuffer.current();
+    long buffer = buffer();
     if (buffer != 0) {
       long arguments = begin(buffer, ALLOCATE_ARRAY);
       U.putInt(arguments, method);

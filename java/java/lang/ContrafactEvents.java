@@ -7,7 +7,7 @@ import jdk.internal.misc.Unsafe;
  * that the agent adds to Thread and to the task classes. Initialised only after the virtual machine is: it uses Unsafe.
  */
 final class ContrafactEvents {
-  static final Unsafe U = ContrafactBuffer.U;
+  static final Unsafe U = Unsafe.getUnsafe();
 
   // Format: src/format/event.h. The order is the contract.
   static final int THREAD_BEGIN = 0;
@@ -35,6 +35,7 @@ final class ContrafactEvents {
   static final int NONE = -1;
 
   // Fields that the agent adds. Ids are stored plus one, so that 0 means "not known yet" (and a stored -1: none).
+  static final long BUFFER = U.objectFieldOffset(Thread.class, "contrafactBuffer");  // address; -1 after the end
   static final long THREAD = U.objectFieldOffset(Thread.class, "contrafactThread");  // logical ThreadId + 1
   static final long QUIET = U.objectFieldOffset(Thread.class, "contrafactQuiet");    // open waits and idles
   static final long NEXT_ID = U.objectFieldOffset(Thread.class, "contrafactNextId");
@@ -57,7 +58,8 @@ final class ContrafactEvents {
 
   /** Links the native methods: the JVM's search for them runs Java code, which may be traced. Nulls have no effect. */
   static void prepare() {
-    ContrafactBuffer.prepare();
+    attach(null);
+    swap(0);
     context();
     makerContext();
     addVirtualThread(null);
@@ -68,6 +70,8 @@ final class ContrafactEvents {
   }
 
   // Found by the JVM in the agent.
+  static native long attach(Thread carrier);
+  static native long swap(long owner);
   static native int context();
   static native int makerContext();  // of the frame outside java.util.concurrent that leads here, alone
   static native int addVirtualThread(Thread thread);
@@ -76,9 +80,14 @@ final class ContrafactEvents {
   static native int body(Class<?> type, String method, String descriptor);
   static native int entryPoint(Object code);  // the method that an executor calls
 
+  /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
+  static Thread carrier() {
+    return Thread.currentThread();
+  }
+
   /** A fresh task id, from the carrier's range. */
   static int newTask() {
-    Thread carrier = ContrafactBuffer.carrier();
+    Thread carrier = carrier();
     int id = U.getInt(carrier, NEXT_ID);
     if (id == U.getInt(carrier, LIMIT_ID)) {
       id = (int) U.getAndAddLong(null, NEXT_RANGE, IDS_AT_A_TIME);
@@ -93,11 +102,22 @@ final class ContrafactEvents {
     return U.getInt(thread, THREAD) - 1;
   }
 
-  /** The buffer to write one event of `logical` to, of its logical thread; 0 if it is dropped. */
+  /** The buffer to write one event of `logical` to, with room for it and in its logical thread; 0 if it is dropped. */
   private static long bufferFor(Thread logical) {
-    long buffer = ContrafactBuffer.current();
-    if (buffer == 0) {
-      return 0;
+    Thread carrier = carrier();
+    long buffer = U.getLong(carrier, BUFFER);
+    if (buffer <= 0) {
+      buffer = buffer == 0 ? attach(carrier) : 0;
+      if (buffer == 0) {
+        return 0;
+      }
+    }
+    if (U.getInt(buffer) >= U.getInt(buffer + 4)) {
+      buffer = swap(U.getLong(buffer + 88));
+      if (buffer == 0) {
+        return 0;
+      }
+      U.putLong(carrier, BUFFER, buffer);
     }
     int id = U.getInt(logical, THREAD) - 1;
     if (id != U.getInt(buffer + 96)) {
