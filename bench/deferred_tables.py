@@ -41,8 +41,7 @@ SIZES = {
     "hsqldb": Size(["120000"], ["2000"], threads=True),
     "javac": Size(["com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
                    "-sourcepath", "source", "-d", "out", "@files:200"],
-                  ["com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
-                   "-sourcepath", "source", "-d", "out", "@files:4"], "com.sun.tools.javac.comp."),
+                  [], "com.sun.tools.javac.comp."),  # one file needs most of the others: too much for the naive way
     "lucene": Size(["20000", "1000"], ["300", "20"]),
     "smile": Size(["10000", "60", "90"], ["500", "5", "5"], "smile.base.", threads=True),
     "tomcat": Size(["8000"], ["100"]),
@@ -84,7 +83,8 @@ def ways_of(size, full):
     """In the order of the first round. Those without capacity or queue have the defaults of `contrafact profile`."""
     cells = [(c, q) for c in CAPACITIES for q in QUEUES] if full or size.threads else CORNERS + MIDDLE
     capacities = sorted({capacity for capacity, _ in cells})
-    ways = [NAIVE_DIRECT, NAIVE, PLAIN, SYNC, POOL, ADAPTIVE, *ON_ONE_CORE]
+    ways = [NAIVE_DIRECT, NAIVE] if size.naive else []
+    ways += [PLAIN, SYNC, POOL, ADAPTIVE, *ON_ONE_CORE]
     ways += [Way("sync", capacity, coalescing=False) for capacity in capacities]
     ways += [Way("sync", capacity) for capacity in capacities]
     for cell in cells:
