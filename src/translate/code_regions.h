@@ -12,7 +12,7 @@ namespace contrafact::translate {
 enum class CodeKind : uint8_t {
   none,       // not executable, or unknown
   program,    // translated and logged
-  unlogged,   // translated, its accesses are nobody's business: the loader's, the kernel's page
+  unlogged,   // translated, its accesses are nobody's business: the loader's
   native,     // the translator's owner's: called natively, may return into the cache
   generated,  // runs natively
 };

@@ -32,6 +32,12 @@ bool contains(const char* begin, const char* end, const char* text) {
   return std::search(begin, end, text, text + std::strlen(text)) != end;
 }
 
+// Not files in memory, which code generators map twice; nor converters of character sets, which the C library loads and
+// unloads without asking anybody whom we could stand in front of.
+bool may_be_translated(const char* path, const char* end) {
+  return !contains(path, end, "/memfd:") && !contains(path, end, "/gconv/");
+}
+
 }  // namespace
 
 void CodeRegions::add_native(uint64_t begin, uint64_t end) {
@@ -48,8 +54,8 @@ void CodeRegions::add_line(const char* line, const char* end) {
   const char* slash = std::find(line, end, '/');
   CodeKind kind = CodeKind::generated;
   if (contains(line, end, "[vdso]")) {
-    kind = CodeKind::unlogged;
-  } else if (!writable && readable && !shared && slash != end && !contains(slash, end, "/memfd:")) {
+    kind = CodeKind::program;  // clock_gettime writes where the program says
+  } else if (!writable && readable && !shared && slash != end && may_be_translated(slash, end)) {
     kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
   }
   uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path
