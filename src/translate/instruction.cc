@@ -1,9 +1,25 @@
 #include "translate/instruction.h"
 
+#include <cstddef>
 #include <utility>
+
+// Of the C library from 2.35 on: where the kernel's restartable sequences of a thread are registered, from %fs.
+extern "C" __attribute__((weak)) const std::ptrdiff_t __rseq_offset;
 
 namespace contrafact::translate {
 namespace {
+
+// A restartable sequence begins: the kernel compares the thread's address with that of the program's own code, so the
+// sequence must run there. What stores the sequence's description is recognised: at %fs and the registered offset, or
+// at a register that holds that offset.
+bool begins_restartable_sequence(const ZydisDecodedOperand& operand) {
+  constexpr int64_t kDescriptionAt = 8;  // in struct rseq
+  if (operand.mem.segment != ZYDIS_REGISTER_FS || operand.size != 64) return false;
+  if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) return false;
+  const int64_t at = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
+  if (operand.mem.base != ZYDIS_REGISTER_NONE) return at == kDescriptionAt;
+  return &__rseq_offset != nullptr && at == __rseq_offset + kDescriptionAt;
+}
 
 bool is_near_branch_of_64_bits(const Instruction& instruction) {
   return instruction.code.operand_width == 64 && instruction.code.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
@@ -79,6 +95,7 @@ bool must_run_natively(const Instruction& instruction) {
   }
   for (int i = 0; i < code.operand_count; ++i) {
     const ZydisDecodedOperand& operand = instruction.operands[i];
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && begins_restartable_sequence(operand)) return true;
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0)
       continue;
     if (operand.reg.value >= ZYDIS_REGISTER_ES && operand.reg.value <= ZYDIS_REGISTER_GS) return true;

@@ -7,6 +7,10 @@
 namespace contrafact::translate {
 namespace {
 
+constexpr uint32_t kVectorBytes = 16;
+constexpr uint32_t kSmallSegment =
+    64;  // ranges; smaller segments are fields of a few objects, not walks through memory
+
 // A commutative access stays so only beside another.
 uint32_t joined(uint32_t x, uint32_t y) {
   return ((x | y) & ~kAccessCommutative) | (x & y & kAccessCommutative);
@@ -84,7 +88,8 @@ void Segment::add(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
     range.flags = joined(range.flags, flags);
     return;
   }
-  if (grow_stream(begin, length, flags)) return;
+  const bool may_walk = length >= kVectorBytes || count_ >= kSmallSegment;
+  if (may_walk && grow_stream(begin, length, flags)) return;
   if (count_ == kRangesMax) {
     overflown_ = true;
     return;
