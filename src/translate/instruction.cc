@@ -205,6 +205,32 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
   if (out.accesses == 2 && out.access[0].is_written) std::swap(out.access[0], out.access[1]);
 }
 
+// Of two accesses the program's own would have to come first, should one fault. After an instruction that may have
+// released a lock the memory is not looked at any more: it may be another thread's, which may unmap it.
+void find_new_value(const Instruction& instruction, Analysis& out) {
+  const MemoryAccess& access = out.access[0];
+  const uint32_t bytes = access.size_bytes;
+  if (out.accesses != 1 || !access.is_written || is_masked(instruction.code)) return;
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return;
+  if (instruction.code.mnemonic != ZYDIS_MNEMONIC_MOV) {
+    const bool may_release =
+        (instruction.code.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0 || instruction.code.mnemonic == ZYDIS_MNEMONIC_XCHG;
+    out.new_value = may_release ? NewValue::unknown : NewValue::memory;
+    return;
+  }
+  const ZydisDecodedOperand& from = instruction.operands[1];
+  if (from.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+    out.new_value = NewValue::immediate;
+    out.immediate = from.imm.value.u;
+    return;
+  }
+  const bool is_high_byte = from.reg.value >= ZYDIS_REGISTER_AH && from.reg.value <= ZYDIS_REGISTER_BH;
+  const Register source = from.type == ZYDIS_OPERAND_TYPE_REGISTER ? general_register(from.reg.value) : no_register;
+  if (source == no_register || is_high_byte) return;
+  out.new_value = NewValue::source;
+  out.source = source;
+}
+
 bool is_commutative(ZydisMnemonic mnemonic) {
   return mnemonic == ZYDIS_MNEMONIC_ADD || mnemonic == ZYDIS_MNEMONIC_SUB || mnemonic == ZYDIS_MNEMONIC_INC ||
          mnemonic == ZYDIS_MNEMONIC_DEC;
@@ -262,9 +288,7 @@ Analysis analyse(const Instruction& instruction) {
   out.is_repeated = counts && out.accesses > 0;
   if (out.accesses == 0) return out;
   const MemoryAccess& last = out.access[out.accesses - 1];
-  const bool whole = last.size_bytes == 1 || last.size_bytes == 2 || last.size_bytes == 4 || last.size_bytes == 8;
-  // Of two accesses the program's own would have to come first, should one fault.
-  out.can_compare = last.is_written && whole && out.accesses == 1 && !is_masked(code) && !out.is_repeated;
+  if (!out.is_repeated) find_new_value(instruction, out);
   out.is_commutative = last.is_written && last.is_read && is_commutative(code.mnemonic);
   return out;
 }

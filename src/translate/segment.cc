@@ -16,12 +16,18 @@ uint32_t joined(uint32_t x, uint32_t y) {
   return ((x | y) & ~kAccessCommutative) | (x & y & kAccessCommutative);
 }
 
+// A value that comes from a register has all its bits.
+bool values_differ(const LogEntry& entry) {
+  const uint32_t bits = 8 * (entry.meta & kMetaSizeMask);
+  return (entry.before ^ entry.after) << (64 - bits) != 0;
+}
+
 uint32_t flags_of(const LogEntry& entry) {
   uint32_t flags = 0;
   if ((entry.meta & kMetaRead) != 0) flags |= kAccessRead;
   if ((entry.meta & kMetaWrite) == 0) return flags;
   flags |= kAccessWrite;
-  if ((entry.meta & kMetaValues) == 0 || entry.before != entry.after) flags |= kAccessChanged;
+  if ((entry.meta & kMetaValues) == 0 || values_differ(entry)) flags |= kAccessChanged;
   if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative;
   return flags;
 }
