@@ -1,0 +1,142 @@
+// The common order of all variants, found by running the DAG once without times: every body runs as far as what it
+// depends on in any variant has run. Among those that can go on, the one that did so first in the recording goes first:
+// times are then asked for soon after they are computed.
+//
+// Where nothing can go on, the variants' needs contradict each other. Then, in this order: a coordinator gives its
+// thread back before the result is there (lanes in which it would have been there are not exact); a thread does not
+// wait for the coordinator that it would host (lanes in which it had to are not exact); a class of tasks does not move
+// at all (no lane that moves them is exact).
+#include <algorithm>
+
+#include "graph/lane_compiler.h"
+
+namespace contrafact::graph {
+
+bool LaneCompiler::relax() {
+  const uint32_t first = first_held();
+  if (first == kNone) return false;
+  std::vector<uint32_t> circle;
+  std::unordered_map<uint32_t, size_t> seen;
+  uint32_t body = first;
+  while (body != kNone && seen.emplace(body, circle.size()).second) {
+    circle.push_back(body);
+    body = waits_for(body);
+  }
+  if (body == kNone) return false;
+  circle.erase(circle.begin(), circle.begin() + static_cast<ptrdiff_t>(seen[body]));
+  for (uint32_t each : circle) {
+    if (park(each)) return true;
+  }
+  for (uint32_t each : circle) {
+    if (stop_standing(each)) return true;
+  }
+  for (uint32_t each : circle) {
+    if (refuse(each)) return true;
+  }
+  for (uint32_t each : circle) {
+    if (refuse_hosted(each)) return true;
+  }
+  return false;
+}
+
+uint32_t LaneCompiler::first_held() {
+  while (!held_.empty()) {
+    const auto [time_ns, body] = held_.top();
+    const Hold why = actors_[body].hold;
+    if ((why == Hold::spawned || why == Hold::coordinator) && recorded_ns(body) == time_ns) return body;
+    held_.pop();
+  }
+  return kNone;
+}
+
+uint32_t LaneCompiler::waits_for(uint32_t body) {
+  index_places();
+  const Actor& actor = actors_[body];
+  switch (actor.hold) {
+    case Hold::nothing:
+      return kNone;
+    case Hold::available:
+      return running(spawned_in_[actor.held_by]);
+    case Hold::completed:
+      return running(completed_in_[actor.held_by]);
+    case Hold::linked:
+      return running(woken_in_[actor.held_by]);
+    case Hold::callee:
+    case Hold::spawned:
+      return running(actor.held_by);
+    case Hold::coordinator:
+      return running(coordinator_[actor.held_by]);
+  }
+  return kNone;
+}
+
+uint32_t LaneCompiler::running(uint32_t body) const {
+  while (body != kNone && actors_[body].slot == kNone) body = is_task(body) ? called_in_[body] : kNone;
+  return body;
+}
+
+void LaneCompiler::index_places() {
+  if (!spawned_in_.empty()) return;
+  spawned_in_.assign(tasks_, kNone);
+  called_in_.assign(tasks_, kNone);
+  completed_in_.assign(tasks_, kNone);
+  woken_in_.assign(dag_.link_count, kNone);
+  for (uint32_t task = 0; task < tasks_; ++task) completed_in_[task] = task;
+  for (uint32_t body = 0; body < dag_.bodies.size(); ++body) {
+    for (uint32_t at = dag_.bodies[body].begin; at < dag_.bodies[body].end; ++at) {
+      const Vertex& vertex = dag_.vertices[at];
+      if (vertex.vertex_kind() == VertexKind::spawn) spawned_in_[vertex.id] = body;
+      if (vertex.vertex_kind() == VertexKind::call) called_in_[vertex.id] = body;
+      if (vertex.vertex_kind() == VertexKind::complete) completed_in_[vertex.id] = body;
+      if (vertex.vertex_kind() == VertexKind::wake) woken_in_[vertex.id] = body;
+    }
+  }
+}
+
+bool LaneCompiler::park(uint32_t body) {
+  Actor& actor = actors_[body];
+  if (actor.hold != Hold::completed || actor.parked || !may_coordinate(body)) return false;
+  const Vertex& vertex = dag_.vertices[actor.at];
+  const bool frees_spawner = actor.holds_spawner && !inlines_[class_[body]];
+  if (vertex.vertex_kind() != VertexKind::wait || (!frees_spawner && !hosted_by_.contains(body))) return false;
+  actor.parked = true;
+  LaneOp& op = emit(LaneOpCode::park, body, vertex);
+  op.host = actor.host;
+  actor.pending_ns = op.delay_ns - vertex.delay_ns;  // of the lanes that wait
+  program_.changes_max += 2;
+  let_hosts_go(body);
+  if (frees_spawner) free_spawner(actor);
+  return true;
+}
+
+void LaneCompiler::free_spawner(Actor& actor) {
+  actor.holds_spawner = false;
+  go_on(actor.spawner);
+}
+
+bool LaneCompiler::stop_standing(uint32_t body) {
+  const Actor& actor = actors_[body];
+  if (actor.hold != Hold::coordinator || stander_[actor.held_by] != body) return false;
+  stander_[actor.held_by] = kNone;
+  go_on(body);
+  return true;
+}
+
+bool LaneCompiler::refuse_hosted(uint32_t body) {
+  const Actor& actor = actors_[body];
+  if (actor.hold != Hold::coordinator) return false;
+  const uint32_t coordinator = coordinator_[actor.held_by];
+  program_.refused[class_[coordinator]] = true;
+  let_hosts_go(coordinator);
+  return true;
+}
+
+bool LaneCompiler::refuse(uint32_t body) {
+  const Actor& actor = actors_[body];
+  if (actor.hold != Hold::spawned) return false;
+  program_.refused[class_[actor.held_by]] = true;
+  free_spawner(actors_[actor.held_by]);
+  return true;
+}
+
+}  // namespace contrafact::graph
