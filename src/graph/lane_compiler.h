@@ -71,7 +71,16 @@ struct Actor {  // a body on its way
   bool parked = false;
   bool ended = false;
   bool holds_spawner = false;
-  bool inlined_ended = false;  // in the lanes that inline it
+  bool inlined_ended = false;     // in the lanes that inline it
+  uint32_t spawner_loop = kNone;  // its spawner has forked ...
+  uint32_t spawner_slot = kNone;  // ... and this is its time at the spawn, then when this task gave it back
+  bool spawner_occupied = false;  // at the spawn
+};
+
+// A body that has forked goes no further than another one needs.
+struct Ahead {
+  uint32_t task;        // whose end it would wait for
+  const Value* wanted;  // null: its end
 };
 
 class LaneCompiler {
@@ -166,13 +175,28 @@ class LaneCompiler {
   void index_places();
   // A coordinator that waits gives its threads back now: the result cannot be there before they go on.
   bool park(uint32_t body);
-  void free_spawner(Actor& actor);
+  void free_spawner(uint32_t task);
   // A thread goes on, though the coordinator that it would host has not come yet.
   bool stop_standing(uint32_t body);
   // The same for a coordinator that some lanes run on this thread, which waits for it.
   bool refuse_hosted(uint32_t body);
+  // A thread goes on, as far as `follower` needs, before the task that some lanes run on it has ended.
+  bool fork(uint32_t body, uint32_t follower);
+  uint32_t spawner_slot(const Actor& task) const {
+    return task.spawner_loop == kNone ? actors_[task.spawner].slot : task.spawner_slot;
+  }
+  bool spawner_occupied(const Actor& task) const {
+    return task.spawner_loop == kNone ? actors_[task.spawner].occupied : task.spawner_occupied;
+  }
+  bool far_enough(uint32_t body);
+  const Value* wanted_by(uint32_t body) const;
   // No lane that moves tasks of this class is exact; to the others, this one is like any other.
   bool refuse(uint32_t body);
+
+  // Loops (lanes_compile_loops.cc).
+  uint32_t open_loop(LaneOp& fork);
+  void close_loop(uint32_t loop, uint32_t slot);
+  void find_written();
 
   const TraceDag& dag_;
   const uint32_t tasks_;
@@ -190,8 +214,10 @@ class LaneCompiler {
   Queue held_;                                                   // bodies that what lanes may do holds up
   std::vector<uint32_t> spawned_in_, called_in_, completed_in_;  // by task: bodies
   std::vector<uint32_t> woken_in_;                               // by link
+  std::unordered_map<uint32_t, std::vector<Ahead>> ahead_;       // by body
   SlotPool slots_, hosts_;
   size_t unfinished_ = 0;
+  size_t open_loops_ = 0;
   bool too_many_classes_ = false;
 };
 }  // namespace contrafact::graph

@@ -33,6 +33,7 @@ LaneProgram LaneCompiler::run() {
   program_.possible = unfinished_ == 0;
   program_.slots = slots_.count();
   program_.hosts = hosts_.count();
+  find_written();
   return std::move(program_);
 }
 
@@ -169,6 +170,7 @@ bool LaneCompiler::hold(uint32_t body, Hold hold, uint32_t held_by) {
 
 void LaneCompiler::advance(uint32_t body) {
   while (step(body)) {
+    if (!ahead_.empty() && far_enough(body)) return;
     if (!ready_.empty() && ready_.top().first < recorded_ns(body)) {
       go_on(body);
       return;

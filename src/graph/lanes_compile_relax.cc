@@ -11,6 +11,11 @@
 #include "graph/lane_compiler.h"
 
 namespace contrafact::graph {
+namespace {
+
+constexpr size_t kLoopsMax = 65'536;
+
+}  // namespace
 
 bool LaneCompiler::relax() {
   const uint32_t first = first_held();
@@ -29,6 +34,9 @@ bool LaneCompiler::relax() {
   }
   for (uint32_t each : circle) {
     if (stop_standing(each)) return true;
+  }
+  for (size_t i = 0; i < circle.size(); ++i) {
+    if (fork(circle[i], circle[i == 0 ? circle.size() - 1 : i - 1])) return true;
   }
   for (uint32_t each : circle) {
     if (refuse(each)) return true;
@@ -105,13 +113,61 @@ bool LaneCompiler::park(uint32_t body) {
   actor.pending_ns = op.delay_ns - vertex.delay_ns;  // of the lanes that wait
   program_.changes_max += 2;
   let_hosts_go(body);
-  if (frees_spawner) free_spawner(actor);
+  if (frees_spawner) free_spawner(body);
   return true;
 }
 
-void LaneCompiler::free_spawner(Actor& actor) {
+void LaneCompiler::free_spawner(uint32_t task) {
+  Actor& actor = actors_[task];
   actor.holds_spawner = false;
-  go_on(actor.spawner);
+  if (actor.spawner_loop != kNone) close_loop(actor.spawner_loop, actor.spawner_slot);
+  const Actor& spawner = actors_[actor.spawner];
+  if (spawner.hold == Hold::spawned && spawner.held_by == task) go_on(actor.spawner);
+}
+
+bool LaneCompiler::fork(uint32_t body, uint32_t follower) {
+  Actor& actor = actors_[body];
+  if (actor.hold != Hold::spawned) return false;
+  const uint32_t task = actor.held_by;
+  Actor& spawned = actors_[task];
+  if (spawned.spawner_loop == kNone) {
+    if (program_.loops.size() >= kLoopsMax) return false;
+    spawned.spawner_slot = actor.slot;
+    spawned.spawner_occupied = actor.occupied;
+    actor.slot = slots_.take();
+    LaneOp& op = program_.ops.emplace_back(LaneOp{LaneOpCode::fork});
+    op.now = actor.slot;
+    op.cause = spawned.spawner_slot;
+    op.moves = class_[task];
+    spawned.spawner_loop = open_loop(op);
+  }
+  ahead_[body].push_back({task, wanted_by(follower)});
+  go_on(body);
+  return true;
+}
+
+const Value* LaneCompiler::wanted_by(uint32_t body) const {
+  const Actor& actor = actors_[body];
+  if (actor.hold == Hold::available) return &available_[actor.held_by];
+  if (actor.hold == Hold::completed) return &completed_[actor.held_by];
+  if (actor.hold == Hold::linked) return &linked_[actor.held_by];
+  return nullptr;
+}
+
+bool LaneCompiler::far_enough(uint32_t body) {
+  auto found = ahead_.find(body);
+  if (found == ahead_.end()) return false;
+  std::vector<Ahead>& aheads = found->second;
+  for (size_t i = aheads.size(); i-- > 0;) {
+    if (aheads[i].wanted == nullptr || !aheads[i].wanted->known) continue;
+    const uint32_t task = aheads[i].task;
+    aheads.erase(aheads.begin() + static_cast<ptrdiff_t>(i));
+    if (!actors_[task].holds_spawner) continue;
+    hold(body, Hold::spawned, task);
+    return true;
+  }
+  if (aheads.empty()) ahead_.erase(found);
+  return false;
 }
 
 bool LaneCompiler::stop_standing(uint32_t body) {
@@ -135,7 +191,7 @@ bool LaneCompiler::refuse(uint32_t body) {
   const Actor& actor = actors_[body];
   if (actor.hold != Hold::spawned) return false;
   program_.refused[class_[actor.held_by]] = true;
-  free_spawner(actors_[actor.held_by]);
+  free_spawner(actor.held_by);
   return true;
 }
 

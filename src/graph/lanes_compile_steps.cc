@@ -136,8 +136,8 @@ bool LaneCompiler::call(uint32_t body, const Vertex& vertex) {
   emitted.moves = called.moves ? class_[task] : 0;
   if (called.occupied && !actor.occupied) emitted.flags |= kCalleeRises;
   if (called.moves) {
-    emitted.spawner = actors_[called.spawner].slot;
-    if (!actors_[called.spawner].occupied) emitted.flags |= kSpawnerRises;
+    emitted.spawner = spawner_slot(called);
+    if (!spawner_occupied(called)) emitted.flags |= kSpawnerRises;
   }
   if (emitted.flags & (kCalleeRises | kSpawnerRises)) ++program_.changes_max;
   if (!called.moves) return false;
@@ -145,7 +145,7 @@ bool LaneCompiler::call(uint32_t body, const Vertex& vertex) {
   called.host = hosts_.take();
   LaneOp& host = program_.ops.emplace_back(LaneOp{LaneOpCode::host});
   host.host = called.host;
-  host.spawner = actors_[called.spawner].slot;
+  host.spawner = spawner_slot(called);
   host.flags = program_.ops[at].flags & kSpawnerRises;
   host.label_ns = dag_.spawn_cost_ns[task];
   return false;
@@ -190,9 +190,8 @@ void LaneCompiler::return_inlined(uint32_t body) {
   op.delay_ns += actor.ended ? 0 : dag_.bodies[body].end_delay_ns;
   fill_end(body, op);
   op.flags |= kInlinedOnly;
-  actor.holds_spawner = false;
   actor.inlined_ended = true;
-  go_on(actor.spawner);
+  free_spawner(body);
 }
 
 bool LaneCompiler::may_move_or_moves(uint32_t body) const {
@@ -292,11 +291,11 @@ void LaneCompiler::fill_end(uint32_t body, LaneOp& op) {
   op.callee = actor.caller == kNone ? kNone : actors_[actor.caller].slot;
   if (actor.moves) {
     op.moves = class_[body];
-    op.spawner = actors_[actor.spawner].slot;
+    op.spawner = spawner_slot(actor);
     op.label_ns = dag_.spawn_cost_ns[body];
     op.host = actor.host == kNone ? 0 : actor.host;
     op.flags |= actor.caller_free ? kCalleeRises : 0;
-    op.flags |= actors_[actor.spawner].occupied ? 0 : kSpawnerRises;
+    op.flags |= spawner_occupied(actor) ? 0 : kSpawnerRises;
     ++program_.changes_max;
   } else if (actor.occupied && actor.caller_free) {
     lower(op);
@@ -311,7 +310,7 @@ void LaneCompiler::leave(uint32_t body) {
     hosts_.give_back(actor.host);
     let_hosts_go(body);
   }
-  if (actor.moves && actor.holds_spawner) go_on(actor.spawner);
+  if (actor.moves && actor.holds_spawner) free_spawner(body);
   if (actor.caller != kNone) go_on(actor.caller);
   slots_.give_back(actor.slot);
   --unfinished_;

@@ -14,6 +14,11 @@ struct LaneRunner::Machine {
 namespace {
 
 constexpr int64_t kAll = -1;
+// A time that is not known yet: later than all others, whatever is added to it, and twice it is still a number.
+constexpr int64_t kUnknown = int64_t{3} << 60;
+constexpr int64_t kUnknownMin = int64_t{5} << 59;
+// A lane's time becomes known once; where it does not settle soon after, the lane is left to a Propagator.
+constexpr uint32_t kTurnsMax = 4 * kLanes;
 
 }  // namespace
 
@@ -22,14 +27,15 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
   auto* const slots = reinterpret_cast<Lanes*>(rows);
   const auto* const inlined = reinterpret_cast<const Lanes*>(runner.inlined_.data());
   const auto* const continued = reinterpret_cast<const Lanes*>(runner.continued_.data());
-  auto* changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
-  const auto* full = reinterpret_cast<const Lanes*>(runner.peaks_.chunk_end());
+  auto* const first_change = reinterpret_cast<Lanes*>(runner.peaks_.rows());
+  Lanes* changes = first_change;
+  const Lanes* full = changes + LanePeaks::kChunk;
   const Lanes none = Lanes{} + kNever;
   Lanes bad{}, end = none, occupied{}, waiting{}, response{};
+  uint32_t open = 0;  // loops: what was written since may be taken back
   const auto next_chunk = [&] {
-    runner.peaks_.close_chunk();
-    changes = reinterpret_cast<Lanes*>(runner.peaks_.next());
-    full = reinterpret_cast<const Lanes*>(runner.peaks_.chunk_end());
+    full += LanePeaks::kChunk;
+    if (open == 0) runner.peaks_.count(static_cast<size_t>(changes - first_change));
   };
   const auto rise = [&](const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
     *changes++ = mask ? time * 2 + 1 : none;
@@ -41,7 +47,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
     if (changes == full) next_chunk();
     occupied += mask & time;
   };
-  const Lanes all = Lanes{} + kAll;
+  const Lanes all = Lanes{} + kAll, unknown = Lanes{} + kUnknown;
   // Coordinators give their threads back, which go on where they are. Lanes outside `mask` write what was there.
   const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
     const Lanes back = time - (lanes_of(host.spawner) & host.hand_out_ns);
@@ -51,7 +57,43 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
     }
   };
 
-  for (const LaneOp& op : runner.program_.ops) {
+  const auto save = [&](uint32_t loop) __attribute__((always_inline)) {
+    Saved& saved = runner.saved_[loop];
+    store(saved.bad, bad);
+    store(saved.end, end);
+    store(saved.occupied, occupied);
+    store(saved.waiting, waiting);
+    store(saved.response, response);
+    saved.changes = static_cast<size_t>(changes - first_change);
+    saved.open = open;
+    runner.save_slots(loop);
+  };
+  const auto put_back = [&](uint32_t loop) __attribute__((always_inline)) {
+    const Saved& saved = runner.saved_[loop];
+    bad = lanes_of(saved.bad);
+    end = lanes_of(saved.end);
+    occupied = lanes_of(saved.occupied);
+    waiting = lanes_of(saved.waiting);
+    response = lanes_of(saved.response);
+    changes = first_change + saved.changes;
+    full = first_change + (saved.changes / LanePeaks::kChunk + 1) * LanePeaks::kChunk;
+    open = saved.open;
+    runner.put_back_slots(loop);
+  };
+
+  // The lanes in which the thread of a fork is held up.
+  const auto forks = [&](const LaneOp& op) {
+    return (op.flags & kCoordinatedOnly ? runner.any_continued_ : runner.any_moved_)[op.moves] != 0;
+  };
+  const auto held_up = [&](const LaneOp& op, Lanes& mask) __attribute__((always_inline)) {
+    mask = continued[op.moves];
+    if (!(op.flags & kCoordinatedOnly)) mask |= inlined[op.moves];
+  };
+
+  const LaneOp* const ops = runner.program_.ops.data();
+  const LaneOp* const ops_end = ops + runner.program_.ops.size();
+  for (const LaneOp* at = ops; at != ops_end; ++at) {
+    const LaneOp& op = *at;
     const Lanes ready = slots[op.now] + op.delay_ns;
     switch (op.code) {
       case LaneOpCode::set:
@@ -90,6 +132,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         if (op.flags & kCoordinated) at_once |= continued[op.host_moves];
         const Lanes late = cause + std::min<int64_t>(op.label_ns, 0) > ready;
         bad |= at_once & late & (cause != kNever) & ~moved;
+        at_once &= cause < kUnknownMin;
         const Lanes slept = cause > ready ? cause + op.label_ns : ready + op.post_ns;
         const Lanes time = at_once ? ready : slept;
         if (op.flags & kRises) rise(ready, all);
@@ -179,8 +222,12 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
           break;
         }
         Host& host = runner.hosts_[op.host];
+        if (open > 0) {
+          // Which thread goes on when is not known either.
+          slots[op.callee] = mask & ((cause >= kUnknownMin) | (asked >= kUnknownMin)) ? unknown : slots[op.callee];
+        }
         if (!parked) {
-          leave_host(host, ready, later);
+          leave_host(host, cause >= kUnknownMin ? unknown : ready, later);
           fall(ready, later & lanes_of(host.free));
         }
         const Lanes hosted = slots[op.callee];
@@ -210,10 +257,37 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
       case LaneOpCode::response:
         response += slots[op.cause] - slots[op.result];
         break;
+      case LaneOpCode::fork: {
+        slots[op.now] = slots[op.cause];
+        if (!forks(op)) break;
+        save(op.result);
+        ++open;
+        Lanes mask;
+        held_up(op, mask);
+        slots[op.now] = mask ? lanes_of(runner.predicted_[op.result]) : slots[op.cause];
+        break;
+      }
+      case LaneOpCode::join: {
+        if (!forks(op)) break;
+        const Lanes found = slots[op.cause] >= kUnknownMin ? unknown : slots[op.cause];
+        Lanes& predicted = reinterpret_cast<Lanes&>(runner.predicted_[op.result]);
+        Lanes mask;
+        held_up(op, mask);
+        const Lanes wrong = mask & (found != predicted);
+        predicted = wrong ? found : predicted;
+        if (is_any(wrong) && runner.saved_[op.result].turns++ < kTurnsMax) {
+          put_back(op.result);
+          at = ops + runner.program_.loops[op.result].fork - 1;
+          break;
+        }
+        bad |= wrong | (mask & (found == unknown));
+        --open;
+        break;
+      }
     }
   }
   while (changes != full) *changes++ = none;
-  runner.peaks_.close_chunk();
+  runner.peaks_.count(static_cast<size_t>(changes - first_change));
   store(runner.bad_, bad);
   store(runner.end_, end);
   store(runner.occupied_, occupied);
@@ -223,13 +297,30 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
 
 CONTRAFACT_LANE_DISPATCH(LaneRunner::Machine, run, LaneRunner&)
 
+void LaneRunner::save_slots(uint32_t loop) {
+  const LaneLoop& row = program_.loops[loop];
+  for (uint32_t i = row.slots_begin; i < row.slots_end; ++i) saved_slots_[i] = slots_[program_.loop_slots[i]];
+  for (uint32_t i = row.hosts_begin; i < row.hosts_end; ++i) saved_hosts_[i] = hosts_[program_.loop_hosts[i]];
+}
+
+void LaneRunner::put_back_slots(uint32_t loop) {
+  const LaneLoop& row = program_.loops[loop];
+  for (uint32_t i = row.slots_begin; i < row.slots_end; ++i) slots_[program_.loop_slots[i]] = saved_slots_[i];
+  for (uint32_t i = row.hosts_begin; i < row.hosts_end; ++i) hosts_[program_.loop_hosts[i]] = saved_hosts_[i];
+}
+
 LaneRunner::LaneRunner(const LaneProgram& program)
     : program_(program),
       slots_(program.slots),
       hosts_(program.hosts),
       inlined_(program.class_moves.size()),
       continued_(program.class_moves.size()),
+      any_moved_(program.class_moves.size()),
       any_continued_(program.class_moves.size()),
+      predicted_(program.loops.size()),
+      saved_(program.loops.size()),
+      saved_slots_(program.loop_slots.size()),
+      saved_hosts_(program.loop_hosts.size()),
       peaks_(program.changes_max) {}
 
 // Which lanes move which tasks.
@@ -238,6 +329,7 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
   bad_ = {};
   std::fill(inlined_.begin(), inlined_.end(), Row{});
   std::fill(continued_.begin(), continued_.end(), Row{});
+  std::fill(any_moved_.begin(), any_moved_.end(), 0);
   std::fill(any_continued_.begin(), any_continued_.end(), 0);
   for (size_t lane = 0; lane < sets.size(); ++lane) {
     for (uint32_t move : sets[lane]) chosen[move] = 1;
@@ -246,6 +338,7 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
         if (!chosen[move]) continue;
         const bool continues = program_.placements[move] == Placement::continuation;
         (continues ? continued_ : inlined_)[i].lane[lane] = kAll;
+        any_moved_[i] = 1;
         any_continued_[i] |= continues;
         if (program_.refused[i]) refused_.lane[lane] = kAll;
       }
@@ -258,6 +351,8 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<
   CHECK(program_.possible && sets.size() <= kLanes && results.size() >= sets.size());
   refused_ = {};
   choose(sets);
+  for (Row& row : predicted_) std::fill(std::begin(row.lane), std::end(row.lane), kUnknown);
+  for (Saved& saved : saved_) saved.turns = 0;
   peaks_.begin(program_.begin_ns, program_.end_ns);
   Machine::dispatch_run(*this);
   for (size_t lane = 0; lane < sets.size(); ++lane) {

@@ -1,0 +1,138 @@
+// Loops: what runs again in the lanes that a fork was wrong about, and what has to be put back before it does.
+#include <algorithm>
+
+#include "base/check.h"
+#include "graph/lane_compiler.h"
+
+namespace contrafact::graph {
+
+uint32_t LaneCompiler::open_loop(LaneOp& fork) {
+  const auto loop = static_cast<uint32_t>(program_.loops.size());
+  LaneLoop& row = program_.loops.emplace_back();
+  row.fork = row.join = static_cast<uint32_t>(&fork - program_.ops.data());
+  fork.result = loop;
+  ++open_loops_;
+  return loop;
+}
+
+// `slot`: when the thread goes on.
+void LaneCompiler::close_loop(uint32_t loop, uint32_t slot) {
+  LaneLoop& row = program_.loops[loop];
+  CHECK(row.join == row.fork);
+  row.join = static_cast<uint32_t>(program_.ops.size());
+  const LaneOp& fork = program_.ops[row.fork];
+  LaneOp join{LaneOpCode::join};
+  join.flags = fork.flags;
+  join.moves = fork.moves;
+  join.cause = slot;
+  join.result = loop;
+  program_.ops.push_back(join);
+  slots_.give_back(slot);
+  --open_loops_;
+}
+
+namespace {
+
+// A set that is added to much more often than read.
+struct Collected {
+  std::vector<uint32_t> items;
+  size_t distinct = 0;  // when last looked at
+
+  void add(uint32_t item) {
+    items.push_back(item);
+    if (items.size() > 2 * distinct + 64) sort();
+  }
+  void sort() {
+    std::sort(items.begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+    distinct = items.size();
+  }
+};
+
+struct Written {
+  uint32_t loop;
+  Collected slots, hosts;
+};
+
+void save(Collected& found, std::vector<uint32_t>& all, uint32_t& begin, uint32_t& end) {
+  found.sort();
+  begin = static_cast<uint32_t>(all.size());
+  all.insert(all.end(), found.items.begin(), found.items.end());
+  end = static_cast<uint32_t>(all.size());
+}
+
+bool waits_as_coordinator(const LaneOp& op) {
+  return op.code == LaneOpCode::wait_moved || op.code == LaneOpCode::resume;
+}
+
+// Calls `slot` with the slots that `op` writes. `hosted_on`: by host, the threads that a coordinator may give back.
+template <typename Slot>
+void each_written(const LaneOp& op, const std::vector<std::vector<uint32_t>>& hosted_on, Slot slot) {
+  const auto all_hosts = [&] {
+    for (uint32_t thread : hosted_on[op.host]) slot(thread);
+  };
+  switch (op.code) {
+    case LaneOpCode::host:
+    case LaneOpCode::response:
+    case LaneOpCode::join:
+      return;
+    case LaneOpCode::first_cause:
+    case LaneOpCode::next_cause:
+      slot(op.result);
+      return;
+    case LaneOpCode::end:
+      if (op.callee != kNone) slot(op.callee);
+      break;
+    case LaneOpCode::end_moved:
+      slot(op.callee);
+      slot(op.spawner);
+      all_hosts();
+      break;
+    case LaneOpCode::park:
+      slot(op.now);
+      all_hosts();
+      return;
+    case LaneOpCode::wait_moved:
+    case LaneOpCode::resume:
+      slot(op.now);
+      if (!(op.flags & kUnhosted)) slot(op.callee);
+      all_hosts();
+      return;
+    case LaneOpCode::call:
+    case LaneOpCode::call_moved:
+      slot(op.now);
+      slot(op.callee);
+      return;
+    default:
+      slot(op.now);
+  }
+  if (op.flags & kWrites) slot(op.result);
+}
+
+}  // namespace
+
+// Fills in what each loop saves. Linear in the operations inside loops, counted once for each loop that they are in.
+void LaneCompiler::find_written() {
+  if (program_.loops.empty() || !program_.possible) return;
+  std::vector<std::vector<uint32_t>> hosted_on(program_.hosts + 1);
+  std::vector<Written> open;
+  for (const LaneOp& op : program_.ops) {
+    if (op.code == LaneOpCode::host) hosted_on[op.host].assign(1, op.spawner);
+    if (waits_as_coordinator(op) && !(op.flags & kUnhosted)) hosted_on[op.host].push_back(op.callee);
+    if (op.code == LaneOpCode::fork) open.push_back({op.result, {}, {}});
+    for (Written& loop : open) {
+      each_written(op, hosted_on, [&](uint32_t slot) { loop.slots.add(slot); });
+      if (op.code == LaneOpCode::host || waits_as_coordinator(op)) loop.hosts.add(op.host);
+    }
+    if (op.code != LaneOpCode::join) continue;
+    const auto closed =
+        std::find_if(open.begin(), open.end(), [&](const Written& loop) { return loop.loop == op.result; });
+    CHECK(closed != open.end());
+    LaneLoop& row = program_.loops[op.result];
+    save(closed->slots, program_.loop_slots, row.slots_begin, row.slots_end);
+    save(closed->hosts, program_.loop_hosts, row.hosts_begin, row.hosts_end);
+    open.erase(closed);
+  }
+}
+
+}  // namespace contrafact::graph
