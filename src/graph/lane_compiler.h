@@ -75,6 +75,7 @@ struct Actor {  // a body on its way
   uint32_t spawner_loop = kNone;  // its spawner has forked ...
   uint32_t spawner_slot = kNone;  // ... and this is its time at the spawn, then when this task gave it back
   bool spawner_occupied = false;  // at the spawn
+  uint32_t detached = kNone;      // slot: the lanes in which it runs on a thread of its own
 };
 
 // A body that has forked goes no further than another one needs.
@@ -144,6 +145,7 @@ class LaneCompiler {
   // Whether all that `vertex` depends on is known; if so, where the latest time of it is, or kNone.
   bool causes_known(uint32_t body, const Vertex& vertex, uint32_t* slot);
   bool call(uint32_t body, const Vertex& vertex);
+  void may_detach(uint32_t task, LaneOp& call);
   bool complete(uint32_t body, const Vertex& vertex);
   // Whether the thread that has completed `task` has to see first whether it hosts what a coordinator does then.
   bool stand(uint32_t body, uint32_t task);

@@ -79,7 +79,8 @@ enum LaneFlag : uint16_t {
   kCaused = 4,         // has a cause
   kWaits = 8,          // counts as waiting in between
   kWrites = 16,        // `result`
-  kAtOnce = 32,        // the thread does not sleep here; a lane where it would have to is not exact
+  kAtOnce = 32,        // the thread does not sleep here: in lanes where it would have to, the task called runs on a
+                       // thread of its own, and slot `result` (of its end: `cause`) says which they are
   kCoordinated = 64,   // the same in the lanes that make the body a coordinator
   kCalleeRises = 128,  // the thread is not occupied around the body called or ended
   kSpawnerRises = 256,
@@ -88,6 +89,7 @@ enum LaneFlag : uint16_t {
   kSlotFree = 2048,          // the host is not occupied by itself
   kInlinedOnly = 4096,       // an end in the lanes that inline the task ...
   kOthersOnly = 8192,        // ... and in the others
+  kAtCause = 32768,          // a task that runs on a thread of its own begins with its cause, without a label
   kCoordinatedOnly = 16384,  // a fork or join: only in the lanes that make the tasks of `moves` coordinators
 };
 

@@ -102,6 +102,7 @@ void each_written(const LaneOp& op, const std::vector<std::vector<uint32_t>>& ho
     case LaneOpCode::call_moved:
       slot(op.now);
       slot(op.callee);
+      if (op.flags & (kAtOnce | kCoordinated) && op.result != kNone) slot(op.result);
       return;
     default:
       slot(op.now);

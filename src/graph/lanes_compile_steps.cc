@@ -127,6 +127,7 @@ bool LaneCompiler::call(uint32_t body, const Vertex& vertex) {
   else if (cause != kNone)
     slots_.give_back(cause);
   const size_t at = program_.ops.size() - 1;
+  may_detach(task, op);
   ++actor.at;
   called.caller = body;
   enter(task, actor.occupied);
@@ -149,6 +150,16 @@ bool LaneCompiler::call(uint32_t body, const Vertex& vertex) {
   host.flags = program_.ops[at].flags & kSpawnerRises;
   host.label_ns = dag_.spawn_cost_ns[task];
   return false;
+}
+
+// A task that comes too late for a thread that does not sleep runs on one of its own.
+void LaneCompiler::may_detach(uint32_t task, LaneOp& call) {
+  if (!(call.flags & (kAtOnce | kCoordinated))) return;
+  call.result = kNone;
+  if (!(call.flags & kCaused) || has(task, kIsThread) || dag_.bodies[task].state != BodyState::active) return;
+  call.result = actors_[task].detached = slots_.take();
+  if (!has(task, kHasSpawn)) call.flags |= kAtCause;
+  program_.changes_max += 2;
 }
 
 bool LaneCompiler::complete(uint32_t body, const Vertex& vertex) {
@@ -289,6 +300,10 @@ void LaneCompiler::fill_end(uint32_t body, LaneOp& op) {
   const bool pins = is_task(body) ? !has(body, kIsThread) : bool{dag_.roots[body - tasks_].pins_the_end};
   if (pins) op.flags |= kPinsTheEnd;
   op.callee = actor.caller == kNone ? kNone : actors_[actor.caller].slot;
+  if (actor.detached != kNone) {
+    op.flags |= kAtOnce;
+    op.cause = actor.detached;
+  }
   if (actor.moves) {
     op.moves = class_[body];
     op.spawner = spawner_slot(actor);
@@ -313,6 +328,7 @@ void LaneCompiler::leave(uint32_t body) {
   if (actor.moves && actor.holds_spawner) free_spawner(body);
   if (actor.caller != kNone) go_on(actor.caller);
   slots_.give_back(actor.slot);
+  if (actor.detached != kNone) slots_.give_back(actor.detached);
   --unfinished_;
 }
 

@@ -131,26 +131,38 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         Lanes at_once = op.flags & kAtOnce ? all : Lanes{};
         if (op.flags & kCoordinated) at_once |= continued[op.host_moves];
         const Lanes late = cause + std::min<int64_t>(op.label_ns, 0) > ready;
-        bad |= at_once & late & (cause != kNever) & ~moved;
+        const Lanes detached = at_once & late & (cause != kNever) & ~moved;
         at_once &= cause < kUnknownMin;
         const Lanes slept = cause > ready ? cause + op.label_ns : ready + op.post_ns;
         const Lanes time = at_once ? ready : slept;
         if (op.flags & kRises) rise(ready, all);
+        Lanes begun = time;
+        if (op.flags & (kAtOnce | kCoordinated)) {
+          if (op.result == UINT32_MAX) {
+            bad |= detached;
+          } else {
+            slots[op.result] = detached;
+            if (is_any(detached)) {
+              begun = detached ? cause + (op.flags & kAtCause ? 0 : op.label_ns) : begun;
+              if (!(op.flags & kCalleeRises)) rise(begun, detached);
+            }
+          }
+        }
         if (op.code == LaneOpCode::call) {
           slots[op.now] = time;
-          slots[op.callee] = time;
+          slots[op.callee] = begun;
           if (op.flags & kFalls) fall(time, all);
-          if (op.flags & kCalleeRises) rise(time, all);
+          if (op.flags & kCalleeRises) rise(begun, all);
           break;
         }
         const Lanes spawned = slots[op.spawner];
         slots[op.now] = moved ? ready : time;
-        slots[op.callee] = moved ? spawned : time;
+        slots[op.callee] = moved ? spawned : begun;
         if (op.flags & kFalls) fall(moved ? ready : time, all);
         if (op.flags & (kCalleeRises | kSpawnerRises)) {
           const Lanes free =
               (op.flags & kCalleeRises ? ~moved : Lanes{}) | (op.flags & kSpawnerRises ? moved : Lanes{});
-          rise(moved ? spawned : time, free);
+          rise(moved ? spawned : begun, free);
         }
         break;
       }
@@ -165,7 +177,13 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
       case LaneOpCode::end:
         if (op.flags & kWrites) slots[op.result] = ready - op.post_ns;
         if (op.flags & kPinsTheEnd) end = end > ready ? end : ready;
-        if (op.callee != UINT32_MAX) slots[op.callee] = ready;
+        if (op.flags & kAtOnce) {
+          const Lanes detached = slots[op.cause];
+          slots[op.callee] = detached ? slots[op.callee] : ready;
+          if (!(op.flags & kFalls) && is_any(detached)) fall(ready, detached);
+        } else if (op.callee != UINT32_MAX) {
+          slots[op.callee] = ready;
+        }
         if (op.flags & kRises) rise(ready, all);
         if (op.flags & kFalls) fall(ready, all);
         break;
@@ -177,7 +195,8 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
         const Lanes stays = ~(inline_lanes | continue_lanes) & here;
         if (op.flags & kWrites) slots[op.result] = ready - op.post_ns;
         if (op.flags & kPinsTheEnd) end = (here & (end < ready)) ? ready : end;
-        slots[op.callee] = stays ? ready : slots[op.callee];
+        const Lanes detached = op.flags & kAtOnce ? slots[op.cause] & here : Lanes{};
+        slots[op.callee] = stays & ~detached ? ready : slots[op.callee];
         const Lanes returns = inline_lanes & here;
         slots[op.spawner] = returns ? ready - op.label_ns : slots[op.spawner];
         Lanes falls{};
@@ -189,7 +208,9 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
           leave_host(host, ready, continue_lanes);
           falls |= continue_lanes & lanes_of(host.free);
         }
-        if (leaves || op.flags & (kCalleeRises | kSpawnerRises)) fall(ready, falls);
+        falls |= detached;
+        if (leaves || op.flags & (kCalleeRises | kSpawnerRises) || (op.flags & kAtOnce && is_any(detached)))
+          fall(ready, falls);
         break;
       }
       case LaneOpCode::park: {
