@@ -55,6 +55,13 @@ enum class Hold : uint8_t {
   coordinator,  // the coordinator of task `held_by`, whose next part may run here, leaves
 };
 
+// A thread that goes on before it is known when.
+struct Fork {
+  uint32_t loop = kNone;
+  uint32_t slot = kNone;  // its time at the fork, then when the task that some lanes run here gave it back
+  bool occupied = false;  // at the fork
+};
+
 struct Actor {  // a body on its way
   uint32_t at = 0;
   uint32_t slot = kNone;
@@ -71,16 +78,15 @@ struct Actor {  // a body on its way
   bool parked = false;
   bool ended = false;
   bool holds_spawner = false;
-  bool inlined_ended = false;     // in the lanes that inline it
-  uint32_t spawner_loop = kNone;  // its spawner has forked ...
-  uint32_t spawner_slot = kNone;  // ... and this is its time at the spawn, then when this task gave it back
-  bool spawner_occupied = false;  // at the spawn
-  uint32_t detached = kNone;      // slot: the lanes in which it runs on a thread of its own
+  bool inlined_ended = false;  // in the lanes that inline it
+  Fork spawner_fork;           // if its spawner has forked
+  uint32_t detached = kNone;   // slot: the lanes in which it runs on a thread of its own
 };
 
 // A body that has forked goes no further than another one needs.
 struct Ahead {
-  uint32_t task;        // whose end it would wait for
+  Hold hold;  // what it would wait for
+  uint32_t held_by;
   const Value* wanted;  // null: its end
 };
 
@@ -152,6 +158,7 @@ class LaneCompiler {
   // The coordinator has spawned the very task that would host it, and some lanes ran that in its midst: those go on.
   void return_inlined(uint32_t body);
   bool may_move_or_moves(uint32_t body) const;
+  void let_host_go(uint32_t body, uint32_t task);
   void let_hosts_go(uint32_t coordinator);
   bool wait(uint32_t body, const Vertex& vertex);
   void fill_wait(LaneOp& op, const Vertex& vertex, const Value& value) const;
@@ -178,26 +185,25 @@ class LaneCompiler {
   // A coordinator that waits gives its threads back now: the result cannot be there before they go on.
   bool park(uint32_t body);
   void free_spawner(uint32_t task);
-  // A thread goes on, though the coordinator that it would host has not come yet.
-  bool stop_standing(uint32_t body);
-  // The same for a coordinator that some lanes run on this thread, which waits for it.
-  bool refuse_hosted(uint32_t body);
   // A thread goes on, as far as `follower` needs, before the task that some lanes run on it has ended.
-  bool fork(uint32_t body, uint32_t follower);
+  bool fork_spawner(uint32_t body, uint32_t follower);
+  // The same for a thread that hosts a coordinator, or would.
+  bool fork_host(uint32_t body, uint32_t follower);
   uint32_t spawner_slot(const Actor& task) const {
-    return task.spawner_loop == kNone ? actors_[task.spawner].slot : task.spawner_slot;
+    return task.spawner_fork.loop == kNone ? actors_[task.spawner].slot : task.spawner_fork.slot;
   }
   bool spawner_occupied(const Actor& task) const {
-    return task.spawner_loop == kNone ? actors_[task.spawner].occupied : task.spawner_occupied;
+    return task.spawner_fork.loop == kNone ? actors_[task.spawner].occupied : task.spawner_fork.occupied;
   }
+  void go_ahead(uint32_t body, uint32_t follower);
   bool far_enough(uint32_t body);
   const Value* wanted_by(uint32_t body) const;
   // No lane that moves tasks of this class is exact; to the others, this one is like any other.
   bool refuse(uint32_t body);
 
   // Loops (lanes_compile_loops.cc).
-  uint32_t open_loop(LaneOp& fork);
-  void close_loop(uint32_t loop, uint32_t slot);
+  Fork open_loop(uint32_t body, uint16_t moves, uint16_t flags);
+  void close_loop(const Fork& fork);
   void find_written();
 
   const TraceDag& dag_;
@@ -210,7 +216,9 @@ class LaneCompiler {
   std::vector<Value> available_, completed_, linked_;
   std::vector<uint32_t> coordinator_;  // by task: the only body that may wait for it as a coordinator
   std::vector<uint32_t> stander_;      // by task: the body that has completed it and waits for its coordinator
-  std::unordered_map<uint32_t, std::vector<uint32_t>> hosted_by_;  // by coordinator: bodies that stand while it runs
+  // By coordinator: bodies that stand while it runs, and the tasks that they completed.
+  std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> hosted_by_;
+  std::unordered_map<uint32_t, Fork> host_forks_;  // by the task completed
   std::vector<uint32_t> sources_;
   Queue ready_;
   Queue held_;                                                   // bodies that what lanes may do holds up

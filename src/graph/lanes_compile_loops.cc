@@ -6,28 +6,35 @@
 
 namespace contrafact::graph {
 
-uint32_t LaneCompiler::open_loop(LaneOp& fork) {
-  const auto loop = static_cast<uint32_t>(program_.loops.size());
+// The lanes that place tasks of class `moves` otherwise hold the body's thread up.
+Fork LaneCompiler::open_loop(uint32_t body, uint16_t moves, uint16_t flags) {
+  Actor& actor = actors_[body];
+  const Fork fork{static_cast<uint32_t>(program_.loops.size()), actor.slot, actor.occupied};
+  actor.slot = slots_.take();
   LaneLoop& row = program_.loops.emplace_back();
-  row.fork = row.join = static_cast<uint32_t>(&fork - program_.ops.data());
-  fork.result = loop;
+  row.fork = row.join = static_cast<uint32_t>(program_.ops.size());
+  LaneOp& op = program_.ops.emplace_back(LaneOp{LaneOpCode::fork});
+  op.now = actor.slot;
+  op.cause = fork.slot;
+  op.result = fork.loop;
+  op.moves = moves;
+  op.flags = flags;
   ++open_loops_;
-  return loop;
+  return fork;
 }
 
-// `slot`: when the thread goes on.
-void LaneCompiler::close_loop(uint32_t loop, uint32_t slot) {
-  LaneLoop& row = program_.loops[loop];
+void LaneCompiler::close_loop(const Fork& closed) {
+  LaneLoop& row = program_.loops[closed.loop];
   CHECK(row.join == row.fork);
   row.join = static_cast<uint32_t>(program_.ops.size());
   const LaneOp& fork = program_.ops[row.fork];
   LaneOp join{LaneOpCode::join};
   join.flags = fork.flags;
   join.moves = fork.moves;
-  join.cause = slot;
-  join.result = loop;
+  join.cause = closed.slot;
+  join.result = closed.loop;
   program_.ops.push_back(join);
-  slots_.give_back(slot);
+  slots_.give_back(closed.slot);
   --open_loops_;
 }
 

@@ -32,17 +32,15 @@ bool LaneCompiler::relax() {
   for (uint32_t each : circle) {
     if (park(each)) return true;
   }
-  for (uint32_t each : circle) {
-    if (stop_standing(each)) return true;
+  const auto follower = [&](size_t i) { return circle[i == 0 ? circle.size() - 1 : i - 1]; };
+  for (size_t i = 0; i < circle.size(); ++i) {
+    if (fork_host(circle[i], follower(i))) return true;
   }
   for (size_t i = 0; i < circle.size(); ++i) {
-    if (fork(circle[i], circle[i == 0 ? circle.size() - 1 : i - 1])) return true;
+    if (fork_spawner(circle[i], follower(i))) return true;
   }
   for (uint32_t each : circle) {
     if (refuse(each)) return true;
-  }
-  for (uint32_t each : circle) {
-    if (refuse_hosted(each)) return true;
   }
   return false;
 }
@@ -120,30 +118,33 @@ bool LaneCompiler::park(uint32_t body) {
 void LaneCompiler::free_spawner(uint32_t task) {
   Actor& actor = actors_[task];
   actor.holds_spawner = false;
-  if (actor.spawner_loop != kNone) close_loop(actor.spawner_loop, actor.spawner_slot);
+  if (actor.spawner_fork.loop != kNone) close_loop(actor.spawner_fork);
   const Actor& spawner = actors_[actor.spawner];
   if (spawner.hold == Hold::spawned && spawner.held_by == task) go_on(actor.spawner);
 }
 
-bool LaneCompiler::fork(uint32_t body, uint32_t follower) {
-  Actor& actor = actors_[body];
-  if (actor.hold != Hold::spawned) return false;
-  const uint32_t task = actor.held_by;
-  Actor& spawned = actors_[task];
-  if (spawned.spawner_loop == kNone) {
-    if (program_.loops.size() >= kLoopsMax) return false;
-    spawned.spawner_slot = actor.slot;
-    spawned.spawner_occupied = actor.occupied;
-    actor.slot = slots_.take();
-    LaneOp& op = program_.ops.emplace_back(LaneOp{LaneOpCode::fork});
-    op.now = actor.slot;
-    op.cause = spawned.spawner_slot;
-    op.moves = class_[task];
-    spawned.spawner_loop = open_loop(op);
-  }
-  ahead_[body].push_back({task, wanted_by(follower)});
-  go_on(body);
+bool LaneCompiler::fork_spawner(uint32_t body, uint32_t follower) {
+  const Actor& actor = actors_[body];
+  if (actor.hold != Hold::spawned || program_.loops.size() >= kLoopsMax) return false;
+  Fork& fork = actors_[actor.held_by].spawner_fork;
+  if (fork.loop == kNone) fork = open_loop(body, class_[actor.held_by], 0);
+  go_ahead(body, follower);
   return true;
+}
+
+bool LaneCompiler::fork_host(uint32_t body, uint32_t follower) {
+  const Actor& actor = actors_[body];
+  if (actor.hold != Hold::coordinator || program_.loops.size() >= kLoopsMax) return false;
+  const uint32_t task = actor.held_by;
+  if (!host_forks_.contains(task)) host_forks_[task] = open_loop(body, class_[coordinator_[task]], kCoordinatedOnly);
+  go_ahead(body, follower);
+  return true;
+}
+
+void LaneCompiler::go_ahead(uint32_t body, uint32_t follower) {
+  const Actor& actor = actors_[body];
+  ahead_[body].push_back({actor.hold, actor.held_by, wanted_by(follower)});
+  go_on(body);
 }
 
 const Value* LaneCompiler::wanted_by(uint32_t body) const {
@@ -160,38 +161,31 @@ bool LaneCompiler::far_enough(uint32_t body) {
   std::vector<Ahead>& aheads = found->second;
   for (size_t i = aheads.size(); i-- > 0;) {
     if (aheads[i].wanted == nullptr || !aheads[i].wanted->known) continue;
-    const uint32_t task = aheads[i].task;
+    const Ahead ahead = aheads[i];
     aheads.erase(aheads.begin() + static_cast<ptrdiff_t>(i));
-    if (!actors_[task].holds_spawner) continue;
-    hold(body, Hold::spawned, task);
+    const bool spawned = ahead.hold == Hold::spawned;
+    if (spawned ? !actors_[ahead.held_by].holds_spawner : !host_forks_.contains(ahead.held_by)) continue;
+    hold(body, ahead.hold, ahead.held_by);
     return true;
   }
   if (aheads.empty()) ahead_.erase(found);
   return false;
 }
 
-bool LaneCompiler::stop_standing(uint32_t body) {
-  const Actor& actor = actors_[body];
-  if (actor.hold != Hold::coordinator || stander_[actor.held_by] != body) return false;
-  stander_[actor.held_by] = kNone;
-  go_on(body);
-  return true;
-}
-
-bool LaneCompiler::refuse_hosted(uint32_t body) {
-  const Actor& actor = actors_[body];
-  if (actor.hold != Hold::coordinator) return false;
-  const uint32_t coordinator = coordinator_[actor.held_by];
-  program_.refused[class_[coordinator]] = true;
-  let_hosts_go(coordinator);
-  return true;
-}
-
 bool LaneCompiler::refuse(uint32_t body) {
   const Actor& actor = actors_[body];
-  if (actor.hold != Hold::spawned) return false;
-  program_.refused[class_[actor.held_by]] = true;
-  free_spawner(actor.held_by);
+  if (actor.hold == Hold::spawned) {
+    program_.refused[class_[actor.held_by]] = true;
+    free_spawner(actor.held_by);
+    return true;
+  }
+  if (actor.hold != Hold::coordinator) return false;
+  const uint32_t task = actor.held_by, coordinator = coordinator_[task];
+  program_.refused[class_[coordinator]] = true;
+  if (std::exchange(stander_[task], kNone) == body)
+    let_host_go(body, task);
+  else
+    let_hosts_go(coordinator);
   return true;
 }
 

@@ -212,8 +212,16 @@ bool LaneCompiler::may_move_or_moves(uint32_t body) const {
 void LaneCompiler::let_hosts_go(uint32_t coordinator) {
   auto found = hosted_by_.find(coordinator);
   if (found == hosted_by_.end()) return;
-  for (uint32_t stander : found->second) go_on(stander);
+  for (const auto& [body, task] : found->second) let_host_go(body, task);
   hosted_by_.erase(found);
+}
+
+void LaneCompiler::let_host_go(uint32_t body, uint32_t task) {
+  if (auto fork = host_forks_.find(task); fork != host_forks_.end()) {
+    close_loop(fork->second);
+    host_forks_.erase(fork);
+  }
+  if (actors_[body].hold == Hold::coordinator && actors_[body].held_by == task) go_on(body);
 }
 
 bool LaneCompiler::wait(uint32_t body, const Vertex& vertex) {
@@ -227,7 +235,7 @@ bool LaneCompiler::wait(uint32_t body, const Vertex& vertex) {
     LaneOp& op = emit(LaneOpCode::wait, body, vertex);
     fill_wait(op, vertex, value);
     use_waiting(body, op);
-    if (host != kNone) go_on(host);
+    if (host != kNone) let_host_go(host, task);
   } else {
     LaneOp& op = emit(actor.parked ? LaneOpCode::resume : LaneOpCode::wait_moved, body, vertex);
     fill_wait(op, vertex, value);
@@ -235,9 +243,10 @@ bool LaneCompiler::wait(uint32_t body, const Vertex& vertex) {
     if (host == kNone) {
       op.flags |= kUnhosted;
     } else {
-      op.callee = actors_[host].slot;
-      op.flags |= actors_[host].occupied ? 0 : kSlotFree;
-      hosted_by_[body].push_back(host);
+      auto fork = host_forks_.find(task);
+      op.callee = fork == host_forks_.end() ? actors_[host].slot : fork->second.slot;
+      op.flags |= (fork == host_forks_.end() ? actors_[host].occupied : fork->second.occupied) ? 0 : kSlotFree;
+      hosted_by_[body].emplace_back(host, task);
       program_.changes_max += 2;
     }
     actor.parked = false;
