@@ -75,7 +75,6 @@ struct Actor {  // a body on its way
   bool occupied = false;     // its thread, at this place
   bool caller_free = false;  // its caller's thread is not occupied around it
   bool moves = false;        // called as one that some lanes move
-  bool parked = false;
   bool ended = false;
   bool holds_spawner = false;
   bool inlined_ended = false;  // in the lanes that inline it
@@ -182,8 +181,6 @@ class LaneCompiler {
   uint32_t running(uint32_t body) const;
   // Which body holds which vertex. Made when first needed.
   void index_places();
-  // A coordinator that waits gives its threads back now: the result cannot be there before they go on.
-  bool park(uint32_t body);
   void free_spawner(uint32_t task);
   // A thread goes on, as far as `follower` needs, before the task that some lanes run on it has ended.
   bool fork_spawner(uint32_t body, uint32_t follower);

@@ -45,8 +45,6 @@ enum class LaneOpCode : uint8_t {
   end,         // of a body that stays
   end_moved,
   wait_moved,   // by a task that some lanes make a coordinator
-  park,         // such a task leaves its thread before the result is there ...
-  resume,       // ... and goes on with it
   first_cause,  // of several
   next_cause,
   complete,  // with causes
@@ -158,9 +156,11 @@ class LaneRunner {
   std::vector<Row> inlined_, continued_;            // by class: -1 in the lanes that place its tasks so
   std::vector<uint8_t> any_moved_, any_continued_;  // by class
   std::vector<Row> predicted_;                      // by loop: when the thread goes on
-  std::vector<Saved> saved_;                        // by loop
-  std::vector<Row> saved_slots_;                    // as LaneProgram::loop_slots
-  std::vector<Host> saved_hosts_;                   // as LaneProgram::loop_hosts
+  std::vector<Row> guessed_;                        // by loop: the lanes that guess it, since nothing settles it
+  bool any_guess_ = false;
+  std::vector<Saved> saved_;       // by loop
+  std::vector<Row> saved_slots_;   // as LaneProgram::loop_slots
+  std::vector<Host> saved_hosts_;  // as LaneProgram::loop_hosts
   LanePeaks peaks_;
   Row refused_{}, bad_{}, end_{}, occupied_{}, waiting_{}, response_{};
 };

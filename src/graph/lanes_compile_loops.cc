@@ -68,10 +68,6 @@ void save(Collected& found, std::vector<uint32_t>& all, uint32_t& begin, uint32_
   end = static_cast<uint32_t>(all.size());
 }
 
-bool waits_as_coordinator(const LaneOp& op) {
-  return op.code == LaneOpCode::wait_moved || op.code == LaneOpCode::resume;
-}
-
 // Calls `slot` with the slots that `op` writes. `hosted_on`: by host, the threads that a coordinator may give back.
 template <typename Slot>
 void each_written(const LaneOp& op, const std::vector<std::vector<uint32_t>>& hosted_on, Slot slot) {
@@ -95,12 +91,7 @@ void each_written(const LaneOp& op, const std::vector<std::vector<uint32_t>>& ho
       slot(op.spawner);
       all_hosts();
       break;
-    case LaneOpCode::park:
-      slot(op.now);
-      all_hosts();
-      return;
     case LaneOpCode::wait_moved:
-    case LaneOpCode::resume:
       slot(op.now);
       if (!(op.flags & kUnhosted)) slot(op.callee);
       all_hosts();
@@ -126,11 +117,11 @@ void LaneCompiler::find_written() {
   std::vector<Written> open;
   for (const LaneOp& op : program_.ops) {
     if (op.code == LaneOpCode::host) hosted_on[op.host].assign(1, op.spawner);
-    if (waits_as_coordinator(op) && !(op.flags & kUnhosted)) hosted_on[op.host].push_back(op.callee);
+    if (op.code == LaneOpCode::wait_moved && !(op.flags & kUnhosted)) hosted_on[op.host].push_back(op.callee);
     if (op.code == LaneOpCode::fork) open.push_back({op.result, {}, {}});
     for (Written& loop : open) {
       each_written(op, hosted_on, [&](uint32_t slot) { loop.slots.add(slot); });
-      if (op.code == LaneOpCode::host || waits_as_coordinator(op)) loop.hosts.add(op.host);
+      if (op.code == LaneOpCode::host || op.code == LaneOpCode::wait_moved) loop.hosts.add(op.host);
     }
     if (op.code != LaneOpCode::join) continue;
     const auto closed =

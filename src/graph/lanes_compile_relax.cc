@@ -29,9 +29,6 @@ bool LaneCompiler::relax() {
   }
   if (body == kNone) return false;
   circle.erase(circle.begin(), circle.begin() + static_cast<ptrdiff_t>(seen[body]));
-  for (uint32_t each : circle) {
-    if (park(each)) return true;
-  }
   const auto follower = [&](size_t i) { return circle[i == 0 ? circle.size() - 1 : i - 1]; };
   for (size_t i = 0; i < circle.size(); ++i) {
     if (fork_host(circle[i], follower(i))) return true;
@@ -97,22 +94,6 @@ void LaneCompiler::index_places() {
       if (vertex.vertex_kind() == VertexKind::wake) woken_in_[vertex.id] = body;
     }
   }
-}
-
-bool LaneCompiler::park(uint32_t body) {
-  Actor& actor = actors_[body];
-  if (actor.hold != Hold::completed || actor.parked || !may_coordinate(body)) return false;
-  const Vertex& vertex = dag_.vertices[actor.at];
-  const bool frees_spawner = actor.holds_spawner && !inlines_[class_[body]];
-  if (vertex.vertex_kind() != VertexKind::wait || (!frees_spawner && !hosted_by_.contains(body))) return false;
-  actor.parked = true;
-  LaneOp& op = emit(LaneOpCode::park, body, vertex);
-  op.host = actor.host;
-  actor.pending_ns = op.delay_ns - vertex.delay_ns;  // of the lanes that wait
-  program_.changes_max += 2;
-  let_hosts_go(body);
-  if (frees_spawner) free_spawner(body);
-  return true;
 }
 
 void LaneCompiler::free_spawner(uint32_t task) {

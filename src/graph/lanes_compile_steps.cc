@@ -237,7 +237,7 @@ bool LaneCompiler::wait(uint32_t body, const Vertex& vertex) {
     use_waiting(body, op);
     if (host != kNone) let_host_go(host, task);
   } else {
-    LaneOp& op = emit(actor.parked ? LaneOpCode::resume : LaneOpCode::wait_moved, body, vertex);
+    LaneOp& op = emit(LaneOpCode::wait_moved, body, vertex);
     fill_wait(op, vertex, value);
     op.host = actor.host;
     if (host == kNone) {
@@ -249,7 +249,6 @@ bool LaneCompiler::wait(uint32_t body, const Vertex& vertex) {
       hosted_by_[body].emplace_back(host, task);
       program_.changes_max += 2;
     }
-    actor.parked = false;
   }
   read(value);
   ++actor.at;

@@ -17,6 +17,9 @@ constexpr int64_t kAll = -1;
 // A time that is not known yet: later than all others, whatever is added to it, and twice it is still a number.
 constexpr int64_t kUnknown = int64_t{3} << 60;
 constexpr int64_t kUnknownMin = int64_t{5} << 59;
+// The same, with what it may turn out to be: a time less than 2^58 from 0.
+constexpr int64_t kGuess = int64_t{7} << 59;
+constexpr int64_t kGuessMin = kGuess - (int64_t{1} << 58);
 // A lane's time becomes known once; where it does not settle soon after, the lane is left to a Propagator.
 constexpr uint32_t kTurnsMax = 4 * kLanes;
 
@@ -31,7 +34,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
   Lanes* changes = first_change;
   const Lanes* full = changes + LanePeaks::kChunk;
   const Lanes none = Lanes{} + kNever;
-  Lanes bad{}, end = none, occupied{}, waiting{}, response{};
+  Lanes may_guess{}, bad{}, end = none, occupied{}, waiting{}, response{};
   uint32_t open = 0;  // loops: what was written since may be taken back
   const auto next_chunk = [&] {
     full += LanePeaks::kChunk;
@@ -47,7 +50,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
     if (changes == full) next_chunk();
     occupied += mask & time;
   };
-  const Lanes all = Lanes{} + kAll, unknown = Lanes{} + kUnknown;
+  const Lanes all = Lanes{} + kAll;
   // Coordinators give their threads back, which go on where they are. Lanes outside `mask` write what was there.
   const auto leave_host = [&](const Host& host, const Lanes& time, const Lanes& mask) __attribute__((always_inline)) {
     const Lanes back = time - (lanes_of(host.spawner) & host.hand_out_ns);
@@ -213,17 +216,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
           fall(ready, falls);
         break;
       }
-      case LaneOpCode::park: {
-        if (!runner.any_continued_[op.host_moves]) break;
-        const Lanes mask = continued[op.host_moves];
-        const Host& host = runner.hosts_[op.host];
-        leave_host(host, ready, mask);
-        slots[op.now] = mask ? ready : slots[op.now];
-        fall(ready, mask & lanes_of(host.free));
-        break;
-      }
-      case LaneOpCode::wait_moved:
-      case LaneOpCode::resume: {
+      case LaneOpCode::wait_moved: {
         const Lanes cause = slots[op.cause];
         const Lanes time = cause > ready ? cause + op.label_ns : ready + op.post_ns;
         if (!runner.any_continued_[op.host_moves]) {
@@ -232,25 +225,24 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
           break;
         }
         const Lanes mask = continued[op.host_moves];
-        const bool parked = op.code == LaneOpCode::resume;
-        const Lanes asked = parked ? slots[op.now] : ready;
-        const Lanes later = mask & (cause > asked);
+        const Lanes later = mask & (cause > ready);
         waiting += ~mask & (time - ready);
-        slots[op.now] = mask ? asked : time;
-        if (parked) bad |= mask & ~later;
+        slots[op.now] = mask ? ready : time;
         if (op.flags & kUnhosted) {
           bad |= later;
           break;
         }
         Host& host = runner.hosts_[op.host];
+        Lanes left = ready;
         if (open > 0) {
-          // Which thread goes on when is not known either.
-          slots[op.callee] = mask & ((cause >= kUnknownMin) | (asked >= kUnknownMin)) ? unknown : slots[op.callee];
+          // What a Propagator does where nothing else can go on: the coordinator leaves before the result is there; or
+          // the thread that would host it goes on.
+          const Lanes hosts = slots[op.callee];
+          left = (cause >= kUnknownMin) & (ready < kUnknownMin) ? ready + kGuess : ready;
+          slots[op.callee] = mask & (ready >= kUnknownMin) & (hosts < kUnknownMin) ? hosts + kGuess : hosts;
         }
-        if (!parked) {
-          leave_host(host, cause >= kUnknownMin ? unknown : ready, later);
-          fall(ready, later & lanes_of(host.free));
-        }
+        leave_host(host, left, later);
+        fall(ready, later & lanes_of(host.free));
         const Lanes hosted = slots[op.callee];
         slots[op.now] = later ? hosted : slots[op.now];
         store(host.slot, later ? Lanes{} + op.callee : lanes_of(host.slot));
@@ -290,19 +282,32 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
       }
       case LaneOpCode::join: {
         if (!forks(op)) break;
-        const Lanes found = slots[op.cause] >= kUnknownMin ? unknown : slots[op.cause];
-        Lanes& predicted = reinterpret_cast<Lanes&>(runner.predicted_[op.result]);
         Lanes mask;
         held_up(op, mask);
-        const Lanes wrong = mask & (found != predicted);
+        const Lanes found = slots[op.cause];
+        auto& predicted = reinterpret_cast<Lanes&>(runner.predicted_[op.result]);
+        auto& guessed = reinterpret_cast<Lanes&>(runner.guessed_[op.result]);
+        const Lanes unsettled = mask & (found >= kUnknownMin);
+        Lanes wrong = mask & ~unsettled & ~guessed & (found != predicted);
         predicted = wrong ? found : predicted;
+        // Nothing else is open that could settle it.
+        const Lanes guesses =
+            unsettled & (open == 1 ? all : may_guess) & (predicted >= kUnknownMin) & (found >= kGuessMin);
+        predicted = guesses ? found - kGuess : predicted;
+        guessed |= guesses;
+        wrong |= guesses;
+        if (open == 1 && runner.any_guess_) {
+          const Lanes more = unsettled & ~guesses & ~may_guess;  // the loops inside may
+          may_guess |= more;
+          wrong |= more;
+        }
         if (is_any(wrong) && runner.saved_[op.result].turns++ < kTurnsMax) {
           put_back(op.result);
           at = ops + runner.program_.loops[op.result].fork - 1;
           break;
         }
-        bad |= wrong | (mask & (found == unknown));
-        --open;
+        bad |= wrong | unsettled | (mask & (found != predicted));
+        if (--open == 0) may_guess = Lanes{};
         break;
       }
     }
@@ -339,6 +344,7 @@ LaneRunner::LaneRunner(const LaneProgram& program)
       any_moved_(program.class_moves.size()),
       any_continued_(program.class_moves.size()),
       predicted_(program.loops.size()),
+      guessed_(program.loops.size()),
       saved_(program.loops.size()),
       saved_slots_(program.loop_slots.size()),
       saved_hosts_(program.loop_hosts.size()),
@@ -373,6 +379,8 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<
   refused_ = {};
   choose(sets);
   for (Row& row : predicted_) std::fill(std::begin(row.lane), std::end(row.lane), kUnknown);
+  std::fill(guessed_.begin(), guessed_.end(), Row{});
+  any_guess_ = std::find(any_continued_.begin(), any_continued_.end(), 1) != any_continued_.end();
   for (Saved& saved : saved_) saved.turns = 0;
   peaks_.begin(program_.begin_ns, program_.end_ns);
   Machine::dispatch_run(*this);
