@@ -192,6 +192,7 @@ class LaneCompiler {
   bool spawner_occupied(const Actor& task) const {
     return task.spawner_fork.loop == kNone ? actors_[task.spawner].occupied : task.spawner_fork.occupied;
   }
+  bool too_many_loops() const;
   void go_ahead(uint32_t body, uint32_t follower);
   bool far_enough(uint32_t body);
   const Value* wanted_by(uint32_t body) const;

@@ -131,6 +131,9 @@ class LaneRunner {
   // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
   void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
 
+  // The work of the latest run: operations, those that ran again counted again.
+  uint64_t operations() const { return program_.ops.size() + again_; }
+
  private:
   using Row = LaneRow;
   struct Host {
@@ -158,6 +161,7 @@ class LaneRunner {
   std::vector<Row> predicted_;                      // by loop: when the thread goes on
   std::vector<Row> guessed_;                        // by loop: the lanes that guess it, since nothing settles it
   bool any_guess_ = false;
+  uint64_t again_ = 0;             // operations that ran again
   std::vector<Saved> saved_;       // by loop
   std::vector<Row> saved_slots_;   // as LaneProgram::loop_slots
   std::vector<Host> saved_hosts_;  // as LaneProgram::loop_hosts

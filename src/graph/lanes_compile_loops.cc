@@ -40,31 +40,38 @@ void LaneCompiler::close_loop(const Fork& closed) {
 
 namespace {
 
-// A set that is added to much more often than read.
-struct Collected {
-  std::vector<uint32_t> items;
-  size_t distinct = 0;  // when last looked at
-
-  void add(uint32_t item) {
-    items.push_back(item);
-    if (items.size() > 2 * distinct + 64) sort();
-  }
-  void sort() {
-    std::sort(items.begin(), items.end());
-    items.erase(std::unique(items.begin(), items.end()), items.end());
-    distinct = items.size();
-  }
-};
-
+// What the operations of an open loop write, each once. Used again for a later loop.
 struct Written {
-  uint32_t loop;
-  Collected slots, hosts;
+  uint32_t loop = kNone;  // none: is free
+  std::vector<uint32_t> slots, hosts;
+  std::vector<uint32_t> slot_seen, host_seen;  // the latest loop that it was added to
+
+  void begin(uint32_t number, const LaneProgram& program) {
+    loop = number;
+    slots.clear();
+    hosts.clear();
+    slot_seen.resize(program.slots, kNone);
+    host_seen.resize(program.hosts, kNone);
+  }
+  void add_slot(uint32_t slot) {
+    if (std::exchange(slot_seen[slot], loop) != loop) slots.push_back(slot);
+  }
+  void add_host(uint32_t host) {
+    if (std::exchange(host_seen[host], loop) != loop) hosts.push_back(host);
+  }
 };
 
-void save(Collected& found, std::vector<uint32_t>& all, uint32_t& begin, uint32_t& end) {
-  found.sort();
+Written& free_one(std::vector<Written>& open) {
+  for (Written& one : open) {
+    if (one.loop == kNone) return one;
+  }
+  return open.emplace_back();
+}
+
+void save(std::vector<uint32_t>& found, std::vector<uint32_t>& all, uint32_t& begin, uint32_t& end) {
+  std::sort(found.begin(), found.end());
   begin = static_cast<uint32_t>(all.size());
-  all.insert(all.end(), found.items.begin(), found.items.end());
+  all.insert(all.end(), found.begin(), found.end());
   end = static_cast<uint32_t>(all.size());
 }
 
@@ -118,10 +125,11 @@ void LaneCompiler::find_written() {
   for (const LaneOp& op : program_.ops) {
     if (op.code == LaneOpCode::host) hosted_on[op.host].assign(1, op.spawner);
     if (op.code == LaneOpCode::wait_moved && !(op.flags & kUnhosted)) hosted_on[op.host].push_back(op.callee);
-    if (op.code == LaneOpCode::fork) open.push_back({op.result, {}, {}});
+    if (op.code == LaneOpCode::fork) free_one(open).begin(op.result, program_);
     for (Written& loop : open) {
-      each_written(op, hosted_on, [&](uint32_t slot) { loop.slots.add(slot); });
-      if (op.code == LaneOpCode::host || op.code == LaneOpCode::wait_moved) loop.hosts.add(op.host);
+      if (loop.loop == kNone) continue;
+      each_written(op, hosted_on, [&](uint32_t slot) { loop.add_slot(slot); });
+      if (op.code == LaneOpCode::host || op.code == LaneOpCode::wait_moved) loop.add_host(op.host);
     }
     if (op.code != LaneOpCode::join) continue;
     const auto closed =
@@ -130,7 +138,7 @@ void LaneCompiler::find_written() {
     LaneLoop& row = program_.loops[op.result];
     save(closed->slots, program_.loop_slots, row.slots_begin, row.slots_end);
     save(closed->hosts, program_.loop_hosts, row.hosts_begin, row.hosts_end);
-    open.erase(closed);
+    closed->loop = kNone;
   }
 }
 

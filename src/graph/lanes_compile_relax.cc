@@ -1,11 +1,7 @@
-// The common order of all variants, found by running the DAG once without times: every body runs as far as what it
-// depends on in any variant has run. Among those that can go on, the one that did so first in the recording goes first:
-// times are then asked for soon after they are computed.
-//
-// Where nothing can go on, the variants' needs contradict each other. Then, in this order: a coordinator gives its
-// thread back before the result is there (lanes in which it would have been there are not exact); a thread does not
-// wait for the coordinator that it would host (lanes in which it had to are not exact); a class of tasks does not move
-// at all (no lane that moves them is exact).
+// Where nothing can go on, the variants' needs contradict each other: bodies wait for each other in a circle that no
+// variant has by itself. One of its threads forks, and goes on as far as the next of the circle needs: a thread that
+// some lanes would run a task on, or host a coordinator. If there are too many forks, a class of tasks does not move at
+// all: no lane that moves them is exact.
 #include <algorithm>
 
 #include "graph/lane_compiler.h"
@@ -13,7 +9,8 @@
 namespace contrafact::graph {
 namespace {
 
-constexpr size_t kLoopsMax = 65'536;
+constexpr size_t kLoopsMax = 65'536;  // 0.4 KiB each in every runner
+constexpr size_t kLoopsOpenMax = 64;  // every operation is looked at once for each loop that it is in
 
 }  // namespace
 
@@ -104,9 +101,13 @@ void LaneCompiler::free_spawner(uint32_t task) {
   if (spawner.hold == Hold::spawned && spawner.held_by == task) go_on(actor.spawner);
 }
 
+bool LaneCompiler::too_many_loops() const {
+  return program_.loops.size() >= kLoopsMax || open_loops_ >= kLoopsOpenMax;
+}
+
 bool LaneCompiler::fork_spawner(uint32_t body, uint32_t follower) {
   const Actor& actor = actors_[body];
-  if (actor.hold != Hold::spawned || program_.loops.size() >= kLoopsMax) return false;
+  if (actor.hold != Hold::spawned || too_many_loops()) return false;
   Fork& fork = actors_[actor.held_by].spawner_fork;
   if (fork.loop == kNone) fork = open_loop(body, class_[actor.held_by], 0);
   go_ahead(body, follower);
@@ -115,7 +116,7 @@ bool LaneCompiler::fork_spawner(uint32_t body, uint32_t follower) {
 
 bool LaneCompiler::fork_host(uint32_t body, uint32_t follower) {
   const Actor& actor = actors_[body];
-  if (actor.hold != Hold::coordinator || program_.loops.size() >= kLoopsMax) return false;
+  if (actor.hold != Hold::coordinator || too_many_loops()) return false;
   const uint32_t task = actor.held_by;
   if (!host_forks_.contains(task)) host_forks_[task] = open_loop(body, class_[coordinator_[task]], kCoordinatedOnly);
   go_ahead(body, follower);

@@ -17,6 +17,8 @@ constexpr int64_t kAll = -1;
 // A time that is not known yet: later than all others, whatever is added to it, and twice it is still a number.
 constexpr int64_t kUnknown = int64_t{3} << 60;
 constexpr int64_t kUnknownMin = int64_t{5} << 59;
+// Running all again this often takes as long as eight lanes one by one.
+constexpr uint64_t kAgainMax = 8;
 // The same, with what it may turn out to be: a time less than 2^58 from 0.
 constexpr int64_t kGuess = int64_t{7} << 59;
 constexpr int64_t kGuessMin = kGuess - (int64_t{1} << 58);
@@ -93,6 +95,7 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
     if (!(op.flags & kCoordinatedOnly)) mask |= inlined[op.moves];
   };
 
+  const uint64_t again_max = kAgainMax * runner.program_.ops.size();
   const LaneOp* const ops = runner.program_.ops.data();
   const LaneOp* const ops_end = ops + runner.program_.ops.size();
   for (const LaneOp* at = ops; at != ops_end; ++at) {
@@ -301,8 +304,11 @@ inline void LaneRunner::Machine::run(LaneRunner& runner) {
           may_guess |= more;
           wrong |= more;
         }
-        if (is_any(wrong) && runner.saved_[op.result].turns++ < kTurnsMax) {
+        const bool again = runner.saved_[op.result].turns < kTurnsMax && runner.again_ < again_max;
+        if (again && is_any(wrong)) {
+          ++runner.saved_[op.result].turns;
           put_back(op.result);
+          runner.again_ += static_cast<uint64_t>(at - ops) - runner.program_.loops[op.result].fork;
           at = ops + runner.program_.loops[op.result].fork - 1;
           break;
         }
@@ -382,6 +388,7 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<
   std::fill(guessed_.begin(), guessed_.end(), Row{});
   any_guess_ = std::find(any_continued_.begin(), any_continued_.end(), 1) != any_continued_.end();
   for (Saved& saved : saved_) saved.turns = 0;
+  again_ = 0;
   peaks_.begin(program_.begin_ns, program_.end_ns);
   Machine::dispatch_run(*this);
   for (size_t lane = 0; lane < sets.size(); ++lane) {
