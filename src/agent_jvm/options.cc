@@ -48,12 +48,16 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.analysis_options = base::percent_decode(value);
   else if (key == "processor")
     options.processing.processor = base::percent_decode(value);
+  else if (key == "coalescing")
+    options.processing.coalescing = value == "1";
   else if (key == "keep")
     options.keep = value == "1";
   else if (key == "strict")
     options.strict = value == "1";
   else if (key == "cpu_switches")
     options.cpu_switches = value == "1";
+  else if (key == "compare_contexts")
+    options.compare_contexts = value == "1";
   else if (key == "depth")
     return parse_number(value, options.context_depth_max) && options.context_depth_max > 0 &&
            options.context_depth_max <= kContextDepthLimit;
@@ -73,10 +77,10 @@ base::Result<Options> parse_options(std::string_view text) {
     if (item.empty()) continue;
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
-      return base::Error{
-          "agent option '" + std::string(item) +
-          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
-          "keep, strict, cpu_switches, analysis, analysis_options, processor, consumers, capacity, queue"};
+      return base::Error{"agent option '" + std::string(item) +
+                         "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
+                         "keep, strict, cpu_switches, compare_contexts, analysis, analysis_options, processor, "
+                         "consumers, capacity, queue, coalescing"};
     }
   }
   return options;

@@ -35,9 +35,9 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
   if (options.analysis.empty()) return out;
   const online::ProcessingOptions& processing = options.processing;
-  out +=
-      fmt::format(",analysis={},processor={},consumers={},capacity={},queue={}", base::percent_encode(options.analysis),
-                  processing.processor, processing.consumers, processing.capacity, processing.queue);
+  out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={},coalescing={}",
+                     base::percent_encode(options.analysis), processing.processor, processing.consumers,
+                     processing.capacity, processing.queue, processing.coalescing ? 1 : 0);
   if (!options.analysis_options.empty()) out += ",analysis_options=" + base::percent_encode(options.analysis_options);
   return out;
 }
@@ -75,6 +75,7 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
   std::string text = "output=" + base::percent_encode(options.output);
   if (options.memory_bytes != 0) text += fmt::format(",memory={}", options.memory_bytes);
   if (children) text += ",children=1";
+  if (!options.sets.empty()) text += ",sets=" + base::percent_encode(options.sets);
   plan.environment = {"CONTRAFACT_NATIVE=" + text,
                       fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
   return plan;

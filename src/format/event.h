@@ -70,8 +70,12 @@ enum class EventKind : uint8_t {
   sync_woken,      // goes on; OUTCOME normal, timeout, exception, cancelled
   sync_signal,     // wakes one of those who wait at LOCK, if any; a semaphore's post, a once's end
   sync_broadcast,  // wakes all
+
+  // What this thread read and wrote since its previous lock event, while it held at least one lock: emitted just before
+  // the next lock event. A critical section's reads and writes are the union over its segments (model/section_sets.h).
+  accesses,  // ACCESS_SET, an AccessSetRow
 };
-inline constexpr size_t kEventKinds = 37;
+inline constexpr size_t kEventKinds = 38;
 
 enum class Operand : uint8_t {
   none,
@@ -89,7 +93,8 @@ enum class Operand : uint8_t {
   size,
   delay_us,
   queue_length,
-  lock
+  lock,
+  access_set
 };
 inline constexpr size_t kOperandsMax = 4;
 
@@ -143,6 +148,7 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::sync_woken, "sync_woken", {Operand::lock, Operand::outcome}},
     {EventKind::sync_signal, "sync_signal", {Operand::lock, Operand::context}},
     {EventKind::sync_broadcast, "sync_broadcast", {Operand::lock, Operand::context}},
+    {EventKind::accesses, "accesses", {Operand::access_set}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {

@@ -34,6 +34,7 @@ constexpr Stream stream_of(Operand operand) {
     case Operand::body:
       return kCode;
     case Operand::method:
+    case Operand::access_set:  // native programs have them, and no function events as a rule
       return kMethods;
     case Operand::thread:
       return kThreads;

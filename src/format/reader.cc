@@ -123,6 +123,8 @@ class BlockDecoder {
         return visit_rows<MethodAddressRow>(block, [&](auto rows) { visitor_.on_method_addresses(rows); });
       case BlockType::locks:
         return visit_rows<LockRow>(block, [&](auto rows) { visitor_.on_locks(LockId(first), rows); });
+      case BlockType::access_sets:
+        return visit_access_sets(block);
       case BlockType::events: {
         const EventBlock* events = events_.decode(block.payload, block.header.count);
         if (events) visitor_.on_events(*events);
@@ -160,6 +162,24 @@ class BlockDecoder {
     }
     if (!in->at_end()) return false;
     show(std::span<const Row>(rows));
+    return true;
+  }
+
+  bool visit_access_sets(const FoundBlock& block) {
+    auto in = open(block);
+    const uint32_t count = block.header.count;
+    if (!in || count > in->left() || block.header.first > UINT32_MAX - count) return false;
+    std::vector<AccessSetRow> rows(count);
+    std::vector<size_t> begins;
+    std::vector<AccessRange> ranges;
+    for (AccessSetRow& row : rows) {
+      begins.push_back(ranges.size());
+      if (!get_row(*in, row, ranges)) return false;
+    }
+    if (!in->at_end()) return false;
+    begins.push_back(ranges.size());
+    for (size_t i = 0; i < count; ++i) rows[i].ranges = std::span(ranges).subspan(begins[i], begins[i + 1] - begins[i]);
+    visitor_.on_access_sets(AccessSetId(block.header.first), rows);
     return true;
   }
 

@@ -44,6 +44,7 @@ class Visitor {
   virtual void on_threads(ThreadId /*first*/, std::span<const ThreadRow>) {}
   virtual void on_method_addresses(std::span<const MethodAddressRow>) {}
   virtual void on_locks(LockId /*first*/, std::span<const LockRow>) {}
+  virtual void on_access_sets(AccessSetId /*first*/, std::span<const AccessSetRow>) {}
   virtual void on_outline(const EventOutline&) {}  // of Reader::read_twice
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}

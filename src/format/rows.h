@@ -1,6 +1,7 @@
 // The bytes of table rows. docs/format.md draws them; an optional id is stored plus one, 0 for none.
 #pragma once
 
+#include "format/access_set.h"
 #include "format/bytes.h"
 #include "format/event.h"
 
@@ -51,6 +52,17 @@ inline void put_row(std::vector<uint8_t>& out, const LockRow& row) {
   put_varint(out, row.address);
   put_id(out, row.name);
 }
+// REQUIRES: the ranges are canonical and at most kAccessRangesMax. Each begins where the last one ended, plus a gap.
+inline void put_row(std::vector<uint8_t>& out, const AccessSetRow& row) {
+  put_varint(out, static_cast<uint64_t>(row.gap));
+  put_varint(out, row.ranges.size());
+  uint64_t at = 0;
+  for (const AccessRange& range : row.ranges) {
+    put_varint(out, range.begin - at);
+    put_varint(out, uint64_t{range.length_bytes} * 16 + range.flags);
+    at = range.end();
+  }
+}
 
 // False if the bytes are no such row.
 inline bool get_row(ByteReader& in, std::string_view& row) {
@@ -100,6 +112,26 @@ inline bool get_row(ByteReader& in, LockRow& row) {
   row.address = in.varint();
   row.name = get_id<StringId>(in);
   return in.ok() && kind <= static_cast<uint64_t>(LockKind::once);
+}
+// The row's ranges are appended to `ranges`, whose growth moves them: the caller sets the span when all are read.
+inline bool get_row(ByteReader& in, AccessSetRow& row, std::vector<AccessRange>& ranges) {
+  const uint64_t gap = in.varint();
+  const uint64_t count = in.varint();
+  // A range has two bytes at least.
+  if (!in.ok() || gap > static_cast<uint64_t>(kSetGapLast) || count > in.left() / 2) return false;
+  row.gap = static_cast<SetGap>(gap);
+  uint64_t at = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t before = in.varint();
+    const uint64_t length_and_flags = in.varint();
+    if (!in.ok() || before > UINT64_MAX - at || length_and_flags / 16 > kAccessLengthMax) return false;
+    const AccessRange range{at + before, static_cast<uint32_t>(length_and_flags / 16),
+                            static_cast<uint32_t>(length_and_flags % 16)};
+    if (!is_sound(range)) return false;
+    ranges.push_back(range);
+    at = range.end();
+  }
+  return true;
 }
 
 }  // namespace contrafact::format

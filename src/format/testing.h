@@ -29,6 +29,7 @@ struct Collected : Visitor {
   std::map<uint32_t, ContextRow> contexts;
   std::map<uint32_t, PoolRow> pools;
   std::map<uint32_t, ThreadRow> threads;
+  std::map<uint32_t, std::pair<SetGap, std::vector<AccessRange>>> access_sets;
   std::vector<PlainEvent> events;
   std::vector<Trailer> trailers;
 
@@ -38,6 +39,11 @@ struct Collected : Visitor {
   void on_contexts(ContextId first, std::span<const ContextRow> rows) override { copy(contexts, first.value, rows); }
   void on_pools(PoolId first, std::span<const PoolRow> rows) override { copy(pools, first.value, rows); }
   void on_threads(ThreadId first, std::span<const ThreadRow> rows) override { copy(threads, first.value, rows); }
+  void on_access_sets(AccessSetId first, std::span<const AccessSetRow> rows) override {
+    for (const AccessSetRow& row : rows) {
+      access_sets[first.value++] = {row.gap, {row.ranges.begin(), row.ranges.end()}};
+    }
+  }
   void on_trailer(const Trailer& trailer) override { trailers.push_back(trailer); }
   void on_events(const EventBlock& block) override {
     size_t extra = 0;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/access_set.h"
 #include "format/event.h"
 #include "format/event_block.h"
 #include "format/file_layout.h"
@@ -47,6 +48,8 @@ class Writer {
   // Not numbered: each row names its method.
   base::Status add_method_addresses(std::span<const MethodAddressRow> rows);
   base::Status add_locks(std::span<const LockRow> rows);
+  // REQUIRES: each is canonical and has at most kAccessRangesMax ranges.
+  base::Status add_access_sets(std::span<const AccessSetRow> rows);
   // Writes the encoder's events as one block, and clears it. Nothing happens if it is empty.
   base::Status add_events(EventEncoder& encoder);
   // The trailer. Nothing may follow.
@@ -71,7 +74,8 @@ class Writer {
   uint32_t sequence_ = 0;
   uint64_t bytes_written_ = 0;
   uint64_t events_written_ = 0;
-  uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0, addresses_ = 0, locks_ = 0;
+  uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0, addresses_ = 0, locks_ = 0,
+           access_sets_ = 0;
   bool finished_ = false;
 };
 

@@ -197,6 +197,8 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
       return;
     case EventKind::wake:
       return fix(a, parts_.threads.size());
+    case EventKind::accesses:
+      return fix(a, parts_.access_sets.size());
     case EventKind::gap:
       gaps_ += a;
       return;

@@ -103,6 +103,18 @@ class Collector : public format::Visitor {
     trace_.method_addresses.insert(trace_.method_addresses.end(), rows.begin(), rows.end());
   }
   void on_locks(LockId first, std::span<const format::LockRow> rows) override { put(trace_.locks, first.value, rows); }
+  void on_access_sets(AccessSetId first, std::span<const format::AccessSetRow> rows) override {
+    uint64_t total = trace_.access_ranges.size();
+    for (const format::AccessSetRow& row : rows) total += row.ranges.size();
+    if (total > UINT32_MAX) return;  // their rows stay as lost ones
+    std::vector<AccessSet> sets;
+    for (const format::AccessSetRow& row : rows) {
+      const auto begin = static_cast<uint32_t>(trace_.access_ranges.size());
+      trace_.access_ranges.insert(trace_.access_ranges.end(), row.ranges.begin(), row.ranges.end());
+      sets.push_back({row.gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
+    }
+    put(trace_.access_sets, first.value, sets);
+  }
   void on_trailer(const format::Trailer& trailer) override {
     trace_.loss.events_dropped = std::max(trace_.loss.events_dropped, trailer.events_dropped);
   }

@@ -54,6 +54,24 @@ cpu w1 15 17 preempted
 3011 main thread_end
 )";
 
+constexpr std::string_view kNativeProgram = R"(thread main
+thread w1
+method m1 .work w.cc:3
+context c1 - m1:14
+lock l1 mutex "queue"
+access_set s1 complete 0x1000+8:r 0x1008+4:wcm
+access_set s2 complete
+access_set s3 system_call 0x2000+65536:rw
+0 main lock_acquire l1 c1
+5 main accesses s1
+6 main lock_release l1 c1
+8 w1 lock_acquire l1 c1
+9 w1 accesses s3
+9 w1 accesses s2
+9 w1 accesses
+11 w1 lock_release l1 c1
+)";
+
 class LoadSave : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -74,6 +92,27 @@ TEST_F(LoadSave, ABinaryFileHoldsTheWholeTrace) {
   base::Result<Trace> loaded = load_any(file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(print_text(*loaded), print_text(*trace));
+}
+
+TEST_F(LoadSave, AccessSetsSurviveTheFileAndTheText) {
+  base::Result<Trace> trace = parse_text(kNativeProgram);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(print_text(*trace), kNativeProgram);
+  const std::string file = path("a.cft");
+  ASSERT_TRUE(save(*trace, file).ok());
+  base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(print_text(*loaded), kNativeProgram);
+}
+
+TEST_F(LoadSave, AnAccessSetThatIsNoRowBecomesNone) {
+  TraceBuilder builder;
+  const ThreadId thread = builder.add_thread("main");
+  builder.add(thread, EventKind::accesses, 1, {7, 0, 0, 0});
+  base::Result<Trace> trace = builder.build();
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace->a[0], UINT32_MAX);
+  EXPECT_THAT(trace->loss.notes, Contains(HasSubstr("1 reference")));
 }
 
 TEST_F(LoadSave, TextIsKnownByItsContent) {

@@ -23,6 +23,11 @@ inline Trace random_trace(uint32_t seed, uint32_t events) {
   builder.add_fact("cores", "2");
   const MethodId method = builder.add_method("shop.Job", "run");
   for (uint32_t i = 0; i < contexts; ++i) builder.add_context({}, method, i + 1);
+  builder.add_access_set(format::SetGap::complete, {{4096, 8, format::kAccessRead}});
+  builder.add_access_set(format::SetGap::system_call, {{4096, 8, format::kAccessWrite}});
+  builder.add_lock("mutex", format::LockKind::mutex);
+  builder.add_lock("condition", format::LockKind::condition);
+  builder.add_lock("rwlock", format::LockKind::rwlock);
   int64_t now_ns = 0;
   for (uint32_t i = 0; i < events; ++i) {
     now_ns += below(50);

@@ -48,7 +48,17 @@ class Saver {
     in_parts(std::span(trace_.pools), kRows, [&](auto rows) { ok(writer_.add_pools(rows)); });
     in_parts(std::span(trace_.method_addresses), kRows, [&](auto rows) { ok(writer_.add_method_addresses(rows)); });
     in_parts(std::span(trace_.locks), kRows, [&](auto rows) { ok(writer_.add_locks(rows)); });
+    write_access_sets();
     in_parts(std::span(trace_.threads), kRows, [&](auto rows) { ok(writer_.add_threads(rows)); });
+  }
+
+  void write_access_sets() {
+    std::vector<format::AccessSetRow> rows;
+    rows.reserve(trace_.access_sets.size());
+    for (uint32_t i = 0; i < trace_.access_sets.size(); ++i) {
+      rows.push_back({trace_.access_sets[i].gap, trace_.ranges_of(AccessSetId(i))});
+    }
+    ok(writer_.add_access_sets(rows));
   }
 
   template <typename Row, typename Write>

@@ -26,9 +26,14 @@ inline constexpr EnumNames<BlockReason, 9> kReasonNames{
     {"park", "sleep", "monitor", "object_wait", "io", "poll", "futex", "process", "signal"}};
 inline constexpr EnumNames<format::LockKind, 7> kLockKindNames{
     {"mutex", "rwlock", "spinlock", "condition", "barrier", "semaphore", "once"}};
+inline constexpr EnumNames<format::SetGap, 9> kSetGapNames{
+    {"complete", "not_observed", "outside_window", "unsupported", "system_call", "signal", "left", "overflow", "lost"}};
 inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
 inline constexpr EnumNames<format::PoolKind, 5> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other"}};
+
+// Of an access's flags, from the lowest bit.
+inline constexpr std::string_view kAccessLetters = "rwcm";
 
 template <typename Enum, size_t N>
 std::optional<Enum> named(const EnumNames<Enum, N>& names, std::string_view word) {

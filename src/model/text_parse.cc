@@ -50,6 +50,28 @@ std::optional<Number> number(std::string_view word) {
   return value;
 }
 
+// "0x1000+8:rw"
+std::optional<AccessRange> access_range(std::string_view word) {
+  const size_t plus = word.find('+'), colon = word.find(':');
+  if (plus == std::string_view::npos || colon == std::string_view::npos || colon < plus) return std::nullopt;
+  AccessRange range;
+  std::string_view begin = word.substr(0, plus);
+  const bool hexadecimal = begin.starts_with("0x");
+  if (hexadecimal) begin.remove_prefix(2);
+  const auto [end, failure] =
+      std::from_chars(begin.data(), begin.data() + begin.size(), range.begin, hexadecimal ? 16 : 10);
+  const auto length = number<uint32_t>(word.substr(plus + 1, colon - plus - 1));
+  if (failure != std::errc() || end != begin.data() + begin.size() || !length) return std::nullopt;
+  range.length_bytes = *length;
+  for (const char letter : word.substr(colon + 1)) {
+    const size_t bit = kAccessLetters.find(letter);
+    if (bit == std::string_view::npos) return std::nullopt;
+    range.flags |= 1u << bit;
+  }
+  if (!format::is_sound(range)) return std::nullopt;
+  return range;
+}
+
 // "t12" -> 12, so that tasks keep their order; any other word sorts after those.
 std::pair<uint64_t, std::string> task_order(const std::string& key) {
   std::optional<uint64_t> n;
@@ -112,6 +134,7 @@ class Parser {
     if (what == "thread") return parse_thread(words);
     if (what == "pool") return parse_pool(words);
     if (what == "lock") return parse_lock(words);
+    if (what == "access_set") return parse_access_set(words);
     if (what == "method") return parse_method(words);
     if (what == "context") return parse_context(words);
     if (what == "cpu") return parse_cpu(words);
@@ -181,6 +204,19 @@ class Parser {
     std::optional<format::LockKind> kind = named(kLockKindNames, words[2]);
     if (!kind) return error(fmt::format("\"{}\" is no kind of lock", words[2]));
     return declare(locks_, words[1], builder_.add_lock(words.size() > 3 ? words[3] : words[1], *kind).value);
+  }
+
+  base::Status parse_access_set(const Words& words) {
+    if (words.size() < 3) return error("access_set needs a key and whether it is complete");
+    const std::optional<format::SetGap> gap = named(kSetGapNames, words[2]);
+    if (!gap) return error(fmt::format("\"{}\" is neither complete nor a reason why a set is not", words[2]));
+    std::vector<AccessRange> ranges;
+    for (size_t i = 3; i < words.size(); ++i) {
+      const std::optional<AccessRange> range = access_range(words[i]);
+      if (!range) return error(fmt::format("\"{}\" is no BEGIN+BYTES:FLAGS", words[i]));
+      ranges.push_back(*range);
+    }
+    return declare(access_sets_, words[1], builder_.add_access_set(*gap, std::move(ranges)).value);
   }
 
   base::Status parse_method(const Words& words) {
@@ -264,6 +300,8 @@ class Parser {
         return look_up(pools_, "pool", word);
       case format::Operand::lock:
         return look_up(locks_, "lock", word);
+      case format::Operand::access_set:
+        return look_up(access_sets_, "access_set", word);
       case format::Operand::context:
         return look_up(contexts_, "context", word);
       case format::Operand::body:
@@ -299,15 +337,15 @@ class Parser {
   }
 
   TraceBuilder builder_;
-  Keys threads_, pools_, locks_, methods_, contexts_, tasks_;
+  Keys threads_, pools_, locks_, access_sets_, methods_, contexts_, tasks_;
   size_t line_number_ = 0;
 };
 
 }  // namespace
 
 bool begins_as_text_trace(std::string_view text) {
-  constexpr std::string_view kRows[] = {"origin",  "fact", "thread", "pool", "method",
-                                        "context", "cpu",  "pause",  "loss", "note"};
+  constexpr std::string_view kRows[] = {"origin", "fact",  "thread", "pool", "method", "context",
+                                        "cpu",    "pause", "loss",   "note", "lock",   "access_set"};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

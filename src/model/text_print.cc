@@ -37,6 +37,7 @@ class Printer {
     print_head();
     print_tables();
     print_locks();
+    print_access_sets();
     print_beside();
     print_events();
     return std::move(out_);
@@ -91,6 +92,19 @@ class Printer {
     }
   }
 
+  void print_access_sets() {
+    for (uint32_t i = 0; i < trace_.access_sets.size(); ++i) {
+      std::string ranges;
+      for (const AccessRange& range : trace_.ranges_of(AccessSetId(i))) {
+        fmt::format_to(std::back_inserter(ranges), " {:#x}+{}:", range.begin, range.length_bytes);
+        for (size_t bit = 0; bit < kAccessLetters.size(); ++bit) {
+          if (range.flags >> bit & 1) ranges += kAccessLetters[bit];
+        }
+      }
+      line("access_set s{} {}{}", i + 1, kSetGapNames[trace_.access_sets[i].gap], ranges);
+    }
+  }
+
   void print_beside() {
     for (const Pause& pause : trace_.pauses) line("pause {} {}", pause.begin_ns, pause.end_ns);
     for (size_t i = 0; i < trace_.cpu.size(); ++i) {
@@ -142,6 +156,8 @@ class Printer {
         return id('m', value);
       case format::Operand::lock:
         return id('l', value);
+      case format::Operand::access_set:
+        return id('s', value);
       case format::Operand::thread:
         return value < threads_.size() ? threads_[value] : "-";
       case format::Operand::outcome:

@@ -7,6 +7,8 @@
 //   method m1 shop.Feed.load Feed.java:12       method KEY CLASS.NAME [FILE[:LINE]]
 //   context c1 - m1:14                          context KEY PARENT|- METHOD[:LINE]
 //   lock l1 mutex "queue"                       lock KEY KIND ["NAME"]    its address is its number in the file
+//   access_set s1 complete 4096+8:rwc 0x20+1:r  access_set KEY GAP [BEGIN+BYTES:FLAGS...]  r read, w wrote, c changed,
+//                                               m commutative; addresses decimal or 0x...
 //   pause 10 20                                 pause BEGIN_NS END_NS
 //   cpu main 10 20 preempted                    cpu THREAD OUT_NS IN_NS preempted|blocked
 //   loss 12                                     events dropped

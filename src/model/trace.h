@@ -21,10 +21,13 @@
 
 #include "base/column.h"
 #include "base/result.h"
+#include "format/access_set.h"
 #include "format/event.h"
 
 namespace contrafact::model {
 
+using format::AccessRange;
+using format::AccessSetId;
 using format::BlockReason;
 using format::ContextId;
 using format::EventKind;
@@ -96,6 +99,13 @@ struct Loss {
   bool any() const { return events_dropped || blocks_damaged || cut_off || !notes.empty(); }
 };
 
+// What a piece of code read and wrote; its ranges are a part of Trace::access_ranges.
+struct AccessSet {
+  format::SetGap gap = format::SetGap::lost;
+  uint32_t ranges_begin = 0;
+  uint32_t ranges_end = 0;
+};
+
 // Facts of the run: "jvm.version", "command", "cores", "clock", "probe.cost_ns", ...; docs/format.md lists the keys.
 struct Fact {
   std::string key;
@@ -124,6 +134,8 @@ struct Trace {
   std::vector<format::PoolRow> pools;
   std::vector<format::LockRow> locks;
   std::vector<format::MethodAddressRow> method_addresses;  // of native methods whose names are not found yet
+  std::vector<AccessSet> access_sets;
+  std::vector<AccessRange> access_ranges;
   std::vector<std::string> strings;
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
   std::vector<Pause> pauses;
@@ -133,6 +145,11 @@ struct Trace {
   ThreadId thread_of(EventIndex event) const;  // binary search over thread_ranges
   int64_t begin_ns() const;                    // earliest event; 0 for an empty trace
   int64_t end_ns() const;
+  // REQUIRES: `id` is valid.
+  std::span<const AccessRange> ranges_of(AccessSetId id) const {
+    const AccessSet& set = access_sets[id.index()];
+    return std::span(access_ranges).subspan(set.ranges_begin, set.ranges_end - set.ranges_begin);
+  }
   std::string_view string(StringId id) const { return id.valid() ? std::string_view(strings[id.index()]) : ""; }
   std::string_view fact(std::string_view key) const;  // "" if absent
 

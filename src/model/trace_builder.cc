@@ -31,6 +31,14 @@ LockId TraceBuilder::add_lock(std::string_view name, format::LockKind kind) {
   return LockId(static_cast<uint32_t>(trace_.locks.size() - 1));
 }
 
+AccessSetId TraceBuilder::add_access_set(format::SetGap gap, std::vector<AccessRange> ranges) {
+  format::make_canonical(ranges);
+  const auto begin = static_cast<uint32_t>(trace_.access_ranges.size());
+  trace_.access_ranges.insert(trace_.access_ranges.end(), ranges.begin(), ranges.end());
+  trace_.access_sets.push_back({gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
+  return AccessSetId(static_cast<uint32_t>(trace_.access_sets.size() - 1));
+}
+
 MethodId TraceBuilder::add_method(std::string_view class_name, std::string_view name, std::string_view file,
                                   uint32_t line) {
   trace_.methods.push_back({intern(class_name), intern(name), file.empty() ? StringId::none() : intern(file), line});

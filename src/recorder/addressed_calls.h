@@ -5,6 +5,9 @@
 //   words  by the event's schema:  lock     2: the address, with its LockKind in the top 8 bits
 //                                  context  2: a return address
 //                                  others   1
+//          `accesses` has 4 words and no operands of the schema's: the set's hash, 2; its SetGap; how many
+//          kAccessRangeCalls, which stand just before it, are its ranges, or kAccessesKnown for a set that the client
+//          has sent before. kAccessRangeCall has 4 words and no time: an AccessRange's begin, 2, length and flags.
 //          kFramesCall has 4 words, two return addresses, and no time: callers of the CONTEXT of the client's next
 //          addressed event, innermost first; a zero ends the stack.
 #pragma once
@@ -18,8 +21,12 @@ namespace contrafact::recorder {
 inline constexpr uint16_t kAddressedCall = 0x200;
 inline constexpr uint16_t kFramesCall = kAddressedCall + 0xff;
 inline constexpr uint32_t kFramesWords = 4;
+inline constexpr uint16_t kAccessRangeCall = kAddressedCall + 0xfe;
+inline constexpr uint32_t kAccessRangeWords = 4;
+inline constexpr uint32_t kAccessesWords = 4;
+inline constexpr uint32_t kAccessesKnown = UINT32_MAX;
 inline constexpr uint32_t kAddressedWordsMax = 4;
-static_assert(format::kEventKinds < 0xff);
+static_assert(format::kEventKinds < 0xfe);
 
 constexpr uint16_t addressed_call(format::EventKind kind) {
   return static_cast<uint16_t>(kAddressedCall + static_cast<uint16_t>(kind));

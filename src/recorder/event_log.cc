@@ -12,10 +12,12 @@ using format::RunSource;
 using format::ThreadId;
 
 EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
-                   std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics)
+                   uint32_t access_sets_max, std::unique_ptr<CpuSwitches> cpu_switches,
+                   std::function<void(std::string_view)> diagnostics)
     : writer_(std::move(writer)),
       tables_(tables),
       addresses_(addresses),
+      access_sets_(access_sets_max),
       cpu_switches_(std::move(cpu_switches)),
       diagnostics_(std::move(diagnostics)) {}
 
@@ -24,6 +26,7 @@ void EventLog::take(deferred::Batch& batch) {
   if (batch.dropped_before > 0) {
     append_gap(batch);
     addresses_.forget_frames(batch.stream);  // theirs was among the lost
+    access_sets_.forget(batch.stream);
   }
   append_calls(batch);
 }
@@ -81,6 +84,11 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
     batch.cursor[kOperandColumn] += kFramesWords;
     return true;
   }
+  if (id == kAccessRangeCall) {
+    access_sets_.add_range(batch.stream, words);
+    batch.cursor[kOperandColumn] += kAccessRangeWords;
+    return true;
+  }
   const uint16_t kind_id = id - kAddressedCall;
   if (kind_id >= format::kEventKinds) {
     ++calls_unknown_;
@@ -97,7 +105,13 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
   const auto kind = static_cast<EventKind>(kind_id);
   const auto* times_ns = static_cast<const int64_t*>(batch.column[kTimeColumn]);
   uint32_t operands[format::kOperandsMax];
-  batch.cursor[kOperandColumn] += addresses_.resolve(kind, batch.stream, words, operands);
+  if (kind == EventKind::accesses) {
+    operands[0] = access_sets_.finish(batch.stream, words);
+    batch.cursor[kOperandColumn] += kAccessesWords;
+    if (access_sets_.is_heavy()) write_rows();
+  } else {
+    batch.cursor[kOperandColumn] += addresses_.resolve(kind, batch.stream, words, operands);
+  }
   encoder_.append(kind, times_ns[batch.cursor[kTimeColumn]++], operands);
   return true;
 }
@@ -114,7 +128,7 @@ void EventLog::end_pass() {
     work = each_pass_;
   }
   if (work) work();
-  append_cpu_switches();
+  append_cpu_switches(false);
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
 }
@@ -129,7 +143,7 @@ bool EventLog::worth_writing() const {
   return gathering_since_ns_ != 0 && base::monotonic_ns() - gathering_since_ns_ >= kGatherNs;
 }
 
-void EventLog::append_cpu_switches() {
+void EventLog::append_cpu_switches(bool last) {
   if (!cpu_switches_) return;
   {
     std::lock_guard lock(mutex_);
@@ -137,7 +151,7 @@ void EventLog::append_cpu_switches() {
     named_.clear();
   }
   switches_.clear();
-  cpu_switches_->read(switches_);
+  cpu_switches_->read(switches_, last);
   // Thread by thread: runs are what costs bytes.
   std::ranges::stable_sort(switches_, {}, &CpuSwitch::os_tid);
   for (const CpuSwitch& each : switches_) {
@@ -165,6 +179,7 @@ void EventLog::write_rows() {
   check(writer_->add_pools(rows_.pools));
   check(writer_->add_threads(rows_.threads));
   check(writer_->add_locks(rows_.locks));
+  check(writer_->add_access_sets(access_sets_.take_new()));
   for (const auto& [key, value] : rows_.facts) check(writer_->add_fact(key, value));
 }
 
@@ -195,9 +210,11 @@ void EventLog::failed(const char* what) {
 }
 
 void EventLog::end() {
+  append_cpu_switches(true);
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
+  if (access_sets_.sets_lost() > 0) tables_.fact("access_sets.lost", std::to_string(access_sets_.sets_lost()));
   if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
   write_events();
   check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,

@@ -17,6 +17,7 @@
 
 #include "deferred/batch.h"
 #include "format/writer.h"
+#include "recorder/access_set_table.h"
 #include "recorder/address_table.h"
 #include "recorder/addressed_calls.h"
 #include "recorder/cpu_switches.h"
@@ -30,7 +31,7 @@ inline constexpr size_t kOperandColumn = 1;
 
 class EventLog : public deferred::Consumer {
  public:
-  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
+  EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses, uint32_t access_sets_max,
            std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics);
 
   void take(deferred::Batch& batch) override;
@@ -57,7 +58,7 @@ class EventLog : public deferred::Consumer {
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
   bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
-  void append_cpu_switches();
+  void append_cpu_switches(bool last);
   void write_rows();
   void write_events();
   void check(const base::Status& written);
@@ -66,6 +67,7 @@ class EventLog : public deferred::Consumer {
   std::unique_ptr<format::Writer> writer_;
   Tables& tables_;
   AddressTable& addresses_;
+  AccessSetTable access_sets_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;

@@ -68,8 +68,8 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   } else {
     impl->tables.fact("cpu.switches", "unavailable: switched off");
   }
-  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, std::move(switches),
-                                         options.diagnostics);
+  impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, options.access_sets_max,
+                                         std::move(switches), options.diagnostics);
 
   deferred::Layout layout;
   layout.element_bytes[kTimeColumn] = sizeof(int64_t);

@@ -50,8 +50,9 @@ struct Options {
   uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
   uint32_t drain_interval_ms = 20;
   int compression_level = 1;
-  bool cpu_switches = true;  // ask the kernel for context switches
-  std::vector<Fact> facts;   // beside those that the recorder finds itself (pid, cores, clock, command, ...)
+  uint32_t access_sets_max = 1 << 19;  // different ones; 32 MiB of hashes at most
+  bool cpu_switches = true;            // ask the kernel for context switches
+  std::vector<Fact> facts;             // beside those that the recorder finds itself (pid, cores, clock, command, ...)
   // Told of trouble (disk full, ...), one line each, from the drainer's thread. May be empty.
   std::function<void(std::string_view line)> diagnostics;
   // Called on the drainer's thread before each pass writes its events; may add facts. May be empty.
@@ -92,13 +93,23 @@ class Recorder {
   template <typename... Operands>
   static void append_as(Client* client, ThreadId logical, EventKind kind, int64_t time_ns, Operands... operands);
 
-  // Appends an event whose LOCK and CONTEXT are still addresses: the drainer numbers them (addressed_calls.h).
+  // Appends an event whose LOCK and CONTEXT are still addresses: the drainer numbers them (addressed_calls.h). False if
+  // it was dropped.
   template <typename... Words>
-  static void append_addressed(Client* client, uint16_t call, int64_t time_ns, Words... words) {
+  static bool append_addressed(Client* client, uint16_t call, int64_t time_ns, Words... words) {
     static_assert(sizeof...(Words) <= kAddressedWordsMax);
-    append_call(client, thread_of(client), call, [&](contrafact_buffer* buffer, uint32_t& next) {
+    return append_call(client, thread_of(client), call, [&](contrafact_buffer* buffer, uint32_t& next) {
       auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
       reinterpret_cast<int64_t*>(buffer->column[0])[buffer->cursor[0]++] = time_ns;
+      ((column[next++] = static_cast<uint32_t>(words)), ...);
+    });
+  }
+  // A call that has words and no time.
+  template <typename... Words>
+  static bool append_words(Client* client, uint16_t call, Words... words) {
+    static_assert(sizeof...(Words) <= kAddressedWordsMax);
+    return append_call(client, thread_of(client), call, [&](contrafact_buffer* buffer, uint32_t& next) {
+      auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
       ((column[next++] = static_cast<uint32_t>(words)), ...);
     });
   }
@@ -145,8 +156,9 @@ class Recorder {
   Statistics statistics() const;
 
  private:
+  // False if there was no room: the call was dropped and counted.
   template <typename Write>
-  static void append_call(Client* client, ThreadId logical, uint16_t id, Write write);
+  static bool append_call(Client* client, ThreadId logical, uint16_t id, Write write);
 
   class Impl;
   explicit Recorder(std::unique_ptr<Impl> impl);
@@ -154,12 +166,12 @@ class Recorder {
 };
 
 template <typename Write>
-void Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write write) {
+bool Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write write) {
   contrafact_buffer* buffer = client->buffer();
   uint32_t n = buffer->committed;
   if (n >= buffer->capacity) {
     buffer = client->swap();
-    if (!buffer) return;
+    if (!buffer) return false;
     n = buffer->committed;
   }
   auto* ids = reinterpret_cast<uint16_t*>(buffer->ids);
@@ -173,6 +185,7 @@ void Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write 
   write(buffer, next);
   buffer->cursor[1] = next;
   std::atomic_ref(buffer->committed).store(n, std::memory_order_release);
+  return true;
 }
 
 template <typename... Operands>

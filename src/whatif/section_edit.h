@@ -1,0 +1,50 @@
+// What a source change makes of one critical section: the common language of those who find improvements of locks and
+// those who price them (simulated, re-timed, replayed). Plain data.
+//
+// A set of edits is a vector parallel to model::critical_sections(trace): edits[i] is what becomes of sections[i]. An
+// empty vector changes nothing. Sections that nobody holds (waits at conditions, barriers, semaphores; acquisitions
+// that failed) are looked at by nobody: leave them as they are.
+//
+// The two sections around a wait at a condition are one hold to the program: give them the same lock, and no mode
+// `none`, or the wait has no mutex to give up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/critical_sections.h"
+
+namespace contrafact::whatif {
+
+struct SectionEdit {
+  enum class Mode : uint8_t {
+    exclusive,
+    shared,  // a reader: excludes exclusive sections only
+    none,    // takes no lock at all; what it did inside it still does
+  };
+  // A row of trace.locks, or any number from trace.locks.size() on: a new sub-lock, of the kind of the section's
+  // recorded lock. Equal numbers are one lock.
+  uint32_t lock = UINT32_MAX;
+  Mode mode = Mode::exclusive;
+  // CPU time of the hold that happens outside now: its first `head_outside_ns` before the acquisition, its last
+  // `tail_outside_ns` after the release. Clamped to what the hold has.
+  int64_t head_outside_ns = 0;
+  int64_t tail_outside_ns = 0;
+
+  bool operator==(const SectionEdit&) const = default;
+};
+
+// The edit that changes nothing.
+inline SectionEdit unedited(const model::CriticalSection& section) {
+  return {section.lock.value, section.shared ? SectionEdit::Mode::shared : SectionEdit::Mode::exclusive, 0, 0};
+}
+
+inline std::vector<SectionEdit> unedited(std::span<const model::CriticalSection> sections) {
+  std::vector<SectionEdit> edits;
+  edits.reserve(sections.size());
+  for (const model::CriticalSection& section : sections) edits.push_back(unedited(section));
+  return edits;
+}
+
+}  // namespace contrafact::whatif
