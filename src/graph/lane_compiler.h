@@ -58,6 +58,7 @@ enum class Hold : uint8_t {
 // A thread that goes on before it is known when.
 struct Fork {
   uint32_t loop = kNone;
+  uint32_t body = kNone;  // that forked
   uint32_t slot = kNone;  // its time at the fork, then when the task that some lanes run here gave it back
   bool occupied = false;  // at the fork
 };
@@ -193,6 +194,7 @@ class LaneCompiler {
     return task.spawner_fork.loop == kNone ? actors_[task.spawner].occupied : task.spawner_fork.occupied;
   }
   bool too_many_loops() const;
+  void close_refused();
   void go_ahead(uint32_t body, uint32_t follower);
   bool far_enough(uint32_t body);
   const Value* wanted_by(uint32_t body) const;

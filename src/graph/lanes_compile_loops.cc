@@ -9,7 +9,7 @@ namespace contrafact::graph {
 // The lanes that place tasks of class `moves` otherwise hold the body's thread up.
 Fork LaneCompiler::open_loop(uint32_t body, uint16_t moves, uint16_t flags) {
   Actor& actor = actors_[body];
-  const Fork fork{static_cast<uint32_t>(program_.loops.size()), actor.slot, actor.occupied};
+  const Fork fork{static_cast<uint32_t>(program_.loops.size()), body, actor.slot, actor.occupied};
   actor.slot = slots_.take();
   LaneLoop& row = program_.loops.emplace_back();
   row.fork = row.join = static_cast<uint32_t>(program_.ops.size());

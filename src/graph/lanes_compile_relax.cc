@@ -33,8 +33,10 @@ bool LaneCompiler::relax() {
   for (size_t i = 0; i < circle.size(); ++i) {
     if (fork_spawner(circle[i], follower(i))) return true;
   }
-  for (uint32_t each : circle) {
-    if (refuse(each)) return true;
+  for (const Hold hold : {Hold::coordinator, Hold::spawned}) {
+    for (uint32_t each : circle) {
+      if (actors_[each].hold == hold && refuse(each)) return true;
+    }
   }
   return false;
 }
@@ -168,7 +170,22 @@ bool LaneCompiler::refuse(uint32_t body) {
     let_host_go(body, task);
   else
     let_hosts_go(coordinator);
+  close_refused();
   return true;
+}
+
+// Nobody needs the loops of coordinators that no exact lane makes: others may be open instead.
+void LaneCompiler::close_refused() {
+  std::vector<uint32_t> closed;
+  for (const auto& [task, fork] : host_forks_) {
+    if (program_.refused[class_[coordinator_[task]]]) closed.push_back(task);
+  }
+  std::sort(closed.begin(), closed.end());
+  for (uint32_t task : closed) {
+    const uint32_t body = host_forks_[task].body;
+    if (stander_[task] == body) stander_[task] = kNone;
+    let_host_go(body, task);
+  }
 }
 
 }  // namespace contrafact::graph
