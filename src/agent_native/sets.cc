@@ -9,6 +9,7 @@
 #include "agent_native/agent.h"
 #include "agent_native/recording.h"
 #include "agent_native/signal_handlers.h"
+#include "contrafact/accesses.h"
 #include "recorder/access_sets.h"
 #include "translate/translator.h"
 
@@ -24,6 +25,7 @@ using translate::t_thread;
 namespace {
 
 constexpr size_t kHeldMax = 32;
+constexpr size_t kGaps = static_cast<size_t>(format::kSetGapLast) + 1;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
 static_assert(translate::kAccessRead == format::kAccessRead && translate::kAccessWrite == format::kAccessWrite &&
@@ -32,10 +34,16 @@ static_assert(translate::kAccessRead == format::kAccessRead && translate::kAcces
 
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
-  int64_t window_ns = 0, period_ns = 0;  // 0: always
-  std::atomic<uint64_t> complete{0}, incomplete{0}, outside{0};
+  int64_t window_ns = 0, period_ns = 0;        // 0: always
+  std::atomic<uint64_t> segments[kGaps] = {};  // by SetGap
+  std::atomic<uint64_t> outside{0};
 };
 constinit Sets* g_state = nullptr;
+
+// Programs that tell of their accesses themselves (contrafact/accesses.h): nothing is translated.
+std::atomic<bool> g_instrumented{false};
+thread_local constinit uint8_t t_wanted __attribute__((tls_model("initial-exec"))) = 0;
+thread_local constinit bool t_noting __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
 
@@ -148,8 +156,7 @@ void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
           std::span<const translate::Access> accesses) {
   auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
   recorder::append_accesses(client, thread.sent, time_ns, gap, {ranges, accesses.size()});
-  auto& counter = gap == SetGap::complete ? g_state->complete : g_state->incomplete;
-  counter.fetch_add(1, std::memory_order_relaxed);
+  g_state->segments[static_cast<size_t>(gap)].fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -194,9 +201,17 @@ void write_sets_facts(recorder::Recorder& recorder) {
     recorder.add_fact("sets." + key, std::to_string(value));
   };
   const translate::Statistics statistics = g_state->translator->statistics();
-  fact("segments.complete", g_state->complete.load(std::memory_order_relaxed));
-  fact("segments.incomplete", g_state->incomplete.load(std::memory_order_relaxed));
+  constexpr const char* kGapNames[kGaps] = {"complete", "not_observed", "outside_window", "unsupported", "system_call",
+                                            "signal",   "left",         "overflow",       "lost"};
+  uint64_t incomplete = 0;
+  for (size_t i = 0; i < kGaps; ++i) {
+    const uint64_t count = g_state->segments[i].load(std::memory_order_relaxed);
+    if (i > 0) incomplete += count;
+    if (i == 0 || count > 0) fact(std::string("segments.") + kGapNames[i], count);
+  }
+  fact("segments.incomplete", incomplete);
   if (g_state->period_ns != 0) fact("sections.outside_window", g_state->outside.load(std::memory_order_relaxed));
+  recorder.add_fact("sets.source", g_instrumented.load(std::memory_order_relaxed) ? "compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
@@ -216,6 +231,7 @@ void detach_sets() {
   SetsThread* thread = t_sets;
   if (!thread) return;
   t_sets = nullptr;
+  t_wanted = 0;
   t_thread.mode = Mode::native;
   g_state->translator->detach();
   delete thread;
@@ -227,6 +243,11 @@ void SetsCall::begin(uint64_t* slot) {
   slot_ = slot;
   outer_ = thread->call;
   thread->call = this;
+  if (g_instrumented.load(std::memory_order_relaxed)) {
+    from_ = t_noting ? From::foreign : t_wanted != 0 ? From::translated : From::native;
+    t_wanted = 0;
+    return;
+  }
   switch (t_thread.mode) {
     case Mode::native:
       break;
@@ -255,6 +276,10 @@ void SetsCall::end() {
   thread->call = outer_;
   if (from_ == From::foreign) {
     thread->tainted = true;
+    return;
+  }
+  if (g_instrumented.load(std::memory_order_relaxed)) {
+    t_wanted = thread->observing && thread->holds_any();
     return;
   }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
@@ -303,7 +328,33 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   if (thread.observing) translator.begin_segment(stack_pointer);
 }
 
+int begin_instrumented() {
+  if (!sets_are_on()) return 0;
+  g_instrumented.store(true, std::memory_order_relaxed);
+  return 1;
+}
+
+const volatile uint8_t* wanted_flag() {
+  return &t_wanted;
+}
+
+// The value after it is not known: every write counts as one that changes.
+void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
+  if (t_noting || !t_thread.thread) return;
+  t_noting = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if ((flags & translate::kAccessWrite) != 0) flags |= translate::kAccessChanged;
+  g_state->translator->note(const_cast<const void*>(begin), bytes, flags);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  t_noting = false;
+}
+
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) const contrafact_accesses contrafact_accesses_of_agent;
+const contrafact_accesses contrafact_accesses_of_agent = {CONTRAFACT_ACCESSES_VERSION, begin_instrumented, wanted_flag,
+                                                          note_access};
+static_assert(CONTRAFACT_ACCESS_READ == translate::kAccessRead && CONTRAFACT_ACCESS_WRITE == translate::kAccessWrite);
 
 void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken) {
   SetsThread* thread = t_sets;
