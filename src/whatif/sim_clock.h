@@ -1,12 +1,15 @@
-// Simulated time: a queue of timed events, and K cores shared equally by whoever wants one (processor sharing, which is
-// what the operating system's fair scheduler comes to over a few slices).
+// Simulated time: a queue of timed events, and K cores. Either shared equally by whoever wants one (processor sharing,
+// which is what the operating system's fair scheduler comes to over a few slices), or taken in turns (sim_slices.h).
 //
-// Not thread-safe. Deterministic: ties are broken by id. A CPU stretch costs O(log n) however often the sharing
-// changes, because stretches are ordered by virtual time, which runs slower the more threads share the cores.
+// Not thread-safe. Deterministic: ties are broken by id. A CPU stretch of shared cores costs O(log n) however often the
+// sharing changes, because stretches are ordered by virtual time, which runs slower the more threads share the cores.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "whatif/sim_slices.h"
 
 namespace contrafact::whatif {
 
@@ -21,20 +24,31 @@ class SimClock {
     uint32_t id;
   };
 
-  // `cores`: 0 for unlimited.
-  explicit SimClock(uint32_t cores) : cores_(cores) {}
+  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares.
+  explicit SimClock(uint32_t cores, int64_t slice_ns = 0) : cores_(cores) {
+    if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns);
+  }
 
+  // A thread has its core wholly or not at all.
+  bool sliced() const { return slices_.has_value(); }
   int64_t now_ns() const { return now_ns_; }
-  int64_t cpu_ns() const { return cpu_ns_; }
+  int64_t cpu_ns() const { return sliced() ? slices_->cpu_ns() : cpu_ns_; }
   void at(int64_t time_ns, TimedKind kind, uint32_t id) { push(timed_, {time_ns, static_cast<uint32_t>(kind), id}); }
   // Thread `id` wants a core until it has had it for this long.
   void use_core(int64_t duration_ns, uint32_t id) {
+    if (sliced()) return slices_->use(now_ns_, duration_ns, id);
     cpu_ns_ += duration_ns;
     push(running_, {virtual_ + (duration_ns << kFraction), 0, id});
   }
 
+  // The thread uses a core until `stop_core`.
+  // REQUIRES: sliced()
+  void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
+  void stop_core(uint32_t id) { slices_->end_now(now_ns_, id); }
+
   // Moves to the next event; false if there is none.
   bool next(Event& event) {
+    if (sliced()) return next_sliced(event);
     if (timed_.empty() && running_.empty()) return false;
     const int64_t cpu_at_ns = running_.empty() ? INT64_MAX : now_ns_ + real_until(running_.front().key);
     if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
@@ -63,6 +77,25 @@ class SimClock {
   // matters; 2^53 ns, 104 days, of it fit.
   static constexpr int kFraction = 10;
   __extension__ using Wide = __int128;
+
+  bool next_sliced(Event& event) {
+    slices_->settle(now_ns_);
+    for (;;) {
+      const int64_t cpu_at_ns = slices_->next_ns();
+      if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
+        const Entry entry = pop(timed_);
+        now_ns_ = entry.key;
+        event = {false, static_cast<TimedKind>(entry.kind), entry.id};
+        return true;
+      }
+      if (!slices_->moves()) return false;  // nobody is there, or all spin for what nobody brings
+      now_ns_ = cpu_at_ns;
+      const uint32_t id = slices_->step(cpu_at_ns);
+      if (id == SimSlices::kNone) continue;
+      event = {true, TimedKind::resume, id};
+      return true;
+    }
+  }
 
   bool shared() const { return cores_ != 0 && running_.size() > cores_; }
 
@@ -119,6 +152,7 @@ class SimClock {
   }
 
   const uint32_t cores_;
+  std::optional<SimSlices> slices_;
   int64_t now_ns_ = 0;
   int64_t virtual_ = 0;
   int64_t cpu_ns_ = 0;

@@ -1,4 +1,4 @@
-// The machine that executes a SimProgram: simulated threads, pools and cores. One run, then it is used up. Not
+// The machine that executes a SimProgram: simulated threads, pools, locks and cores. One run, then it is used up. Not
 // thread-safe.
 //
 // A thread holds a stack of frames, one for each fiber that it is inside of: inlined tasks, stages run by whoever
@@ -13,6 +13,7 @@
 #include "whatif/sim_clock.h"
 #include "whatif/sim_pool.h"
 #include "whatif/sim_program.h"
+#include "whatif/sim_sections.h"
 #include "whatif/sim_trace.h"
 #include "whatif/simulate.h"
 
@@ -20,11 +21,13 @@ namespace contrafact::whatif {
 
 class SimMachine {
  public:
-  SimMachine(const SimProgram& program, std::span<const Treatment> treatments, const SimulateOptions& options,
-             uint32_t cores);
+  SimMachine(const SimProgram& program, const SectionPlan& plan, std::span<const Treatment> treatments,
+             const SimulateOptions& options, uint32_t cores);
 
   // Runs to the end, or until nothing can happen any more.
   base::Result<Simulation> run();
+  // After the run: what each lock was waited for, those that nobody took left out.
+  std::vector<LockWait> lock_waits() const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -35,7 +38,7 @@ class SimMachine {
     uint32_t written;  // the task as which the result's trace knows it
     bool in_wait;      // its wait has begun
   };
-  enum class Mode : uint8_t { idle, starting, running, waiting, token, finished };
+  enum class Mode : uint8_t { idle, starting, running, waiting, token, lock, spinning, barrier, credit, finished };
   struct Thread {
     std::vector<Frame> stack;
     uint32_t stream = 0;
@@ -44,6 +47,17 @@ class SimMachine {
     uint32_t reserved = kNone;  // starting: the task that it will run
     uint32_t blocked_on = kNone;
     Mode mode = Mode::starting;
+    // In a queue for a lock, semaphore or barrier:
+    bool in_queue = false;   // it has asked, and has not gone on yet
+    bool granted = false;    // it has what it waited for when it comes back
+    bool woken = false;      // it is on its way to try again
+    uint32_t next_waiter = kNone;
+    uint64_t wanted = 0;     // lock_value; at a condition, how many signals
+    int64_t wait_since_ns = 0;
+  };
+  struct Round {
+    uint32_t arrived = 0;
+    uint32_t first = kNone, last = kNone;
   };
   enum class TaskState : uint8_t { unknown, queued, running, ended };
   // Who goes on when a task completes: a thread, or a coordinator's rest.
@@ -82,6 +96,31 @@ class SimMachine {
   void block(uint32_t id, Mode mode, uint32_t on);
   bool break_tokens();
 
+  // sim_machine_sync.cc
+  bool step_take(uint32_t id, const Op& op);
+  void step_give(const Op& op);
+  bool step_sem_take(uint32_t id, const Op& op);
+  void step_sem_post(const Op& op);
+  bool step_barrier(uint32_t id, const Op& op);
+  bool step_credit_wait(uint32_t id, const Op& op);
+  void step_credit_fire(const Op& op);
+  bool break_credits();
+  bool may_enter(const SimLock& lock, uint64_t value) const;
+  void had_lock(uint32_t id, const Op& op, SimLock& lock);
+  void wait_for_lock(uint32_t id, const Op& op, bool spins);
+  void enqueue(uint32_t& first, uint32_t& last, uint32_t id, bool by_need);
+  uint32_t dequeue(uint32_t& first, uint32_t& last);
+  void wake_waiter(uint32_t id, int64_t latency_ns);
+  void leave_lock(SimLock& lock, bool shared);
+  void hand_over(SimLock& lock, int64_t latency_ns);
+  void wake_to_try(SimLock& lock);
+  void change_phase(SimLock& lock);
+  void grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns);
+  bool break_turns();
+  double random_share();
+  int64_t latency_ns(const LatencySamples& samples);
+  int64_t recorded_latency_ns(uint32_t id);
+
   // False for what a damaged trace starts twice.
   bool is_new(uint32_t task) const { return states_[task] == TaskState::unknown; }
   bool is_queued(uint32_t task) const { return states_[task] == TaskState::queued; }
@@ -92,6 +131,9 @@ class SimMachine {
   std::string stuck_reason(const Thread& thread) const;
 
   const SimProgram& program_;
+  const SectionPlan& plan_;
+  const std::span<const Op> ops_;
+  const std::span<const Fiber> fibers_;
   const model::Trace& trace_;
   const std::span<const Treatment> treatments_;
   const SimulateOptions& options_;
@@ -116,6 +158,11 @@ class SimMachine {
   std::vector<uint32_t> chain_;  // tasks that `complete` still has to complete
   uint64_t steps_ = 0;
   uint64_t tokens_broken_ = 0;
+  std::vector<SimLock> locks_;
+  std::vector<Round> rounds_;
+  uint64_t random_;
+  bool native_ = false;
+  uint64_t turns_broken_ = 0;
 };
 
 }  // namespace contrafact::whatif

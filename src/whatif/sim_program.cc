@@ -7,6 +7,7 @@
 #include "model/task_walk.h"
 #include "whatif/sim_off_core.h"
 #include "whatif/sim_share.h"
+#include "whatif/sim_sync_ops.h"
 #include "whatif/sim_wakes.h"
 
 namespace contrafact::whatif {
@@ -46,6 +47,9 @@ class Compiler {
     tokens_ = match_wakes(trace_, program_.uses);
     program_.tokens = tokens_.count;
     program_.latencies.token_ns = tokens_.latency_ns;
+    program_.sync = gather_sync_facts(trace_, recorded_cores(trace_), tokens_.count);
+    program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
+    native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!kernel_told_) assume_shares();
     find_dynamic();
@@ -54,7 +58,7 @@ class Compiler {
     find_background();
     program_.ops.reserve(trace_.event_count() * 2);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
-      if (program_.uses[i].role != ThreadRole::bystander) compile_thread(i);
+      if (is_simulated(i)) compile_thread(i);
     }
     return std::move(program_);
   }
@@ -66,6 +70,10 @@ class Compiler {
     std::vector<Op> ops;
   };
 
+  bool is_simulated(uint32_t thread) const {
+    return native_ || program_.uses[thread].role != ThreadRole::bystander;
+  }
+  bool is_simulated(EventIndex event) const { return is_simulated(trace_.thread_of(event).value); }
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
   int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
 
@@ -136,7 +144,7 @@ class Compiler {
     spawners_.assign(trace_.tasks.size(), TaskId());
     completers_.assign(trace_.tasks.size(), TaskId());
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
-      if (program_.uses[thread].role == ThreadRole::bystander) continue;
+      if (!is_simulated(thread)) continue;
       for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
         if (walk.kind() == EventKind::task_spawn) spawners_[walk.a()] = walk.task();
         if (walk.kind() == EventKind::task_complete) note_complete(walk);
@@ -241,7 +249,7 @@ class Compiler {
   void compile_thread(uint32_t thread) {
     const model::ThreadUse& use = program_.uses[thread];
     worker_ = use.role == ThreadRole::worker;
-    joined_ = use.role == ThreadRole::joined;
+    own_cpu_ = native_ || use.role == ThreadRole::joined;
     drafts_.clear();
     drafts_.push_back({program_.thread_fiber(thread), {}});
     finished_ = {};
@@ -287,9 +295,7 @@ class Compiler {
       if (trace_.kind[i] != EventKind::task_start) continue;
       const TaskRow& run = task(trace_.a[i]);
       if (run.kind != TaskKind::thread) break;
-      const bool simulated =
-          run.spawn.valid() && program_.uses[trace_.thread_of(run.spawn).index()].role != ThreadRole::bystander;
-      if (simulated) return;
+      if (run.spawn.valid() && is_simulated(run.spawn)) return;
       break;
     }
     program_.releases.push_back({thread, trace_.time_ns[range.begin] - program_.begin_ns});
@@ -300,7 +306,7 @@ class Compiler {
     Draft& draft = drafts_.back();
     const bool own_run = drafts_.size() == 1 || is_thread_run(draft.fiber);
     if (own_run && worker_) return;
-    if (own_run && !joined_ && !kernel_told_)
+    if (own_run && !own_cpu_ && !kernel_told_)
       return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
     off_core.split(
         begin_ns, end_ns,
@@ -360,6 +366,9 @@ class Compiler {
       case EventKind::wait_end:
         return wait(walk, event);
       case EventKind::block_begin:
+      case EventKind::lock_request:
+      case EventKind::lock_request_shared:
+      case EventKind::sync_wait:
         wait_net_ns_.push_back(0);
         return;
       case EventKind::block_end:
@@ -375,8 +384,21 @@ class Compiler {
         if (!worker_) emit(event);
         return;
       default:
+        if (is_sync(walk.kind())) return synchronise(walk, event);
         return emit(event);
     }
+  }
+
+  void synchronise(const TaskWalk& walk, uint32_t event) {
+    const int64_t net_ns = model::closes(walk.kind()) ? pop_wait_net_ns() : 0;
+    append_sync_ops(program_, event, net_ns, keep_emits_, current().ops);
+  }
+
+  int64_t pop_wait_net_ns() {
+    if (wait_net_ns_.empty()) return 0;
+    const int64_t net_ns = wait_net_ns_.back();
+    wait_net_ns_.pop_back();
+    return net_ns;
   }
 
   void open_task(uint32_t id, uint32_t event) {
@@ -437,8 +459,7 @@ class Compiler {
   void spawn(uint32_t id, uint32_t event) {
     if (program_.dynamic[id]) return;
     const TaskRow& row = task(id);
-    const bool runs =
-        row.start.valid() && program_.uses[trace_.thread_of(row.start).index()].role != ThreadRole::bystander;
+    const bool runs = row.start.valid() && is_simulated(row.start);
     const bool workers_run = row.kind == TaskKind::thread && runs &&
                              program_.uses[trace_.thread_of(row.start).index()].role == ThreadRole::worker;
     const bool caller_runs = program_.called[id] && row.kind != TaskKind::thread;
@@ -447,8 +468,7 @@ class Compiler {
   }
 
   void wait(const TaskWalk& walk, uint32_t event) {
-    const int64_t net_ns = wait_net_ns_.empty() ? 0 : wait_net_ns_.back();
-    if (!wait_net_ns_.empty()) wait_net_ns_.pop_back();
+    const int64_t net_ns = pop_wait_net_ns();
     if (!walk.has_closed()) return;
     const Frame& wait = walk.closed();
     const TaskId awaited = wait.task.valid() ? wait.task : TaskId(walk.a());
@@ -466,8 +486,7 @@ class Compiler {
   }
 
   void block(const TaskWalk& walk, uint32_t event) {
-    const int64_t net_ns = wait_net_ns_.empty() ? 0 : wait_net_ns_.back();
-    if (!wait_net_ns_.empty()) wait_net_ns_.pop_back();
+    const int64_t net_ns = pop_wait_net_ns();
     if (!walk.has_closed()) return;
     const uint32_t begin = walk.closed().begin.value;
     const uint32_t token = tokens_.of_event.empty() ? kNoEvent : tokens_.of_event[begin];
@@ -477,7 +496,9 @@ class Compiler {
     if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
     } else {
-      add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
+      const int64_t pause_ns =
+          native_ ? program_.sync.block_ns(trace_.b[begin], trace_.time_ns[begin], trace_.time_ns[event]) : net_ns;
+      add(current(), OpCode::pause, static_cast<uint64_t>(pause_ns));
     }
     emit(event);
   }
@@ -504,8 +525,9 @@ class Compiler {
   CoreShare share_;
   int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
+  bool native_ = false;
   bool worker_ = false;
-  bool joined_ = false;
+  bool own_cpu_ = false;  // the thread's own code is CPU, even if the kernel did not tell
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
   Finished finished_;                 // a worker's latest outermost task, its tail still open
   std::vector<int64_t> wait_net_ns_;  // open waits and blocks: time inside them but outside nested tasks

@@ -8,6 +8,8 @@
 //  a plain thread's own code, which mostly waits for the
 //    outside world (an acceptor in a system call looks as if it ran);
 //  - stops of the virtual machine are pauses.
+// Native threads are simulated whether they deal with tasks or not, and their own code is CPU: what blocks in it is
+// recorded.
 //
 // Invariants
 //  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is
@@ -22,6 +24,7 @@
 #include "model/thread_state.h"
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
+#include "whatif/sim_sync.h"
 
 namespace contrafact::whatif {
 
@@ -37,6 +40,13 @@ enum class OpCode : uint8_t {
   wait_done,
   token_wait,  // value: number of the wake that ended the recorded block
   token_fire,  // value: the same
+  take,        // value: lock_value
+  give,        // value: lock_value
+  sem_take,    // value: lock_value
+  sem_post,    // value: lock_value
+  barrier,     // value: its round
+  credit_wait,  // value: a condition
+  credit_fire,  // value: a condition
   end,         // of the fiber's task
   ret,         // value: unused; the fiber is over
 };
@@ -46,6 +56,20 @@ struct Op {
   uint32_t event;  // the recorded event that it stands for; UINT32_MAX for none
   OpCode code;
 };
+
+// An operation on a lock: the lock, as what, and which critical section it begins or ends.
+constexpr uint64_t lock_value(uint32_t section, uint32_t lock, bool shared) {
+  return uint64_t{section} | uint64_t{lock} << 32 | uint64_t{shared} << 63;
+}
+constexpr uint32_t section_of(uint64_t lock_value) {
+  return static_cast<uint32_t>(lock_value);
+}
+constexpr uint32_t lock_of(uint64_t lock_value) {
+  return static_cast<uint32_t>(lock_value >> 32) & INT32_MAX;
+}
+constexpr bool is_shared(uint64_t lock_value) {
+  return lock_value >> 63 != 0;
+}
 
 struct Fiber {
   uint32_t begin = 0;
@@ -81,6 +105,7 @@ struct SimProgram {
   std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
   uint32_t tokens = 0;
   Latencies latencies;
+  SyncFacts sync;        // empty but for native traces
   int64_t begin_ns = 0;  // the recorded run's beginning ...
   int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;

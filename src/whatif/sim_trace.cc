@@ -75,6 +75,8 @@ base::Result<Trace> SimTrace::finish(int64_t begin_ns, uint32_t cores) {
   parts.methods = trace_.methods;
   parts.contexts = trace_.contexts;
   parts.pools = trace_.pools;
+  parts.locks = trace_.locks;
+  parts.method_addresses = trace_.method_addresses;
   parts.strings = trace_.strings;
   parts.strings.insert(parts.strings.end(), extra_strings_.begin(), extra_strings_.end());
   parts.dependencies = trace_.dependencies;

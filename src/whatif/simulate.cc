@@ -1,7 +1,9 @@
 #include "whatif/simulate.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "whatif/retime.h"
 #include "whatif/sim_machine.h"
 #include "whatif/sim_program.h"
 
@@ -68,12 +70,16 @@ base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
 namespace {
 
 base::Result<Simulation> simulate_program(const SimProgram& program, std::span<const Treatment> treatments,
-                                          const SimulateOptions& options) {
+                                          std::span<const SectionEdit> edits, const SimulateOptions& options) {
   if (base::Status status = check_treatments(*program.trace, treatments); !status) return status.error();
   std::vector<std::string> notes;
   const uint32_t cores = core_count(*program.trace, options, notes);
-  base::Result<Simulation> simulation = SimMachine(program, treatments, options, cores).run();
-  if (simulation) simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
+  const SectionPlan plan = plan_sections(program, edits, options.lock_rule);
+  SimMachine machine(program, plan, treatments, options, cores);
+  base::Result<Simulation> simulation = machine.run();
+  if (!simulation) return simulation;
+  simulation->locks = machine.lock_waits();
+  simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
   return simulation;
 }
 
@@ -81,7 +87,7 @@ base::Result<Simulation> simulate_program(const SimProgram& program, std::span<c
 
 base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
                                   const SimulateOptions& options) {
-  return simulate_program(compile_program(trace, options.build_trace), treatments, options);
+  return simulate_program(compile_program(trace, options.build_trace), treatments, {}, options);
 }
 
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
@@ -89,7 +95,9 @@ base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const Simu
 }
 
 Simulator::Simulator(const model::Trace& trace)
-    : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {}
+    : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {
+  if (program_->sync.native) retimer_ = std::make_unique<const Retimer>(*program_);
+}
 
 Simulator::~Simulator() = default;
 
@@ -97,7 +105,26 @@ base::Result<Simulation> Simulator::simulate(std::span<const Treatment> treatmen
                                              const SimulateOptions& options) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  return simulate_program(*program_, treatments, quiet);
+  return simulate_program(*program_, treatments, {}, quiet);
+}
+
+base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdit> edits,
+                                                      const SimulateOptions& options) const {
+  if (!edits.empty() && edits.size() != sections().size()) {
+    return base::Error{"the edits are for " + std::to_string(edits.size()) + " critical sections, the trace has " +
+                       std::to_string(sections().size())};
+  }
+  SimulateOptions quiet = options;
+  quiet.build_trace = false;
+  return simulate_program(*program_, {}, edits, quiet);
+}
+
+int64_t Simulator::retime_sections(std::span<const SectionEdit> edits) const {
+  return retimer_ ? retimer_->duration_ns(edits) : program_->end_ns - program_->begin_ns;
+}
+
+std::span<const model::CriticalSection> Simulator::sections() const {
+  return program_->sync.sections;
 }
 
 base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& options) const {
@@ -109,8 +136,14 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
   if (check.recorded_ns > 0) {
     check.error = static_cast<double>(check.simulated_ns - check.recorded_ns) / static_cast<double>(check.recorded_ns);
   }
-  constexpr double kTrustedError = 0.05;
-  check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError;
+  if (retimer_) {
+    check.retimed_ns = retimer_->duration_ns({});
+    const auto recorded_ns = static_cast<double>(std::max<int64_t>(retimer_->recorded_ns(), 1));
+    check.retimed_error = static_cast<double>(check.retimed_ns - retimer_->recorded_ns()) / recorded_ns;
+  }
+  constexpr double kTrustedError = 0.05, kRetimedError = 0.02;
+  check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError &&
+                  std::fabs(check.retimed_error) <= kRetimedError;
   check.notes = std::move(run->notes);
   if (!run->stuck.empty())
     check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);

@@ -21,6 +21,8 @@
 #include "base/result.h"
 #include "model/trace.h"
 #include "whatif/improvement.h"
+#include "whatif/section_edit.h"
+#include "whatif/sim_lock.h"
 
 namespace contrafact::whatif {
 
@@ -43,6 +45,11 @@ struct SimulateOptions {
   std::vector<PoolSize> pool_sizes;  // overrides
   bool recorded_latencies = true;    // hand-off and wake-up latencies as recorded; false: none
   bool build_trace = true;           // false: metrics only, about twice as fast
+
+  // Native traces.
+  LockRule lock_rule = LockRule::barging; // who gets a lock next
+  uint64_t seed = 0;     // 0: every hand-over takes the typical time; else one of the recorded ones, drawn by this
+  int64_t slice_ns = 0;  // how long a thread keeps a core that others want; 0: as recorded
 };
 
 // A thread that could not go on when nothing could happen any more.
@@ -50,6 +57,14 @@ struct StuckTask {
   model::TaskId task;       // none: a plain thread outside any task
   model::TaskId waits_for;  // none: not known
   std::string reason;       // "queued: pool shop-pool has no free worker", "waits for Feed.load (Feed.java:41)"
+};
+
+// How one lock was waited for in a simulated run.
+struct LockWait {
+  uint32_t lock = 0;  // a row of trace.locks, or a new one of the edits (section_edit.h)
+  uint64_t acquisitions = 0;
+  uint64_t contended = 0;
+  int64_t wait_ns = 0;  // all threads together
 };
 
 struct Simulation {
@@ -62,6 +77,7 @@ struct Simulation {
   uint64_t unknown_waits = 0;      // waits whose cause the trace does not hold: kept at their recorded length
   std::vector<StuckTask> stuck;    // empty: the run came to its end
   std::vector<std::string> notes;  // assumptions that this trace forced, one line each
+  std::vector<LockWait> locks;     // native traces: by lock
 };
 
 // What the improvements make of each task. Errors: two of them treat one task differently, or a task does not exist.
@@ -78,12 +94,17 @@ struct BaselineCheck {
   int64_t recorded_ns = 0;
   int64_t simulated_ns = 0;
   double error = 0;      // (simulated - recorded) / recorded
-  bool trusted = false;  // within 5 % and not stuck
+  bool trusted = false;  // within 5 %, re-timed within 2 %, and not stuck
   std::vector<std::string> notes;
+
+  // Native traces also re-timed: beyond 2 % the trace does not explain its own waits.
+  int64_t retimed_ns = 0;
+  double retimed_error = 0;
 };
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options = {});
 
 struct SimProgram;
+class Retimer;
 
 // Many simulations of one trace, metrics only: what they share is worked out once. Immutable, may be shared between
 // threads; `trace` must outlive it.
@@ -94,9 +115,17 @@ class Simulator {
   // As the functions of the same names; options.build_trace is ignored: there is none.
   base::Result<Simulation> simulate(std::span<const Treatment> treatments, const SimulateOptions& options = {}) const;
   base::Result<BaselineCheck> check_baseline(const SimulateOptions& options = {}) const;
+  // The run with its critical sections changed. `edits`: parallel to `sections`, or empty.
+  base::Result<Simulation> simulate_sections(std::span<const SectionEdit> edits,
+                                             const SimulateOptions& options = {}) const;
+  // The same by re-timing (retime.h): recorded order, and as many cores as it takes.
+  int64_t retime_sections(std::span<const SectionEdit> edits) const;
+  // model::critical_sections of the trace; empty but for native ones.
+  std::span<const model::CriticalSection> sections() const;
 
  private:
   std::unique_ptr<const SimProgram> program_;
+  std::unique_ptr<const Retimer> retimer_;  // of native traces
 };
 
 }  // namespace contrafact::whatif

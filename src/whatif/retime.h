@@ -1,0 +1,41 @@
+// Re-timing: the recorded run with each wait computed anew from what ended it, in one pass over the events in recorded
+// order (max-plus: a time is the latest of its causes' times plus a recorded delay). Locks keep their recorded order;
+// what a thread did between two waits keeps its recorded length, lost cores included.
+//
+// Unedited it has to give back the recorded duration: if it does not, the trace does not explain its own waits, and
+// nothing computed from it is to be trusted. As a prediction it is too hopeful wherever threads outnumber cores: who
+// waits for a lock gives its core to others, and that is not in it.
+//
+// Immutable after construction, may be shared between threads; `program` and its trace must outlive it. Linear in the
+// events but for one sort at construction.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "whatif/section_edit.h"
+#include "whatif/sim_program.h"
+
+namespace contrafact::whatif {
+
+class Retimer {
+ public:
+  explicit Retimer(const SimProgram& program);
+
+  int64_t recorded_ns() const { return recorded_ns_; }
+  // The duration with the edits made. REQUIRES: `edits` is empty or parallel to program.sync.sections.
+  int64_t duration_ns(std::span<const SectionEdit> edits) const;
+
+ private:
+  friend class RetimePass;
+  const SimProgram& program_;
+  std::vector<uint32_t> order_;       // the events that matter, by time
+  std::vector<uint32_t> thread_of_;   // by position in `order_`
+  std::vector<uint32_t> begin_of_;    // by position in `order_`: the event that began the wait which this one ends
+  std::vector<int64_t> free_ns_;      // by section: when its recorded lock had been given up before
+  std::vector<uint32_t> cause_of_;    // by section: the event that ended a wait at a condition, once or semaphore
+  std::vector<bool> counts_;          // by thread: the run is not over without it
+  int64_t recorded_ns_ = 0;
+};
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,337 @@
+// The machine's part about native threads: locks, semaphores, barriers, and who goes on when.
+#include "whatif/sim_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace contrafact::whatif {
+
+using model::EventKind;
+
+// xorshift64*: the same on every machine.
+double SimMachine::random_share() {
+  random_ ^= random_ >> 12;
+  random_ ^= random_ << 25;
+  random_ ^= random_ >> 27;
+  return static_cast<double>((random_ * 0x2545F4914F6CDD1Dull) >> 11) * 0x1p-53;
+}
+
+int64_t SimMachine::latency_ns(const LatencySamples& samples) {
+  if (!options_.recorded_latencies) return 0;
+  return options_.seed == 0 ? samples.median_ns() : samples.at(random_share());
+}
+
+bool SimMachine::may_enter(const SimLock& lock, uint64_t value) const {
+  switch (lock.rule) {
+    case LockRule::recorded:
+      return lock.over >= plan_.need[section_of(value)];
+    case LockRule::fifo:
+      return lock.first == kNone && lock.free_for(is_shared(value));
+    case LockRule::barging:
+      break;
+  }
+  return lock.free_for(is_shared(value));
+}
+
+bool SimMachine::step_take(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  SimLock& lock = locks_[lock_of(op.value)];
+  if (!thread.granted) {
+    if (!may_enter(lock, op.value)) {
+      wait_for_lock(id, op, lock.kind == format::LockKind::spinlock && clock_.sliced());
+      return false;
+    }
+    lock.enter(is_shared(op.value));
+  }
+  had_lock(id, op, lock);
+  if (lock.early > 0) {
+    --lock.early;
+    leave_lock(lock, is_shared(op.value));
+  }
+  return true;
+}
+
+// Counts and writes what the thread has now, and moves it on.
+void SimMachine::had_lock(uint32_t id, const Op& op, SimLock& lock) {
+  Thread& thread = threads_[id];
+  const bool shared = is_shared(op.value);
+  if (thread.in_queue) {
+    lock.wait_ns += clock_.now_ns() - thread.wait_since_ns;
+    out_.write(thread.stream, clock_.now_ns(), shared ? EventKind::lock_acquired_shared : EventKind::lock_acquired,
+               lock_of(op.value), static_cast<uint32_t>(model::Outcome::normal));
+  } else {
+    out_.write(thread.stream, clock_.now_ns(), shared ? EventKind::lock_acquire_shared : EventKind::lock_acquire,
+               lock_of(op.value), program_.sync.sections[section_of(op.value)].site.value);
+  }
+  thread.granted = thread.in_queue = false;
+  ++thread.stack.back().pc;
+}
+
+// `lock` waits are in order of arrival, but under the recorded order by what they need, so that the front is next.
+void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
+  Thread& thread = threads_[id];
+  SimLock& lock = locks_[lock_of(op.value)];
+  if (!thread.in_queue) {
+    thread.in_queue = true;
+    thread.wait_since_ns = clock_.now_ns();
+    ++lock.contended;
+    out_.write(thread.stream, clock_.now_ns(),
+               is_shared(op.value) ? EventKind::lock_request_shared : EventKind::lock_request, lock_of(op.value),
+               program_.sync.sections[section_of(op.value)].site.value);
+  }
+  thread.wanted = op.value;
+  enqueue(lock.first, lock.last, id, lock.rule == LockRule::recorded);
+  thread.mode = spins ? Mode::spinning : Mode::lock;
+  thread.blocked_on = lock_of(op.value);
+  if (spins) clock_.hold_core(id);
+}
+
+void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id, bool by_need) {
+  Thread& thread = threads_[id];
+  thread.next_waiter = kNone;
+  if (first == kNone) {
+    first = last = id;
+    return;
+  }
+  const auto need = [&](uint32_t t) { return plan_.need[section_of(threads_[t].wanted)]; };
+  if (!by_need || need(last) <= need(id)) {
+    threads_[last].next_waiter = id;
+    last = id;
+    return;
+  }
+  uint32_t* at = &first;
+  while (need(*at) <= need(id)) at = &threads_[*at].next_waiter;
+  thread.next_waiter = *at;
+  *at = id;
+}
+
+uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
+  const uint32_t id = first;
+  first = threads_[id].next_waiter;
+  if (first == kNone) last = kNone;
+  return id;
+}
+
+void SimMachine::wake_waiter(uint32_t id, int64_t latency_ns) {
+  if (threads_[id].mode == Mode::spinning) return clock_.stop_core(id);
+  clock_.at(clock_.now_ns() + latency_ns, TimedKind::resume, id);
+}
+
+void SimMachine::step_give(const Op& op) {
+  SimLock& lock = locks_[lock_of(op.value)];
+  if (!lock.writer && lock.readers == 0) {
+    ++lock.early;
+    return;
+  }
+  leave_lock(lock, is_shared(op.value));
+}
+
+void SimMachine::leave_lock(SimLock& lock, bool shared) {
+  lock.leave(shared);
+  if (lock.first == kNone) return;
+  switch (lock.rule) {
+    case LockRule::recorded:
+      while (lock.first != kNone && lock.over >= plan_.need[section_of(threads_[lock.first].wanted)])
+        hand_over(lock, recorded_latency_ns(lock.first));
+      return;
+    case LockRule::fifo:
+      while (lock.first != kNone && lock.free_for(is_shared(threads_[lock.first].wanted)))
+        hand_over(lock, latency_ns(program_.sync.lock_latency));
+      return;
+    case LockRule::barging:
+      return lock.kind == format::LockKind::rwlock ? change_phase(lock) : wake_to_try(lock);
+  }
+}
+
+// The C library's reader-writer locks hand over: from a writer to all readers that wait, else to a writer; from the last
+// reader to a writer. Readers that come in between enter.
+void SimMachine::change_phase(SimLock& lock) {
+  if (lock.readers > 0) return;
+  uint32_t at = lock.first;
+  lock.first = lock.last = kNone;
+  uint32_t first_writer = kNone;
+  while (at != kNone) {
+    const uint32_t id = at;
+    at = threads_[id].next_waiter;
+    const bool shared = is_shared(threads_[id].wanted);
+    if (!shared && first_writer == kNone) first_writer = id;
+    enqueue(lock.first, lock.last, id, false);
+    if (!shared) continue;
+    grant_out_of_turn(lock, id, latency_ns(program_.sync.lock_latency));
+  }
+  if (lock.readers == 0 && first_writer != kNone)
+    grant_out_of_turn(lock, first_writer, latency_ns(program_.sync.lock_latency));
+}
+
+// A thread that did not wait in the recording waits here because it came a little too early: what it then needs to go
+// on is no more than what it waited.
+int64_t SimMachine::recorded_latency_ns(uint32_t id) {
+  const Thread& thread = threads_[id];
+  const int64_t typical_ns = latency_ns(program_.sync.lock_latency);
+  if (program_.sync.sections[section_of(thread.wanted)].contended()) return typical_ns;
+  return std::min(typical_ns, clock_.now_ns() - thread.wait_since_ns);
+}
+
+void SimMachine::hand_over(SimLock& lock, int64_t latency_ns) {
+  const uint32_t id = dequeue(lock.first, lock.last);
+  threads_[id].granted = true;
+  lock.enter(is_shared(threads_[id].wanted));
+  wake_waiter(id, latency_ns);
+}
+
+// Those who spin are all there; of those who sleep one is woken, or all readers that stand together.
+void SimMachine::wake_to_try(SimLock& lock) {
+  if (threads_[lock.first].mode == Mode::spinning) {
+    while (lock.first != kNone) wake_waiter(dequeue(lock.first, lock.last), 0);
+    return;
+  }
+  if (lock.coming > 0) return;
+  const bool shared = is_shared(threads_[lock.first].wanted);
+  do {
+    const uint32_t id = dequeue(lock.first, lock.last);
+    threads_[id].woken = true;
+    ++lock.coming;
+    wake_waiter(id, latency_ns(program_.sync.lock_latency));
+  } while (shared && lock.first != kNone && is_shared(threads_[lock.first].wanted));
+}
+
+bool SimMachine::step_sem_take(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  SimLock& semaphore = locks_[lock_of(op.value)];
+  if (!thread.granted) {
+    if (semaphore.count == 0) {
+      wait_for_lock(id, op, false);
+      return false;
+    }
+    --semaphore.count;
+    ++semaphore.acquisitions;
+  }
+  had_lock(id, op, semaphore);
+  return true;
+}
+
+void SimMachine::step_sem_post(const Op& op) {
+  SimLock& semaphore = locks_[lock_of(op.value)];
+  if (semaphore.first == kNone) {
+    ++semaphore.count;
+    return;
+  }
+  const uint32_t id = dequeue(semaphore.first, semaphore.last);
+  threads_[id].granted = true;
+  ++semaphore.acquisitions;
+  wake_waiter(id, latency_ns(program_.sync.token_latency));
+}
+
+bool SimMachine::step_barrier(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  if (std::exchange(thread.granted, false)) {
+    ++thread.stack.back().pc;
+    return true;
+  }
+  const auto number = static_cast<uint32_t>(op.value);
+  Round& round = rounds_[number];
+  if (++round.arrived < program_.sync.round_sizes[number]) {
+    thread.mode = Mode::barrier;
+    thread.blocked_on = number;
+    enqueue(round.first, round.last, id, false);
+    return false;
+  }
+  while (round.first != kNone) {
+    const uint32_t other = dequeue(round.first, round.last);
+    threads_[other].granted = true;
+    wake_waiter(other, latency_ns(program_.sync.token_latency));
+  }
+  ++thread.stack.back().pc;
+  return true;
+}
+
+// Comers are served in the order of their coming: what they need never decreases.
+bool SimMachine::step_credit_wait(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  const auto number = static_cast<uint32_t>(op.value);
+  SimLock& condition = locks_[number];
+  if (!std::exchange(thread.granted, false)) {
+    const std::vector<uint32_t>& needs = program_.sync.credits.needs[number];
+    const uint32_t need = needs[std::min<size_t>(condition.comers++, needs.size() - 1)];
+    if (condition.count < need) {
+      thread.wanted = need;
+      thread.mode = Mode::credit;
+      thread.blocked_on = number;
+      thread.wait_since_ns = clock_.now_ns();
+      ++condition.contended;
+      enqueue(condition.first, condition.last, id, false);
+      return false;
+    }
+  } else {
+    condition.wait_ns += clock_.now_ns() - thread.wait_since_ns;
+  }
+  ++condition.acquisitions;
+  ++thread.stack.back().pc;
+  return true;
+}
+
+void SimMachine::step_credit_fire(const Op& op) {
+  SimLock& condition = locks_[static_cast<uint32_t>(op.value)];
+  ++condition.count;
+  while (condition.first != kNone && threads_[condition.first].wanted <= condition.count) {
+    const uint32_t id = dequeue(condition.first, condition.last);
+    threads_[id].granted = true;
+    wake_waiter(id, latency_ns(program_.sync.token_latency));
+  }
+}
+
+// Nothing can happen, and somebody waits for a signal: lets the first one go, as the recording did without it.
+bool SimMachine::break_credits() {
+  for (SimLock& condition : locks_) {
+    if (condition.kind != format::LockKind::condition || condition.first == kNone) continue;
+    const uint32_t id = dequeue(condition.first, condition.last);
+    threads_[id].granted = true;
+    ++tokens_broken_;
+    wake_waiter(id, 0);
+    return true;
+  }
+  return false;
+}
+
+// Nothing can happen: in another order than recorded, a lock's turn, or a signal, can be behind what waits for it. Lets
+// the one go whose turn comes first. False if nobody waits for a turn.
+bool SimMachine::break_turns() {
+  uint32_t first = kNone;
+  for (uint32_t id = 0; id < threads_.size(); ++id) {
+    const Thread& thread = threads_[id];
+    const bool waits = thread.mode == Mode::lock || thread.mode == Mode::spinning;
+    if (!waits || !thread.in_queue || locks_[thread.blocked_on].rule != LockRule::recorded) continue;
+    if (!locks_[thread.blocked_on].free_for(is_shared(thread.wanted))) continue;
+    const auto since = [&](uint32_t t) {
+      return program_.sync.sections[section_of(threads_[t].wanted)].acquire_ns;
+    };
+    if (first == kNone || since(id) < since(first)) first = id;
+  }
+  if (first == kNone) return false;
+  ++turns_broken_;
+  grant_out_of_turn(locks_[threads_[first].blocked_on], first, 0);
+  return true;
+}
+
+// To one from anywhere in the queue.
+void SimMachine::grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns) {
+  uint32_t before = kNone;
+  for (uint32_t at = lock.first; at != id; at = threads_[at].next_waiter) before = at;
+  (before == kNone ? lock.first : threads_[before].next_waiter) = threads_[id].next_waiter;
+  if (lock.last == id) lock.last = before;
+  threads_[id].granted = true;
+  lock.enter(is_shared(threads_[id].wanted));
+  wake_waiter(id, latency_ns);
+}
+
+std::vector<LockWait> SimMachine::lock_waits() const {
+  std::vector<LockWait> waits;
+  for (uint32_t i = 0; i < locks_.size(); ++i) {
+    const SimLock& lock = locks_[i];
+    if (lock.acquisitions == 0 && lock.contended == 0) continue;
+    waits.push_back({i, lock.acquisitions, lock.contended, lock.wait_ns});
+  }
+  return waits;
+}
+
+}  // namespace contrafact::whatif

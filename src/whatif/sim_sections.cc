@@ -1,0 +1,208 @@
+#include "whatif/sim_sections.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using Mode = SectionEdit::Mode;
+using model::CriticalSection;
+
+// Rewrites one fiber's operations.
+class FiberEditor {
+ public:
+  FiberEditor(std::span<const SectionEdit> edits, std::vector<Op>& out) : edits_(edits), out_(out) {}
+
+  void run(std::span<const Op> ops) {
+    open_.clear();
+    for (const Op& op : ops) {
+      switch (op.code) {
+        case OpCode::take:
+          take(op);
+          break;
+        case OpCode::give:
+          give(op);
+          break;
+        case OpCode::cpu:
+          cpu(op);
+          break;
+        default:
+          out_.push_back(op);
+          break;
+      }
+    }
+  }
+
+ private:
+  struct Open {
+    uint32_t section;
+    size_t take_at;   // in `out_`; the CPU before it stands at take_at - 1 where head_left was not 0
+    int64_t head_left_ns;
+  };
+
+  static constexpr Op kNothing{0, UINT32_MAX, OpCode::emit};
+
+  const SectionEdit& edit_of(const Op& op) const { return edits_[section_of(op.value)]; }
+
+  static Op edited(const Op& op, const SectionEdit& edit) {
+    Op result = op;
+    result.value = lock_value(section_of(op.value), edit.lock, edit.mode == Mode::shared);
+    return result;
+  }
+
+  void take(const Op& op) {
+    const SectionEdit& edit = edit_of(op);
+    if (edit.mode == Mode::none) return;
+    if (edit.head_outside_ns > 0) out_.push_back(kNothing);
+    if (edit.head_outside_ns > 0 || edit.tail_outside_ns > 0)
+      open_.push_back({section_of(op.value), out_.size(), edit.head_outside_ns});
+    out_.push_back(edited(op, edit));
+  }
+
+  // What is hoisted out of the head goes to the place kept before the acquisition.
+  void cpu(const Op& op) {
+    Op rest = op;
+    for (Open& open : open_) {
+      const int64_t moved_ns = std::min(open.head_left_ns, static_cast<int64_t>(rest.value));
+      if (moved_ns <= 0) continue;
+      open.head_left_ns -= moved_ns;
+      rest.value -= static_cast<uint64_t>(moved_ns);
+      Op& before = out_[open.take_at - 1];
+      before.code = OpCode::cpu;
+      before.value += static_cast<uint64_t>(moved_ns);
+    }
+    if (rest.value > 0) out_.push_back(rest);
+  }
+
+  void give(const Op& op) {
+    const SectionEdit& edit = edit_of(op);
+    if (edit.mode == Mode::none) return;
+    uint64_t moved_ns = 0;
+    const auto open =
+        std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.section == section_of(op.value); });
+    if (open != open_.end()) {
+      auto left_ns = static_cast<uint64_t>(std::max<int64_t>(edit.tail_outside_ns, 0));
+      for (size_t i = out_.size(); i > open->take_at + 1 && left_ns > 0; --i) {
+        Op& inside = out_[i - 1];
+        if (inside.code != OpCode::cpu) continue;
+        const uint64_t from_here_ns = std::min(left_ns, inside.value);
+        inside.value -= from_here_ns;
+        left_ns -= from_here_ns;
+        moved_ns += from_here_ns;
+        if (inside.value == 0) inside = kNothing;
+      }
+      open_.erase(open);
+    }
+    out_.push_back(edited(op, edit));
+    if (moved_ns > 0) out_.push_back({moved_ns, UINT32_MAX, OpCode::cpu});
+  }
+
+  std::span<const SectionEdit> edits_;
+  std::vector<Op>& out_;
+  std::vector<Open> open_;
+};
+
+class Planner {
+ public:
+  Planner(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule)
+      : program_(program), sections_(program.sync.sections), edits_(edits), rule_(rule) {
+    CHECK(edits.empty() || edits.size() == sections_.size());
+  }
+
+  SectionPlan run() {
+    if (!edits_.empty()) edit_ops();
+    make_locks();
+    if (rule_ == LockRule::recorded) count_needs();
+    return std::move(plan_);
+  }
+
+ private:
+  SectionEdit edit(size_t section) const { return edits_.empty() ? unedited(sections_[section]) : edits_[section]; }
+  bool is_simulated(const CriticalSection& section) const {
+    return section.outcome == model::Outcome::normal && section.release.valid() &&
+           model::is_held(program_.trace->locks[section.lock.index()].kind);
+  }
+
+  void edit_ops() {
+    plan_.ops.reserve(program_.ops.size());
+    plan_.fibers.resize(program_.fibers.size());
+    FiberEditor editor(edits_, plan_.ops);
+    for (size_t i = 0; i < program_.fibers.size(); ++i) {
+      const Fiber& fiber = program_.fibers[i];
+      plan_.fibers[i].begin = static_cast<uint32_t>(plan_.ops.size());
+      editor.run({program_.ops.data() + fiber.begin, program_.ops.data() + fiber.end});
+      plan_.fibers[i].end = static_cast<uint32_t>(plan_.ops.size());
+    }
+  }
+
+  void make_locks() {
+    const auto& rows = program_.trace->locks;
+    plan_.locks.resize(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      SimLock& lock = plan_.locks[i];
+      lock.kind = rows[i].kind;
+      lock.rule = rule_;
+      lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
+    }
+    for (size_t s = 0; s < edits_.size(); ++s) {
+      const uint32_t number = edits_[s].lock;
+      if (number < plan_.locks.size() || !is_simulated(sections_[s])) continue;
+      plan_.locks.resize(number + 1);
+    }
+    for (size_t s = 0; s < edits_.size(); ++s) {
+      if (edits_[s].lock < rows.size() || !is_simulated(sections_[s])) continue;
+      const SimLock& old = plan_.locks[sections_[s].lock.index()];
+      plan_.locks[edits_[s].lock].kind = old.kind;
+      plan_.locks[edits_[s].lock].rule = rule_;
+    }
+  }
+
+  // Sections are sorted by recorded lock and time. Only where sections of two locks became one's does that not do.
+  std::vector<uint32_t> in_order() const {
+    std::vector<uint32_t> order(sections_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto moved = [&](uint32_t s) {
+      return edits_[s].lock != sections_[s].lock.value && edits_[s].lock < program_.trace->locks.size();
+    };
+    if (edits_.empty() || std::none_of(order.begin(), order.end(), moved)) return order;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+      return sections_[x].acquire_ns < sections_[y].acquire_ns;
+    });
+    return order;
+  }
+
+  void count_needs() {
+    struct Count {
+      uint32_t all = 0;
+      uint32_t to_exclusive = 0;
+    };
+    std::vector<Count> counts(plan_.locks.size());
+    plan_.need.assign(sections_.size(), 0);
+    for (const uint32_t s : in_order()) {
+      const SectionEdit change = edit(s);
+      if (change.mode == Mode::none || !is_simulated(sections_[s])) continue;
+      Count& count = counts[change.lock];
+      const bool shared = change.mode == Mode::shared;
+      plan_.need[s] = shared ? count.to_exclusive : count.all;
+      ++count.all;
+      if (!shared) count.to_exclusive = count.all;
+    }
+  }
+
+  const SimProgram& program_;
+  const std::vector<CriticalSection>& sections_;
+  const std::span<const SectionEdit> edits_;
+  const LockRule rule_;
+  SectionPlan plan_;
+};
+
+}  // namespace
+
+SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule) {
+  return Planner(program, edits, rule).run();
+}
+
+}  // namespace contrafact::whatif

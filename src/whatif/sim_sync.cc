@@ -1,0 +1,261 @@
+#include "whatif/sim_sync.h"
+
+#include <algorithm>
+
+#include "model/sync_wakes.h"
+#include "whatif/sim_latency.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using format::LockKind;
+using model::CriticalSection;
+using model::EventKind;
+using model::Outcome;
+using model::Trace;
+
+class Gatherer {
+ public:
+  Gatherer(const Trace& trace, uint32_t cores) : trace_(trace), cores_(cores) {}
+
+  SyncFacts run(uint32_t first_token) {
+    facts_.native = trace_.fact("agent") == "native" || !trace_.locks.empty();
+    if (!facts_.native) return std::move(facts_);
+    busy_ = BusyCores(trace_, cores_);
+    find_usual_blocks();
+    facts_.sections = model::critical_sections(trace_);
+    index_events();
+    match_waits(first_token);
+    facts_.credits = count_credits(trace_, facts_.sections, wakes_);
+    count_semaphores();
+    sample_latencies();
+    facts_.busy = std::move(busy_);
+    return std::move(facts_);
+  }
+
+ private:
+  LockKind kind_of(const CriticalSection& section) const { return trace_.locks[section.lock.index()].kind; }
+  int64_t time(model::EventIndex event) const { return trace_.time_ns[event.index()]; }
+
+  // A tenth of a place's blocks are no longer than this.
+  void find_usual_blocks() {
+    std::unordered_map<uint32_t, std::vector<int64_t>> lengths_ns;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const model::EventRange range = trace_.thread_events(model::ThreadId(t));
+      uint32_t begin = SyncFacts::kNone;
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        if (trace_.kind[i] == EventKind::block_begin) begin = i;
+        if (trace_.kind[i] != EventKind::block_end || begin == SyncFacts::kNone) continue;
+        lengths_ns[trace_.b[begin]].push_back(trace_.time_ns[i] - trace_.time_ns[begin]);
+      }
+    }
+    for (auto& [place, all_ns] : lengths_ns) {
+      const auto tenth = all_ns.begin() + static_cast<int64_t>(all_ns.size() / 10);
+      std::nth_element(all_ns.begin(), tenth, all_ns.end());
+      facts_.usual_block_ns[place] = *tenth;
+    }
+  }
+
+  void index_events() {
+    facts_.section_of_event.assign(trace_.event_count(), SyncFacts::kNone);
+    for (uint32_t s = 0; s < facts_.sections.size(); ++s) {
+      const CriticalSection& section = facts_.sections[s];
+      facts_.section_of_event[section.acquire.index()] = s;
+      if (section.release.valid()) facts_.section_of_event[section.release.index()] = s;
+    }
+  }
+
+  void match_waits(uint32_t first_token) {
+    facts_.token_of_section.assign(facts_.sections.size(), SyncFacts::kNone);
+    facts_.round_of_section.assign(facts_.sections.size(), SyncFacts::kNone);
+    wakes_ = model::sync_wakes(trace_, facts_.sections);
+    struct Member {
+      uint32_t cause;
+      uint32_t section;
+    };
+    std::vector<Member> members;
+    uint32_t token = first_token;
+    for (const model::SyncWake& wake : wakes_) {
+      const LockKind kind = kind_of(facts_.sections[wake.wait]);
+      if (kind == LockKind::barrier) {
+        members.push_back({wake.cause.value, wake.wait});
+      } else if (kind == LockKind::once) {
+        facts_.token_of_section[wake.wait] = token;
+        facts_.fires.push_back({wake.cause.value, token++});
+      }
+    }
+    std::sort(facts_.fires.begin(), facts_.fires.end(), [](const TokenFire& x, const TokenFire& y) {
+      return x.event != y.event ? x.event < y.event : x.token < y.token;
+    });
+    if (members.empty()) return;
+    // The one who came last belongs to the round that it ended.
+    for (uint32_t s = 0; s < facts_.sections.size(); ++s) {
+      const CriticalSection& section = facts_.sections[s];
+      if (kind_of(section) == LockKind::barrier && section.contended() && section.outcome == Outcome::normal)
+        members.push_back({section.request.value, s});
+    }
+    std::sort(members.begin(), members.end(), [](const Member& x, const Member& y) {
+      return x.cause != y.cause ? x.cause < y.cause : x.section < y.section;
+    });
+    for (size_t i = 0; i < members.size();) {
+      size_t next = i + 1;
+      while (next < members.size() && members[next].cause == members[i].cause) ++next;
+      // A waiter's own request is nobody's cause but where it came last.
+      if (next - i > 1) {
+        for (size_t k = i; k < next; ++k)
+          facts_.round_of_section[members[k].section] = static_cast<uint32_t>(facts_.round_sizes.size());
+        facts_.round_sizes.push_back(static_cast<uint32_t>(next - i));
+      }
+      i = next;
+    }
+  }
+
+  void count_semaphores() {
+    facts_.semaphore_counts.assign(trace_.locks.size(), 0);
+    struct Change {
+      uint32_t lock;
+      int64_t time_ns;
+      int32_t by;
+    };
+    std::vector<Change> changes;
+    for (const CriticalSection& section : facts_.sections) {
+      if (kind_of(section) == LockKind::semaphore && section.outcome == Outcome::normal)
+        changes.push_back({section.lock.value, section.acquire_ns, -1});
+    }
+    if (changes.empty()) return;
+    for (uint32_t i = 0; i < trace_.event_count(); ++i) {
+      const model::LockId lock(trace_.a[i]);
+      if (trace_.kind[i] != EventKind::sync_signal || !lock.valid()) continue;
+      if (trace_.locks[lock.index()].kind == LockKind::semaphore)
+        changes.push_back({lock.value, trace_.time_ns[i], +1});
+    }
+    std::sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
+      if (x.lock != y.lock) return x.lock < y.lock;
+      return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.by > y.by;
+    });
+    int64_t count = 0;
+    for (size_t i = 0; i < changes.size(); ++i) {
+      if (i == 0 || changes[i].lock != changes[i - 1].lock) count = 0;
+      count += changes[i].by;
+      uint32_t& least = facts_.semaphore_counts[changes[i].lock];
+      if (count < 0) least = std::max(least, static_cast<uint32_t>(-count));
+    }
+  }
+
+  // From the last release that stood in the way to the acquisition.
+  void sample_latencies() {
+    const auto was_free = [&](int64_t time_ns) { return busy_.was_free(time_ns); };
+    std::vector<int64_t> free_ns(facts_.sections.size());  // by section: when its lock had been given up before
+    int64_t writers_ns = 0, all_ns = 0;
+    std::vector<int64_t> crowded_ns;
+    for (uint32_t s = 0; s < facts_.sections.size(); ++s) {
+      const CriticalSection& section = facts_.sections[s];
+      if (s == 0 || facts_.sections[s - 1].lock != section.lock) writers_ns = all_ns = INT64_MIN;
+      free_ns[s] = section.shared ? writers_ns : all_ns;
+      if (section.outcome != Outcome::normal || !model::is_held(kind_of(section))) continue;
+      if (section.contended() && free_ns[s] > section.request_ns && free_ns[s] <= section.acquire_ns) {
+        std::vector<int64_t>& samples = was_free(free_ns[s]) ? facts_.lock_latency.sorted_ns : crowded_ns;
+        samples.push_back(section.acquire_ns - free_ns[s]);
+      }
+      all_ns = std::max(all_ns, section.release_ns);
+      if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
+    }
+    settle(facts_.lock_latency.sorted_ns, crowded_ns);
+    crowded_ns.clear();
+    for (const model::SyncWake& wake : wakes_) {
+      const CriticalSection& wait = facts_.sections[wake.wait];
+      int64_t cause_ns = time(wake.cause);
+      // The mutex has to be had again.
+      const uint32_t next = wait.acquire.value + 1;
+      if (next < trace_.event_count() && trace_.kind[next] == EventKind::lock_acquire) {
+        const uint32_t retaken = facts_.section_of_event[next];
+        if (retaken != SyncFacts::kNone) cause_ns = std::max(cause_ns, free_ns[retaken]);
+      }
+      if (cause_ns <= wait.request_ns || cause_ns > wait.acquire_ns) continue;
+      std::vector<int64_t>& samples = was_free(cause_ns) ? facts_.token_latency.sorted_ns : crowded_ns;
+      samples.push_back(wait.acquire_ns - cause_ns);
+    }
+    settle(facts_.token_latency.sorted_ns, crowded_ns);
+    sample_threads(was_free);
+    sample_slices();
+  }
+
+  template <typename WasFree>
+  void sample_threads(WasFree&& was_free) {
+    std::vector<int64_t> crowded_starts_ns, crowded_joins_ns;
+    for (const model::TaskRow& task : trace_.tasks) {
+      if (task.kind != model::TaskKind::thread || !task.spawn.valid() || !task.start.valid()) continue;
+      const model::EventRange range = trace_.thread_events(trace_.thread_of(task.start));
+      const int64_t spawn_ns = time(task.spawn);
+      (was_free(spawn_ns - 1) ? facts_.thread_latency.sorted_ns : crowded_starts_ns)
+          .push_back(std::max<int64_t>(0, trace_.time_ns[range.begin] - spawn_ns));
+    }
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const model::EventRange range = trace_.thread_events(model::ThreadId(t));
+      int64_t since_ns = 0;
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        if (trace_.kind[i] == EventKind::wait_begin) since_ns = trace_.time_ns[i];
+        if (trace_.kind[i] != EventKind::wait_end || trace_.a[i] == model::TaskId::kNone) continue;
+        const int64_t done_ns = completion_ns(trace_, model::TaskId(trace_.a[i]));
+        if (done_ns <= since_ns || done_ns > trace_.time_ns[i]) continue;
+        (was_free(done_ns) ? facts_.join_latency.sorted_ns : crowded_joins_ns).push_back(trace_.time_ns[i] - done_ns);
+      }
+    }
+    settle(facts_.thread_latency.sorted_ns, crowded_starts_ns);
+    settle(facts_.join_latency.sorted_ns, crowded_joins_ns);
+  }
+
+  // Where hardly a core was ever free, the shortest of the others say most about the way alone; and what is longer than
+  // any way is not one.
+  static void settle(std::vector<int64_t>& samples_ns, std::vector<int64_t>& crowded_ns) {
+    constexpr size_t kEnough = 10;
+    constexpr int64_t kWayMax = 100'000;
+    if (samples_ns.size() < kEnough && !crowded_ns.empty()) {
+      std::sort(crowded_ns.begin(), crowded_ns.end());
+      crowded_ns.resize((crowded_ns.size() + 3) / 4);
+      for (const int64_t ns : crowded_ns) samples_ns.push_back(std::min(ns, kWayMax));
+    }
+    std::sort(samples_ns.begin(), samples_ns.end());
+  }
+
+  void sample_slices() {
+    std::vector<int64_t> runs_ns;
+    for (const std::vector<model::CpuGap>& gaps : trace_.cpu) {
+      for (size_t i = 1; i < gaps.size(); ++i) {
+        if (gaps[i].preempted) runs_ns.push_back(gaps[i].out_ns - gaps[i - 1].in_ns);
+      }
+    }
+    if (runs_ns.empty()) return;
+    const auto middle = runs_ns.begin() + static_cast<int64_t>(runs_ns.size() / 2);
+    std::nth_element(runs_ns.begin(), middle, runs_ns.end());
+    facts_.slice_ns = std::max<int64_t>(*middle, 0);
+  }
+
+  const Trace& trace_;
+  const uint32_t cores_;
+  SyncFacts facts_;
+  BusyCores busy_;
+  std::vector<model::SyncWake> wakes_;
+};
+
+}  // namespace
+
+std::span<const TokenFire> SyncFacts::fires_at(uint32_t event) const {
+  const auto range = std::equal_range(fires.begin(), fires.end(), TokenFire{event, 0},
+                                      [](const TokenFire& x, const TokenFire& y) { return x.event < y.event; });
+  return {range.first, range.second};
+}
+
+int64_t SyncFacts::block_ns(uint32_t place, int64_t begin_ns, int64_t end_ns) const {
+  const int64_t length_ns = end_ns - begin_ns;
+  const auto usual = usual_block_ns.find(place);
+  if (usual == usual_block_ns.end()) return length_ns;
+  const int64_t in_queue_ns = end_ns - std::max(begin_ns, busy.crowded_since(end_ns));
+  return std::min(length_ns, std::max(usual->second, length_ns - in_queue_ns));
+}
+
+SyncFacts gather_sync_facts(const Trace& trace, uint32_t cores, uint32_t first_token) {
+  return Gatherer(trace, cores).run(first_token);
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,72 @@
+// What native threads do to each other through objects in memory, made ready for the simulation: which event takes or
+// gives up which critical section, who waits for which signal, which waits make one round of a barrier.
+//
+//  - Locks: sections (model/critical_sections.h), simulated as locks.
+//  - Conditions: signals are counted (sim_credits.h).
+//  - Onces: a wait ends by the signal that ended it in the recording (model/sync_wakes.h).
+//  - Barriers: rounds of the recorded members; whoever comes last lets the others go.
+//  - Semaphores: counters; their first value is the least that explains the recording.
+//
+// Pure function of the trace; read-only afterwards. Cost: that of critical_sections and sync_wakes, and a sort of the
+// context switches.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "model/critical_sections.h"
+#include "model/trace.h"
+#include "whatif/sim_busy_cores.h"
+#include "whatif/sim_credits.h"
+
+namespace contrafact::whatif {
+
+// Recorded times of one kind of hand-over, sorted. Where a core was free at the time of the cause: what is waiting for a
+// core, the simulation adds by itself.
+struct LatencySamples {
+  std::vector<int64_t> sorted_ns;
+  int64_t at(double share) const {
+    if (sorted_ns.empty()) return 0;
+    return sorted_ns[static_cast<size_t>(share * static_cast<double>(sorted_ns.size() - 1))];
+  }
+  int64_t median_ns() const { return at(0.5); }
+};
+
+struct TokenFire {
+  uint32_t event;  // sync_broadcast
+  uint32_t token;
+};
+
+struct SyncFacts {
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  std::vector<model::CriticalSection> sections;
+  std::vector<uint32_t> section_of_event;  // of the event that acquires, ends the wait, or releases; else kNone
+  Credits credits;                         // of conditions
+  std::vector<uint32_t> token_of_section;  // of waits at onces; kNone: nobody known woke it
+  std::vector<TokenFire> fires;            // sorted by event
+  std::vector<uint32_t> round_of_section;  // of waits at barriers
+  std::vector<uint32_t> round_sizes;
+  std::vector<uint32_t> semaphore_counts;  // by lock: at the beginning
+  LatencySamples lock_latency, token_latency;
+  LatencySamples thread_latency;  // from the creation of a thread to its first event
+  LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
+  BusyCores busy;
+  std::unordered_map<uint32_t, int64_t> usual_block_ns;  // by context
+  int64_t slice_ns = 0;  // how long a thread ran when it was preempted, in the middle; 0: nobody was
+
+  bool native = false;  // threads do not run for pools: all of them are simulated
+  uint32_t section_at(uint32_t event) const {
+    return section_of_event.empty() ? kNone : section_of_event[event];
+  }
+  std::span<const TokenFire> fires_at(uint32_t event) const;
+  // How long a block would have been, had a core been free at its end: what it could have been waiting for one is taken
+  // off, as far as it was longer than is usual at its place.
+  int64_t block_ns(uint32_t place, int64_t begin_ns, int64_t end_ns) const;
+};
+
+// Tokens are numbered from `first_token` on.
+SyncFacts gather_sync_facts(const model::Trace& trace, uint32_t cores, uint32_t first_token);
+
+}  // namespace contrafact::whatif

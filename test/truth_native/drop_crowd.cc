@@ -1,0 +1,27 @@
+// As drop_private, six threads that compute: more than the cores. Twin: no mutex.
+#include "work.h"
+
+static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t account[6][64];
+
+[[gnu::noinline]] static void book(int number) {
+#if !TWIN
+  pthread_mutex_lock(&accounts);
+#endif
+  account[number][0] += work(account[number][0] & 7, 400) & 1;
+#if !TWIN
+  pthread_mutex_unlock(&accounts);
+#endif
+}
+
+int main() {
+  run_threads(6, [](int number) {
+    for (int i = 0; i < 150; ++i) {
+      book(number);
+      if (work(static_cast<uint64_t>(i), 150) == 0) return;
+    }
+  });
+  uint64_t sum = 0;
+  for (auto& one : account) sum += one[0];
+  return print_result(sum);
+}
