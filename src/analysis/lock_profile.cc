@@ -174,11 +174,11 @@ class Profiler {
     }
     for (const CriticalSection& section : sections_) {
       const auto& of_thread = runs[section.thread.index()];
-      auto part = std::partition_point(of_thread.begin(), of_thread.end(), [&](const graph::PathPart& each) {
-        return each.end_ns <= section.acquire_ns;
-      });
+      auto part = std::partition_point(of_thread.begin(), of_thread.end(),
+                                       [&](const graph::PathPart& each) { return each.end_ns <= section.acquire_ns; });
       for (; part != of_thread.end() && part->begin_ns < section.release_ns; ++part) {
-        add_critical(section, std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns));
+        add_critical(section,
+                     std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns));
       }
     }
   }

@@ -4,9 +4,9 @@
 // sections of other threads that lie in it, by time. What no section covers is the way from a release to the next
 // acquisition: the system's wake-up.
 //
-// The critical path is the chain of work and hand-overs that the run's end waited for (graph/sync_graph.h). A lock is on
-// it while the thread that the path runs through holds the lock, and while the path waits for it; an instant counts for
-// each lock held then.
+// The critical path is the chain of work and hand-overs that the run's end waited for (graph/sync_graph.h). A lock is
+// on it while the thread that the path runs through holds the lock, and while the path waits for it; an instant counts
+// for each lock held then.
 //
 // Pure function. Cost: the model's critical sections, two sorts, and for each contended acquisition the sections within
 // its wait.
@@ -40,10 +40,10 @@ struct LockRowStats {
   LockId lock;
   std::string name;  // the variable's, or "mutex 3": its number in the trace
   LockUse use;
-  double held_share = 0;  // of the run, during which anybody held it
-  double wait_share = 0;  // of the threads' time together, spent waiting for it
+  double held_share = 0;      // of the run, during which anybody held it
+  double wait_share = 0;      // of the threads' time together, spent waiting for it
   double critical_share = 0;  // of the critical path
-  uint32_t threads = 0;   // that used it
+  uint32_t threads = 0;       // that used it
 };
 
 struct LockSiteStats {
@@ -63,7 +63,7 @@ struct LockProfile {
   std::vector<LockSiteStats> lock_sites;  // likewise
   int64_t run_ns = 0;
   int64_t critical_ns = 0;  // length of the critical path
-  int64_t threads_ns = 0;  // lifetimes of all threads together
+  int64_t threads_ns = 0;   // lifetimes of all threads together
 };
 
 LockProfile lock_profile(const model::Trace& trace);

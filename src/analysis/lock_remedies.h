@@ -27,14 +27,14 @@ enum class RemedyKind : uint8_t {
 
 struct LockRemedy {
   RemedyKind kind = RemedyKind::drop_lock;
-  std::vector<uint32_t> sites;        // where the source changes, the most used first
-  std::vector<model::LockId> locks;   // ascending
-  std::vector<uint32_t> sections;     // that change, ascending
-  std::vector<uint32_t> part;         // split_lock: by position in `sections`, from 0 on for each lock
+  std::vector<uint32_t> sites;            // where the source changes, the most used first
+  std::vector<model::LockId> locks;       // ascending
+  std::vector<uint32_t> sections;         // that change, ascending
+  std::vector<uint32_t> part;             // split_lock: by position in `sections`, from 0 on for each lock
   std::vector<int64_t> head_ns, tail_ns;  // shorten_section: by position in `sections`, what moves out
-  uint32_t parts = 0;                 // split_lock: into how many, of the lock with most
-  uint64_t of_sections = 0;           // that these sites have under these locks
-  uint64_t unknown = 0;               // of these: sets not complete
+  uint32_t parts = 0;                     // split_lock: into how many, of the lock with most
+  uint64_t of_sections = 0;               // that these sites have under these locks
+  uint64_t unknown = 0;                   // of these: sets not complete
 };
 
 // A site or lock for which a kind of remedy was considered and is not proposed; `reason` says why.

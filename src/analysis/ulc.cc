@@ -64,8 +64,7 @@ class Profiler {
   }
 
   void add(const graph::SectionPair& pair) {
-    const PairKind kind =
-        conflicts_.between(facts_.sets.of_section[pair.first], facts_.sets.of_section[pair.second]);
+    const PairKind kind = conflicts_.between(facts_.sets.of_section[pair.first], facts_.sets.of_section[pair.second]);
     const int64_t wait_ns = waited_ns(pair);
     const int64_t cost_ns = graph::is_unnecessary(kind) ? pair_cost_ns(pair, wait_ns) : 0;
     const uint32_t first_site = facts_.site_of[pair.first], second_site = facts_.site_of[pair.second];

@@ -7,9 +7,9 @@
 //     T1 ──[ first  ]──────── next lock event: tag2       cost = max(tag2, tag3) - max(tag2, tag3 - wait)
 //     T2     ···wait···[ second ]── next lock event: tag3
 //
-// where `wait` is what the second waited while the first held the lock, and until it had it. Costs are summed by the site
-// that waited, and their shares (equation 6) are of the sum over all sites. They say where to look; what a change gains
-// is a prediction (whatif/lock_estimate.h), for waits overlap and follow from each other.
+// where `wait` is what the second waited while the first held the lock, and until it had it. Costs are summed by the
+// site that waited, and their shares (equation 6) are of the sum over all sites. They say where to look; what a change
+// gains is a prediction (whatif/lock_estimate.h), for waits overlap and follow from each other.
 //
 // Pure functions. Cost: linear in events and pairs; each pair of different sets is compared once.
 #pragma once
@@ -61,11 +61,11 @@ struct UlcSitePair {
 };
 
 struct UlcProfile {
-  std::vector<UlcSite> sites;       // the dearest first, then by pairs
+  std::vector<UlcSite> sites;        // the dearest first, then by pairs
   std::vector<UlcSitePair> by_code;  // likewise
   PairCounts pairs;
   int64_t cost_ns = 0;
-  uint64_t sections = 0;                                                            // that were held
+  uint64_t sections = 0;                                                      // that were held
   std::array<uint64_t, static_cast<size_t>(format::kSetGapLast) + 1> gaps{};  // sections by the gap of their set
   // The whole run: recorded, and with all order between sections gone but what conflicts demand, on as many cores as it
   // takes.

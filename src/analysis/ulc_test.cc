@@ -21,13 +21,13 @@ std::string label(const SectionFacts& facts, uint32_t site) {
   return facts.sites.sites()[site].label;
 }
 
-// y waits 42 ns for x, which reads as y does. Next lock events: x ends at 80 (tag2), y at 100 (tag3). Without the wait y
-// would be through at 58, so the later of the two would be x at 80: the cost is 20.
+// y waits 42 ns for x, which reads as y does. Next lock events: x ends at 80 (tag2), y at 100 (tag3). Without the wait
+// y would be through at 58, so the later of the two would be x at 80: the cost is 20.
 TEST(Ulc, ThePairsCostIsWhatTheLaterOfBothThreadsGains) {
   const Trace trace = parsed(std::string(kHead) +
-                                 "10 x lock_acquire l a\n20 y lock_request l b\n58 x accesses reads\n60 x lock_release l\n"
-                                 "62 y lock_acquired l\n80 x thread_end\n92 y accesses reads\n92 y lock_release l\n"
-                                 "100 y thread_end\n");
+                             "10 x lock_acquire l a\n20 y lock_request l b\n58 x accesses reads\n60 x lock_release l\n"
+                             "62 y lock_acquired l\n80 x thread_end\n92 y accesses reads\n92 y lock_release l\n"
+                             "100 y thread_end\n");
   const SectionFacts facts(trace);
   const UlcProfile profile = ulc_profile(facts);
   ASSERT_EQ(profile.sites.size(), 1u);
@@ -46,9 +46,9 @@ TEST(Ulc, ThePairsCostIsWhatTheLaterOfBothThreadsGains) {
 // If the first thread's next segment ends later anyway (the other schedule of the paper's figure 7), nothing is gained.
 TEST(Ulc, APairWhoseFirstThreadEndsLaterCostsNothing) {
   const Trace trace = parsed(std::string(kHead) +
-                                 "10 x lock_acquire l a\n20 y lock_request l b\n58 x accesses reads\n60 x lock_release l\n"
-                                 "62 y lock_acquired l\n92 y accesses reads\n92 y lock_release l\n100 y thread_end\n"
-                                 "180 x thread_end\n");
+                             "10 x lock_acquire l a\n20 y lock_request l b\n58 x accesses reads\n60 x lock_release l\n"
+                             "62 y lock_acquired l\n92 y accesses reads\n92 y lock_release l\n100 y thread_end\n"
+                             "180 x thread_end\n");
   const UlcProfile profile = ulc_profile(SectionFacts(trace));
   EXPECT_EQ(profile.pairs.unnecessary(), 1u);
   EXPECT_EQ(profile.cost_ns, 0);
@@ -58,8 +58,8 @@ TEST(Ulc, APairWhoseFirstThreadEndsLaterCostsNothing) {
 TEST(Ulc, AConflictAndAnUnknownPairCostNothing) {
   const auto profile_of = [](std::string_view first, std::string_view second) {
     const Trace trace = parsed(std::string(kHead) + "10 x lock_acquire l a\n20 y lock_request l b\n" +
-                                   std::string(first) + "60 x lock_release l\n62 y lock_acquired l\n" +
-                                   std::string(second) + "92 y lock_release l\n100 y thread_end\n");
+                               std::string(first) + "60 x lock_release l\n62 y lock_acquired l\n" +
+                               std::string(second) + "92 y lock_release l\n100 y thread_end\n");
     return ulc_profile(SectionFacts(trace));
   };
   const UlcProfile conflict = profile_of("58 x accesses adds\n", "92 y accesses reads\n");
@@ -76,11 +76,12 @@ TEST(Ulc, AConflictAndAnUnknownPairCostNothing) {
 // The outer section is the union over its segments, the inner one has its own alone.
 TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
   const Trace trace = parsed(std::string(kHead) +
-                                 "0 x lock_acquire l a\n5 x accesses reads\n5 x lock_acquire k a\n8 x accesses adds\n"
-                                 "8 x lock_release k\n12 x accesses none\n12 x lock_release l\n");
+                             "0 x lock_acquire l a\n5 x accesses reads\n5 x lock_acquire k a\n8 x accesses adds\n"
+                             "8 x lock_release k\n12 x accesses none\n12 x lock_release l\n");
   const SectionFacts facts(trace);
   ASSERT_EQ(facts.sections.size(), 2u);
-  EXPECT_EQ(facts.sets.ranges_of(facts.sets.of_section[0])[0].flags, format::kAccessFlags & ~format::kAccessCommutative);
+  EXPECT_EQ(facts.sets.ranges_of(facts.sets.of_section[0])[0].flags,
+            format::kAccessFlags & ~format::kAccessCommutative);
   EXPECT_EQ(facts.sets.ranges_of(facts.sets.head[0].set)[0].flags, format::kAccessRead);
   EXPECT_EQ(facts.sets.head[0].length_ns, 5);
   EXPECT_EQ(facts.sets.tail[0].length_ns, 4);
@@ -92,10 +93,10 @@ TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
 // In the one section of x a segment is missing; that of y waits within its section, where nothing has to be observed.
 TEST(Ulc, ASegmentWithoutASetMakesTheSectionUnknown) {
   const Trace trace = parsed(std::string(kHead) +
-                                 "0 x lock_acquire l a\n5 x accesses reads\n5 x lock_acquire k a\n8 x lock_release k\n"
-                                 "12 x accesses none\n12 x lock_release l\n"
-                                 "20 y lock_acquire l a\n25 y accesses reads\n25 y lock_request k b\n"
-                                 "40 y lock_acquired k\n44 y accesses reads\n44 y lock_release k\n44 y lock_release l\n");
+                             "0 x lock_acquire l a\n5 x accesses reads\n5 x lock_acquire k a\n8 x lock_release k\n"
+                             "12 x accesses none\n12 x lock_release l\n"
+                             "20 y lock_acquire l a\n25 y accesses reads\n25 y lock_request k b\n"
+                             "40 y lock_acquired k\n44 y accesses reads\n44 y lock_release k\n44 y lock_release l\n");
   const SectionFacts facts(trace);
   const auto is_complete = [&](uint32_t s) { return facts.sets.is_complete(facts.sets.of_section[s]); };
   EXPECT_FALSE(is_complete(0));  // l, by x

@@ -173,7 +173,8 @@ const table::Schema kLocksSchema{
      {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together."},
      {"held_share", "of run", Type::ratio, Unit::ratio, "Of the run's duration, while somebody held it.", 1},
      {"critical_share", "critical", Type::ratio, Unit::ratio,
-      "Of the critical path (the chain of work and hand-overs that the end of the run waited for), while the lock was held "
+      "Of the critical path (the chain of work and hand-overs that the end of the run waited for), while the lock was "
+      "held "
       "on it or handed over."}}};
 
 const table::Schema kLockSitesSchema{

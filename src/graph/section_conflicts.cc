@@ -22,9 +22,9 @@ size_t seek(std::span<const AccessRange> ranges, size_t from, uint64_t address) 
   }
   const auto begin = ranges.begin() + static_cast<ptrdiff_t>(low);
   const auto end = ranges.begin() + static_cast<ptrdiff_t>(std::min(low + step + 1, ranges.size()));
-  return static_cast<size_t>(std::partition_point(begin, end, [&](const AccessRange& range) {
-                               return range.end() <= address;
-                             }) - ranges.begin());
+  return static_cast<size_t>(
+      std::partition_point(begin, end, [&](const AccessRange& range) { return range.end() <= address; }) -
+      ranges.begin());
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // The order in which the critical sections of each lock must run: recorded, or only as far as they conflict.
 //
 // From the recorded order the unnecessary part is removed with the transitive repair of PerfPlay, section 3.2: what was
-// ordered through a pair that is gone, and conflicts, keeps an order of its own. (A<B<C with <A,B> and <B,C> unnecessary
-// and A, C in conflict becomes A<C.)
+// ordered through a pair that is gone, and conflicts, keeps an order of its own. (A<B<C with <A,B> and <B,C>
+// unnecessary and A, C in conflict becomes A<C.)
 //
-// How: a sweep over each lock's sections with a state for each *cell*, a stretch of addresses that every set of the lock
-// covers wholly or not at all. Accesses of one class that need no order among each other (section_conflicts.h) form a
-// group; each section comes after the cell's previous group. Sections that are not known completely come after, and
-// before, every other that touches anything. Cost: for each section the cells that it touches, and the edges.
+// How: a sweep over each lock's sections with a state for each *cell*, a stretch of addresses that every set of the
+// lock covers wholly or not at all. Accesses of one class that need no order among each other (section_conflicts.h)
+// form a group; each section comes after the cell's previous group. Sections that are not known completely come after,
+// and before, every other that touches anything. Cost: for each section the cells that it touches, and the edges.
 #pragma once
 
 #include <cstdint>

@@ -127,7 +127,8 @@ TEST(SectionOrder, AnySectionsAreOrderedExactlyAsTheirConflictsDemand) {
     for (int i = 0; i < 12; ++i) {
       std::string ranges;
       for (uint32_t n = random() % 3; n > 0; --n) {
-        ranges += " " + std::to_string(random() % 12) + "+" + std::to_string(1 + random() % 4) + ":" + flags[random() % 6];
+        ranges +=
+            " " + std::to_string(random() % 12) + "+" + std::to_string(1 + random() % 4) + ":" + flags[random() % 6];
       }
       touched.push_back(random() % 20 == 0 ? "-" : ranges);
     }

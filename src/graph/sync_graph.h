@@ -26,10 +26,10 @@ inline constexpr uint32_t kNoVertex = UINT32_MAX;
 
 struct SyncVertex {
   uint32_t event;
-  uint32_t previous = kNoVertex;     // of the thread
-  uint32_t section = UINT32_MAX;     // that it acquires
-  int64_t delay_ns = 0;              // thread edge
-  int64_t way_ns = 0;                // see above
+  uint32_t previous = kNoVertex;  // of the thread
+  uint32_t section = UINT32_MAX;  // that it acquires
+  int64_t delay_ns = 0;           // thread edge
+  int64_t way_ns = 0;             // see above
   bool slept = false;
 };
 
@@ -50,8 +50,8 @@ struct SyncGraph {
 SyncGraph build_sync_graph(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                            const SectionOrder& recorded);
 
-// How long the run takes if sections keep only this order: the recorded one, or a part of it. With the recorded order it
-// is the recorded duration exactly, as far as clocks of different cores agree.
+// How long the run takes if sections keep only this order: the recorded one, or a part of it. With the recorded order
+// it is the recorded duration exactly, as far as clocks of different cores agree.
 int64_t propagate(const SyncGraph& graph, const SectionOrder& order);
 
 // What the run's end waited for, from its beginning: each part ends where the next one begins.

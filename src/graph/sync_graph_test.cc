@@ -34,8 +34,11 @@ constexpr const char* kHead =
 std::string contended(const std::string& set) {
   return std::string(kHead) +
          "0 x thread_begin\n0 y thread_begin\n"
-         "10 x lock_acquire l\n20 y lock_request l\n58 x accesses " + set + "\n60 x lock_release l\n62 y lock_acquired l\n"
-         "92 y accesses " + set + "\n92 y lock_release l\n80 x thread_end\n100 y thread_end\n";
+         "10 x lock_acquire l\n20 y lock_request l\n58 x accesses " +
+         set +
+         "\n60 x lock_release l\n62 y lock_acquired l\n"
+         "92 y accesses " +
+         set + "\n92 y lock_release l\n80 x thread_end\n100 y thread_end\n";
 }
 
 std::vector<std::string> told(const Recording& run) {
@@ -67,20 +70,21 @@ TEST(SyncGraph, TheCriticalPathGoesThroughTheHolderOfTheLock) {
 }
 
 TEST(SyncGraph, ThePathFollowsSignalsThreadsAndJoins) {
-  const Recording run(std::string(kHead) +
-                "0 x thread_begin\n5 x task_spawn t1\n8 y thread_begin\n8 y task_start t1\n"
-                "10 x lock_acquire l\n10 x lock_release l\n10 x sync_wait v\n40 y sync_signal v\n43 x sync_woken v\n"
-                "43 x lock_acquire l\n44 x lock_release l\n45 x wait_begin t1\n70 y task_end t1\n70 y thread_end\n"
-                "75 x wait_end t1\n80 x thread_end\n");
+  const Recording run(
+      std::string(kHead) +
+      "0 x thread_begin\n5 x task_spawn t1\n8 y thread_begin\n8 y task_start t1\n"
+      "10 x lock_acquire l\n10 x lock_release l\n10 x sync_wait v\n40 y sync_signal v\n43 x sync_woken v\n"
+      "43 x lock_acquire l\n44 x lock_release l\n45 x wait_begin t1\n70 y task_end t1\n70 y thread_end\n"
+      "75 x wait_end t1\n80 x thread_end\n");
   EXPECT_EQ(propagate(run.graph, run.recorded), 80);
-  EXPECT_THAT(told(run), testing::ElementsAre("x 0-5", "y 5-8 woken", "y 8-40", "y 40-70", "x 70-75 woken",
-                                              "x 75-80"));
+  EXPECT_THAT(told(run), testing::ElementsAre("x 0-5", "y 5-8 woken", "y 8-40", "y 40-70", "x 70-75 woken", "x 75-80"));
 }
 
 TEST(SyncGraph, AThreadThatStillWaitsAtTheEndDoesNotHoldItUp) {
-  const Recording run(std::string(kHead) +
-                "0 x thread_begin\n0 y thread_begin\n10 x lock_acquire l\n15 y lock_request l\n50 x lock_release l\n"
-                "55 y lock_acquired l\n56 y lock_release l\n57 y sync_wait v\n100 x thread_end\n");
+  const Recording run(
+      std::string(kHead) +
+      "0 x thread_begin\n0 y thread_begin\n10 x lock_acquire l\n15 y lock_request l\n50 x lock_release l\n"
+      "55 y lock_acquired l\n56 y lock_release l\n57 y sync_wait v\n100 x thread_end\n");
   EXPECT_FALSE(run.graph.counts[1]);
   EXPECT_EQ(propagate(run.graph, run.recorded), 100);
 }

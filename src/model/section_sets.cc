@@ -17,7 +17,7 @@ constexpr bool is_lock_event(EventKind kind) {
 // What was seen since the thread's last lock event.
 struct Segment {
   int64_t begin_ns = 0;
-  bool waits = false;             // it lies within the lock's own function
+  bool waits = false;              // it lies within the lock's own function
   std::vector<uint32_t> of_trace;  // the trace's sets
   SetGap gap = SetGap::complete;
 
@@ -104,7 +104,8 @@ class Collector {
 
   void end_segment(int64_t now_ns) {
     if (open_.empty()) return;
-    if (segment_.of_trace.empty() && segment_.gap == SetGap::complete && !segment_.waits && now_ns > segment_.begin_ns) {
+    if (segment_.of_trace.empty() && segment_.gap == SetGap::complete && !segment_.waits &&
+        now_ns > segment_.begin_ns) {
       segment_.gap = SetGap::not_observed;
     }
     const SectionSets::Part part{intern(segment_.of_trace, segment_.gap), now_ns - segment_.begin_ns};

@@ -31,8 +31,9 @@ struct SectionSets {
   bool is_complete(uint32_t set) const { return sets[set].gap == format::SetGap::complete; }
 };
 
-// `sections` are critical_sections(trace). A set is complete only if every segment was observed completely; else its gap
-// is the first one's, and its ranges are what is known of it. A section that another thread gave up is not observed.
+// `sections` are critical_sections(trace). A set is complete only if every segment was observed completely; else its
+// gap is the first one's, and its ranges are what is known of it. A section that another thread gave up is not
+// observed.
 SectionSets section_sets(const Trace& trace, std::span<const CriticalSection> sections);
 
 }  // namespace contrafact::model

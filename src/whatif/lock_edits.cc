@@ -30,7 +30,8 @@ bool is_around_wait(const Trace& trace, const CriticalSection& section) {
 std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const LockImprovement& change,
                        const std::vector<SectionEdit>& edits) {
   const size_t count = change.sections.size();
-  if (change.optimisation == LockOptimisation::split_lock && change.part.size() != count) return "a section has no part";
+  if (change.optimisation == LockOptimisation::split_lock && change.part.size() != count)
+    return "a section has no part";
   if (change.optimisation == LockOptimisation::shorten_section &&
       (change.head_ns.size() != count || change.tail_ns.size() != count)) {
     return "a section has no length";

@@ -11,6 +11,6 @@ namespace contrafact::whatif {
 
 // REQUIRES: `edits` is parallel to `sections`, and the improvement's sections can be edited (lock_edits.cc).
 void shorten_section(const model::Trace& trace, std::span<const model::CriticalSection> sections,
-        const LockImprovement& improvement, std::vector<SectionEdit>& edits);
+                     const LockImprovement& improvement, std::vector<SectionEdit>& edits);
 
 }  // namespace contrafact::whatif
