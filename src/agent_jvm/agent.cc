@@ -44,8 +44,9 @@ std::string property(jvmtiEnv* jvmti, const std::string& name) {
   return value;
 }
 
-void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject, const char* name, jobject, jint length,
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint length,
                            const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
+  if (redefined) g_agent->contexts->classes_redefined();
   if (!name) return;  // a redefined class gets its probes again
   auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
   if (!edited) return;
@@ -93,6 +94,7 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
     if (g_agent->options.strict) std::_Exit(1);
     return;
   }
+  g_agent->contexts->resolve(jni, thread);
   g_agent->threads->attach(jni, thread);
   set_live(jni, true);
   for (jvmtiEvent event :
@@ -101,6 +103,14 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}) {
     enable(event);
   }
+}
+
+void add_context_facts() {
+  const ContextTable::Facts facts = g_agent->contexts->facts();
+  if (!facts.walk_missing.empty()) g_agent->recorder->add_fact("context.walk_missing", facts.walk_missing);
+  if (!g_agent->options.compare_contexts) return;
+  g_agent->recorder->add_fact("context.compared", std::to_string(facts.compared));
+  g_agent->recorder->add_fact("context.different", std::to_string(facts.different));
 }
 
 void add_reuse_fact(JNIEnv* jni) {
@@ -114,6 +124,7 @@ void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
   if (!g_agent->live) return;
   set_live(jni, false);
   add_reuse_fact(jni);
+  add_context_facts();
   g_agent->probes->report();
   g_agent->recorder->stop("exit");
 }
@@ -242,9 +253,9 @@ base::Status load(Agent& agent) {
   for (Step step : {Step(add_capabilities), Step(start_recorder)}) {
     if (base::Status status = step(agent); !status) return status;
   }
-  agent.methods = std::make_unique<MethodTable>(agent.jvmti, *agent.recorder);
+  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
-                                                  agent.options.context_depth_max);
+                                                  agent.options.context_depth_max, agent.options.compare_contexts);
   agent.threads = std::make_unique<Threads>(agent);
   agent.probes = std::make_unique<Probes>(agent);
   return hook(agent);

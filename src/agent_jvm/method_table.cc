@@ -44,6 +44,11 @@ bool is_boundary(std::string_view signature, std::string_view method) {
   });
 }
 
+// Hidden classes may go at any time, but for those of lambdas, which last as long as their hosts.
+bool is_bound_to_loader(std::string_view signature) {
+  return signature.find("$$Lambda") != std::string_view::npos || signature.find(".0x") == std::string_view::npos;
+}
+
 // Lambda proxies and the like: "LHost$$Lambda$14.0x00000008000c1;" or with a slash in newer JDKs.
 bool is_hidden(std::string_view signature) {
   return signature.find("$$Lambda") != std::string_view::npos || signature.find(".0x") != std::string_view::npos ||
@@ -107,6 +112,7 @@ MethodInfo MethodTable::describe(jmethodID method) {
   JvmtiMemory release_signature(jvmti_, signature);
 
   const std::string_view text = signature;
+  info.may_be_unloaded = !is_bound_to_loader(text) || !is_of_lasting_loader(type);
   if (text.starts_with("Ljava/lang/Contrafact") || is_hidden(text)) return info;
   info.skip = false;
   info.boundary = is_boundary(text, name);
@@ -118,6 +124,19 @@ MethodInfo MethodTable::describe(jmethodID method) {
   JvmtiMemory release_lines(jvmti_, lines);
   info.id = row(text, name, type, info.line_at(0));
   return info;
+}
+
+// The loaders that a JVM begins with stay, and their classes with them.
+bool MethodTable::is_of_lasting_loader(jclass type) {
+  jobject loader = nullptr;
+  if (jvmti_->GetClassLoader(type, &loader) != JVMTI_ERROR_NONE) return false;
+  if (!loader) return true;
+  JNIEnv* jni = nullptr;
+  if (vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_10) != JNI_OK) return false;
+  char* signature = nullptr;
+  if (jvmti_->GetClassSignature(jni->GetObjectClass(loader), &signature, nullptr) != JVMTI_ERROR_NONE) return false;
+  JvmtiMemory release(jvmti_, signature);
+  return std::string_view(signature).starts_with("Ljdk/internal/loader/ClassLoaders$");
 }
 
 jmethodID MethodTable::declared(jclass type, std::string_view name, std::string_view descriptor) {

@@ -20,6 +20,8 @@ struct MethodInfo {
   bool skip = false;        // injected code, or a class the JDK hides: never in a context
   bool boundary = false;    // runs the body of a task: a context ends here, its callers belong to another task
   bool of_library = false;  // of java.util.concurrent or Thread: does not count as the program's frame
+  // The JVM may unload the class, and its memory may come to hold another method.
+  bool may_be_unloaded = true;
   std::vector<jvmtiLineNumberEntry> lines;
 
   uint32_t line_at(jlocation location) const;
@@ -27,7 +29,8 @@ struct MethodInfo {
 
 class MethodTable {
  public:
-  MethodTable(jvmtiEnv* jvmti, recorder::Recorder& recorder) : jvmti_(jvmti), recorder_(recorder) {}
+  MethodTable(jvmtiEnv* jvmti, JavaVM* vm, recorder::Recorder& recorder)
+      : jvmti_(jvmti), vm_(vm), recorder_(recorder) {}
 
   // Never fails: a method that cannot be asked about has an id of none and is skipped. The pointer stays valid.
   const MethodInfo* info(jmethodID method);
@@ -38,10 +41,12 @@ class MethodTable {
 
  private:
   MethodInfo describe(jmethodID method);
+  bool is_of_lasting_loader(jclass type);
   jmethodID declared(jclass type, std::string_view name, std::string_view descriptor);
   format::MethodId row(std::string_view signature, std::string_view name, jclass type, uint32_t line);
 
   jvmtiEnv* jvmti_;
+  JavaVM* vm_;
   recorder::Recorder& recorder_;
   std::mutex mutex_;
   std::unordered_map<jmethodID, std::unique_ptr<MethodInfo>> infos_;

@@ -25,6 +25,7 @@ struct Options {
   bool keep = false;                // a file that exists stays: the recording goes to OUTPUT.PID
   bool strict = false;              // refuse to run a program that cannot be recorded
   bool cpu_switches = true;
+  bool compare_contexts = false;  // take each context the exact way too, and count differences (facts of the trace)
 
   // The analysis mode.
   std::string analysis;          // built-in name or path of a plug-in; empty: a trace is recorded

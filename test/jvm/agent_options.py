@@ -1,5 +1,5 @@
 """The agent's own options and its refusals, mostly without `contrafact record` around it: function events by include, exclude
-and configuration file; contexts of stages that the JDK makes; several JVMs of one recorded program, which do not harm each
+and configuration file; contexts of stages that the JDK makes and of classes that were unloaded; several JVMs of one recorded program, which do not harm each
 other's traces; a full disk; and each way to call it wrongly gives one clear line, ends or leaves alone the program as `strict`
 says, and harms nothing.
 """
@@ -96,6 +96,18 @@ def check_stages_of_the_jdk(build, java, folder):
     assert set(outside) == {1} and outside[1] > 30, outside
 
 
+def check_unloaded_classes(build, java, folder):
+    """Twins that lie at the same addresses, one after the other, are told apart."""
+    output = f"{folder}/run.cft"
+    command = [java, *agent_arguments(build, output, ",compare_contexts=1"), "-cp", f"{build}/java/jvm", "traced.Unloading"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "unloaded\n", ""), done
+    file = RecordedFile(f"{build}/bin/cft_dump", output)
+    assert file.facts["context.different"] == "0", file.facts
+    methods = collections.Counter(m for _, _, o in file.all_events("block_begin") for _, m, _ in file.stack(o[1]))
+    assert methods["firstParks"] == methods["otherParks"] == 180, methods
+
+
 def check_full_disk(build, java, folder):
     """The file cannot grow: the program goes on, one line says so, and what was written before is readable."""
     trace = f"{folder}/full.cft"
@@ -135,5 +147,5 @@ def check_several_jvms(build, java, folder):
     assert len(processes) == 3, processes
 
 
-CHECKS = (check_function_events, check_refusals, check_everything_traced, check_stages_of_the_jdk, check_full_disk,
-          check_several_jvms)
+CHECKS = (check_function_events, check_refusals, check_everything_traced, check_stages_of_the_jdk, check_unloaded_classes,
+          check_full_disk, check_several_jvms)

@@ -8,6 +8,8 @@ Passes:
   verified  the same under -XX:+BytecodeVerificationLocal, which checks the rewritten classes of the JDK too
   killed    a recorded program killed with SIGKILL: the trace is readable and says that it was cut off
   methods   a recording by a trace-config whose method counts are known, exits by exception included
+  contexts  every program, interpreted and compiled: each context that the agent's own walk of the stack finds is the one that
+            JVMTI's walk gives
   options   the agent's own options and refusals (agent_options.py)
 --list prints what is asserted of each recording. Nothing is asserted about times. Temporary files only.
 """
@@ -24,7 +26,7 @@ import time
 
 import agent_options
 import expectations
-from recording import Model, Recording
+from recording import Model, RecordedFile, Recording
 
 RUN_SECONDS_MAX = 120
 PROGRAMS = pathlib.Path(__file__).parent.parent / "programs"
@@ -85,6 +87,30 @@ def pass_facts(setup, entry, jvm_options=(), suffix=""):
 
 def pass_verified(setup, entry):
     yield from pass_facts(setup, entry, VERIFY, "-verified")
+
+
+# Frames are laid out by the interpreter and by each compiler. -Xcomp also makes many that are deoptimised later.
+COMPILERS = {"interpreted": ["-Xint"], "tiered": [], "compiled": ["-Xcomp", "-XX:CompileOnly=programs.*"]}
+# Of these so many contexts are known by their frames, at the least.
+REPEATING = {"programs.ThreadPoolSubmit": 200, "programs.FutureAsync": 150, "programs.ManyThreads": 9000,
+             "programs.PoolsAtOnce": 1000, "programs.VirtualThreads": 3000}
+
+
+def pass_contexts(setup, entry):
+    for name, options in COMPILERS.items():
+        trace = setup.trace(entry, "-" + name)
+        agent = f"-agentpath:{setup.build}/lib/libcontrafact_jvm.so=output={trace},strict=1,compare_contexts=1"
+        code, _, errors = run(setup.command(entry, [agent, *options]))
+        if code != entry["exit"]:
+            yield f"{name}: exit code {code}: {errors[-400:]!r}"
+            continue
+        facts = RecordedFile(f"{setup.build}/bin/cft_dump", trace).facts
+        if "context.walk_missing" in facts:
+            yield f"{name}: the stack is not walked: no {facts['context.walk_missing']}"
+        elif facts["context.different"] != "0":
+            yield f"{name}: {facts['context.different']} of {facts['context.compared']} contexts differ"
+        elif entry["program"] in REPEATING and int(facts["context.compared"]) < REPEATING[entry["program"]]:
+            yield f"{name}: only {facts['context.compared']} contexts were found by walking the stack"
 
 
 def children(pid):
@@ -163,7 +189,8 @@ def pass_options(setup, _):
                 yield f"{check.__name__}: {error}"
 
 
-PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "methods": pass_methods, "options": pass_options}
+PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "methods": pass_methods, "contexts": pass_contexts,
+          "options": pass_options}
 # What the other passes run on, beside programs.json.
 KILLED = {"program": "programs.KillMe", "jdk_min": 17}
 TRACED = {"program": "traced.Traced", "jdk_min": 17}
