@@ -161,6 +161,7 @@ class Profiler {
   }
 
   void follow_critical_path() {
+    if (sections_.empty()) return;
     const graph::SectionOrder recorded = graph::recorded_order(trace_, sections_);
     const graph::SyncGraph graph = graph::build_sync_graph(trace_, sections_, recorded);
     profile_.critical_ns = graph.duration_ns();

@@ -41,6 +41,28 @@ int64_t waits_ns(const analysis::SectionFacts& facts, const LockRemedy& remedy) 
   return sum_ns;
 }
 
+// From the best one on, those whose locks no better one changes.
+void make_together(const whatif::LockEstimator& estimator, size_t locks, LockAdvices& advices) {
+  std::vector<bool> changed(locks);
+  std::vector<whatif::LockImprovement> improvements;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    const LockAdvice& advice = advices.ranked[i];
+    const auto& of = advice.remedy.locks;
+    if (advice.gain() < kLockGainMin || is_within_error(advice, advices.baseline)) continue;
+    if (std::ranges::any_of(of, [&](model::LockId lock) { return changed[lock.index()]; })) continue;
+    for (const model::LockId lock : of) changed[lock.index()] = true;
+    advices.together.push_back(i);
+    improvements.push_back(advice.improvement);
+  }
+  const auto estimate =
+      improvements.size() < 2 ? base::Error{"nothing to combine"} : estimator.estimate(improvements);
+  if (estimate.ok()) {
+    advices.together_estimate = *estimate;
+  } else {
+    advices.together.clear();
+  }
+}
+
 }  // namespace
 
 LockAdvices advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options) {
@@ -72,7 +94,13 @@ LockAdvices advise_locks(const analysis::SectionFacts& facts, const LockAdviceOp
   }
   std::ranges::stable_sort(advices.ranked,
                            [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
+  make_together(estimator, facts.trace->locks.size(), advices);
   return advices;
+}
+
+bool gains(const LockAdvice& advice) {
+  return std::max({advice.estimate.free_order, advice.estimate.recorded_order, advice.estimate.floor.value_or(0)}) >=
+         kLockGainMin;
 }
 
 bool is_within_error(const LockAdvice& advice, const whatif::LockBaseline& baseline) {

@@ -28,6 +28,9 @@ struct LockAdviceOptions {
 
 struct LockAdvices {
   std::vector<LockAdvice> ranked;  // the greatest gain first; those that gain nothing too
+  // The best for each lock made together: indexes into `ranked`, at least two; empty if there are not so many.
+  std::vector<size_t> together;
+  whatif::LockEstimate together_estimate;
   std::vector<analysis::NoRemedy> refused;
   size_t not_priced = 0;
   whatif::LockBaseline baseline;
@@ -35,6 +38,8 @@ struct LockAdvices {
 
 LockAdvices advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options);
 
+// Whether it gains anything by any bound.
+bool gains(const LockAdvice& advice);
 // The gain is no greater than the simulation's error on the unchanged run, or than the spread of its runs.
 bool is_within_error(const LockAdvice& advice, const whatif::LockBaseline& baseline);
 

@@ -93,6 +93,20 @@ std::string head_text(const Document& document) {
   return text;
 }
 
+// "1 and 4 together: 18.2 % (simulated), 12 % in recorded order (estimated)"
+std::string together_text(const LockAdvices& advices) {
+  if (advices.together.empty()) return "";
+  std::string text;
+  for (size_t i = 0; i < advices.together.size(); ++i) {
+    const bool last = i + 1 == advices.together.size();
+    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", advices.together[i] + 1);
+  }
+  const whatif::LockEstimate& estimate = advices.together_estimate;
+  text += " together: ";
+  if (estimate.simulated) text += fmt::format("{} (simulated), ", table::percent_text(estimate.free_order));
+  return text + fmt::format("{} in recorded order (estimated)\n", table::percent_text(estimate.recorded_order));
+}
+
 void cut(table::Table& table, size_t top, std::string_view what) {
   if (const size_t all = table.rows().size(); all > top) {
     table.truncate(top);
@@ -117,7 +131,7 @@ std::string text_of(const Document& document, const Session& session) {
     cut(pairs, document.options.top, "pairs of places");
     text += "\n" + table::render_text(pairs, session.out);
   }
-  text += "\n" + table::render_text(remedies, session.out);
+  text += "\n" + table::render_text(remedies, session.out) + together_text(document.advices);
   if (document.options.all) {
     for (const analysis::NoRemedy& refused : document.advices.refused) {
       text += fmt::format("no {} of {}: {}\n", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)],
@@ -149,6 +163,18 @@ nlohmann::ordered_json json_of(const Document& document) {
   json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.advices));
   json["pairs"] = table::rows_json(ulc_pairs_table(document.facts, profile));
   json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.advices, true));
+  json["together"] = nullptr;
+  if (const LockAdvices& advices = document.advices; !advices.together.empty()) {
+    nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+    for (const size_t index : advices.together) ranks.push_back(index + 1);
+    const whatif::LockEstimate& estimate = advices.together_estimate;
+    json["together"] = {{"ranks", std::move(ranks)},
+                        {"free_order", nullptr},
+                        {"recorded_order", estimate.recorded_order},
+                        {"floor", nullptr}};
+    if (estimate.simulated) json["together"]["free_order"] = estimate.free_order;
+    if (estimate.floor) json["together"]["floor"] = *estimate.floor;
+  }
   json["refused"] = nlohmann::ordered_json::array();
   for (const analysis::NoRemedy& refused : document.advices.refused) {
     json["refused"].push_back({{"what", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)]},

@@ -44,11 +44,6 @@ Cell interval(const LockAdvice& advice) {
   return Interval{advice.estimate.free_order_low, advice.estimate.free_order_high};
 }
 
-bool gains(const LockAdvice& advice) {
-  return std::max({advice.estimate.free_order, advice.estimate.recorded_order, advice.estimate.floor.value_or(0)}) >=
-         kLockGainMin;
-}
-
 std::string what_of(const LockRemedy& remedy) {
   std::string name(whatif::kLockOptimisationNames[static_cast<size_t>(remedy.kind)]);
   if (remedy.kind == RemedyKind::split_lock) return fmt::format("{} into {}", name, remedy.parts);

@@ -129,24 +129,23 @@ class Reduction {
   std::vector<uint32_t> own_;    // by thread: its last section so far, plus 1
 };
 
+// REQUIRES: sections are added in ascending order; those left out have none before them.
 class OrderBuilder {
  public:
-  explicit OrderBuilder(size_t sections) : before_(sections) {}
-  void add(uint32_t section, std::vector<uint32_t> before) { before_[section] = std::move(before); }
+  explicit OrderBuilder(size_t sections) : sections_(sections) { order_.begin.reserve(sections + 1); }
+  void add(uint32_t section, std::span<const uint32_t> before) {
+    order_.begin.resize(section + 1, static_cast<uint32_t>(order_.before.size()));
+    order_.before.insert(order_.before.end(), before.begin(), before.end());
+    std::sort(order_.before.end() - static_cast<ptrdiff_t>(before.size()), order_.before.end());
+  }
   SectionOrder finish() {
-    SectionOrder order;
-    order.begin.reserve(before_.size() + 1);
-    for (std::vector<uint32_t>& before : before_) {
-      order.begin.push_back(static_cast<uint32_t>(order.before.size()));
-      std::sort(before.begin(), before.end());
-      order.before.insert(order.before.end(), before.begin(), before.end());
-    }
-    order.begin.push_back(static_cast<uint32_t>(order.before.size()));
-    return order;
+    order_.begin.resize(sections_ + 1, static_cast<uint32_t>(order_.before.size()));
+    return std::move(order_);
   }
 
  private:
-  std::vector<std::vector<uint32_t>> before_;
+  const size_t sections_;
+  SectionOrder order_;
 };
 
 class NeededOrder {
@@ -156,10 +155,7 @@ class NeededOrder {
       : trace_(trace), sections_(sections), sets_(sets), recorded_(recorded), builder_(sections.size()) {}
 
   void keep(uint32_t begin, uint32_t end) {
-    for (uint32_t s = begin; s < end; ++s) {
-      const auto before = recorded_.of(s);
-      builder_.add(s, {before.begin(), before.end()});
-    }
+    for (uint32_t s = begin; s < end; ++s) builder_.add(s, recorded_.of(s));
   }
 
   void relax(uint32_t begin, uint32_t end) {
@@ -184,7 +180,7 @@ class NeededOrder {
       // Readers ran side by side in the recording already.
       std::erase_if(before, [&](uint32_t other) { return sections_[other].shared && sections_[s].shared; });
       reduction.reduce(s, before);
-      builder_.add(s, std::move(before));
+      builder_.add(s, before);
     }
   }
 
@@ -214,7 +210,7 @@ SectionOrder recorded_order(const Trace& trace, std::span<const CriticalSection>
         before = {writer};
       }
       std::erase_if(before, [&](uint32_t other) { return sections[other].thread == sections[s].thread; });
-      builder.add(s, std::move(before));
+      builder.add(s, before);
       if (sections[s].shared) {
         readers.push_back(s);
       } else {
