@@ -1,6 +1,6 @@
-// simulate_bench SECTIONS ROUNDS [TRACE]: simulates a generated native run, eight threads that take turns at four mutexes on
-// eight cores, or a recorded one on its own cores; each round prints one line of names and figures. Events are those of
-// the trace that the simulation executes: every acquisition, release, wait and signal.
+// simulate_bench SECTIONS ROUNDS [TRACE]: simulates a generated native run, eight threads that take turns at four
+// mutexes on eight cores, or a recorded one on its own cores; each round prints one line of names and figures. Events
+// are those of the trace that the simulation executes: every acquisition, release, wait and signal.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -49,9 +49,9 @@ int run(const model::Trace& trace, int rounds) {
   const whatif::Simulator simulator(trace);
   const uint64_t events = sync_events(trace);
   for (int i = 0; i < rounds; ++i) {
-    for (const auto& [name, rule] : {std::pair{"barging", whatif::LockRule::barging},
-                                     std::pair{"fifo", whatif::LockRule::fifo},
-                                     std::pair{"recorded", whatif::LockRule::recorded}}) {
+    for (const auto& [name, rule] :
+         {std::pair{"barging", whatif::LockRule::barging}, std::pair{"fifo", whatif::LockRule::fifo},
+          std::pair{"recorded", whatif::LockRule::recorded}}) {
       const int64_t begin_ns = base::monotonic_ns();
       const auto simulation = simulator.simulate_sections({}, {.lock_rule = rule});
       const int64_t wall_ns = base::monotonic_ns() - begin_ns;
@@ -68,10 +68,6 @@ int run(const model::Trace& trace, int rounds) {
     std::printf("rule re-timed events %llu steps %llu wall_ns %lld duration_ns %lld\n",
                 static_cast<unsigned long long>(events), static_cast<unsigned long long>(events),
                 static_cast<long long>(base::monotonic_ns() - begin_ns), static_cast<long long>(duration_ns));
-  }
-  if (std::getenv("SIMULATE_BENCH_LOCKS")) {
-    const auto s = simulator.simulate_sections({}, {});
-    for (const auto& l : s->locks) std::printf("lock %u acq %llu cont %llu wait %.1f ms\n", l.lock, (unsigned long long)l.acquisitions, (unsigned long long)l.contended, double(l.wait_ns) / 1e6);
   }
   const auto check = simulator.check_baseline();
   if (check) {

@@ -13,6 +13,7 @@
 #include "agent_native/libraries.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
+#include "agent_native/sets.h"
 #include "agent_native/threads.h"
 #include "base/file.h"
 
@@ -93,7 +94,7 @@ bool begin_recording(Shared& shared, const std::string& output) {
   options.diagnostics = [](std::string_view line) { say(line); };
   auto modules = std::make_shared<Libraries>();
   options.each_pass = [modules](recorder::Recorder& recorder) {
-    modules->scan(recorder);
+    if (modules->scan(recorder)) refresh_sets();
     end_orphaned_process();
   };
   options.facts = {{"agent", "native"}};
@@ -110,6 +111,7 @@ bool begin_recording(Shared& shared, const std::string& output) {
 // The recording goes on in the child with a recorder of its own, or it ends there.
 void in_forked_child() {
   g_agent.live.store(false, std::memory_order_relaxed);
+  end_sets_in_child();
   t_local.client = nullptr;
   const Shared* parent = g_agent.shared;
   if (!parent || !parent->options.children) return;
@@ -152,6 +154,9 @@ __attribute__((constructor)) void on_load() {
   if (!begin_recording(*shared, is_child ? options->output + "." + std::to_string(g_agent.pid) : options->output))
     return;
   g_agent.shared = shared;
+  if (shared->options.sets) {
+    if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
+  }
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit([] { end_recording("exit"); });
   g_agent.live.store(true, std::memory_order_release);
@@ -171,6 +176,8 @@ void end_recording(const char* reason) {
   int nobody = 0;
   if (g_agent.stopping.compare_exchange_strong(nobody, self)) {
     leave_current();
+    write_sets_facts(*g_agent.shared->recorder);
+    end_sets();
     g_agent.shared->recorder->stop(reason, kStopMs);
     g_agent.stopped.store(true, std::memory_order_release);
     return;

@@ -5,6 +5,7 @@
 using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_barrier_wait(barrier);
   const uint64_t site = CONTRAFACT_SITE;

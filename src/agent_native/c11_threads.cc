@@ -42,6 +42,7 @@ int result_of(int error) {
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, mtx_lock, (mtx_t * mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().mtx_lock(mutex);
   return result_of(acquire(
@@ -50,6 +51,7 @@ CONTRAFACT_INTERPOSE(int, mtx_lock, (mtx_t * mutex)) {
 }
 
 CONTRAFACT_INTERPOSE(int, mtx_trylock, (mtx_t * mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().mtx_trylock(mutex);
   return result_of(
@@ -57,6 +59,7 @@ CONTRAFACT_INTERPOSE(int, mtx_trylock, (mtx_t * mutex)) {
 }
 
 CONTRAFACT_INTERPOSE(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().mtx_timedlock(mutex, until);
   return result_of(acquire(
@@ -65,12 +68,14 @@ CONTRAFACT_INTERPOSE(int, mtx_timedlock, (mtx_t * mutex, const timespec* until))
 }
 
 CONTRAFACT_INTERPOSE(int, mtx_unlock, (mtx_t * mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().mtx_unlock(mutex);
   return result_of(release(client, word(mutex), CONTRAFACT_SITE, [&] { return error_of(real().mtx_unlock(mutex)); }));
 }
 
 CONTRAFACT_INTERPOSE(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().cnd_wait(condition, mutex);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
@@ -81,6 +86,7 @@ CONTRAFACT_INTERPOSE(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {
 }
 
 CONTRAFACT_INTERPOSE(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().cnd_timedwait(condition, mutex, until);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
@@ -91,6 +97,7 @@ CONTRAFACT_INTERPOSE(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const
 }
 
 CONTRAFACT_INTERPOSE(int, cnd_signal, (cnd_t * condition)) {
+  CONTRAFACT_CALLED;
   if (Client* client = recording()) {
     append_lock(client, EventKind::sync_signal, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
   }
@@ -98,6 +105,7 @@ CONTRAFACT_INTERPOSE(int, cnd_signal, (cnd_t * condition)) {
 }
 
 CONTRAFACT_INTERPOSE(int, cnd_broadcast, (cnd_t * condition)) {
+  CONTRAFACT_CALLED;
   if (Client* client = recording()) {
     append_lock(client, EventKind::sync_broadcast, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
   }

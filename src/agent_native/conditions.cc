@@ -38,6 +38,7 @@ uint64_t word(const pthread_mutex_t* mutex) {
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t* mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_cond_wait(condition, mutex);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
@@ -49,6 +50,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t * condition, pthrea
 
 CONTRAFACT_INTERPOSE(int, pthread_cond_timedwait,
                      (pthread_cond_t * condition, pthread_mutex_t* mutex, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_cond_timedwait(condition, mutex, until);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
@@ -60,6 +62,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_timedwait,
 
 CONTRAFACT_INTERPOSE(int, pthread_cond_clockwait,
                      (pthread_cond_t * condition, pthread_mutex_t* mutex, clock_id clock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_cond_clockwait(condition, mutex, clock, until);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
@@ -71,6 +74,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_clockwait,
 
 // The event comes first: whoever is woken has a later time.
 CONTRAFACT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * condition)) {
+  CONTRAFACT_CALLED;
   if (Client* client = recording()) {
     append_lock(client, EventKind::sync_signal, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
   }
@@ -78,6 +82,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * condition)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * condition)) {
+  CONTRAFACT_CALLED;
   if (Client* client = recording()) {
     append_lock(client, EventKind::sync_broadcast, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
   }

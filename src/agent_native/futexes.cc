@@ -26,6 +26,11 @@ bool waits(long operation) {
 
 // Six arguments are read whatever the call has: the others are whatever the registers held, as in the C library itself.
 CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
-  if (number != SYS_futex || !waits(b)) return real().syscall(number, a, b, c, d, e, f);
-  return block(BlockReason::futex, CONTRAFACT_SITE, [&] { return real().syscall(number, a, b, c, d, e, f); });
+  CONTRAFACT_CALLED;
+  if (number != SYS_futex || !waits(b)) {
+    return called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
+  }
+  const long result =
+      block(BlockReason::futex, CONTRAFACT_SITE, [&] { return real().syscall(number, a, b, c, d, e, f); });
+  return called_.effect(number, result, a, b, c, d, e, f);
 }

@@ -76,12 +76,12 @@ std::string Libraries::fact_of(const Module& module, int64_t unloaded_ns) {
   return fmt::format("{} {} {}", module.loaded_ns, unloaded_ns, module.text);
 }
 
-void Libraries::scan(recorder::Recorder& recorder) {
+bool Libraries::scan(recorder::Recorder& recorder) {
   Inside inside;
   std::lock_guard lock(mutex_);
   Counts now{};
   dl_iterate_phdr(count, &now);
-  if (now.adds == adds_ && now.subs == subs_) return;
+  if (now.adds == adds_ && now.subs == subs_) return false;
   adds_ = now.adds;
   subs_ = now.subs;
   std::vector<Found> all;
@@ -105,6 +105,7 @@ void Libraries::scan(recorder::Recorder& recorder) {
     if (!module.seen) recorder.add_fact("module." + std::to_string(module.number), fact_of(module, now_ns));
     return !module.seen;
   });
+  return true;
 }
 
 }  // namespace contrafact::agent_native

@@ -14,8 +14,8 @@ namespace contrafact::agent_native {
 
 class Libraries {
  public:
-  // Writes a fact for each library that has come or gone since the last call.
-  void scan(recorder::Recorder& recorder);
+  // Writes a fact for each library that has come or gone since the last call; true if there was one.
+  bool scan(recorder::Recorder& recorder);
 
  private:
   struct Module {

@@ -13,6 +13,7 @@ uint64_t word(const pthread_mutex_t* mutex) {
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_lock(mutex);
   return acquire(
@@ -21,12 +22,14 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_trylock(mutex);
   return try_acquire(client, {word(mutex), CONTRAFACT_SITE}, [&] { return real().pthread_mutex_trylock(mutex); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_timedlock(mutex, until);
   return acquire(
@@ -35,6 +38,7 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, con
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clock_id clock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_clocklock(mutex, clock, until);
   return acquire(
@@ -43,6 +47,7 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clo
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_unlock(mutex);
   return release(client, word(mutex), CONTRAFACT_SITE, [&] { return real().pthread_mutex_unlock(mutex); });

@@ -56,7 +56,9 @@ bool is_done(const void* control) {
 using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*initialise)())) {
+  CONTRAFACT_CALLED;
   if (is_done(control)) return 0;
+  called_.unobserved();
   Client* client = recording();
   if (!client) return real().pthread_once(control, initialise);
   int error = 0;
@@ -65,7 +67,9 @@ CONTRAFACT_INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*initia
 }
 
 CONTRAFACT_INTERPOSE(void, call_once, (once_flag * control, void (*initialise)())) {
+  CONTRAFACT_CALLED;
   if (is_done(control)) return;
+  called_.unobserved();
   Client* client = recording();
   if (!client) return real().call_once(control, initialise);
   once(client, control, initialise, CONTRAFACT_SITE, [&] { real().call_once(control, run_initialiser); });

@@ -18,6 +18,16 @@ bool parse_flag(std::string_view text, bool& out) {
   return text == "0" || text == "1";
 }
 
+// always, or WINDOW/PERIOD in nanoseconds.
+bool parse_sets(Options& options, std::string_view value) {
+  options.sets = true;
+  if (value == "always") return true;
+  const size_t slash = value.find('/');
+  return slash != std::string_view::npos && parse_number(value.substr(0, slash), options.sets_window_ns) &&
+         parse_number(value.substr(slash + 1), options.sets_period_ns) && options.sets_window_ns > 0 &&
+         options.sets_period_ns >= options.sets_window_ns;
+}
+
 bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "output") {
     options.output = base::percent_decode(value);
@@ -26,6 +36,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "memory") return parse_number(value, options.memory_bytes_max);
   if (key == "children") return parse_flag(value, options.children);
   if (key == "cpu_switches") return parse_flag(value, options.cpu_switches);
+  if (key == "sets") return parse_sets(options, value);
   if (key == "process") return parse_number(value, options.process);
   return false;
 }
@@ -51,6 +62,10 @@ std::string print_options(const Options& options) {
       "output=" + base::percent_encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
   if (options.children) text += ",children=1";
   if (!options.cpu_switches) text += ",cpu_switches=0";
+  if (options.sets && options.sets_period_ns == 0) text += ",sets=always";
+  if (options.sets && options.sets_period_ns != 0) {
+    text += ",sets=" + std::to_string(options.sets_window_ns) + "/" + std::to_string(options.sets_period_ns);
+  }
   if (options.process != 0) text += ",process=" + std::to_string(options.process);
   return text;
 }

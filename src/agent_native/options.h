@@ -17,6 +17,9 @@ struct Options {
   uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
   bool children = false;                           // record forked and spawned processes too
   bool cpu_switches = true;
+  bool sets = false;           // gather the read and write sets of critical sections
+  int64_t sets_window_ns = 0;  // of those that begin in the first sets_window_ns of each sets_period_ns; 0: of all
+  int64_t sets_period_ns = 0;
   int32_t process = 0;  // the recorded process that goes on through exec; 0: this is the first
 };
 

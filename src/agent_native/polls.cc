@@ -1,18 +1,26 @@
 // Waits for any of several descriptors. With a timeout of 0 they only look.
+#include <sys/syscall.h>
+
 #include "agent_native/blocking.h"
 #include "agent_native/real.h"
 
 using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(int, poll, (pollfd * fds, nfds_t count, int timeout_ms)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(fds, count * sizeof(pollfd));
   if (timeout_ms == 0) return real().poll(fds, count, timeout_ms);
   return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().poll(fds, count, timeout_ms); });
 }
 CONTRAFACT_INTERPOSE(int, ppoll, (pollfd * fds, nfds_t count, const timespec* timeout, const sigset_t* mask)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(fds, count * sizeof(pollfd));
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0) return real().ppoll(fds, count, timeout, mask);
   return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().ppoll(fds, count, timeout, mask); });
 }
 CONTRAFACT_INTERPOSE(int, select, (int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* timeout)) {
+  CONTRAFACT_CALLED;
+  for (fd_set* set : {reads, writes, others}) called_.wrote(set, static_cast<size_t>(count + 7) / 8);
   if (timeout && timeout->tv_sec == 0 && timeout->tv_usec == 0)
     return real().select(count, reads, writes, others, timeout);
   return block(BlockReason::poll, CONTRAFACT_SITE,
@@ -21,30 +29,46 @@ CONTRAFACT_INTERPOSE(int, select, (int count, fd_set* reads, fd_set* writes, fd_
 CONTRAFACT_INTERPOSE(int, pselect,
                      (int count, fd_set* reads, fd_set* writes, fd_set* others, const timespec* timeout,
                       const sigset_t* mask)) {
+  CONTRAFACT_CALLED;
+  for (fd_set* set : {reads, writes, others}) called_.wrote(set, static_cast<size_t>(count + 7) / 8);
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
     return real().pselect(count, reads, writes, others, timeout, mask);
   return block(BlockReason::poll, CONTRAFACT_SITE,
                [&] { return real().pselect(count, reads, writes, others, timeout, mask); });
 }
 CONTRAFACT_INTERPOSE(int, epoll_wait, (int fd, epoll_event* events, int count, int timeout_ms)) {
-  if (timeout_ms == 0) return real().epoll_wait(fd, events, count, timeout_ms);
-  return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_wait(fd, events, count, timeout_ms); });
+  CONTRAFACT_CALLED;
+  if (timeout_ms == 0)
+    return called_.effect(SYS_epoll_wait, real().epoll_wait(fd, events, count, timeout_ms), fd, events);
+  return called_.effect(
+      SYS_epoll_wait,
+      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_wait(fd, events, count, timeout_ms); }), fd,
+      events);
 }
 CONTRAFACT_INTERPOSE(int, epoll_pwait, (int fd, epoll_event* events, int count, int timeout_ms, const sigset_t* mask)) {
-  if (timeout_ms == 0) return real().epoll_pwait(fd, events, count, timeout_ms, mask);
-  return block(BlockReason::poll, CONTRAFACT_SITE,
-               [&] { return real().epoll_pwait(fd, events, count, timeout_ms, mask); });
+  CONTRAFACT_CALLED;
+  if (timeout_ms == 0)
+    return called_.effect(SYS_epoll_wait, real().epoll_pwait(fd, events, count, timeout_ms, mask), fd, events);
+  return called_.effect(SYS_epoll_wait,
+                        block(BlockReason::poll, CONTRAFACT_SITE,
+                              [&] { return real().epoll_pwait(fd, events, count, timeout_ms, mask); }),
+                        fd, events);
 }
 CONTRAFACT_INTERPOSE(int, epoll_pwait2,
                      (int fd, epoll_event* events, int count, const timespec* timeout, const sigset_t* mask)) {
+  CONTRAFACT_CALLED;
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
-    return real().epoll_pwait2(fd, events, count, timeout, mask);
-  return block(BlockReason::poll, CONTRAFACT_SITE,
-               [&] { return real().epoll_pwait2(fd, events, count, timeout, mask); });
+    return called_.effect(SYS_epoll_wait, real().epoll_pwait2(fd, events, count, timeout, mask), fd, events);
+  return called_.effect(
+      SYS_epoll_wait,
+      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_pwait2(fd, events, count, timeout, mask); }),
+      fd, events);
 }
 
 // As programs that were compiled with _FORTIFY_SOURCE call it.
 CONTRAFACT_INTERPOSE(int, __poll_chk, (pollfd * fds, nfds_t count, int timeout_ms, size_t room)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(fds, count * sizeof(pollfd));
   if (timeout_ms == 0) return real().__poll_chk(fds, count, timeout_ms, room);
   return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().__poll_chk(fds, count, timeout_ms, room); });
 }

@@ -72,30 +72,38 @@ bool gather(const char* first, va_list rest, char** arguments) {
 using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(void, _exit, (int status)) {
+  CONTRAFACT_CALLED;
   end_recording("exit");
   real()._exit(status);
 }
 CONTRAFACT_INTERPOSE(void, _Exit, (int status)) {
+  CONTRAFACT_CALLED;
   end_recording("exit");
   real()._exit(status);
 }
 
 CONTRAFACT_INTERPOSE(int, execve, (const char* path, char* const* arguments, char* const* environment)) {
+  CONTRAFACT_CALLED;
   return exec(environment, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execv, (const char* path, char* const* arguments)) {
+  CONTRAFACT_CALLED;
   return exec(environ, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execvp, (const char* file, char* const* arguments)) {
+  CONTRAFACT_CALLED;
   return exec(environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execvpe, (const char* file, char* const* arguments, char* const* environment)) {
+  CONTRAFACT_CALLED;
   return exec(environment, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, fexecve, (int fd, char* const* arguments, char* const* environment)) {
+  CONTRAFACT_CALLED;
   return exec(environment, [&](char* const* with) { return real().fexecve(fd, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execl, (const char* path, const char* first, ...)) {
+  CONTRAFACT_CALLED;
   char* arguments[kArgumentsMax];
   va_list rest;
   va_start(rest, first);
@@ -105,6 +113,7 @@ CONTRAFACT_INTERPOSE(int, execl, (const char* path, const char* first, ...)) {
   return exec(environ, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execlp, (const char* file, const char* first, ...)) {
+  CONTRAFACT_CALLED;
   char* arguments[kArgumentsMax];
   va_list rest;
   va_start(rest, first);
@@ -114,6 +123,7 @@ CONTRAFACT_INTERPOSE(int, execlp, (const char* file, const char* first, ...)) {
   return exec(environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execle, (const char* path, const char* first, ...)) {
+  CONTRAFACT_CALLED;
   char* arguments[kArgumentsMax];
   va_list rest;
   va_start(rest, first);

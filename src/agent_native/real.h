@@ -76,6 +76,7 @@ using clock_id = ::clockid_t;
   X(pthread_clockjoin_np, int, (pthread_t, void**, clock_id, const timespec*))         \
   X(pthread_detach, int, (pthread_t))                                                  \
   X(pthread_setname_np, int, (pthread_t, const char*))                                 \
+  X(pthread_cancel, int, (pthread_t))                                                  \
   X(thrd_create, int, (thrd_t*, thrd_start_t, void*))                                  \
   X(thrd_join, int, (thrd_t, int*))
 
@@ -125,10 +126,13 @@ using clock_id = ::clockid_t;
   X(pause, int, ())                                                                   \
   X(syscall, long, (long, long, long, long, long, long, long))
 
-#define CONTRAFACT_REAL_PROCESS(X)                           \
-  X(_exit, void, (int))                                      \
-  X(execve, int, (const char*, char* const*, char* const*))  \
-  X(execvpe, int, (const char*, char* const*, char* const*)) \
+#define CONTRAFACT_REAL_PROCESS(X)                                     \
+  X(sigaction, int, (int, const struct sigaction*, struct sigaction*)) \
+  X(signal, sighandler_t, (int, sighandler_t))                         \
+  X(dlclose, int, (void*))                                             \
+  X(_exit, void, (int))                                                \
+  X(execve, int, (const char*, char* const*, char* const*))            \
+  X(execvpe, int, (const char*, char* const*, char* const*))           \
   X(fexecve, int, (int, char* const*, char* const*))
 
 struct Real {

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "agent_native/agent.h"
+#include "agent_native/sets.h"
 #include "base/clock.h"
 #include "recorder/recorder.h"
 
@@ -76,10 +77,18 @@ inline void append(Client* client, EventKind kind, int64_t time_ns, Words... wor
 
 // An event with LOCK and CONTEXT.
 inline void append_lock(Client* client, EventKind kind, int64_t time_ns, uint64_t lock, uint64_t site) {
+  if (sets_are_on()) {
+    const bool taken = kind == EventKind::lock_acquire || kind == EventKind::lock_acquire_shared;
+    sets_before_event(client, kind, time_ns, lock, taken);
+  }
   append(client, kind, time_ns, lock, lock >> 32, site, site >> 32);
 }
 // One with LOCK and OUTCOME.
 inline void append_outcome(Client* client, EventKind kind, int64_t time_ns, uint64_t lock, Outcome outcome) {
+  if (sets_are_on()) {
+    const bool acquired = kind == EventKind::lock_acquired || kind == EventKind::lock_acquired_shared;
+    sets_before_event(client, kind, time_ns, lock, acquired && outcome == Outcome::normal);
+  }
   append(client, kind, time_ns, lock, lock >> 32, static_cast<uint32_t>(outcome));
 }
 

@@ -13,6 +13,7 @@ uint64_t word(const pthread_rwlock_t* lock) {
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_rdlock(lock);
   return acquire(
@@ -21,6 +22,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_wrlock(lock);
   return acquire(
@@ -29,6 +31,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_tryrdlock(lock);
   return try_acquire(client, {word(lock), CONTRAFACT_SITE, true},
@@ -36,12 +39,14 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_trywrlock(lock);
   return try_acquire(client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedrdlock(lock, until);
   return acquire(
@@ -50,6 +55,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, 
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedwrlock(lock, until);
   return acquire(
@@ -59,6 +65,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, 
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
                      (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockrdlock(lock, clock, until);
   return acquire(
@@ -68,6 +75,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
                      (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockwrlock(lock, clock, until);
   return acquire(
@@ -76,6 +84,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_unlock(lock);
   return release(client, word(lock), CONTRAFACT_SITE, [&] { return real().pthread_rwlock_unlock(lock); });

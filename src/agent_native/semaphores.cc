@@ -35,12 +35,14 @@ int wait_for(Client* client, sem_t* semaphore, uint64_t site, Wait wait) {
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, sem_wait, (sem_t * semaphore)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().sem_wait(semaphore);
   return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_wait(semaphore); });
 }
 
 CONTRAFACT_INTERPOSE(int, sem_trywait, (sem_t * semaphore)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().sem_trywait(semaphore);
   const int before = errno;
@@ -51,12 +53,14 @@ CONTRAFACT_INTERPOSE(int, sem_trywait, (sem_t * semaphore)) {
 }
 
 CONTRAFACT_INTERPOSE(int, sem_timedwait, (sem_t * semaphore, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().sem_timedwait(semaphore, until);
   return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_timedwait(semaphore, until); });
 }
 
 CONTRAFACT_INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clock_id clock, const timespec* until)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().sem_clockwait(semaphore, clock, until);
   return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_clockwait(semaphore, clock, until); });
@@ -64,6 +68,7 @@ CONTRAFACT_INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clock_id clock, con
 
 // May be called by a signal's handler.
 CONTRAFACT_INTERPOSE(int, sem_post, (sem_t * semaphore)) {
+  CONTRAFACT_CALLED;
   if (Client* client = recording()) {
     append_lock(client, EventKind::sync_signal, contrafact::base::monotonic_ns(), word(semaphore), CONTRAFACT_SITE);
   }

@@ -5,32 +5,49 @@
 using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(pid_t, wait, (int* status)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(status, sizeof *status);
   return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().wait(status); });
 }
 CONTRAFACT_INTERPOSE(pid_t, waitpid, (pid_t pid, int* status, int flags)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(status, sizeof *status);
   if ((flags & WNOHANG) != 0) return real().waitpid(pid, status, flags);
   return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().waitpid(pid, status, flags); });
 }
 CONTRAFACT_INTERPOSE(int, waitid, (idtype_t type, id_t id, siginfo_t* info, int flags)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(info, sizeof *info);
   if ((flags & WNOHANG) != 0) return real().waitid(type, id, info, flags);
   return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().waitid(type, id, info, flags); });
 }
 CONTRAFACT_INTERPOSE(pid_t, wait4, (pid_t pid, int* status, int flags, rusage* usage)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(status, sizeof *status);
+  called_.wrote(usage, sizeof *usage);
   if ((flags & WNOHANG) != 0) return real().wait4(pid, status, flags, usage);
   return block(BlockReason::process, CONTRAFACT_SITE, [&] { return real().wait4(pid, status, flags, usage); });
 }
 CONTRAFACT_INTERPOSE(int, sigwait, (const sigset_t* set, int* number)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(number, sizeof *number);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigwait(set, number); });
 }
 CONTRAFACT_INTERPOSE(int, sigwaitinfo, (const sigset_t* set, siginfo_t* info)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(info, sizeof *info);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigwaitinfo(set, info); });
 }
 CONTRAFACT_INTERPOSE(int, sigtimedwait, (const sigset_t* set, siginfo_t* info, const timespec* timeout)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(info, sizeof *info);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigtimedwait(set, info, timeout); });
 }
 CONTRAFACT_INTERPOSE(int, sigsuspend, (const sigset_t* mask)) {
+  CONTRAFACT_CALLED;
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigsuspend(mask); });
 }
 CONTRAFACT_INTERPOSE(int, pause, ()) {
+  CONTRAFACT_CALLED;
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().pause(); });
 }

@@ -13,6 +13,7 @@ uint64_t word(pthread_spinlock_t* lock) {
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_spin_lock(lock);
   return acquire(
@@ -21,12 +22,14 @@ CONTRAFACT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_spin_trylock(lock);
   return try_acquire(client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_spin_trylock(lock); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_spin_unlock(lock);
   return release(client, word(lock), CONTRAFACT_SITE, [&] { return real().pthread_spin_unlock(lock); });

@@ -46,6 +46,7 @@ Client* attach(const std::string& name, uint32_t task) {
     Recorder::append(client, EventKind::task_start, base::monotonic_ns(), task);
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
+  attach_sets();
   shared.threads.fetch_add(1, std::memory_order_relaxed);
   t_local.client = client;
   return client;
@@ -183,6 +184,7 @@ void thread_ended(void* round) {
   }
   record_own_name(client);
   leave_current();
+  detach_sets();
   g_agent.shared->recorder->detach(client);
   g_agent.shared->threads.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -193,6 +195,8 @@ using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(int, pthread_create,
                      (pthread_t * thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(thread, sizeof *thread);
   Client* client = recording();
   if (!client && !t_local.inside) return real().pthread_create(thread, attributes, routine, argument);
   Start* start;
@@ -209,6 +213,8 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
 }
 
 CONTRAFACT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t routine, void* argument)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(thread, sizeof *thread);
   Client* client = recording();
   if (!client) return real().thrd_create(thread, routine, argument);
   const uint32_t task = spawn(client, reinterpret_cast<void*>(routine), argument, CONTRAFACT_SITE);
@@ -224,18 +230,24 @@ CONTRAFACT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t routine, v
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_join, (pthread_t thread, void** value)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().pthread_join(thread, value);
   return join(client, thread, CONTRAFACT_SITE, [&] { return real().pthread_join(thread, value); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void** value)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().pthread_tryjoin_np(thread, value);
   return join(client, thread, CONTRAFACT_SITE, [&] { return real().pthread_tryjoin_np(thread, value); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void** value, const timespec* until)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().pthread_timedjoin_np(thread, value, until);
   return join(client, thread, CONTRAFACT_SITE, [&] { return real().pthread_timedjoin_np(thread, value, until); });
@@ -243,6 +255,8 @@ CONTRAFACT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void** value,
 
 CONTRAFACT_INTERPOSE(int, pthread_clockjoin_np,
                      (pthread_t thread, void** value, clock_id clock, const timespec* until)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().pthread_clockjoin_np(thread, value, clock, until);
   return join(client, thread, CONTRAFACT_SITE,
@@ -250,6 +264,8 @@ CONTRAFACT_INTERPOSE(int, pthread_clockjoin_np,
 }
 
 CONTRAFACT_INTERPOSE(int, thrd_join, (thrd_t thread, int* value)) {
+  CONTRAFACT_CALLED;
+  called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().thrd_join(thread, value);
   const int error = join(client, thread, CONTRAFACT_SITE,
@@ -259,6 +275,7 @@ CONTRAFACT_INTERPOSE(int, thrd_join, (thrd_t thread, int* value)) {
 
 // Nobody can join it any more, and its handle may be used again.
 CONTRAFACT_INTERPOSE(int, pthread_detach, (pthread_t thread)) {
+  CONTRAFACT_CALLED;
   if (recording()) {
     Inside inside;
     std::lock_guard lock(g_agent.shared->mutex);
@@ -268,6 +285,7 @@ CONTRAFACT_INTERPOSE(int, pthread_detach, (pthread_t thread)) {
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char* name)) {
+  CONTRAFACT_CALLED;
   Client* client = recording();
   if (client && pthread_equal(thread, pthread_self())) {
     Inside inside;

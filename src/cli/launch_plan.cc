@@ -75,6 +75,7 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
   std::string text = "output=" + base::percent_encode(options.output);
   if (options.memory_bytes != 0) text += fmt::format(",memory={}", options.memory_bytes);
   if (children) text += ",children=1";
+  if (!options.sets.empty()) text += ",sets=" + base::percent_encode(options.sets);
   plan.environment = {"CONTRAFACT_NATIVE=" + text,
                       fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
   return plan;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -39,6 +40,7 @@ struct Options {
   bool native = false;
   bool jvm = false;
   bool children = false;
+  std::string sets;  // as given
 };
 
 // All that is known before the program starts.
@@ -78,6 +80,30 @@ base::Result<bool> is_native(const Options& options, const Session& session, con
   return true;
 }
 
+// 20ms, 1s, 500us; a bare number is of milliseconds. 0 if it is none.
+int64_t duration_ns(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number <= 0 || number > 1'000'000) return 0;
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit == "us") return number * 1'000;
+  if (unit == "ms" || unit.empty()) return number * 1'000'000;
+  return unit == "s" ? number * 1'000'000'000 : 0;
+}
+
+// The agent's form of --sets.
+base::Result<std::string> sets_option(const std::string& text) {
+  if (text == "always") return text;
+  const size_t slash = text.find('/');
+  const int64_t window_ns = duration_ns(std::string_view(text).substr(0, slash));
+  const int64_t period_ns = slash == std::string::npos ? 0 : duration_ns(std::string_view(text).substr(slash + 1));
+  if (window_ns == 0 || period_ns < window_ns) {
+    return base::Error{
+        fmt::format("--sets: '{}' is neither 'always' nor a window and a period, such as 100ms/1s", text)};
+  }
+  return fmt::format("{}/{}", window_ns, period_ns);
+}
+
 base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const Preparation& preparation,
                                   const std::string& recording) {
   base::Result<Installation> installation = find_installation(session.self);
@@ -85,6 +111,12 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   AgentOptions agent{recording, options.memory_bytes,
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
                      options.exclude};
+  if (!options.sets.empty()) {
+    if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
+    base::Result<std::string> sets = sets_option(options.sets);
+    if (!sets) return sets.error();
+    agent.sets = *sets;
+  }
   if (preparation.native) {
     const char* before = std::getenv("LD_PRELOAD");
     return plan_native(session.program, *installation, agent, options.children, before == nullptr ? "" : before);
@@ -218,6 +250,12 @@ Run declare(CLI::App& app) {
   app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
   app.add_flag("--children", options->children,
                "native: record the processes that it starts too, each in a file of its own");
+  app.add_option("--sets", options->sets,
+                 "native: gather what critical sections read and write, in all or in a window of each period, e.g. "
+                 "--sets=100ms/1s")
+      ->type_name("[WINDOW/PERIOD]")
+      ->expected(0, 1)
+      ->default_str("always");
   CLI::Option* native =
       app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
   app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);
@@ -230,7 +268,7 @@ Run declare(CLI::App& app) {
 const Command kRecordCommand{"record", "run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
-                             "contrafact record -o zip.cft -- pbzip2 -k big.iso",
+                             "contrafact record -o zip.cft --sets -- pbzip2 -k big.iso",
                              declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

@@ -6,11 +6,30 @@
 
 namespace contrafact::model {
 
+namespace {
+
+// Who left its core and was not seen to come back was back for its next event at the latest.
+void close_gaps(Trace& parts) {
+  for (size_t t = 0; t < parts.cpu.size(); ++t) {
+    const EventRange range = parts.thread_ranges[t];
+    const int64_t* begin = parts.time_ns.data() + range.begin;
+    const int64_t* end = parts.time_ns.data() + range.end;
+    for (CpuGap& gap : parts.cpu[t]) {
+      if (gap.in_ns != gap.out_ns) continue;
+      const int64_t* next = std::upper_bound(begin, end, gap.out_ns);
+      if (next != end) gap.in_ns = *next;
+    }
+  }
+}
+
+}  // namespace
+
 base::Result<Trace> finish(Trace parts, const FileParts* file) {
   parts.cpu.resize(parts.threads.size());
   parts.thread_ranges.resize(parts.threads.size(),
                              {static_cast<uint32_t>(parts.kind.size()), static_cast<uint32_t>(parts.kind.size())});
   const bool moved = pass_over_events(parts, file);
+  close_gaps(parts);
   std::erase_if(parts.dependencies, [&](const Dependency& dependency) {
     return dependency.task.index() >= parts.tasks.size() || dependency.source.index() >= parts.tasks.size();
   });

@@ -24,8 +24,9 @@ class CpuSwitches {
   // Watches the threads that exist now, and all that they start later. The error says what the kernel refused.
   static base::Result<std::unique_ptr<CpuSwitches>> open();
   virtual ~CpuSwitches() = default;
-  // Appends what happened since the last call. The switches of one thread are in order of time.
-  virtual void read(std::vector<CpuSwitch>& switches) = 0;
+  // Appends what happened since the last call, but for the latest, which other CPUs may still be writing; with `last`,
+  // that too. The switches of one thread are in order of time.
+  virtual void read(std::vector<CpuSwitch>& switches, bool last) = 0;
   // Switches that the kernel had no room for.
   virtual uint64_t lost() const = 0;
 };

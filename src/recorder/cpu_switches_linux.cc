@@ -103,8 +103,8 @@ class PerfSwitches : public CpuSwitches {
     return {};
   }
 
-  void read(std::vector<CpuSwitch>& switches) override {
-    const int64_t settled_ns = base::monotonic_ns() - kSettledNs;
+  void read(std::vector<CpuSwitch>& switches, bool last) override {
+    const int64_t settled_ns = last ? INT64_MAX : base::monotonic_ns() - kSettledNs;
     for (Ring& ring : rings_) {
       ring.read([this](const perf_event_header& header, const uint8_t* bytes) { keep(header, bytes); });
     }

@@ -128,7 +128,7 @@ void EventLog::end_pass() {
     work = each_pass_;
   }
   if (work) work();
-  append_cpu_switches();
+  append_cpu_switches(false);
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
 }
@@ -143,7 +143,7 @@ bool EventLog::worth_writing() const {
   return gathering_since_ns_ != 0 && base::monotonic_ns() - gathering_since_ns_ >= kGatherNs;
 }
 
-void EventLog::append_cpu_switches() {
+void EventLog::append_cpu_switches(bool last) {
   if (!cpu_switches_) return;
   {
     std::lock_guard lock(mutex_);
@@ -151,7 +151,7 @@ void EventLog::append_cpu_switches() {
     named_.clear();
   }
   switches_.clear();
-  cpu_switches_->read(switches_);
+  cpu_switches_->read(switches_, last);
   // Thread by thread: runs are what costs bytes.
   std::ranges::stable_sort(switches_, {}, &CpuSwitch::os_tid);
   for (const CpuSwitch& each : switches_) {
@@ -210,6 +210,7 @@ void EventLog::failed(const char* what) {
 }
 
 void EventLog::end() {
+  append_cpu_switches(true);
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }

@@ -58,7 +58,7 @@ class EventLog : public deferred::Consumer {
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
   bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
-  void append_cpu_switches();
+  void append_cpu_switches(bool last);
   void write_rows();
   void write_events();
   void check(const base::Status& written);

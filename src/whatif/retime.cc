@@ -102,7 +102,8 @@ class RetimePass {
     CHECK(edits.empty() || edits.size() == sync_.sections.size());
     size_t locks = trace_.locks.size();
     for (size_t s = 0; s < edits.size(); ++s) {
-      if (is_simulated(sync_.sections[s])) locks = std::max<size_t>(locks, size_t{edits[s].lock} + 1);
+      if (edits[s].mode != Mode::none && is_simulated(sync_.sections[s]))
+        locks = std::max<size_t>(locks, size_t{edits[s].lock} + 1);
     }
     locks_.resize(locks);
     shift_ns_.assign(trace_.threads.size(), 0);
@@ -254,8 +255,7 @@ class RetimePass {
     const Lock& lock = locks_[change.lock];
     const int64_t free_ns = change.mode == Mode::shared ? lock.writers_ns : lock.all_ns;
     const int64_t old_free_ns = retimer_.free_ns_[s];
-    const int64_t had_ns =
-        waited_ns(ready_ns + head_ns, section.request_ns, section.acquire_ns, old_free_ns, free_ns);
+    const int64_t had_ns = waited_ns(ready_ns + head_ns, section.request_ns, section.acquire_ns, old_free_ns, free_ns);
     shift_ns = had_ns - section.acquire_ns - head_ns;
   }
 

@@ -2,8 +2,8 @@
 // those who price them (simulated, re-timed, replayed). Plain data.
 //
 // A set of edits is a vector parallel to model::critical_sections(trace): edits[i] is what becomes of sections[i]. An
-// empty vector changes nothing. Sections that nobody holds (waits at conditions, barriers, semaphores; acquisitions that
-// failed) are looked at by nobody: leave them as they are.
+// empty vector changes nothing. Sections that nobody holds (waits at conditions, barriers, semaphores; acquisitions
+// that failed) are looked at by nobody: leave them as they are.
 //
 // The two sections around a wait at a condition are one hold to the program: give them the same lock, and no mode
 // `none`, or the wait has no mutex to give up.

@@ -1,6 +1,6 @@
-// How many of the program's threads had a core or wanted one, over the recorded run, from the kernel's context switches:
-// tells what was waiting for a core, which a simulation adds by itself, from what else took long. Who has been woken and
-// has no core yet is not seen.
+// How many of the program's threads had a core or wanted one, over the recorded run, from the kernel's context
+// switches: tells what was waiting for a core, which a simulation adds by itself, from what else took long. Who has
+// been woken and has no core yet is not seen.
 //
 // Immutable after construction; O(log switches) a question.
 #pragma once

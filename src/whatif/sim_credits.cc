@@ -23,7 +23,11 @@ struct Comer {
 class Counter {
  public:
   Counter(const Trace& trace, const std::vector<CriticalSection>& sections, const std::vector<model::SyncWake>& wakes)
-      : trace_(trace), sections_(sections), wakes_(wakes), comers_(trace.locks.size()), signals_ns_(trace.locks.size()) {}
+      : trace_(trace),
+        sections_(sections),
+        wakes_(wakes),
+        comers_(trace.locks.size()),
+        signals_ns_(trace.locks.size()) {}
 
   Credits run() {
     credits_.needs.resize(trace_.locks.size());
@@ -123,10 +127,10 @@ class Counter {
   const std::vector<CriticalSection>& sections_;
   const std::vector<model::SyncWake>& wakes_;
   Credits credits_;
-  std::vector<std::vector<Comer>> comers_;          // by lock
-  std::vector<std::vector<int64_t>> signals_ns_;    // by lock
-  std::map<uint32_t, uint32_t> ends_in_wait_;       // the mutex's release event: the condition waited at
-  std::map<Place, uint32_t> places_;                // the condition that one may come to wait at
+  std::vector<std::vector<Comer>> comers_;        // by lock
+  std::vector<std::vector<int64_t>> signals_ns_;  // by lock
+  std::map<uint32_t, uint32_t> ends_in_wait_;     // the mutex's release event: the condition waited at
+  std::map<Place, uint32_t> places_;              // the condition that one may come to wait at
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a program tests before it waits at a condition is not in the trace. It is taken to be a count of signals, as of a
-// queue: the k-th of those who come to wait, whoever it is, goes on when so many signals have been sent as the k-th
+// What a program tests before it waits at a condition is not in the trace. It is taken to be a count of signals, as of
+// a queue: the k-th of those who come to wait, whoever it is, goes on when so many signals have been sent as the k-th
 // needed in the recording.
 //
 // Who comes: every wait at the condition, and every critical section that began where another one led to a wait there:

@@ -6,8 +6,8 @@
 //    sleep if another thread was faster;
 //  - fifo: who has waited longest, by hand-over;
 //  - recorded: who had it next in the recording. A section may enter when as many of the lock's sections are over as
-//    `need` says: for an exclusive one all that came before it, for a shared one all up to the last exclusive one before
-//    it. One counter is enough: whoever comes later needs this one.
+//    `need` says: for an exclusive one all that came before it, for a shared one all up to the last exclusive one
+//    before it. One counter is enough: whoever comes later needs this one.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct SimLock {
   LockRule rule = LockRule::barging;
   bool writer = false;
   uint32_t readers = 0;
-  uint32_t count = 0;     // semaphores: what is there to take; conditions: signals sent
-  uint32_t comers = 0;    // conditions: who has come to wait
-  uint32_t early = 0;     // given up before it was taken, by another thread than took it in the recording
-  uint32_t over = 0;      // sections that are over
-  uint32_t coming = 0;    // barging: woken, and not yet there to try again
+  uint32_t count = 0;   // semaphores: what is there to take; conditions: signals sent
+  uint32_t comers = 0;  // conditions: who has come to wait
+  uint32_t early = 0;   // given up before it was taken, by another thread than took it in the recording
+  uint32_t over = 0;    // sections that are over
+  uint32_t coming = 0;  // barging: woken, and not yet there to try again
   uint32_t first = kNone, last = kNone;  // threads that wait, in order
   uint64_t acquisitions = 0;
   uint64_t contended = 0;

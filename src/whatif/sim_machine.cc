@@ -58,8 +58,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   threads_.resize(trace_.threads.size());
   for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
   build_pools(options);
-  for (uint32_t i = 0; i < fibers_.size(); ++i)
-    foreground_ += fibers_[i].runs() && !program.background[i];
+  for (uint32_t i = 0; i < fibers_.size(); ++i) foreground_ += fibers_[i].runs() && !program.background[i];
   if (program.counted.empty()) return;
   below_.assign(tasks, 1);
   for (uint32_t i = 0; i < tasks; ++i) {

@@ -48,11 +48,11 @@ class SimMachine {
     uint32_t blocked_on = kNone;
     Mode mode = Mode::starting;
     // In a queue for a lock, semaphore or barrier:
-    bool in_queue = false;   // it has asked, and has not gone on yet
-    bool granted = false;    // it has what it waited for when it comes back
-    bool woken = false;      // it is on its way to try again
+    bool in_queue = false;  // it has asked, and has not gone on yet
+    bool granted = false;   // it has what it waited for when it comes back
+    bool woken = false;     // it is on its way to try again
     uint32_t next_waiter = kNone;
-    uint64_t wanted = 0;     // lock_value; at a condition, how many signals
+    uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
   };
   struct Round {

@@ -143,8 +143,8 @@ void SimMachine::leave_lock(SimLock& lock, bool shared) {
   }
 }
 
-// The C library's reader-writer locks hand over: from a writer to all readers that wait, else to a writer; from the last
-// reader to a writer. Readers that come in between enter.
+// The C library's reader-writer locks hand over: from a writer to all readers that wait, else to a writer; from the
+// last reader to a writer. Readers that come in between enter.
 void SimMachine::change_phase(SimLock& lock) {
   if (lock.readers > 0) return;
   uint32_t at = lock.first;
@@ -302,9 +302,7 @@ bool SimMachine::break_turns() {
     const bool waits = thread.mode == Mode::lock || thread.mode == Mode::spinning;
     if (!waits || !thread.in_queue || locks_[thread.blocked_on].rule != LockRule::recorded) continue;
     if (!locks_[thread.blocked_on].free_for(is_shared(thread.wanted))) continue;
-    const auto since = [&](uint32_t t) {
-      return program_.sync.sections[section_of(threads_[t].wanted)].acquire_ns;
-    };
+    const auto since = [&](uint32_t t) { return program_.sync.sections[section_of(threads_[t].wanted)].acquire_ns; };
     if (first == kNone || since(id) < since(first)) first = id;
   }
   if (first == kNone) return false;

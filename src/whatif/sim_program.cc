@@ -70,9 +70,7 @@ class Compiler {
     std::vector<Op> ops;
   };
 
-  bool is_simulated(uint32_t thread) const {
-    return native_ || program_.uses[thread].role != ThreadRole::bystander;
-  }
+  bool is_simulated(uint32_t thread) const { return native_ || program_.uses[thread].role != ThreadRole::bystander; }
   bool is_simulated(EventIndex event) const { return is_simulated(trace_.thread_of(event).value); }
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
   int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
@@ -527,7 +525,7 @@ class Compiler {
   bool kernel_told_ = false;
   bool native_ = false;
   bool worker_ = false;
-  bool own_cpu_ = false;  // the thread's own code is CPU, even if the kernel did not tell
+  bool own_cpu_ = false;              // the thread's own code is CPU, even if the kernel did not tell
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
   Finished finished_;                 // a worker's latest outermost task, its tail still open
   std::vector<int64_t> wait_net_ns_;  // open waits and blocks: time inside them but outside nested tasks

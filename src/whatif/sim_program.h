@@ -38,17 +38,17 @@ enum class OpCode : uint8_t {
   complete,   // value: task
   wait,       // value: task
   wait_done,
-  token_wait,  // value: number of the wake that ended the recorded block
-  token_fire,  // value: the same
-  take,        // value: lock_value
-  give,        // value: lock_value
-  sem_take,    // value: lock_value
-  sem_post,    // value: lock_value
-  barrier,     // value: its round
+  token_wait,   // value: number of the wake that ended the recorded block
+  token_fire,   // value: the same
+  take,         // value: lock_value
+  give,         // value: lock_value
+  sem_take,     // value: lock_value
+  sem_post,     // value: lock_value
+  barrier,      // value: its round
   credit_wait,  // value: a condition
   credit_fire,  // value: a condition
-  end,         // of the fiber's task
-  ret,         // value: unused; the fiber is over
+  end,          // of the fiber's task
+  ret,          // value: unused; the fiber is over
 };
 
 struct Op {

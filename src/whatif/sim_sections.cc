@@ -39,7 +39,7 @@ class FiberEditor {
  private:
   struct Open {
     uint32_t section;
-    size_t take_at;   // in `out_`; the CPU before it stands at take_at - 1 where head_left was not 0
+    size_t take_at;  // in `out_`; the CPU before it stands at take_at - 1 where head_left was not 0
     int64_t head_left_ns;
   };
 
@@ -126,6 +126,10 @@ class Planner {
            model::is_held(program_.trace->locks[section.lock.index()].kind);
   }
 
+  bool takes_lock(size_t section) const {
+    return edits_[section].mode != Mode::none && is_simulated(sections_[section]);
+  }
+
   void edit_ops() {
     plan_.ops.reserve(program_.ops.size());
     plan_.fibers.resize(program_.fibers.size());
@@ -144,19 +148,19 @@ class Planner {
     for (size_t i = 0; i < rows.size(); ++i) {
       SimLock& lock = plan_.locks[i];
       lock.kind = rows[i].kind;
-      lock.rule = rule_;
       lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
     }
     for (size_t s = 0; s < edits_.size(); ++s) {
       const uint32_t number = edits_[s].lock;
-      if (number < plan_.locks.size() || !is_simulated(sections_[s])) continue;
+      if (number < plan_.locks.size() || !takes_lock(s)) continue;
       plan_.locks.resize(number + 1);
     }
+    for (SimLock& lock : plan_.locks) lock.rule = rule_;
     for (size_t s = 0; s < edits_.size(); ++s) {
-      if (edits_[s].lock < rows.size() || !is_simulated(sections_[s])) continue;
-      const SimLock& old = plan_.locks[sections_[s].lock.index()];
-      plan_.locks[edits_[s].lock].kind = old.kind;
-      plan_.locks[edits_[s].lock].rule = rule_;
+      if (!takes_lock(s)) continue;
+      if (edits_[s].mode == Mode::shared) plan_.locks[edits_[s].lock].kind = format::LockKind::rwlock;
+      if (edits_[s].lock < rows.size() || plan_.locks[edits_[s].lock].kind == format::LockKind::rwlock) continue;
+      plan_.locks[edits_[s].lock].kind = rows[sections_[s].lock.index()].kind;
     }
   }
 
@@ -168,9 +172,8 @@ class Planner {
       return edits_[s].lock != sections_[s].lock.value && edits_[s].lock < program_.trace->locks.size();
     };
     if (edits_.empty() || std::none_of(order.begin(), order.end(), moved)) return order;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
-      return sections_[x].acquire_ns < sections_[y].acquire_ns;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t x, uint32_t y) { return sections_[x].acquire_ns < sections_[y].acquire_ns; });
     return order;
   }
 

@@ -22,8 +22,8 @@
 
 namespace contrafact::whatif {
 
-// Recorded times of one kind of hand-over, sorted. Where a core was free at the time of the cause: what is waiting for a
-// core, the simulation adds by itself.
+// Recorded times of one kind of hand-over, sorted. Where a core was free at the time of the cause: what is waiting for
+// a core, the simulation adds by itself.
 struct LatencySamples {
   std::vector<int64_t> sorted_ns;
   int64_t at(double share) const {
@@ -57,9 +57,7 @@ struct SyncFacts {
   int64_t slice_ns = 0;  // how long a thread ran when it was preempted, in the middle; 0: nobody was
 
   bool native = false;  // threads do not run for pools: all of them are simulated
-  uint32_t section_at(uint32_t event) const {
-    return section_of_event.empty() ? kNone : section_of_event[event];
-  }
+  uint32_t section_at(uint32_t event) const { return section_of_event.empty() ? kNone : section_of_event[event]; }
   std::span<const TokenFire> fires_at(uint32_t event) const;
   // How long a block would have been, had a core been free at its end: what it could have been waiting for one is taken
   // off, as far as it was longer than is usual at its place.

@@ -114,6 +114,12 @@ base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdi
     return base::Error{"the edits are for " + std::to_string(edits.size()) + " critical sections, the trace has " +
                        std::to_string(sections().size())};
   }
+  const size_t locks_max = program_->trace->locks.size() + sections().size();
+  for (const SectionEdit& edit : edits) {
+    if (edit.mode != SectionEdit::Mode::none && edit.lock >= locks_max)
+      return base::Error{"an edit names lock " + std::to_string(edit.lock) + ": new ones count on from the trace's " +
+                         std::to_string(program_->trace->locks.size())};
+  }
   SimulateOptions quiet = options;
   quiet.build_trace = false;
   return simulate_program(*program_, {}, edits, quiet);
@@ -121,6 +127,10 @@ base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdi
 
 int64_t Simulator::retime_sections(std::span<const SectionEdit> edits) const {
   return retimer_ ? retimer_->duration_ns(edits) : program_->end_ns - program_->begin_ns;
+}
+
+const SimProgram& Simulator::program() const {
+  return *program_;
 }
 
 std::span<const model::CriticalSection> Simulator::sections() const {
@@ -142,8 +152,8 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
     check.retimed_error = static_cast<double>(check.retimed_ns - retimer_->recorded_ns()) / recorded_ns;
   }
   constexpr double kTrustedError = 0.05, kRetimedError = 0.02;
-  check.trusted = run->stuck.empty() && std::fabs(check.error) <= kTrustedError &&
-                  std::fabs(check.retimed_error) <= kRetimedError;
+  check.trusted =
+      run->stuck.empty() && std::fabs(check.error) <= kTrustedError && std::fabs(check.retimed_error) <= kRetimedError;
   check.notes = std::move(run->notes);
   if (!run->stuck.empty())
     check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);

@@ -47,7 +47,7 @@ struct SimulateOptions {
   bool build_trace = true;           // false: metrics only, about twice as fast
 
   // Native traces.
-  LockRule lock_rule = LockRule::barging; // who gets a lock next
+  LockRule lock_rule = LockRule::barging;  // who gets a lock next
   uint64_t seed = 0;     // 0: every hand-over takes the typical time; else one of the recorded ones, drawn by this
   int64_t slice_ns = 0;  // how long a thread keeps a core that others want; 0: as recorded
 };
@@ -122,6 +122,7 @@ class Simulator {
   int64_t retime_sections(std::span<const SectionEdit> edits) const;
   // model::critical_sections of the trace; empty but for native ones.
   std::span<const model::CriticalSection> sections() const;
+  const SimProgram& program() const;
 
  private:
   std::unique_ptr<const SimProgram> program_;

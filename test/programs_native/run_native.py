@@ -284,5 +284,49 @@ def locks_text():
     check("worker (mutex.cc:12)" in out and "contended" in out and "waits for" in out, out)
 
 
+def sets_everywhere():
+    """Whatever programs do in critical sections, it goes as ever; all that can be complete is."""
+    whole = {"jumps"}
+    for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_jumps", "forks", "libraries",
+                 "handed_over", "ends_inside"]:
+        recording = Recording("sections", case, options=["--sets"])
+        facts = recording.json("info")["facts"]
+        check("sets.segments.complete" in facts, f"{case}: {facts}")
+        if case == "signals":
+            check(int(facts["sets.left.signal"]) > 5, f"{case}: {facts}")
+        if case in whole:
+            check(facts["sets.segments.incomplete"] == "0", f"{case}: {facts}")
+            check(int(facts["sets.segments.complete"]) >= 20, f"{case}: {facts}")
+    for program in ["barrier", "once", "semaphore"]:  # nobody holds a lock
+        Recording(program, options=["--sets"])
+    for program in ["c11", "condition", "cpp", "mutex", "mutex_kinds", "rwlock", "spinlock",
+                    "threads", "exec", "forks", "stripped"]:
+        recording = Recording(program, options=["--sets"])
+        facts = recording.json("info")["facts"]
+        check(int(facts["sets.segments.complete"]) > 0, f"{program}: {facts}")
+    facts = Recording("libraries", LIBRARY, options=["--sets"]).json("info")["facts"]
+    check(int(facts["sets.segments.complete"]) > 0, facts)
+
+
+def sets():
+    recording = Recording("access_sets", options=["--sets"])
+    info = recording.json("info")
+    facts = info["facts"]
+    check(facts["sets.segments.incomplete"] == "0", facts)
+    # Of each of the workers' rounds three segments, and the read.
+    check(facts["sets.segments.complete"] == "61", facts)
+    events = recording.events()
+    check(events["accesses"] == 61, events)
+
+
+def sets_windows():
+    recording = Recording("mutex", options=["--sets=1ms/200ms"])
+    facts = recording.json("info")["facts"]
+    outside = int(facts["sets.sections.outside_window"])
+    check(outside > 0 and outside + int(facts["sets.segments.complete"]) == 425, facts)
+    status, _, err = run([CONTRAFACT, "record", "--sets=2s/1s", "--", PROGRAMS / "native_mutex"])
+    check(status != 0 and "neither 'always' nor a window and a period" in err, err)
+
+
 globals()[sys.argv[2]]()
 print(f"native {sys.argv[2]}: ok")

@@ -18,10 +18,18 @@ template <int kTable>
   usleep(300);
   pthread_mutex_unlock(mutex_of(kTable));
 }
-static void update_0() { update<0>(); }
-static void update_1() { update<1>(); }
-static void update_2() { update<2>(); }
-static void update_3() { update<3>(); }
+static void update_0() {
+  update<0>();
+}
+static void update_1() {
+  update<1>();
+}
+static void update_2() {
+  update<2>();
+}
+static void update_3() {
+  update<3>();
+}
 
 int main() {
   run_threads(8, [](int number) {

@@ -1,0 +1,343 @@
+#include "agent_native/sets.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+
+#include <memory>
+
+#include "agent_native/agent.h"
+#include "agent_native/recording.h"
+#include "agent_native/signal_handlers.h"
+#include "recorder/access_sets.h"
+#include "translate/translator.h"
+
+namespace contrafact::agent_native {
+
+constinit std::atomic<bool> g_sets{false};
+
+using format::SetGap;
+using translate::Mode;
+using translate::Reason;
+using translate::t_thread;
+
+namespace {
+
+constexpr size_t kHeldMax = 32;
+static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
+              offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
+static_assert(translate::kAccessRead == format::kAccessRead && translate::kAccessWrite == format::kAccessWrite &&
+              translate::kAccessChanged == format::kAccessChanged &&
+              translate::kAccessCommutative == format::kAccessCommutative);
+
+struct Sets {
+  std::unique_ptr<translate::Translator> translator;
+  int64_t window_ns = 0, period_ns = 0;  // 0: always
+  std::atomic<uint64_t> complete{0}, incomplete{0}, outside{0};
+};
+constinit Sets* g_state = nullptr;
+
+}  // namespace
+
+// Of a thread; made when it is attached, where allocating is safe.
+struct SetsThread {
+  uint64_t held[kHeldMax];  // lock words; a lock that is taken again stands twice
+  uint32_t held_count = 0;
+  uint32_t held_unlisted = 0;
+  bool observing = false;
+  bool tainted = false;  // a handler came between
+  uint64_t stack_begin = 0;
+  SetsCall* call = nullptr;
+  recorder::AccessSetCache sent;
+
+  void take(uint64_t lock) {
+    if (held_count < kHeldMax) {
+      held[held_count++] = lock;
+    } else {
+      ++held_unlisted;
+    }
+  }
+  void give_up(uint64_t lock) {
+    for (uint32_t i = held_count; i-- > 0;) {
+      if (held[i] != lock) continue;
+      held[i] = held[--held_count];
+      return;
+    }
+    if (held_unlisted > 0) --held_unlisted;  // else another thread's, which this one gives up for it
+  }
+  bool holds_any() const { return held_count + held_unlisted > 0; }
+};
+
+namespace {
+
+thread_local constinit SetsThread* t_sets __attribute__((tls_model("initial-exec"))) = nullptr;
+
+bool is_held(uint64_t lock_word) {
+  const auto kind = static_cast<LockKind>(lock_word >> recorder::kLockKindShift);
+  return kind == LockKind::mutex || kind == LockKind::rwlock || kind == LockKind::spinlock;
+}
+
+SetGap gap_of(Reason reason) {
+  switch (reason) {
+    case Reason::none:
+      return SetGap::complete;
+    case Reason::unsupported:
+    case Reason::gather:
+      return SetGap::unsupported;
+    case Reason::system_call:
+    case Reason::unknown_effect:
+      return SetGap::system_call;
+    case Reason::signal:
+      return SetGap::signal;
+    case Reason::not_resumed:
+      return SetGap::left;
+    case Reason::generated_code:
+    case Reason::cache_full:
+    case Reason::long_section:
+    case Reason::disabled:
+      return SetGap::not_observed;
+  }
+  return SetGap::not_observed;
+}
+
+const char* name_of(Reason reason) {
+  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",   "cache_full",
+                                                       "system_call", "signal",         "long_section",  "not_resumed",
+                                                       "disabled",    "gather",         "unknown_effect"};
+  return kNames[static_cast<size_t>(reason)];
+}
+
+bool is_window_open(int64_t now_ns) {
+  return g_state->period_ns == 0 || now_ns % g_state->period_ns < g_state->window_ns;
+}
+
+// The functions of an allocator that neither unwind nor are cancelled: they run natively and what they do inside is not
+// of interest.
+void add_allocator(translate::Translator& translator) {
+  for (const char* name : {"malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
+                           "posix_memalign", "valloc", "pvalloc", "malloc_usable_size", "cfree"}) {
+    if (void* function = dlsym(RTLD_DEFAULT, name)) translator.add_gate(reinterpret_cast<uint64_t>(function));
+  }
+}
+
+int add_own_code(dl_phdr_info* info, size_t, void* argument) {
+  const auto own = reinterpret_cast<uint64_t>(&add_own_code);
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    begin = std::min<uint64_t>(begin, info->dlpi_addr + segment.p_vaddr);
+    end = std::max<uint64_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+  }
+  if (own < begin || own >= end) return 0;
+  static_cast<translate::Translator*>(argument)->add_native(begin, end);
+  return 1;
+}
+
+uint64_t own_stack_begin() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  void* begin = nullptr;
+  size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &begin, &bytes);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uint64_t>(begin);
+}
+
+void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
+          std::span<const translate::Access> accesses) {
+  auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
+  recorder::append_accesses(client, thread.sent, time_ns, gap, {ranges, accesses.size()});
+  auto& counter = gap == SetGap::complete ? g_state->complete : g_state->incomplete;
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+base::Status begin_sets(const Options& options) {
+  auto translator = translate::Translator::create({});
+  if (!translator) return translator.error();
+  g_state = new Sets;
+  g_state->translator = std::move(*translator);
+  g_state->window_ns = options.sets_window_ns;
+  g_state->period_ns = options.sets_period_ns;
+  dl_iterate_phdr(add_own_code, g_state->translator.get());
+  add_allocator(*g_state->translator);
+  wrap_signal_handlers(*g_state->translator);
+  g_sets.store(true, std::memory_order_release);
+  return {};
+}
+
+void end_sets() {
+  if (g_state) g_state->translator->disable();
+}
+
+void end_sets_in_child() {
+  end_sets();
+  g_sets.store(false, std::memory_order_relaxed);
+  t_sets = nullptr;  // its memory of what was sent is of the parent's recording
+}
+
+void refresh_sets() {
+  if (sets_are_on()) g_state->translator->refresh();
+}
+
+void invalidate_sets(const void* begin, size_t bytes) {
+  if (!sets_are_on()) return;
+  const auto first = reinterpret_cast<uint64_t>(begin);
+  g_state->translator->invalidate(first, first + bytes);
+}
+
+void write_sets_facts(recorder::Recorder& recorder) {
+  if (!g_state) return;
+  const auto fact = [&](const std::string& key, uint64_t value) {
+    recorder.add_fact("sets." + key, std::to_string(value));
+  };
+  const translate::Statistics statistics = g_state->translator->statistics();
+  fact("segments.complete", g_state->complete.load(std::memory_order_relaxed));
+  fact("segments.incomplete", g_state->incomplete.load(std::memory_order_relaxed));
+  if (g_state->period_ns != 0) fact("sections.outside_window", g_state->outside.load(std::memory_order_relaxed));
+  fact("blocks", statistics.blocks);
+  fact("code_bytes", statistics.code_bytes);
+  if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
+  for (size_t i = 1; i < translate::kReasons; ++i) {
+    if (statistics.left[i] > 0) fact(std::string("left.") + name_of(static_cast<Reason>(i)), statistics.left[i]);
+  }
+}
+
+void attach_sets() {
+  if (!sets_are_on() || t_sets) return;
+  auto* thread = new SetsThread;
+  thread->stack_begin = own_stack_begin();
+  t_sets = thread;
+}
+
+void detach_sets() {
+  SetsThread* thread = t_sets;
+  if (!thread) return;
+  t_sets = nullptr;
+  t_thread.mode = Mode::native;
+  g_state->translator->detach();
+  delete thread;
+}
+
+void SetsCall::begin(uint64_t* slot) {
+  SetsThread* thread = t_sets;
+  if (!thread || t_local.inside) return;  // inside: the recorder's own call
+  slot_ = slot;
+  outer_ = thread->call;
+  thread->call = this;
+  switch (t_thread.mode) {
+    case Mode::native:
+      break;
+    case Mode::calling: {
+      const auto at = reinterpret_cast<uint64_t>(slot);
+      if (at == t_thread.resume_sp) {
+        from_ = From::translated;
+      } else if (at < t_thread.resume_sp) {
+        from_ = From::foreign;
+        return;
+      }
+      t_thread.mode = Mode::native;  // above: the function that was called has gone without returning
+      break;
+    }
+    case Mode::in_cache:
+    case Mode::gate:
+    case Mode::slow:
+      from_ = From::foreign;
+      break;
+  }
+}
+
+void SetsCall::end() {
+  SetsThread* thread = t_sets;
+  if (!thread) return;  // the thread ended in the call
+  thread->call = outer_;
+  if (from_ == From::foreign) {
+    thread->tainted = true;
+    return;
+  }
+  if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
+  if (!thread->observing || !thread->holds_any() || t_thread.mode != Mode::native) return;
+  if (t_thread.left == Reason::long_section) return;
+  volatile uint64_t* slot = slot_;
+  *slot = g_state->translator->enter(*slot);
+}
+
+void SetsCall::note(const long* call, long result) const {
+  const SetsThread* thread = t_sets;
+  if (thread && thread->observing && from_ != From::foreign) g_state->translator->note_system_call(call, result);
+}
+
+void SetsCall::note_unobserved() const {
+  const SetsThread* thread = t_sets;
+  if (thread && thread->observing && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
+}
+
+void SetsCall::note_written(const void* begin, size_t bytes) const {
+  const SetsThread* thread = t_sets;
+  if (!thread || !thread->observing || from_ == From::foreign) return;
+  g_state->translator->note(begin, bytes, translate::kAccessWrite | translate::kAccessChanged);
+}
+
+namespace {
+
+// What is said of the segment that ends: complete only if the thread came here from translated code, and nothing on the
+// way was missed.
+SetGap gap_now(const SetsThread& thread, bool came_translated, bool overflown) {
+  if (thread.tainted) return SetGap::signal;
+  if (t_thread.left != Reason::none) return gap_of(t_thread.left);
+  if (!came_translated) return SetGap::left;
+  return overflown ? SetGap::overflow : SetGap::complete;
+}
+
+void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stack_pointer) {
+  const bool is_first = !thread.holds_any();
+  thread.take(lock_word);
+  if (!is_first) return;
+  translate::Translator& translator = *g_state->translator;
+  thread.observing = is_window_open(time_ns);
+  if (!thread.observing) g_state->outside.fetch_add(1, std::memory_order_relaxed);
+  if (thread.observing && !translator.is_attached()) thread.observing = translator.attach(thread.stack_begin);
+  thread.tainted = false;
+  if (thread.observing) translator.begin_segment(stack_pointer);
+}
+
+}  // namespace
+
+void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken) {
+  SetsThread* thread = t_sets;
+  if (!thread || !thread->call) return;
+  const Inside inside;
+  SetsCall& call = *thread->call;
+  const bool is_foreign = call.from_ == SetsCall::From::foreign;
+  if (thread->observing && thread->holds_any()) {
+    if (is_foreign) {
+      thread->tainted = true;
+      emit(client, *thread, time_ns, SetGap::signal, {});
+    } else {
+      translate::Translator& translator = *g_state->translator;
+      bool overflown = false;
+      const auto accesses = translator.end_segment(call.stack_pointer(), &overflown);
+      emit(client, *thread, time_ns, gap_now(*thread, call.from_ == SetsCall::From::translated, overflown), accesses);
+      thread->tainted = false;
+      if (t_thread.left == Reason::long_section) thread->observing = false;  // until it holds no lock any more
+      translator.begin_segment(call.stack_pointer());
+    }
+  }
+  // What follows in the same call has no code of the program in front of it.
+  if (call.from_ == SetsCall::From::native) call.from_ = SetsCall::From::translated;
+  if (!is_held(lock_word)) return;
+  if (kind == EventKind::lock_release) {
+    thread->give_up(lock_word);
+    if (!thread->holds_any()) thread->observing = false;
+  } else if (taken) {
+    if (is_foreign) {
+      thread->take(lock_word);
+    } else {
+      take(*thread, time_ns, lock_word, call.stack_pointer());
+    }
+  }
+}
+
+}  // namespace contrafact::agent_native

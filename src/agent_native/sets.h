@@ -1,0 +1,114 @@
+// Read and write sets of critical sections: between an interposed lock and the unlock after which the thread holds
+// none, the thread runs translated (translate/translator.h), and each lock event is preceded by an `accesses` event
+// with what was read and written since the last one.
+//
+//   program          interposer (native)                       program, translated
+//   lock(m) ───────> SetsCall  real lock, lock_acquire
+//                    ~SetsCall return address := code cache ─> counter++ ... write(fd, ...) ─┐
+//                    SetsCall  real write, its effect noted <────────────────────────────────┘
+//                    ~SetsCall return address := code cache ─> ... unlock(m) ─┐
+//                    SetsCall  real unlock, accesses, lock_release <──────────┘
+//   ...       <───── ~SetsCall
+//
+// Every interposer that translated code may call begins with CONTRAFACT_CALLED. One that does not is safe: the thread
+// then goes on natively and the set says so.
+//
+// Thread safety: all of it concerns the current thread, but for what says otherwise. Cost where sets are not asked for:
+// one load and a branch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent_native/options.h"
+#include "base/result.h"
+#include "format/event.h"
+#include "recorder/recorder.h"
+
+namespace contrafact::translate {
+class Translator;
+}
+
+namespace contrafact::agent_native {
+
+// Set once, before threads exist.
+extern std::atomic<bool> g_sets;
+inline bool sets_are_on() {
+  return __builtin_expect(g_sets.load(std::memory_order_relaxed), 0);
+}
+
+// Makes the translator and lets signal handlers see the program as it is. The error says what is missing.
+base::Status begin_sets(const Options& options);
+// No thread enters translated code any more.
+void end_sets();
+// In a forked child, whose code cache is its parent's: there are no sets of it.
+void end_sets_in_child();
+// Facts for `info`.
+void write_sets_facts(recorder::Recorder& recorder);
+// Libraries came or went. Any thread.
+void refresh_sets();
+// Code of [begin, end) went or may change. Any thread.
+void invalidate_sets(const void* begin, size_t bytes);
+
+// The current thread is being attached, or ends.
+void attach_sets();
+void detach_sets();
+
+// An event with a LOCK is about to be appended: ends the segment before it. `taken`: it makes the thread hold the lock.
+void sets_before_event(recorder::Client* client, format::EventKind kind, int64_t time_ns, uint64_t lock_word,
+                       bool taken);
+
+// One call of an interposer. The return address lies behind the saved frame pointer.
+class SetsCall {
+ public:
+  explicit SetsCall(void* frame) {
+    if (sets_are_on()) begin(static_cast<uint64_t*>(frame) + 1);
+  }
+  ~SetsCall() {
+    if (slot_) end();
+  }
+  SetsCall(const SetsCall&) = delete;
+  SetsCall& operator=(const SetsCall&) = delete;
+
+  // What the kernel read and wrote for the call, by the table of system calls: `number`, its result, its arguments.
+  template <typename Result, typename... Arguments>
+  Result effect(long number, Result result, Arguments... arguments) const {
+    if (slot_) [[unlikely]] {
+      const long call[7] = {number, (long)arguments...};  // integers and pointers of any type
+      note(call, static_cast<long>(result));
+    }
+    return result;
+  }
+  // The program's own code ran meanwhile, unobserved; or memory was touched in a way that is not known.
+  void unobserved() const {
+    if (slot_) [[unlikely]]
+      note_unobserved();
+  }
+  void wrote(const void* begin, size_t bytes) const {
+    if (slot_ && begin) [[unlikely]]
+      note_written(begin, bytes);
+  }
+
+ private:
+  friend struct SetsThread;
+  friend void sets_before_event(recorder::Client*, format::EventKind, int64_t, uint64_t, bool);
+  void begin(uint64_t* slot);
+  void end();
+  void note(const long* call, long result) const;
+  void note_unobserved() const;
+  void note_written(const void* begin, size_t bytes) const;
+  uint64_t stack_pointer() const { return reinterpret_cast<uint64_t>(slot_ + 1); }
+
+  enum class From : uint8_t {
+    translated,  // all since the last event was observed
+    native,
+    foreign,  // a signal's handler, that interrupted translated code or us
+  };
+  uint64_t* slot_ = nullptr;  // of the return address; null: sets are off
+  SetsCall* outer_ = nullptr;
+  From from_ = From::native;
+};
+
+#define CONTRAFACT_CALLED const ::contrafact::agent_native::SetsCall called_(__builtin_frame_address(0))
+
+}  // namespace contrafact::agent_native

@@ -1,0 +1,143 @@
+#include "agent_native/signal_handlers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include <atomic>
+
+#include "agent_native/real.h"
+#include "agent_native/recording.h"
+#include "agent_native/sets.h"
+#include "translate/translator.h"
+
+namespace contrafact::agent_native {
+namespace {
+
+constexpr int kSignals = 65;
+constexpr int kCancellation = 32;  // SIGCANCEL of the C library
+
+using Handler = void (*)(int, siginfo_t*, void*);
+
+// As the kernel knows it; the C library's differs.
+struct KernelAction {
+  Handler handler;
+  uint64_t flags;
+  void (*restorer)();
+  uint64_t mask;
+};
+
+std::atomic<translate::Translator*> g_translator{nullptr};
+std::atomic<Handler> g_handlers[kSignals];
+
+// A handler of one argument does not mind three.
+void on_signal(int number, siginfo_t* info, void* context) {
+  const auto* machine = static_cast<const ucontext_t*>(context);
+  translate::Translator* translator = g_translator.load(std::memory_order_relaxed);
+  if (translator->is_in_cache(static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_RIP]))) {
+    translator->fix_context(static_cast<ucontext_t*>(context));
+  }
+  if (const Handler handler = g_handlers[number].load(std::memory_order_acquire)) handler(number, info, context);
+}
+
+bool is_function(const struct sigaction& action) {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && action.sa_handler != SIG_ERR;
+}
+
+bool is_ours(const struct sigaction& action) {
+  return action.sa_sigaction == on_signal;
+}
+
+bool wraps(int number) {
+  return number > 0 && number < kSignals && sets_are_on();
+}
+
+int change_action(int number, const struct sigaction* next, struct sigaction* before) {
+  if (!wraps(number)) return real().sigaction(number, next, before);
+  const Handler old_handler = g_handlers[number].load(std::memory_order_acquire);
+  struct sigaction wrapped, old;
+  if (next && is_function(*next)) {
+    wrapped = *next;
+    if (!is_ours(*next)) {
+      g_handlers[number].store(reinterpret_cast<Handler>(next->sa_sigaction), std::memory_order_release);
+      wrapped.sa_sigaction = on_signal;
+      wrapped.sa_flags |= SA_SIGINFO;
+    }
+    next = &wrapped;
+  }
+  const int result = real().sigaction(number, next, &old);
+  if (result != 0) {
+    g_handlers[number].store(old_handler, std::memory_order_release);
+    return result;
+  }
+  if (before) {
+    *before = old;
+    if (is_ours(old)) before->sa_sigaction = reinterpret_cast<decltype(old.sa_sigaction)>(old_handler);
+  }
+  return 0;
+}
+
+// The C library installs its handler of cancellation itself, when the first thread is cancelled. A thread of ours is
+// the first; from then on the handler is wrapped.
+void* wait_to_be_cancelled(void*) {
+  t_local.over = true;
+  for (;;) pause();
+}
+
+void wrap_cancellation() {
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) return;
+  Inside inside;
+  pthread_t thread;
+  if (real().pthread_create(&thread, nullptr, wait_to_be_cancelled, nullptr) != 0) return;
+  real().pthread_cancel(thread);
+  real().pthread_join(thread, nullptr);
+  KernelAction action{};
+  if (real().syscall(SYS_rt_sigaction, kCancellation, 0, reinterpret_cast<long>(&action), 8, 0, 0) != 0 ||
+      !action.handler)
+    return;
+  g_handlers[kCancellation].store(action.handler, std::memory_order_release);
+  action.handler = on_signal;
+  real().syscall(SYS_rt_sigaction, kCancellation, reinterpret_cast<long>(&action), 0, 8, 0, 0);
+}
+
+}  // namespace
+
+void wrap_signal_handlers(translate::Translator& translator) {
+  g_translator.store(&translator, std::memory_order_release);
+  for (int number = 1; number < kSignals; ++number) {
+    struct sigaction action;
+    if (real().sigaction(number, nullptr, &action) != 0 || !is_function(action)) continue;
+    g_handlers[number].store(reinterpret_cast<Handler>(action.sa_sigaction), std::memory_order_release);
+    action.sa_sigaction = on_signal;
+    action.sa_flags |= SA_SIGINFO;
+    real().sigaction(number, &action, nullptr);
+  }
+}
+
+}  // namespace contrafact::agent_native
+
+using namespace contrafact::agent_native;
+
+CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, struct sigaction* before)) {
+  CONTRAFACT_CALLED;
+  return change_action(number, next, before);
+}
+
+using SimpleHandler = void (*)(int);
+
+CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  if (!wraps(number)) return real().signal(number, handler);
+  struct sigaction next{}, before;
+  next.sa_handler = handler;
+  next.sa_flags = SA_RESTART;
+  return change_action(number, &next, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+CONTRAFACT_INTERPOSE(int, pthread_cancel, (pthread_t thread)) {
+  CONTRAFACT_CALLED;
+  if (sets_are_on()) wrap_cancellation();
+  return real().pthread_cancel(thread);
+}

@@ -1,0 +1,15 @@
+// Signal handlers of the program, wrapped where sets are gathered: a handler that interrupts translated code gets the
+// program's own address and registers in its context, and the thread goes on natively from there. So profilers, crash
+// handlers and the C library's cancellation see what they would see natively.
+#pragma once
+
+namespace contrafact::translate {
+class Translator;
+}
+
+namespace contrafact::agent_native {
+
+// Wraps those that are installed already, and from now on those that the program installs.
+void wrap_signal_handlers(translate::Translator& translator);
+
+}  // namespace contrafact::agent_native

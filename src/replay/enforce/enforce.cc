@@ -1,0 +1,362 @@
+#include "replay/enforce/enforce.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/clock.h"
+#include "replay/enforce/burn.h"
+#include "replay/enforce/live_locks.h"
+#include "replay/enforce/turns.h"
+
+namespace contrafact::replay {
+namespace {
+
+constexpr size_t kBlockBytes = 1 << 20;  // K of equation 1
+constexpr size_t kStackBytes = 128 << 10;
+
+void sleep_ns(int64_t ns) {
+  timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+  while (clock_nanosleep(CLOCK_MONOTONIC, 0, &time, &time) == EINTR) {
+  }
+}
+
+// How much longer than asked for a sleep takes here: the recorded ones have that in them already.
+int64_t sleep_overhead_ns() {
+  constexpr int kTries = 15;
+  constexpr int64_t kAsked = 100'000;
+  std::vector<int64_t> over_ns;
+  for (int i = 0; i < kTries; ++i) {
+    const int64_t begin_ns = base::monotonic_ns();
+    sleep_ns(kAsked);
+    over_ns.push_back(base::monotonic_ns() - begin_ns - kAsked);
+  }
+  std::nth_element(over_ns.begin(), over_ns.begin() + kTries / 2, over_ns.end());
+  return over_ns[kTries / 2];
+}
+
+class Run {
+ public:
+  Run(Schedule schedule, Strategy strategy)
+      : schedule_(std::move(schedule)),
+        deterministic_(strategy == Strategy::deterministic),
+        recorded_(strategy == Strategy::recorded),
+        locks_(std::make_unique<LiveLock[]>(schedule_.locks.size())),
+        counts_(std::make_unique<LiveCount[]>(schedule_.locks.size())),
+        tokens_(std::make_unique<LiveCount[]>(schedule_.tokens)),
+        tasks_(std::make_unique<LiveCount[]>(schedule_.tasks)),
+        rounds_(std::make_unique<LiveCount[]>(schedule_.round_sizes.size())),
+        parking_(schedule_.threads.size()),
+        turns_(schedule_.threads.size()),
+        workers_(schedule_.threads.size()) {
+    for (size_t i = 0; i < schedule_.locks.size(); ++i) {
+      locks_[i].init(schedule_.locks[i]);
+      counts_[i].count = schedule_.locks[i].kind == ReplayLockKind::semaphore ? schedule_.locks[i].count : 0;
+    }
+  }
+
+  base::Status run(ReplayResult& result) {
+    prctl(PR_SET_TIMERSLACK, 1);
+    sleep_over_ns_ = sleep_overhead_ns();
+    uint32_t foreground = 0;
+    for (const ReplayThread& thread : schedule_.threads) foreground += !thread.background && !thread.actions.empty();
+    left_.store(foreground);
+    begin_ns_ = base::monotonic_ns();
+    if (deterministic_) {
+      for (const Start& start : schedule_.starts) turns_.join_at(start.thread, static_cast<int64_t>(start.time_ns));
+    }
+    for (const Start& start : schedule_.starts) {
+      if (!create(start.thread, static_cast<int64_t>(start.time_ns))) return base::Error{"no more threads to be had"};
+    }
+    for (uint32_t left = left_.load(); left > 0; left = left_.load()) left_.wait(left);
+    result.run_ns = end_ns_.load() - begin_ns_;
+    if (failed_.load()) return base::Error{"no more threads to be had"};
+    summarise(result);
+    return {};
+  }
+
+ private:
+  struct Worker {
+    Run* run = nullptr;
+    uint32_t thread = 0;
+    int64_t start_ns = 0;
+  };
+
+  bool create(uint32_t thread, int64_t start_ns) {
+    workers_[thread] = {this, thread, start_ns};
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t created;
+    const int error = pthread_create(&created, &attributes, &Run::body, &workers_[thread]);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+  }
+
+  static void* body(void* argument) {
+    const Worker& worker = *static_cast<Worker*>(argument);
+    worker.run->execute(worker);
+    return nullptr;
+  }
+
+  void execute(const Worker& worker) {
+    if (worker.start_ns > 0) sleep_ns(std::max<int64_t>(0, begin_ns_ + worker.start_ns - base::monotonic_ns()));
+    const ReplayThread& thread = schedule_.threads[worker.thread];
+    Burner burner;
+    for (const Action& action : thread.actions) perform(worker.thread, action, burner);
+    if (deterministic_) turns_.leave(worker.thread);
+    if (thread.background || thread.actions.empty()) return;
+    const int64_t now_ns = base::monotonic_ns();
+    for (int64_t end_ns = end_ns_.load(); end_ns < now_ns && !end_ns_.compare_exchange_weak(end_ns, now_ns);) {
+    }
+    left_.fetch_sub(1);
+    left_.notify_all();
+  }
+
+  void perform(uint32_t thread, const Action& action, Burner& burner) {
+    const auto ns = static_cast<int64_t>(action.value);
+    switch (action.code) {
+      case ActionCode::burn:
+        return burner.burn(ns, deterministic_ ? &turns_.clock(thread) : nullptr);
+      case ActionCode::sleep:
+        if (deterministic_) turns_.clock(thread).fetch_add(ns);
+        return sleep_ns(std::max<int64_t>(0, ns - sleep_over_ns_));
+      case ActionCode::take:
+      case ActionCode::take_shared:
+        return take(thread, action, action.code == ActionCode::take_shared);
+      case ActionCode::give:
+      case ActionCode::give_shared:
+        return give(thread, locks_[action.value]);
+      case ActionCode::sem_take:
+        return use_one(thread, counts_[action.value]);
+      case ActionCode::sem_post:
+      case ActionCode::credit_fire:
+        return add_one(thread, counts_[action.value], action.code == ActionCode::sem_post);
+      case ActionCode::credit_wait:
+        return come(thread, action.value);
+      case ActionCode::token_fire:
+        return add_one(thread, tokens_[action.value], false);
+      case ActionCode::token_wait:
+        return wait_for(thread, tokens_[action.value], 1);
+      case ActionCode::finish:
+        return add_one(thread, tasks_[action.value], false);
+      case ActionCode::join:
+        return wait_for(thread, tasks_[action.value], 1);
+      case ActionCode::barrier:
+        add_one(thread, rounds_[action.value], false);
+        return wait_for(thread, rounds_[action.value], schedule_.round_sizes[action.value]);
+      case ActionCode::spawn:
+        return spawn(thread, static_cast<uint32_t>(action.value));
+    }
+  }
+
+  // ---- Turns
+
+  void await_turn(uint32_t thread) {
+    if (deterministic_) turns_.wait(thread);
+  }
+  // What a thread did at its turn takes a nanosecond of logical time, so that others' turns come.
+  void end_turn(uint32_t thread) {
+    if (deterministic_) turns_.clock(thread).fetch_add(1, std::memory_order_release);
+  }
+
+  // ---- Locks
+
+  void take(uint32_t thread, const Action& action, bool shared) {
+    LiveLock& lock = locks_[action.value];
+    if (deterministic_) {
+      take_at_turn(thread, lock, shared);
+    } else {
+      if (recorded_) await_order(lock, action.need);
+      lock.lock(shared);
+    }
+    if (!shared) lock.note(action.section);
+    end_turn(thread);
+  }
+
+  static void await_order(LiveLock& lock, uint32_t need) {
+    constexpr int kSpins = 100;
+    for (int spins = 0;; ++spins) {
+      const uint32_t over = lock.over.load(std::memory_order_acquire);
+      if (over >= need) return;
+      if (spins < kSpins) {
+        __builtin_ia32_pause();
+      } else {
+        lock.over.wait(over, std::memory_order_acquire);
+      }
+    }
+  }
+
+  // A lock that is free now but was given up at a later logical time is not free at this one.
+  void take_at_turn(uint32_t thread, LiveLock& lock, bool shared) {
+    constexpr int64_t kLater = 500;  // ns of logical time until it tries again
+    std::atomic<int64_t>& clock = turns_.clock(thread);
+    for (;;) {
+      turns_.wait(thread);
+      const bool got = lock.try_lock(shared);
+      if (got && lock.given_up_ns.load(std::memory_order_acquire) <= clock.load(std::memory_order_relaxed)) return;
+      if (got) lock.unlock();
+      clock.fetch_add(kLater, std::memory_order_release);
+    }
+  }
+
+  void give(uint32_t thread, LiveLock& lock) {
+    if (deterministic_) {
+      const int64_t now_ns = turns_.clock(thread).load(std::memory_order_relaxed);
+      int64_t before_ns = lock.given_up_ns.load(std::memory_order_relaxed);
+      while (before_ns < now_ns && !lock.given_up_ns.compare_exchange_weak(before_ns, now_ns)) {
+      }
+    }
+    lock.unlock();
+    if (!recorded_) return;
+    lock.over.fetch_add(1, std::memory_order_release);
+    lock.over.notify_all();
+  }
+
+  // ---- Waiting for each other
+
+  // Lets those go on that have what they need. `used_up`: each takes one away.
+  void add_one(uint32_t thread, LiveCount& what, bool used_up) {
+    await_turn(thread);
+    {
+      std::lock_guard guard(what.mutex);
+      ++what.count;
+      std::erase_if(what.waiting, [&](const LiveCount::Waiter& waiter) {
+        if (what.count < waiter.need) return false;
+        if (used_up) --what.count;
+        if (deterministic_) turns_.join_at(waiter.thread, turns_.clock(thread).load(std::memory_order_relaxed) + 1);
+        parking_.let_go(waiter.thread);
+        return true;
+      });
+    }
+    end_turn(thread);
+  }
+
+  void park(uint32_t thread) { parking_.park(thread); }
+
+  void wait_for(uint32_t thread, LiveCount& what, uint32_t need) {
+    await_turn(thread);
+    {
+      std::lock_guard guard(what.mutex);
+      if (what.count >= need) return end_turn(thread);
+      what.waiting.push_back({thread, need});
+      if (deterministic_) turns_.leave(thread);
+    }
+    park(thread);
+  }
+
+  void use_one(uint32_t thread, LiveCount& semaphore) {
+    await_turn(thread);
+    {
+      std::lock_guard guard(semaphore.mutex);
+      if (semaphore.count > 0) {
+        --semaphore.count;
+        return end_turn(thread);
+      }
+      semaphore.waiting.push_back({thread, 1});
+      if (deterministic_) turns_.leave(thread);
+    }
+    park(thread);
+  }
+
+  void come(uint32_t thread, uint64_t condition) {
+    const std::vector<uint32_t>& needs = schedule_.credit_needs[condition];
+    LiveCount& signals = counts_[condition];
+    await_turn(thread);
+    {
+      std::lock_guard guard(signals.mutex);
+      const uint32_t need = needs[std::min<size_t>(signals.comers++, needs.size() - 1)];
+      if (signals.count >= need) return end_turn(thread);
+      signals.waiting.push_back({thread, need});
+      if (deterministic_) turns_.leave(thread);
+    }
+    park(thread);
+  }
+
+  void spawn(uint32_t thread, uint32_t child) {
+    await_turn(thread);
+    if (deterministic_) turns_.join_at(child, turns_.clock(thread).load(std::memory_order_relaxed) + 1);
+    if (!create(child, 0)) {
+      failed_.store(true);
+      left_.store(0);
+      left_.notify_all();
+    }
+    end_turn(thread);
+  }
+
+  void summarise(ReplayResult& result) {
+    uint64_t digest = 14695981039346656037u;  // FNV-1a
+    for (size_t i = 0; i < schedule_.locks.size(); ++i) {
+      uint32_t latest = 0;
+      for (const uint32_t section : locks_[i].order()) {
+        digest = (digest ^ section) * 1099511628211u;
+        result.out_of_order += section < latest;
+        latest = std::max(latest, section);
+        ++result.sections;
+      }
+    }
+    result.order_digest = digest;
+  }
+
+  const Schedule schedule_;
+  const bool deterministic_;
+  const bool recorded_;
+  std::unique_ptr<LiveLock[]> locks_;
+  std::unique_ptr<LiveCount[]> counts_;  // by lock: signals of conditions, posts of semaphores
+  std::unique_ptr<LiveCount[]> tokens_, tasks_, rounds_;
+  Parking parking_;
+  Turns turns_;
+  std::vector<Worker> workers_;
+  std::atomic<uint32_t> left_{0};
+  std::atomic<int64_t> end_ns_{0};
+  std::atomic<bool> failed_{false};
+  int64_t begin_ns_ = 0;
+  int64_t sleep_over_ns_ = 0;
+};
+
+base::Result<std::vector<uint8_t>> read_blocks(const std::string& path, ReplayResult& result) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return base::Error{path + ": " + std::strerror(errno)};
+  std::vector<uint8_t> bytes;
+  for (;;) {
+    const size_t at = bytes.size();
+    bytes.resize(at + kBlockBytes);
+    const ssize_t got = read(fd, bytes.data() + at, kBlockBytes);
+    bytes.resize(at + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      close(fd);
+      if (got < 0) return base::Error{path + ": " + std::strerror(errno)};
+      return bytes;
+    }
+    ++result.blocks;
+  }
+}
+
+}  // namespace
+
+base::Result<ReplayResult> enforce(const std::string& path, Strategy strategy) {
+  ReplayResult result;
+  const int64_t begin_ns = base::monotonic_ns();
+  base::Result<std::vector<uint8_t>> bytes = read_blocks(path, result);
+  if (!bytes) return bytes.error();
+  result.file_bytes = bytes->size();
+  const int64_t read_ns = base::monotonic_ns();
+  base::Result<Schedule> schedule = decode(*bytes);
+  if (!schedule) return base::Error{path + ": " + schedule.error().message};
+  result.read_ns = read_ns - begin_ns;
+  result.decode_ns = base::monotonic_ns() - read_ns;
+  // Left behind with the process: threads that the run does not wait for may still use it.
+  auto* run = new Run(*std::move(schedule), strategy);
+  if (base::Status status = run->run(result); !status) return status.error();
+  return result;
+}
+
+}  // namespace contrafact::replay

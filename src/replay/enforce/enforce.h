@@ -1,0 +1,41 @@
+// Runs a schedule with real threads and real locks. To be called in a process of its own: a run that outlasts its limit
+// is ended by ending the process.
+//
+// Strategies:
+//  - free: nothing but the locks themselves decides who has one;
+//  - recorded (the paper's RLSC): each lock is had in the recorded order, by counting (whatif/sim_lock.h);
+//  - deterministic (Kendo's idea): an order that follows from the program and its input alone. Each thread has a
+//  logical
+//    clock that counts its burnt nanoseconds; only the thread whose clock is least, of those that do not wait for
+//    another one, may take a lock or send or count a signal, and a lock that was given up at a later logical time is
+//    still held.
+//
+// Equation 1: reading (the file, in blocks), decoding and running are timed apart.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "replay/schedule.h"
+
+namespace contrafact::replay {
+
+enum class Strategy : uint8_t { free, recorded, deterministic };
+
+struct ReplayResult {
+  int64_t read_ns = 0;
+  int64_t decode_ns = 0;
+  int64_t run_ns = 0;  // from the first thread's start to the end of the last that counts
+  uint64_t file_bytes = 0;
+  uint64_t blocks = 0;
+  uint64_t order_digest = 0;  // equal for equal orders of exclusive sections at every lock
+  uint64_t out_of_order = 0;  // exclusive sections that were had before one that came earlier in the recording
+  uint64_t sections = 0;
+};
+
+// Reads `path` and runs it once. REQUIRES: the process has no other threads that matter.
+base::Result<ReplayResult> enforce(const std::string& path, Strategy strategy);
+
+}  // namespace contrafact::replay

@@ -1,0 +1,28 @@
+#include "replay/enforce/turns.h"
+
+#include <sched.h>
+
+namespace contrafact::replay {
+
+bool Turns::is_first(size_t thread) const {
+  const int64_t own_ns = clocks_[thread].ns.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < count_; ++i) {
+    if (i == thread) continue;
+    const int64_t ns = clocks_[i].ns.load(std::memory_order_acquire);
+    if (ns < own_ns || (ns == own_ns && i < thread)) return false;
+  }
+  return true;
+}
+
+void Turns::wait(size_t thread) const {
+  constexpr int kSpins = 200;
+  for (int spins = 0; !is_first(thread); ++spins) {
+    if (spins < kSpins) {
+      __builtin_ia32_pause();
+    } else {
+      sched_yield();  // whose turn it is may have no core
+    }
+  }
+}
+
+}  // namespace contrafact::replay

@@ -1,0 +1,142 @@
+// Schedules survive the file; replays by real threads keep the order that their strategy promises. Nothing here is
+// about how long anything takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "model/text_trace.h"
+#include "replay/enforce/enforce.h"
+#include "replay/plan/plan.h"
+
+namespace contrafact::replay {
+namespace {
+
+using whatif::SectionEdit;
+
+model::Trace parsed(const std::string& text) {
+  base::Result<model::Trace> trace = model::parse_text(text);
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? std::move(*trace) : model::Trace();
+}
+
+// Three threads that take one mutex thirty times each; which one comes next changes all the time.
+model::Trace contended() {
+  std::string text = "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread c\n";
+  int64_t now = 0;
+  for (int i = 0; i < 90; ++i) {
+    const char* who = std::array{"a", "b", "c"}[static_cast<size_t>((i * 7 + i / 5) % 3)];
+    text += std::to_string(now) + " " + who + " lock_acquire l -\n";
+    now += 20'000;
+    text += std::to_string(now) + " " + who + " lock_release l -\n";
+    now += 1'000;
+  }
+  return parsed(text);
+}
+
+class File {
+ public:
+  explicit File(const Schedule& schedule)
+      : path_(std::filesystem::temp_directory_path() / ("schedule-" + std::to_string(getpid()))) {
+    const std::vector<uint8_t> bytes = encode(schedule);
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+  ~File() { std::filesystem::remove(path_); }
+  std::string path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Schedule planned(const model::Trace& trace, std::span<const SectionEdit> edits = {}) {
+  base::Result<Schedule> schedule = plan_schedule(whatif::Simulator(trace), edits);
+  EXPECT_TRUE(schedule.ok());
+  return *std::move(schedule);
+}
+
+ReplayResult replayed(const Schedule& schedule, Strategy strategy) {
+  const File file(schedule);
+  base::Result<ReplayResult> result = enforce(file.path(), strategy);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+  return result.ok() ? *result : ReplayResult();
+}
+
+TEST(Schedule, SurvivesTheFileAndRefusesOthers) {
+  const Schedule schedule = planned(contended());
+  EXPECT_GT(schedule.action_count(), 3u * 90u);
+  const std::vector<uint8_t> bytes = encode(schedule);
+  const base::Result<Schedule> again = decode(bytes);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(encode(*again), bytes);
+  EXPECT_FALSE(decode(std::vector<uint8_t>{1, 2, 3}).ok());
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decode({bytes.data(), size}).ok()) << "cut off at " << size;
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; ++i) {  // whatever it holds, it is taken or refused
+    std::vector<uint8_t> damaged = bytes;
+    damaged[8 + random() % (damaged.size() - 8)] = static_cast<uint8_t>(random());
+    (void)decode(damaged).ok();
+  }
+}
+
+TEST(Plan, RefusesWhatCannotBeReplayed) {
+  const model::Trace trace = parsed("thread main\n0 main thread_begin\n");
+  const base::Result<Schedule> schedule = plan_schedule(whatif::Simulator(trace), {});
+  ASSERT_FALSE(schedule.ok());
+  EXPECT_THAT(schedule.error().message, testing::HasSubstr("not a recording of a native program"));
+}
+
+TEST(Enforce, TheRecordedOrderIsKept) {
+  const Schedule schedule = planned(contended());
+  const ReplayResult result = replayed(schedule, Strategy::recorded);
+  EXPECT_EQ(result.sections, 90u);
+  EXPECT_EQ(result.out_of_order, 0u);
+  EXPECT_EQ(result.blocks, 1u);
+  EXPECT_GT(result.run_ns, 0);
+}
+
+TEST(Enforce, FreeOrderHasEverySectionOnce) {
+  EXPECT_EQ(replayed(planned(contended()), Strategy::free).sections, 90u);
+}
+
+TEST(Enforce, DeterministicOrderRepeats) {
+  const Schedule schedule = planned(contended());
+  const ReplayResult first = replayed(schedule, Strategy::deterministic);
+  EXPECT_EQ(first.sections, 90u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(replayed(schedule, Strategy::deterministic).order_digest, first.order_digest);
+}
+
+TEST(Enforce, EditsTakeLocksAway) {
+  const model::Trace trace = contended();
+  std::vector<SectionEdit> edits = whatif::unedited(whatif::Simulator(trace).sections());
+  for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
+  EXPECT_EQ(replayed(planned(trace, edits), Strategy::recorded).sections, 0u);
+}
+
+// A thread that creates one and waits for it, a queue with a condition, a semaphore and a barrier: each thread gets to
+// its end under every strategy.
+TEST(Enforce, ThreadsWaitForEachOther) {
+  const model::Trace trace = parsed(
+      "fact agent native\nfact cores 2\nlock m mutex queue\nlock c condition filled\nlock s semaphore slots\n"
+      "lock b barrier round\nmethod m1 .consume q.cc:1\ncontext c1 - m1:5\ncontext c2 - m1:6\nthread main\nthread w\n"
+      "0 main task_spawn t1 c1 - m1\n10 w thread_begin\n10 w task_start t1\n"
+      "20 w lock_acquire m c1\n30 w lock_release m c2\n30 w sync_wait c c2\n1020 w sync_woken c\n"
+      "1020 w lock_acquire m c2\n1030 w lock_release m -\n1040 w lock_request s -\n2000 w lock_acquired s\n"
+      "2100 w sync_wait b -\n3000 w sync_woken b\n3010 w task_end t1\n3010 w thread_end\n"
+      "1000 main lock_acquire m -\n1010 main sync_signal c -\n1020 main lock_release m -\n1990 main sync_signal s -\n"
+      "3000 main sync_wait b -\n3000 main sync_woken b\n3005 main wait_begin t1 c1\n3020 main wait_end t1\n"
+      "3030 main thread_end\n");
+  const Schedule schedule = planned(trace);
+  for (const Strategy strategy : {Strategy::free, Strategy::recorded, Strategy::deterministic}) {
+    const ReplayResult result = replayed(schedule, strategy);
+    EXPECT_EQ(result.sections, 3u);
+    EXPECT_GT(result.run_ns, 0);
+  }
+}
+
+}  // namespace
+}  // namespace contrafact::replay

@@ -1,0 +1,83 @@
+// The schedule file: what each thread of a recorded run does, in order, as real threads can do it again. All that the
+// planner (plan/) and the enforcer (enforce/) know of each other.
+//
+// The file: the text "CFSCHED1", then unsigned LEB128 numbers: the tables below in their order, each with its size
+// before it, then each thread's actions. An action is its code, its value, and for `take` the section and what it
+// needs.
+//
+// Invariants (decode checks them)
+//  1. Every number that an action names is in its table.
+//  2. Every `spawn` names a thread that `starts` leaves out, and no thread is spawned twice.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace contrafact::replay {
+
+enum class ActionCode : uint8_t {
+  burn,         // value: ns on a core
+  sleep,        // value: ns off it
+  take,         // value: the lock
+  take_shared,  // value: the lock
+  give,         // value: the lock
+  give_shared,  // value: the lock
+  sem_take,     // value: the lock
+  sem_post,     // value: the lock
+  barrier,      // value: the round
+  token_wait,   // value: the token
+  token_fire,   // value: the token
+  credit_wait,  // value: the condition
+  credit_fire,  // value: the condition
+  spawn,        // value: the thread
+  finish,       // value: the task, which is complete now
+  join,         // value: the task, which is waited for
+};
+inline constexpr uint32_t kActionCodes = 16;
+
+struct Action {
+  uint64_t value = 0;
+  uint32_t section = 0;  // take: which critical section of the recording
+  uint32_t need = 0;     // take: how many of the lock's sections come before it (whatif/sim_lock.h)
+  ActionCode code = ActionCode::burn;
+};
+
+enum class ReplayLockKind : uint8_t { mutex, rwlock, spinlock, semaphore, condition };
+
+struct ReplayLock {
+  ReplayLockKind kind = ReplayLockKind::mutex;
+  uint32_t count = 0;            // semaphores: what is there at the beginning
+  bool given_by_others = false;  // some thread gives it up that did not take it
+};
+
+struct Start {
+  uint32_t thread = 0;
+  uint64_t time_ns = 0;  // after the beginning
+};
+
+struct ReplayThread {
+  bool background = false;      // the run is over without it
+  std::vector<Action> actions;  // in program order
+};
+
+struct Schedule {
+  uint64_t recorded_ns = 0;
+  std::vector<ReplayLock> locks;
+  std::vector<std::vector<uint32_t>> credit_needs;  // by lock: of conditions, by the order of coming
+  std::vector<uint32_t> round_sizes;
+  uint32_t tokens = 0;
+  uint32_t tasks = 0;
+  std::vector<Start> starts;  // threads that no action spawns
+  std::vector<ReplayThread> threads;
+  uint64_t action_count() const;
+};
+
+std::vector<uint8_t> encode(const Schedule& schedule);
+// Errors: not a schedule, cut off, or an invariant broken.
+base::Result<Schedule> decode(std::span<const uint8_t> bytes);
+
+}  // namespace contrafact::replay

@@ -1,0 +1,274 @@
+#include "translate/instruction.h"
+
+#include <utility>
+
+namespace contrafact::translate {
+namespace {
+
+bool is_near_branch_of_64_bits(const Instruction& instruction) {
+  return instruction.code.operand_width == 64 && instruction.code.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
+}
+
+Flow branch_flow(const Instruction& instruction, bool is_direct, Flow direct, Flow indirect) {
+  if (!is_near_branch_of_64_bits(instruction)) return Flow::native;
+  if (is_direct) return direct;
+  const ZydisDecodedOperand& to = instruction.operands[0];
+  if (to.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+    const Register reg = general_register(to.reg.value);
+    return reg == no_register || reg == rsp ? Flow::native : indirect;
+  }
+  if (to.type != ZYDIS_OPERAND_TYPE_MEMORY) return Flow::native;
+  return to.mem.segment == ZYDIS_REGISTER_FS || to.mem.segment == ZYDIS_REGISTER_GS ? Flow::native : indirect;
+}
+
+Flow conditional_flow(ZydisMnemonic mnemonic) {
+  switch (mnemonic) {
+    case ZYDIS_MNEMONIC_XBEGIN:
+      return Flow::native;
+    case ZYDIS_MNEMONIC_JCXZ:
+    case ZYDIS_MNEMONIC_JECXZ:
+    case ZYDIS_MNEMONIC_JRCXZ:
+    case ZYDIS_MNEMONIC_LOOP:
+    case ZYDIS_MNEMONIC_LOOPE:
+    case ZYDIS_MNEMONIC_LOOPNE:
+      return Flow::counter;
+    default:
+      return Flow::condition;
+  }
+}
+
+// Instructions that change what translated code stands on, or that trap.
+bool must_run_natively(const Instruction& instruction) {
+  const ZydisDecodedInstruction& code = instruction.code;
+  if ((code.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0) return true;
+  switch (code.meta.category) {
+    case ZYDIS_CATEGORY_INTERRUPT:
+    case ZYDIS_CATEGORY_IO:
+    case ZYDIS_CATEGORY_IOSTRINGOP:
+    case ZYDIS_CATEGORY_SEGOP:
+    case ZYDIS_CATEGORY_SYSRET:
+    case ZYDIS_CATEGORY_VTX:
+    case ZYDIS_CATEGORY_SGX:
+    case ZYDIS_CATEGORY_UINTR:
+    case ZYDIS_CATEGORY_CET:
+      return code.mnemonic != ZYDIS_MNEMONIC_ENDBR64 && code.mnemonic != ZYDIS_MNEMONIC_RDSSPQ;
+    default:
+      break;
+  }
+  switch (code.mnemonic) {
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_SYSENTER:
+    case ZYDIS_MNEMONIC_WRFSBASE:
+    case ZYDIS_MNEMONIC_WRGSBASE:
+    case ZYDIS_MNEMONIC_XEND:
+    case ZYDIS_MNEMONIC_XABORT:
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_IRETQ:
+      return true;
+    default:
+      break;
+  }
+  for (int i = 0; i < code.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = instruction.operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0)
+      continue;
+    if (operand.reg.value >= ZYDIS_REGISTER_ES && operand.reg.value <= ZYDIS_REGISTER_GS) return true;
+  }
+  return code.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
+}
+
+Flow flow_of(const Instruction& instruction) {
+  const bool is_direct = instruction.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  switch (instruction.code.meta.category) {
+    case ZYDIS_CATEGORY_CALL:
+      return branch_flow(instruction, is_direct, Flow::call, Flow::call_indirect);
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      if (instruction.code.mnemonic != ZYDIS_MNEMONIC_JMP) return Flow::native;
+      return branch_flow(instruction, is_direct, Flow::jump, Flow::jump_indirect);
+    case ZYDIS_CATEGORY_COND_BR:
+      return conditional_flow(instruction.code.mnemonic);
+    case ZYDIS_CATEGORY_RET:
+      return instruction.code.mnemonic == ZYDIS_MNEMONIC_RET && is_near_branch_of_64_bits(instruction) ? Flow::ret
+                                                                                                       : Flow::native;
+    case ZYDIS_CATEGORY_SYSCALL:
+      return instruction.code.mnemonic == ZYDIS_MNEMONIC_SYSCALL ? Flow::system_call : Flow::native;
+    default:
+      return must_run_natively(instruction) ? Flow::native : Flow::on;
+  }
+}
+
+// Memory operands that only name an address.
+bool touches_nothing(const ZydisDecodedInstruction& code) {
+  switch (code.meta.category) {
+    case ZYDIS_CATEGORY_PREFETCH:
+    case ZYDIS_CATEGORY_PREFETCHWT1:
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_CLFLUSHOPT:
+    case ZYDIS_CATEGORY_CLWB:
+    case ZYDIS_CATEGORY_CLDEMOTE:
+    case ZYDIS_CATEGORY_MPX:
+      return true;
+    default:
+      return code.mnemonic == ZYDIS_MNEMONIC_CLFLUSH || code.mnemonic == ZYDIS_MNEMONIC_LEA ||
+             code.mnemonic == ZYDIS_MNEMONIC_MONITORX || code.mnemonic == ZYDIS_MNEMONIC_UMONITOR;
+  }
+}
+
+bool is_bit_string(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_BT || mnemonic == ZYDIS_MNEMONIC_BTS || mnemonic == ZYDIS_MNEMONIC_BTR ||
+         mnemonic == ZYDIS_MNEMONIC_BTC;
+}
+
+bool is_masked(const ZydisDecodedInstruction& code) {
+  return code.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED && code.avx.mask.reg != ZYDIS_REGISTER_NONE &&
+         code.avx.mask.reg != ZYDIS_REGISTER_K0;
+}
+
+bool is_string(ZydisInstructionCategory category) {
+  return category == ZYDIS_CATEGORY_STRINGOP;
+}
+
+// The stack's own discipline: pushes, pops, calls, returns, frames.
+bool is_stack_operand(const ZydisDecodedInstruction& code, const ZydisDecodedOperand& operand) {
+  if (operand.visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
+    return code.mnemonic == ZYDIS_MNEMONIC_POP && operand.mem.base == ZYDIS_REGISTER_RSP;
+  }
+  const Register base = general_register(operand.mem.base);
+  return base == rsp ||
+         (base == rbp && (code.mnemonic == ZYDIS_MNEMONIC_LEAVE || code.mnemonic == ZYDIS_MNEMONIC_ENTER));
+}
+
+MemoryAddress address_of(const Instruction& instruction, const ZydisDecodedOperand& operand) {
+  MemoryAddress out;
+  out.base = general_register(operand.mem.base);
+  out.index = general_register(operand.mem.index);
+  out.scale = operand.mem.scale;
+  out.is_32_bit = instruction.code.address_width == 32;
+  out.displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
+  if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) {
+    out.is_rip_relative = true;
+    out.displacement += static_cast<int64_t>(instruction.next());
+  }
+  return out;
+}
+
+bool needs_hook(const Instruction& instruction, const ZydisDecodedOperand& operand) {
+  const ZydisDecodedInstruction& code = instruction.code;
+  if (operand.mem.type == ZYDIS_MEMOP_TYPE_VSIB || operand.mem.segment == ZYDIS_REGISTER_GS) return true;
+  if (operand.size == 0 || operand.size % 8 != 0 || operand.mem.type != ZYDIS_MEMOP_TYPE_MEM) return true;
+  if (code.meta.category == ZYDIS_CATEGORY_XSAVE || code.meta.category == ZYDIS_CATEGORY_XSAVEOPT) return true;
+  if (is_bit_string(code.mnemonic) && instruction.operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) return true;
+  return operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !is_string(code.meta.category);  // xlat, maskmov, ...
+}
+
+void add_access(const Instruction& instruction, const ZydisDecodedOperand& operand, Analysis& out) {
+  if (needs_hook(instruction, operand) || out.accesses == kAccessesMax) {
+    out.needs_hook = true;
+    return;
+  }
+  MemoryAccess access;
+  access.address = address_of(instruction, operand);
+  access.size_bytes = operand.size / 8;
+  access.is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+  access.is_written = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  if (!access.is_read && !access.is_written) return;
+  out.access[out.accesses++] = access;
+  // The written one last: its entry is where the value after is written to.
+  if (out.accesses == 2 && out.access[0].is_written) std::swap(out.access[0], out.access[1]);
+}
+
+bool is_commutative(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_ADD || mnemonic == ZYDIS_MNEMONIC_SUB || mnemonic == ZYDIS_MNEMONIC_INC ||
+         mnemonic == ZYDIS_MNEMONIC_DEC;
+}
+
+}  // namespace
+
+Register general_register(ZydisRegister reg) {
+  const auto from = [&](ZydisRegister first) { return static_cast<Register>(reg - first); };
+  if (reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15) return from(ZYDIS_REGISTER_RAX);
+  if (reg >= ZYDIS_REGISTER_EAX && reg <= ZYDIS_REGISTER_R15D) return from(ZYDIS_REGISTER_EAX);
+  if (reg >= ZYDIS_REGISTER_AX && reg <= ZYDIS_REGISTER_R15W) return from(ZYDIS_REGISTER_AX);
+  if (reg >= ZYDIS_REGISTER_AL && reg <= ZYDIS_REGISTER_BL) return from(ZYDIS_REGISTER_AL);
+  if (reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH) return from(ZYDIS_REGISTER_AH);
+  if (reg >= ZYDIS_REGISTER_SPL && reg <= ZYDIS_REGISTER_R15B) {
+    return static_cast<Register>(reg - ZYDIS_REGISTER_SPL + rsp);
+  }
+  return no_register;
+}
+
+uint32_t registers_used(const Instruction& instruction) {
+  uint32_t used = 0;
+  const auto add = [&](ZydisRegister reg) {
+    if (const Register general = general_register(reg); general != no_register) used |= 1u << general;
+  };
+  for (int i = 0; i < instruction.code.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = instruction.operands[i];
+    if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) add(operand.reg.value);
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
+    add(operand.mem.base);
+    add(operand.mem.index);
+  }
+  return used;
+}
+
+Analysis analyse(const Instruction& instruction) {
+  Analysis out;
+  const ZydisDecodedInstruction& code = instruction.code;
+  out.flow = flow_of(instruction);
+  if (out.flow == Flow::jump || out.flow == Flow::call || out.flow == Flow::condition || out.flow == Flow::counter) {
+    out.target = instruction.next() + instruction.operands[0].imm.value.u;
+  }
+  if (out.flow == Flow::native) return out;
+  const bool counts = is_string(code.meta.category) &&
+                      (code.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  for (int i = 0; i < code.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = instruction.operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
+    if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) out.is_rip_relative = true;
+    if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || touches_nothing(code)) continue;
+    if (operand.mem.segment == ZYDIS_REGISTER_FS || is_stack_operand(code, operand)) continue;  // the thread's own
+    add_access(instruction, operand, out);
+  }
+  if (out.needs_hook) out.accesses = 0;
+  out.is_repeated = counts && out.accesses > 0;
+  if (out.accesses == 0) return out;
+  const MemoryAccess& last = out.access[out.accesses - 1];
+  const bool whole = last.size_bytes == 1 || last.size_bytes == 2 || last.size_bytes == 4 || last.size_bytes == 8;
+  out.can_compare = last.is_written && whole && !is_masked(code) && !out.is_repeated;
+  out.is_commutative = last.is_written && last.is_read && is_commutative(code.mnemonic);
+  return out;
+}
+
+bool are_flags_unused(const Instruction& instruction, uint64_t code_begin, uint64_t code_end) {
+  constexpr int kAheadMax = 8;
+  if (!instruction.code.cpu_flags) return true;
+  const ZydisAccessedFlags& set = *instruction.code.cpu_flags;
+  uint32_t live = set.modified | set.set_0 | set.set_1 | set.undefined;
+  uint64_t at = instruction.next();
+  Instruction next;
+  for (int i = 0; i < kAheadMax && live != 0; ++i) {
+    if (at >= code_end || !decode(at, code_end - at, next)) return false;
+    const Flow flow = flow_of(next);
+    if (flow == Flow::call || flow == Flow::call_indirect || flow == Flow::ret) return true;  // the calling convention
+    if (flow != Flow::on && flow != Flow::jump) return false;
+    if (next.code.cpu_flags) {
+      if ((next.code.cpu_flags->tested & live) != 0) return false;
+      live &= ~(next.code.cpu_flags->modified | next.code.cpu_flags->set_0 | next.code.cpu_flags->set_1 |
+                next.code.cpu_flags->undefined);
+    }
+    at = next.next();
+    if (flow == Flow::jump) {
+      at += next.operands[0].imm.value.u;
+      if (at < code_begin || at >= code_end) return false;  // not known to be readable
+    }
+  }
+  return live == 0;
+}
+
+}  // namespace contrafact::translate

@@ -1,0 +1,60 @@
+// What the translator must know of an instruction: how it goes on, which memory it touches, and whether it can be
+// copied.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+
+#include "translate/decoder.h"
+#include "translate/emitter.h"
+
+namespace contrafact::translate {
+
+enum class Flow : uint8_t {
+  on,             // to the next instruction
+  jump,           // to `target`
+  condition,      // to `target` or the next, by the flags
+  counter,        // the same by rcx: jrcxz, loop
+  call,           // of `target`
+  jump_indirect,  // to what the only operand says
+  call_indirect,
+  ret,
+  system_call,
+  native,  // not understood, or not to be copied: the thread leaves translated code here
+};
+
+struct MemoryAccess {
+  MemoryAddress address;
+  uint32_t size_bytes = 0;
+  bool is_read = false;
+  bool is_written = false;
+};
+
+inline constexpr int kAccessesMax = 2;
+
+struct Analysis {
+  Flow flow = Flow::on;
+  uint64_t target = 0;
+  // Its accesses are computed in C++ before it runs (accesses_of): index vectors, bit strings, %gs, save areas.
+  bool needs_hook = false;
+  bool is_repeated = false;     // rep movs and the like: the accesses are a pointer's way
+  bool is_commutative = false;  // add, sub, inc, dec of memory
+  bool can_compare = false;     // the written access, the last one, is of 1, 2, 4 or 8 bytes, all of them written
+  bool is_rip_relative = false;
+  int accesses = 0;
+  MemoryAccess access[kAccessesMax];
+};
+
+Analysis analyse(const Instruction& instruction);
+
+// The general register that is, or holds, `reg`; no_register for all others.
+Register general_register(ZydisRegister reg);
+// Bits of the general registers that the instruction reads or writes, hidden ones too.
+uint32_t registers_used(const Instruction& instruction);
+
+// No later instruction can see the flags that `instruction` sets: they are overwritten, or the function ends. Looks
+// ahead a few instructions, within the code that is known to be there.
+bool are_flags_unused(const Instruction& instruction, uint64_t code_begin, uint64_t code_end);
+
+}  // namespace contrafact::translate

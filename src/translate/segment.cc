@@ -1,0 +1,111 @@
+#include "translate/segment.h"
+
+#include <algorithm>
+
+#include "translate/log.h"
+
+namespace contrafact::translate {
+namespace {
+
+// A commutative access stays so only beside another.
+uint32_t joined(uint32_t x, uint32_t y) {
+  return ((x | y) & ~kAccessCommutative) | (x & y & kAccessCommutative);
+}
+
+uint32_t flags_of(const LogEntry& entry) {
+  uint32_t flags = 0;
+  if ((entry.meta & kMetaRead) != 0) flags |= kAccessRead;
+  if ((entry.meta & kMetaWrite) == 0) return flags;
+  flags |= kAccessWrite;
+  if ((entry.meta & kMetaValues) == 0 || entry.before != entry.after) flags |= kAccessChanged;
+  if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative;
+  return flags;
+}
+
+}  // namespace
+
+void Segment::begin(uint64_t private_begin, uint64_t private_end) {
+  for (uint32_t i = 0; i < count_; ++i) slot_[slot_of_[i]] = 0;
+  for (uint32_t& stream : stream_) stream = 0;
+  count_ = 0;
+  accesses_ = 0;
+  overflown_ = false;
+  private_begin_ = private_begin;
+  private_end_ = private_end;
+}
+
+void Segment::extend_private(uint64_t stack_pointer) {
+  if (private_end_ > private_begin_) private_end_ = std::max(private_end_, stack_pointer);
+}
+
+void Segment::add_log(uint64_t log, uint64_t log_top) {
+  while (log < log_top) {
+    const auto& entry = *reinterpret_cast<const LogEntry*>(log);
+    const uint32_t size = entry.meta & kMetaSizeMask;
+    ++accesses_;
+    if ((entry.meta & kMetaString) == 0) {
+      add(entry.address, size, flags_of(entry));
+    } else if (entry.before >= entry.address) {
+      add(entry.address, entry.before - entry.address, flags_of(entry));
+    } else {  // downwards: the pointer is that of the next element
+      add(entry.before + size, entry.address - entry.before, flags_of(entry));
+    }
+    log += (entry.meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
+  }
+}
+
+// Vector code walks through memory, upwards or, read from the newest entry, downwards.
+bool Segment::grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags) {
+  for (const uint32_t index : stream_) {
+    if (index == 0) continue;
+    Access& range = range_[index - 1];
+    if (range.flags != flags || range.length_bytes > UINT32_MAX - length_bytes) continue;
+    const uint64_t range_end = range.begin + range.length_bytes;
+    if (begin >= range.begin && begin + length_bytes <= range_end) return true;
+    if (begin != range_end && begin + length_bytes != range.begin) continue;
+    range.begin = std::min(range.begin, begin);
+    range.length_bytes += length_bytes;
+    return true;
+  }
+  return false;
+}
+
+void Segment::add(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
+  if (length_bytes == 0 || (begin >= private_begin_ && begin < private_end_)) return;
+  if (length_bytes > UINT32_MAX || begin > UINT64_MAX - length_bytes) {
+    overflown_ = true;
+    return;
+  }
+  const auto length = static_cast<uint32_t>(length_bytes);
+  uint32_t at = static_cast<uint32_t>((begin * 0x9e3779b97f4a7c15u + length) >> 40) % kSlots;
+  for (; slot_[at] != 0; at = (at + 1) % kSlots) {
+    Access& range = range_[slot_[at] - 1];
+    if (range.begin != begin || range.length_bytes != length) continue;
+    range.flags = joined(range.flags, flags);
+    return;
+  }
+  if (grow_stream(begin, length, flags)) return;
+  if (count_ == kRangesMax) {
+    overflown_ = true;
+    return;
+  }
+  range_[count_] = {begin, length, flags};
+  slot_of_[count_] = at;
+  slot_[at] = static_cast<uint16_t>(++count_);
+  stream_[next_stream_++ % kStreams] = count_;
+}
+
+std::span<const Access> Segment::ranges() {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count_; ++i) {
+    slot_[slot_of_[i]] = 0;
+    const Access range = range_[i];
+    if (range.begin >= private_begin_ && range.begin < private_end_) continue;
+    range_[kept++] = range;
+  }
+  count_ = 0;
+  for (uint32_t& stream : stream_) stream = 0;
+  return {range_, kept};
+}
+
+}  // namespace contrafact::translate

@@ -1,0 +1,58 @@
+// Segment: what a thread accessed since its segment began, gathered from its log: ranges in the order in which they
+// were met, equal ones once. Bounded: more than kRangesMax ranges are counted as overflow.
+//
+// Thread safety: its thread only. Allocates nothing. About 5 ns for an access that was seen before.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace contrafact::translate {
+
+inline constexpr uint32_t kAccessRead = 1;
+inline constexpr uint32_t kAccessWrite = 2;
+inline constexpr uint32_t kAccessChanged = 4;      // a write changed the value
+inline constexpr uint32_t kAccessCommutative = 8;  // only additions and subtractions whose old value nobody used
+
+struct Access {
+  uint64_t begin;
+  uint32_t length_bytes;
+  uint32_t flags;
+};
+static_assert(sizeof(Access) == 16);
+
+class Segment {
+ public:
+  static constexpr uint32_t kRangesMax = 4096;
+
+  // Forgets all; `private_begin` is the lower end of the thread's stack, below which nothing is its own.
+  void begin(uint64_t private_begin, uint64_t private_end);
+  // Raises the end of the private range: frames below `stack_pointer` were made in the segment.
+  void extend_private(uint64_t stack_pointer);
+  // Reads the log's entries, newest first: from `log` up to `log_top`.
+  void add_log(uint64_t log, uint64_t log_top);
+  void add(uint64_t begin, uint64_t length_bytes, uint32_t flags);
+
+  // Without what lies in the private range. Valid until the next call.
+  std::span<const Access> ranges();
+  bool overflown() const { return overflown_; }
+  uint64_t accesses() const { return accesses_; }
+
+ private:
+  static constexpr uint32_t kSlots = 2 * kRangesMax;
+  static constexpr uint32_t kStreams = 4;  // ranges that grow while memory is copied or searched
+
+  bool grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags);
+
+  uint64_t private_begin_ = 0, private_end_ = 0;
+  uint64_t accesses_ = 0;
+  uint32_t count_ = 0;
+  uint32_t next_stream_ = 0;
+  bool overflown_ = false;
+  uint32_t stream_[kStreams];  // indices of ranges, plus one
+  Access range_[kRangesMax];
+  uint16_t slot_[kSlots];  // index of a range, plus one; by begin and length
+  uint32_t slot_of_[kRangesMax];
+};
+
+}  // namespace contrafact::translate

@@ -1,0 +1,23 @@
+// What the kernel reads and writes for a system call: a table by number (x86-64).
+//
+// Thread safety: pure functions of their arguments.
+#pragma once
+
+#include <cstdint>
+
+#include "translate/segment.h"
+
+namespace contrafact::translate {
+
+enum class SystemCallKind : uint8_t {
+  known,    // accesses_of says what it did
+  unknown,  // it may touch any memory
+  leave,    // it must not run in translated code: it makes, replaces or ends threads and processes, or a signal's frame
+};
+
+SystemCallKind system_call_kind(long number);
+
+// Adds what the call did, once it has returned `result`. `call`: the number and six arguments.
+void add_system_call_accesses(const long* call, long result, Segment& segment);
+
+}  // namespace contrafact::translate

@@ -1,0 +1,86 @@
+// ThreadState: what generated code keeps of a thread, in static thread-local memory that it reaches through %fs; and
+// Thread, the larger part, on pages of its own. The layouts are shared between C++ and the code that emitter.h writes.
+//
+// Thread safety: each thread has its own. A signal's handler on the same thread may read `mode` at any time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "translate/segment.h"
+
+namespace contrafact::translate {
+
+// Where the thread is. Only from `native`, and from `calling` at the function that was called, may it enter the cache:
+// in all other modes the slots below may hold the program's registers, and the caller is a signal's handler.
+enum class Mode : uint32_t {
+  native,    // in the program's own code
+  in_cache,  // in translated code
+  calling,   // in a function that runs natively and may go on in the cache when it returns (CallKind::call_out)
+  gate,      // in a function that runs natively and returns into the cache (CallKind::call_and_return)
+  slow,      // in C++, on behalf of translated code
+};
+
+// Why a thread is not, or no longer, in translated code.
+enum class Reason : uint32_t {
+  none,
+  generated_code,  // it lies where code may change: writable or anonymous memory
+  unsupported,     // an instruction that is not translated
+  cache_full,
+  system_call,  // one that must run at its own address: fork, exec, exit, sigreturn, ...
+  signal,       // a handler came in between
+  long_section,
+  not_resumed,     // a native function did not come back
+  disabled,        // the translator was turned off, or this is a forked child
+  gather,          // accesses of an instruction were not all computed; the thread stays in the cache
+  unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
+};
+inline constexpr uint32_t kReasons = 11;
+
+// What translated code asks C++ for.
+enum class Request : uint32_t { dispatch, log_full, before_instruction, after_system_call, leave };
+
+struct Thread;
+
+struct ThreadState {
+  uint64_t slot[4];      // registers of the program, spilled
+  uint64_t log;          // lowest entry of the log (log.h)
+  uint64_t target;       // address in the program where to go on
+  uint64_t jump;         // where generated code jumps last
+  uint64_t resume_sp;    // calling: where the return address lies
+  uint64_t gate_return;  // gate: the return address
+  uint64_t link;         // number of the link that a dispatch came through, plus one; 0: none
+  Thread* thread;
+  Mode mode;
+  Request request;
+  Reason left;  // of the current segment: the first reason that something is missing
+  uint32_t reserved;
+};
+
+inline constexpr size_t kRegisters = 16;
+inline constexpr size_t kPrivateStackBytes = 256
+                                             << 10;  // of it the translator needs 16 KiB; a signal's handler the rest
+inline constexpr size_t kXsaveBytesMax = 4096;       // of the components that C++ may change: AVX-512 ends at 2,696
+
+// The registers of the program while C++ works for it; slow_path.S.h knows the offsets. The private stack ends where it
+// begins.
+struct alignas(64) Thread {
+  uint8_t xsave[kXsaveBytesMax];
+  uint64_t registers[kRegisters];  // in the machine's order: rax rcx rdx rbx rsp rbp rsi rdi r8 ...
+  uint64_t flags;
+  uint64_t xsave_mask;
+  class Translator* translator;
+  uint64_t log_top;  // of the empty log
+  uint64_t mapping_bytes;
+  uint64_t mapping;
+  uint64_t stack_begin;  // of the program's stack; 0: unknown
+  long system_call[7];   // number and arguments of the one that runs
+  Segment segment;
+};
+static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
+              offsetof(Thread, xsave_mask) == 4232);
+
+// In the static block, so that its distance from %fs is the same in every thread.
+extern thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));
+
+}  // namespace contrafact::translate

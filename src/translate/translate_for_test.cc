@@ -1,0 +1,68 @@
+#include "translate/translate_for_test.h"
+
+#include <cstdlib>
+
+#define OWNERS __attribute__((section("owners_text"), noinline))
+extern "C" char __start_owners_text[], __stop_owners_text[];
+
+namespace contrafact::translate {
+namespace {
+
+thread_local Gathered* t_gathered = nullptr;
+
+uint64_t* return_slot(void* frame) {
+  return static_cast<uint64_t*>(frame) + 1;
+}
+
+OWNERS void begin_translated() {
+  volatile uint64_t* slot = return_slot(__builtin_frame_address(0));
+  Translator& translator = test_translator();
+  if (!translator.is_attached()) translator.attach(0);
+  if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left on another way, the last time
+  translator.begin_segment(reinterpret_cast<uint64_t>(slot + 1));
+  *slot = translator.enter(*slot);
+}
+
+OWNERS void end_translated() {
+  volatile uint64_t* slot = return_slot(__builtin_frame_address(0));
+  const auto stack_pointer = reinterpret_cast<uint64_t>(slot + 1);
+  const bool stayed = t_thread.mode == Mode::calling && t_thread.resume_sp == stack_pointer - 8;
+  if (stayed) t_thread.mode = Mode::native;
+  t_gathered->left = stayed || t_thread.left != Reason::none ? t_thread.left : Reason::not_resumed;
+  const auto ranges = test_translator().end_segment(stack_pointer, &t_gathered->overflown);
+  t_gathered->accesses.assign(ranges.begin(), ranges.end());
+}
+
+OWNERS void come_out() {
+  if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;
+}
+
+}  // namespace
+
+void end_abandoned() {
+  come_out();
+}
+
+Translator& test_translator() {
+  static Translator* const translator = [] {
+    auto created = Translator::create({});
+    if (!created) std::abort();
+    auto* out = created->release();
+    out->add_native(reinterpret_cast<uint64_t>(__start_owners_text), reinterpret_cast<uint64_t>(__stop_owners_text));
+    out->add_gate(reinterpret_cast<uint64_t>(&std::malloc));
+    out->add_gate(reinterpret_cast<uint64_t>(&std::free));
+    return out;
+  }();
+  return *translator;
+}
+
+Gathered translated(const std::function<void()>& function) {
+  Gathered gathered;
+  t_gathered = &gathered;
+  begin_translated();
+  function();
+  end_translated();
+  return gathered;
+}
+
+}  // namespace contrafact::translate

@@ -1,0 +1,25 @@
+// Runs a function translated, for tests: the two functions around it stand for an owner's lock and unlock.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "translate/translator.h"
+
+namespace contrafact::translate {
+
+struct Gathered {
+  std::vector<Access> accesses;
+  Reason left = Reason::not_resumed;
+  bool overflown = false;
+};
+
+Translator& test_translator();
+
+// On the current thread. `left` is none if the thread stayed in the cache until the function's end.
+Gathered translated(const std::function<void()>& function);
+
+// The function was left on another way than by its end.
+void end_abandoned();
+
+}  // namespace contrafact::translate

@@ -1,0 +1,435 @@
+#include "translate/translator.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "translate/accesses.h"
+#include "translate/block_builder.h"
+#include "translate/log.h"
+#include "translate/raw_system_call.h"
+#include "translate/system_calls.h"
+
+namespace contrafact::translate {
+
+thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+constexpr size_t kStubBytesMax = 256;
+constexpr size_t kBuilderBytes = sizeof(BlockBuilder);
+static_assert(kBuilderBytes < 16 << 10, "it lies on the private stack");
+
+int32_t state_offset() {
+  uint64_t base;
+  __asm__("mov %%fs:0, %0" : "=r"(base));  // the thread's control block begins with its own address
+  return static_cast<int32_t>(reinterpret_cast<uint64_t>(&t_thread) - base);
+}
+
+// x87, SSE, AVX and AVX-512, as far as the system uses them: what C++ code may change. 0: no xsave.
+uint64_t xsave_mask() {
+  uint32_t a = 1, b, c, d;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+  constexpr uint32_t kOsXsave = 1 << 27;
+  if ((c & kOsXsave) == 0) return 0;
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low & 0xe7;
+}
+
+}  // namespace
+
+// Entered by a jump from the cache with the Thread in rax and the program's rax in slot 3; all else is the program's.
+// Continues at ThreadState::jump through `contrafact_translate_continue`, a piece of code in the cache.
+extern "C" {
+void contrafact_translate_slow();
+__attribute__((visibility("hidden"))) uint64_t contrafact_translate_continue = 0;
+__attribute__((visibility("hidden"), used)) void contrafact_translate_serve(Thread* thread) {
+  thread->translator->serve(*thread);
+}
+}
+__asm__(R"(
+  .text
+  .hidden contrafact_translate_slow
+  .globl contrafact_translate_slow
+  .type contrafact_translate_slow, @function
+contrafact_translate_slow:
+  movq %rcx, 4104(%rax)
+  movq %rdx, 4112(%rax)
+  movq %rbx, 4120(%rax)
+  movq %rsp, 4128(%rax)
+  movq %rbp, 4136(%rax)
+  movq %rsi, 4144(%rax)
+  movq %rdi, 4152(%rax)
+  movq %r8, 4160(%rax)
+  movq %r9, 4168(%rax)
+  movq %r10, 4176(%rax)
+  movq %r11, 4184(%rax)
+  movq %r12, 4192(%rax)
+  movq %r13, 4200(%rax)
+  movq %r14, 4208(%rax)
+  movq %r15, 4216(%rax)
+  movq %rax, %rsp
+  pushfq
+  popq 4224(%rax)
+  cld
+  movq %rax, %rbx
+  movl 4232(%rbx), %eax
+  xorl %edx, %edx
+  xsave64 (%rbx)
+  movq %rbx, %rdi
+  call contrafact_translate_serve
+  movl 4232(%rbx), %eax
+  xorl %edx, %edx
+  xrstor64 (%rbx)
+  movq %rbx, %rax
+  pushq 4224(%rax)
+  popfq
+  movq 4104(%rax), %rcx
+  movq 4112(%rax), %rdx
+  movq 4120(%rax), %rbx
+  movq 4128(%rax), %rsp
+  movq 4136(%rax), %rbp
+  movq 4144(%rax), %rsi
+  movq 4152(%rax), %rdi
+  movq 4160(%rax), %r8
+  movq 4168(%rax), %r9
+  movq 4176(%rax), %r10
+  movq 4184(%rax), %r11
+  movq 4192(%rax), %r12
+  movq 4200(%rax), %r13
+  movq 4208(%rax), %r14
+  movq 4216(%rax), %r15
+  movq 4096(%rax), %rax
+  jmpq *contrafact_translate_continue(%rip)
+  .size contrafact_translate_slow, .-contrafact_translate_slow
+)");
+
+// Held with all signals blocked: a handler could otherwise ask for the lock again, or leave with it by longjmp.
+class Translator::Guard {
+ public:
+  explicit Guard(std::atomic<int>& lock) : lock_(lock) {
+    const uint64_t all = UINT64_MAX;
+    raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before_), 8);
+    int seen = 0;
+    if (lock_.compare_exchange_strong(seen, 1, std::memory_order_acquire)) return;
+    while (lock_.exchange(2, std::memory_order_acquire) != 0) {
+      raw_system_call(SYS_futex, reinterpret_cast<long>(&lock_), FUTEX_WAIT_PRIVATE, 2);
+    }
+  }
+  ~Guard() {
+    if (lock_.exchange(0, std::memory_order_release) == 2) {
+      raw_system_call(SYS_futex, reinterpret_cast<long>(&lock_), FUTEX_WAKE_PRIVATE, 1);
+    }
+    raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, 8);
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  std::atomic<int>& lock_;
+  uint64_t before_ = 0;
+};
+
+base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
+  if (auto loaded = load_decoder(); !loaded) return loaded.error();
+  std::unique_ptr<Translator> out(new Translator);
+  out->options_ = options;
+  out->xsave_mask_ = xsave_mask();
+  if (out->xsave_mask_ == 0) return base::Error{"read and write sets need a processor with xsave"};
+  auto cache = CodeCache::create(options.cache_bytes);
+  if (!cache) return cache.error();
+  out->cache_ = std::move(*cache);
+  out->state_offset_ = state_offset();
+  out->process_ = static_cast<int>(raw_system_call(SYS_getpid));
+  if (auto made = out->make_stubs(); !made) return made.error();
+  return out;
+}
+
+Translator::~Translator() = default;
+
+base::Status Translator::make_stubs() {
+  if (!cache_->has_room(kStubBytesMax, 0, 0)) return base::Error{"the code cache is too small"};
+  const LocalOffsets locals(state_offset_);
+  const uint64_t begin = cache_->begin_code(CodeCache::kNoGuest);
+  Emitter emit(cache_->writable() + cache_->used(), begin, kStubBytesMax);
+  slow_stub_ = emit.here();
+  emit.store_local(locals.slot(3), rax);
+  emit.load_local(rax, locals.thread());
+  emit.jump_through(emit.here() + 6);
+  emit.u64(reinterpret_cast<uint64_t>(&contrafact_translate_slow));
+  contrafact_translate_continue = emit.here();
+  emit.jump_local(locals.jump());
+  cache_->add_code(emit.size());
+  cache_->set_default_lookup(begin);  // its key is no address
+  return {};
+}
+
+void Translator::add_gate(uint64_t function) {
+  for (size_t i = 0; i < gate_count_; ++i) {
+    if (gates_[i] == function) return;
+  }
+  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = function;
+}
+
+// One mapping: the log, aligned to its size; a page that may not be touched; the private stack; the Thread.
+bool Translator::attach(uint64_t stack_begin) {
+  const size_t thread_bytes = (sizeof(Thread) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const size_t bytes = 2 * kLogBytes + kPageBytes + kPrivateStackBytes + thread_bytes;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  const auto mapping = reinterpret_cast<uint64_t>(memory);
+  const uint64_t log = (mapping + kLogBytes - 1) / kLogBytes * kLogBytes;
+  const uint64_t guard = log + kLogBytes;
+  mprotect(reinterpret_cast<void*>(guard), kPageBytes, PROT_NONE);
+  auto* thread = reinterpret_cast<Thread*>(guard + kPageBytes + kPrivateStackBytes);
+  thread->xsave_mask = xsave_mask_;
+  thread->translator = this;
+  thread->log_top = log + kLogBytes - kEntryBytes;  // the second byte of the top's address would be zero
+  thread->mapping = mapping;
+  thread->mapping_bytes = bytes;
+  t_thread = {};
+  for (int i = 0; i < 4; ++i) t_thread.slot[i] = 0;
+  t_thread.log = thread->log_top;
+  thread->stack_begin = stack_begin;
+  t_thread.thread = thread;
+  return true;
+}
+
+void Translator::detach() {
+  Thread* thread = t_thread.thread;
+  t_thread.thread = nullptr;
+  if (thread) munmap(reinterpret_cast<void*>(thread->mapping), thread->mapping_bytes);
+}
+
+void Translator::begin_segment(uint64_t stack_pointer) {
+  Thread& thread = *t_thread.thread;
+  t_thread.log = thread.log_top;
+  t_thread.left = Reason::none;
+  const bool on_own_stack = thread.stack_begin != 0 && stack_pointer > thread.stack_begin;
+  thread.segment.begin(on_own_stack ? thread.stack_begin : 0, on_own_stack ? stack_pointer : 0);
+}
+
+std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
+  Thread& thread = *t_thread.thread;
+  flush_log(thread);
+  thread.segment.extend_private(stack_pointer);
+  *overflown = thread.segment.overflown();
+  return thread.segment.ranges();
+}
+
+void Translator::note(const void* begin, uint64_t length_bytes, uint32_t flags) {
+  t_thread.thread->segment.add(reinterpret_cast<uint64_t>(begin), length_bytes, flags);
+}
+
+void Translator::note_system_call(const long* call, long result) {
+  if (system_call_kind(call[0]) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
+  add_system_call_accesses(call, result, t_thread.thread->segment);
+}
+
+void Translator::flush_log(Thread& thread) {
+  const uint64_t log = t_thread.log;
+  t_thread.log = thread.log_top;
+  thread.segment.add_log(log, thread.log_top);
+}
+
+uint64_t Translator::enter(uint64_t return_address) {
+  if (disabled_.load(std::memory_order_relaxed)) {
+    note_gap(Reason::disabled);
+    return return_address;
+  }
+  t_thread.mode = Mode::in_cache;
+  const uint64_t code =
+      std::atomic_ref(const_cast<uint64_t&>(cache_->lookup_table()[return_address % CodeCache::kLookups]))
+          .load(std::memory_order_acquire);
+  uint64_t key;
+  std::memcpy(&key, reinterpret_cast<const void*>(code - 8), sizeof key);
+  if (key == return_address) return code;
+  t_thread.target = return_address;
+  t_thread.link = 0;
+  t_thread.request = Request::dispatch;
+  return slow_stub_;
+}
+
+void Translator::note_gap(Reason reason) {
+  if (t_thread.left == Reason::none) t_thread.left = reason;
+  left_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+}
+
+// The thread goes on natively at its target.
+void Translator::leave(Reason reason) {
+  note_gap(reason);
+  t_thread.jump = t_thread.target;
+  t_thread.mode = Mode::native;
+}
+
+void Translator::serve(Thread& thread) {
+  t_thread.mode = Mode::slow;
+  thread.registers[rax] = t_thread.slot[3];
+  switch (t_thread.request) {
+    case Request::dispatch:
+      return serve_dispatch();
+    case Request::log_full:
+      return serve_log_full(thread);
+    case Request::before_instruction:
+      return serve_instruction(thread);
+    case Request::after_system_call:
+      after_system_call(thread);
+      t_thread.mode = Mode::in_cache;
+      return;
+    case Request::leave:
+      return leave(Reason::unsupported);
+  }
+}
+
+void Translator::serve_dispatch() {
+  Reason reason = Reason::none;
+  const uint64_t code = resolve(t_thread.target, reason);
+  if (code == 0) return leave(reason);
+  t_thread.jump = code;
+  t_thread.mode = Mode::in_cache;
+}
+
+void Translator::serve_log_full(Thread& thread) {
+  flush_log(thread);
+  if (thread.segment.accesses() > options_.segment_accesses_max) return leave(Reason::long_section);
+  t_thread.mode = Mode::in_cache;
+}
+
+void Translator::serve_instruction(Thread& thread) {
+  Instruction instruction;
+  if (!decode(t_thread.target, ZYDIS_MAX_INSTRUCTION_LENGTH, instruction)) return leave(Reason::unsupported);
+  if (instruction.code.mnemonic == ZYDIS_MNEMONIC_SYSCALL) {
+    if (!before_system_call(thread)) return leave(Reason::system_call);
+  } else if (!add_hooked_accesses(instruction, thread)) {
+    note_gap(Reason::gather);
+  }
+  t_thread.mode = Mode::in_cache;
+}
+
+bool Translator::before_system_call(Thread& thread) {
+  thread.system_call[0] = static_cast<long>(thread.registers[rax]);
+  constexpr Register kArguments[] = {rdi, rsi, rdx, r10, r8, r9};
+  for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
+  const SystemCallKind kind = system_call_kind(thread.system_call[0]);
+  if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
+  return kind != SystemCallKind::leave;
+}
+
+void Translator::after_system_call(Thread& thread) {
+  const auto result = static_cast<long>(thread.registers[rax]);
+  add_system_call_accesses(thread.system_call, result, thread.segment);
+  const long number = thread.system_call[0];
+  const auto begin = static_cast<uint64_t>(thread.system_call[1]);
+  const auto bytes = static_cast<uint64_t>(thread.system_call[2]);
+  if (number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap) invalidate(begin, begin + bytes);
+  if (number == SYS_mmap && result > 0)
+    invalidate(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + bytes);
+}
+
+uint64_t Translator::resolve(uint64_t guest, Reason& reason) {
+  if (disabled_.load(std::memory_order_relaxed) || raw_system_call(SYS_getpid) != process_) {
+    disable();
+    reason = Reason::disabled;
+    return 0;
+  }
+  Guard guard(lock_);
+  uint64_t code = cache_->find(guest);
+  if (code == 0) code = translate(guest, reason);
+  if (code == 0) return 0;
+  cache_->set_lookup(guest, code);
+  if (t_thread.link != 0) {
+    const auto link = static_cast<uint32_t>(t_thread.link - 1);
+    std::atomic_ref(cache_->links()[link]).store(code, std::memory_order_release);
+  }
+  return code;
+}
+
+uint64_t Translator::translate(uint64_t guest, Reason& reason) {
+  if (!cache_->has_room(BlockBuilder::kCodeBytesMax, BlockBuilder::kMarksMax, BlockBuilder::kLinksMax)) {
+    reason = Reason::cache_full;
+    return 0;
+  }
+  BlockBuilder builder(*cache_, LocalOffsets(state_offset_), slow_stub_);
+  for (size_t i = 0; i < gate_count_; ++i) {
+    if (gates_[i] == guest) return builder.call_and_return(guest);
+  }
+  CodeRegions::Region region = regions_.at(guest);
+  if (region.kind == CodeKind::none && regions_.may_refresh()) {
+    refresh_locked();
+    region = regions_.at(guest);
+  }
+  switch (region.kind) {
+    case CodeKind::native:
+      return builder.call_out(guest);
+    case CodeKind::program:
+    case CodeKind::unlogged:
+      return builder.translate(guest, region.begin, region.end, region.kind == CodeKind::program);
+    case CodeKind::none:
+    case CodeKind::generated:
+      break;
+  }
+  reason = Reason::generated_code;
+  return 0;
+}
+
+// In a signal's handler on the thread that was in the cache: reads what only this thread writes, and published blocks.
+bool Translator::fix_context(ucontext_t* context) {
+  auto& registers = context->uc_mcontext.gregs;
+  const auto pc = static_cast<uint64_t>(registers[REG_RIP]);
+  const Block* block = cache_->find_block(pc);
+  if (!block) return false;
+  const Mark* mark = cache_->mark_at(*block, pc);
+  if (!mark || mark->kind == Mark::unknown) return false;
+  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                      REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  for (int slot = 0; slot < 4; ++slot) {
+    const int reg = mark->spilled >> 4 * slot & 15;
+    if (reg != rsp) registers[kOrder[reg]] = static_cast<greg_t>(t_thread.slot[slot]);
+  }
+  uint64_t guest = t_thread.target;
+  if (mark->kind == Mark::at_offset) guest = block->guest + static_cast<uint64_t>(int64_t{mark->value});
+  if (mark->kind == Mark::at_link)
+    guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
+  registers[REG_RIP] = static_cast<greg_t>(guest);
+  t_thread.mode = Mode::native;
+  note_gap(Reason::signal);
+  return true;
+}
+
+void Translator::invalidate(uint64_t begin, uint64_t end) {
+  if (begin >= end || disabled_.load(std::memory_order_relaxed)) return;
+  Guard guard(lock_);
+  if (!regions_.may_hold_code(begin, end)) return;
+  removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
+  refresh_locked();
+}
+
+void Translator::refresh() {
+  if (disabled_.load(std::memory_order_relaxed)) return;
+  Guard guard(lock_);
+  refresh_locked();
+}
+
+void Translator::refresh_locked() {
+  regions_.refresh([this](uint64_t begin, uint64_t end) {
+    removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
+  });
+}
+
+Statistics Translator::statistics() const {
+  Statistics out;
+  out.blocks = cache_->block_count();
+  out.code_bytes = cache_->used();
+  out.removed_blocks = removed_.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kReasons; ++i) out.left[i] = left_[i].load(std::memory_order_relaxed);
+  return out;
+}
+
+}  // namespace contrafact::translate

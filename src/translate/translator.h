@@ -1,0 +1,126 @@
+// Translator: runs a thread's code translated, from a return address on, and gathers what it reads and writes.
+//
+// The owner preloads functions into a program. When one of them has taken a lock it calls enter() and returns to the
+// address that it got, in the code cache, instead of its caller's. From there on all that the thread runs is
+// translated, into and out of libraries, until it calls one of the owner's functions (add_native): that one runs
+// natively, and comes back into the cache by enter() or not at all.
+//
+// The program's stack holds the program's own return addresses, always. So the thread can go on natively at any
+// instruction, and does whenever something is not understood; only the log ends there (ThreadState::left says why). A
+// signal's handler that is told of with fix_context() sees the program as if it ran natively, and it does from there
+// on: exceptions, cancellation and longjmp out of handlers need nothing else.
+//
+// Not known here: locks, traces, threads' creation.
+//
+// Thread safety: all of it, but for what is said to concern the current thread. Translation is serialised; translated
+// code runs without a lock. Allocates nothing after create() but pages. In a forked child: disable() at once.
+#pragma once
+
+#include <ucontext.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "translate/code_cache.h"
+#include "translate/code_regions.h"
+#include "translate/instruction.h"
+#include "translate/thread.h"
+
+namespace contrafact::translate {
+
+struct Options {
+  size_t cache_bytes = size_t{32} << 20;
+  uint64_t segment_accesses_max = 1 << 20;  // a longer segment goes on natively
+};
+
+struct Statistics {
+  uint32_t blocks = 0;
+  uint64_t code_bytes = 0;
+  uint64_t removed_blocks = 0;
+  uint64_t left[kReasons] = {};  // how often, by Reason
+};
+
+class Translator {
+ public:
+  static base::Result<std::unique_ptr<Translator>> create(const Options& options);
+  ~Translator();
+  Translator(const Translator&) = delete;
+  Translator& operator=(const Translator&) = delete;
+
+  // The owner's code. Before the first enter().
+  void add_native(uint64_t begin, uint64_t end) { regions_.add_native(begin, end); }
+  // A function that runs natively and whose accesses are not of interest; it must return, and neither unwind nor be
+  // cancelled: an allocator's. Before the first enter().
+  void add_gate(uint64_t function);
+
+  // The current thread.
+  // Pages for it; false if there are none. `stack_begin`: the lower end of its stack, 0 if unknown.
+  bool attach(uint64_t stack_begin);
+  void detach();
+  bool is_attached() const { return t_thread.thread != nullptr; }
+  // A segment begins; the frames below `stack_pointer` are its own.
+  void begin_segment(uint64_t stack_pointer);
+  // What was accessed since. Valid until the next segment begins.
+  std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
+  // Where to return to instead of `return_address`. REQUIRES: attached, mode native or the function that was called.
+  uint64_t enter(uint64_t return_address);
+  // Adds to the segment what a native function read or wrote for the program.
+  void note(const void* begin, uint64_t length_bytes, uint32_t flags);
+  // The same for one that stood for a system call: its number and arguments, and the result.
+  void note_system_call(const long* call, long result);
+  // Something is missing in the segment from here on.
+  void note_gap(Reason reason);
+
+  // The current thread was interrupted by a signal at `context`. If that is in translated code, changes the context to
+  // the program's own address and registers, where the thread then goes on natively.
+  bool fix_context(ucontext_t* context);
+  bool is_in_cache(uint64_t address) const { return cache_->holds(address); }
+
+  // The code of [begin, end) has gone or may change.
+  void invalidate(uint64_t begin, uint64_t end);
+  // Libraries may have come or gone: looks which code is still there.
+  void refresh();
+  // Nothing enters the cache any more.
+  void disable() { disabled_.store(true, std::memory_order_relaxed); }
+
+  Statistics statistics() const;
+
+  // Called by translated code.
+  void serve(Thread& thread);
+
+ private:
+  class Guard;
+  Translator() = default;
+  base::Status make_stubs();
+  uint64_t resolve(uint64_t guest, Reason& reason);
+  uint64_t translate(uint64_t guest, Reason& reason);
+  void refresh_locked();
+  void leave(Reason reason);
+  void flush_log(Thread& thread);
+  void serve_dispatch();
+  void serve_log_full(Thread& thread);
+  void serve_instruction(Thread& thread);
+  bool before_system_call(Thread& thread);
+  void after_system_call(Thread& thread);
+
+  static constexpr size_t kGatesMax = 64;
+
+  Options options_;
+  std::unique_ptr<CodeCache> cache_;
+  CodeRegions regions_;
+  uint64_t gates_[kGatesMax];
+  size_t gate_count_ = 0;
+  uint64_t slow_stub_ = 0;
+  int32_t state_offset_ = 0;
+  uint64_t xsave_mask_ = 0;
+  int process_ = 0;
+  std::atomic<int> lock_{0};
+  std::atomic<bool> disabled_{false};
+  std::atomic<uint64_t> removed_{0};
+  std::atomic<uint64_t> left_[kReasons] = {};
+};
+
+}  // namespace contrafact::translate

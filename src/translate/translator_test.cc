@@ -1,0 +1,570 @@
+// Runs code natively and translated and compares what it did; and holds the accesses that were gathered against those
+// that the code makes.
+#include "translate/translator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <immintrin.h>
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "translate/translate_for_test.h"
+
+namespace contrafact::translate {
+namespace {
+
+constexpr uint32_t kReadOnly = kAccessRead;
+constexpr uint32_t kChanging = kAccessWrite | kAccessChanged;
+
+// All flags of accesses to any byte of the object.
+template <typename T>
+uint32_t flags_on(const Gathered& gathered, const T& object) {
+  const auto begin = reinterpret_cast<uint64_t>(&object);
+  uint32_t flags = 0;
+  for (const Access& access : gathered.accesses) {
+    if (access.begin < begin + sizeof(T) && access.begin + access.length_bytes > begin) flags |= access.flags;
+  }
+  return flags;
+}
+
+// Bytes of the object that were accessed.
+template <typename T>
+size_t bytes_on(const Gathered& gathered, const T& object) {
+  const auto begin = reinterpret_cast<uint64_t>(&object);
+  std::vector<bool> touched(sizeof(T));
+  for (const Access& access : gathered.accesses) {
+    for (uint64_t at = std::max(access.begin, begin);
+         at < std::min(access.begin + access.length_bytes, begin + sizeof(T)); ++at) {
+      touched[at - begin] = true;
+    }
+  }
+  return static_cast<size_t>(std::count(touched.begin(), touched.end(), true));
+}
+
+struct alignas(64) Buffer {
+  uint8_t bytes[256];
+};
+Buffer g_from, g_to, g_other;
+
+void fill(Buffer& buffer, int seed) {
+  for (size_t i = 0; i < sizeof buffer.bytes; ++i)
+    buffer.bytes[i] = static_cast<uint8_t>(i * 7 + static_cast<size_t>(seed));
+}
+
+volatile long g_read = 7, g_written, g_silent = 3, g_added, g_untouched;
+
+void touch_globals() {
+  g_written = g_read;
+  g_silent = 3;
+  __asm__ volatile("addq $5, %0" : "+m"(g_added)::"cc");
+}
+
+TEST(Translator, GathersReadsAndWrites) {
+  const Gathered gathered = translated(touch_globals);
+  EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(flags_on(gathered, g_read), kReadOnly);
+  EXPECT_EQ(flags_on(gathered, g_written), kChanging);
+  EXPECT_EQ(flags_on(gathered, g_silent), kAccessWrite);
+  EXPECT_EQ(flags_on(gathered, g_added), kReadOnly | kChanging | kAccessCommutative);
+  EXPECT_EQ(flags_on(gathered, g_untouched), 0u);
+  EXPECT_EQ(g_written, 7);
+}
+
+TEST(Translator, AnAdditionWhoseOutcomeIsUsedDoesNotCommute) {
+  bool zero = false;
+  volatile long counter = 1;
+  volatile long* const shared = &counter;
+  const Gathered gathered = translated([&] {
+    __asm__ volatile("lock decq %1\n\tsete %0" : "=r"(zero), "+m"(*shared)::"cc");
+  });
+  EXPECT_TRUE(zero);
+  EXPECT_EQ(flags_on(gathered, counter), kReadOnly | kChanging);
+}
+
+TEST(Translator, RunsTheLibrary) {
+  std::string text;
+  const Gathered gathered = translated([&] {
+    std::vector<int> numbers(1000);
+    for (int i = 0; i < 1000; ++i) numbers[static_cast<size_t>(i)] = i * 7919 % 1000;
+    std::sort(numbers.begin(), numbers.end());
+    char buffer[100];
+    snprintf(buffer, sizeof buffer, "%d %.3f %s", numbers[500], 3.14159, "text");
+    text = buffer;
+  });
+  EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(text, "500 3.142 text");
+}
+
+// Each addressing form: what is read is in the set, and only that.
+#define FORM(name, setup, code, ...)                                     \
+  TEST(AddressingForms, name) {                                          \
+    fill(g_from, 1);                                                     \
+    uint64_t native = 0, result = 0;                                     \
+    const auto run = [](uint64_t& out) {                                 \
+      setup;                                                             \
+      __asm__ volatile(code : "=r"(out) : __VA_ARGS__ : "cc", "memory"); \
+    };                                                                   \
+    run(native);                                                         \
+    const Gathered gathered = translated([&] { run(result); });          \
+    EXPECT_EQ(result, native);                                           \
+    EXPECT_EQ(gathered.left, Reason::none);                              \
+    EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);                    \
+    EXPECT_EQ(bytes_on(gathered, g_from), 8u);                           \
+  }
+
+FORM(Base, , "mov (%1), %0", "r"(&g_from))
+FORM(BaseRbp, , "push %%rbp\n\tmov %1, %%rbp\n\tmov 16(%%rbp), %0\n\tpop %%rbp", "r"(&g_from))
+FORM(BaseR13, , "mov %1, %%r13\n\tmov (%%r13), %0", "r"(&g_from))
+FORM(BaseR12, , "mov %1, %%r12\n\tmov 8(%%r12), %0", "r"(&g_from))
+FORM(Displacement8, , "mov 24(%1), %0", "r"(&g_from))
+FORM(Displacement32, , "mov -4096(%1), %0", "r"(reinterpret_cast<uint64_t>(&g_from) + 4096 + 8))
+FORM(IndexScale8, , "mov 8(%1,%2,8), %0", "r"(&g_from), "r"(3L))
+FORM(IndexOnly, , "mov 0(,%1,8), %0", "r"(reinterpret_cast<uint64_t>(&g_from) / 8))
+FORM(BaseInScratchRax, , "mov %1, %%rax\n\tmov (%%rax), %%rax\n\tmov %%rax, %0", "r"(&g_from))
+FORM(BaseInScratchRcx, , "mov %1, %%rcx\n\tmov $2, %%eax\n\tmov (%%rcx,%%rax,4), %%rcx\n\tmov %%rcx, %0", "r"(&g_from))
+FORM(NegativeIndex, , "mov 64(%1,%2,2), %0", "r"(&g_from), "r"(-4L))
+FORM(RipRelative, , "mov %P1(%%rip), %0", "X"(&g_from))
+FORM(RipRelativeR8, , "mov %P1+8(%%rip), %%r8\n\tmov %%r8, %0", "X"(&g_from))
+FORM(AlternateSegment, , "mov %%es:(%1), %0", "r"(&g_from))
+
+// 32-bit addresses need memory below 4 GiB.
+TEST(AddressingForms, Address32) {
+  auto* low = static_cast<uint64_t*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0));
+  ASSERT_NE(low, MAP_FAILED);
+  low[3] = 0x1122334455667788;
+  uint64_t out = 0;
+  const Gathered gathered = translated([&] {
+    const uint64_t dirty = reinterpret_cast<uint64_t>(low) | uint64_t{0xdead} << 48;
+    __asm__ volatile("mov 24(%k1), %0" : "=r"(out) : "r"(dirty) : "memory");
+  });
+  EXPECT_EQ(out, 0x1122334455667788u);
+  EXPECT_EQ(flags_on(gathered, low[3]), kReadOnly);
+  munmap(low, 4096);
+}
+
+TEST(AddressingForms, ThreadLocalMemoryIsNotGathered) {
+  static thread_local volatile int t_mine = 5;
+  const Gathered gathered = translated([] { t_mine = t_mine + 1; });
+  EXPECT_EQ(t_mine, 6);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(AddressingForms, GsSegment) {
+  uint64_t value = 77, out = 0;
+  const Gathered gathered = translated([&] {
+    __asm__ volatile("mov %%gs:(%1), %0" : "=r"(out) : "r"(&value) : "memory");  // its base is 0
+  });
+  EXPECT_EQ(out, 77u);
+  EXPECT_EQ(flags_on(gathered, value), kReadOnly);
+}
+
+TEST(Strings, RepMovsAndStos) {
+  for (const bool down : {false, true}) {
+    fill(g_from, 3);
+    fill(g_to, 9);
+    const Gathered gathered = translated([&] {
+      const void* from = g_from.bytes + (down ? 99 : 0);
+      void* to = g_to.bytes + (down ? 99 : 0);
+      long count = 100;
+      if (down) {
+        __asm__ volatile("std\n\trep movsb\n\tcld" : "+S"(from), "+D"(to), "+c"(count)::"memory");
+      } else {
+        __asm__ volatile("rep movsb" : "+S"(from), "+D"(to), "+c"(count)::"memory");
+      }
+    });
+    EXPECT_EQ(std::memcmp(g_from.bytes, g_to.bytes, 100), 0);
+    EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);
+    EXPECT_EQ(flags_on(gathered, g_to), kChanging);
+    EXPECT_EQ(bytes_on(gathered, g_from), 100u);
+    EXPECT_EQ(bytes_on(gathered, g_to), 100u);
+  }
+}
+
+TEST(Strings, RepneScasEndsEarly) {
+  fill(g_from, 0);
+  long left = 0;
+  const Gathered gathered = translated([&] {
+    const void* at = g_from.bytes;
+    long count = 200;
+    __asm__ volatile("repne scasb" : "+D"(at), "+c"(count) : "a"(g_from.bytes[40]) : "cc", "memory");
+    left = count;
+  });
+  EXPECT_EQ(left, 200 - 41);
+  EXPECT_EQ(bytes_on(gathered, g_from), 41u);
+  EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);
+}
+
+TEST(Strings, CountOfZeroTouchesNothing) {
+  const Gathered gathered = translated([&] {
+    const void* from = g_from.bytes;
+    void* to = g_to.bytes;
+    long count = 0;
+    __asm__ volatile("rep movsq" : "+S"(from), "+D"(to), "+c"(count)::"memory");
+  });
+  EXPECT_EQ(bytes_on(gathered, g_from) + bytes_on(gathered, g_to), 0u);
+}
+
+TEST(BitStrings, ReachBeyondTheOperand) {
+  std::memset(&g_to, 0, sizeof g_to);
+  const Gathered gathered = translated([&] {
+    __asm__ volatile("btsq %1, %0" : "+m"(g_to.bytes[128]) : "r"(-200L) : "cc", "memory");
+  });
+  EXPECT_EQ(g_to.bytes[128 - 25], 1);
+  EXPECT_EQ(flags_on(gathered, g_to.bytes[128 - 25]) & kAccessWrite, kAccessWrite);
+  EXPECT_EQ(bytes_on(gathered, g_to), 8u);
+}
+
+TEST(Control, LoopAndJrcxz) {
+  long rounds = 0, skipped = 0;
+  const Gathered gathered = translated([&] {
+    __asm__ volatile(
+        "mov $5, %%ecx\n\t"
+        "1: incq %0\n\tloop 1b\n\t"
+        "jrcxz 2f\n\t"
+        "movq $99, %1\n\t"
+        "2: incq %1"
+        : "+r"(rounds), "+r"(skipped)::"rcx", "cc");
+  });
+  EXPECT_EQ(rounds, 5);
+  EXPECT_EQ(skipped, 1);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+__attribute__((naked)) long pops_its_argument() {
+  __asm__("mov 8(%rsp), %rax\n\tret $8");
+}
+
+TEST(Control, ReturnThatPops) {
+  long out = 0;
+  const Gathered gathered = translated([&] {
+    __asm__ volatile("sub $136, %%rsp\n\tpush $41\n\tcall *%1\n\tadd $136, %%rsp\n\tmov %%rax, %0"
+                     : "=r"(out)
+                     : "r"(pops_its_argument)
+                     : "rax", "memory", "cc");
+  });
+  EXPECT_EQ(out, 41);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(Control, TheRedZoneAndTheFlagsSurvive) {
+  uint64_t zone = 0, carry = 0;
+  translated([&] {
+    __asm__ volatile(
+        "movq $1234, -120(%%rsp)\n\t"
+        "stc\n\t"
+        "mov (%2), %%rdx\n\t"  // logged
+        "mov %%rdx, 8(%2)\n\t"
+        "setc %%dl\n\tmovzbl %%dl, %%edx\n\tmov %%rdx, %1\n\t"
+        "mov -120(%%rsp), %0"
+        : "=&r"(zone), "=&r"(carry)
+        : "r"(g_from.bytes)
+        : "rdx", "memory", "cc");
+  });
+  EXPECT_EQ(zone, 1234u);
+  EXPECT_EQ(carry, 1u);
+}
+
+int fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+
+TEST(Control, DeepCalls) {
+  int out = 0;
+  const Gathered gathered = translated([&] { out = fibonacci(20); });
+  EXPECT_EQ(out, 6765);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(Control, ExceptionsStayTranslated) {
+  std::string caught;
+  const Gathered gathered = translated([&] {
+    try {
+      std::vector<int>().at(3);
+    } catch (const std::out_of_range& error) {
+      caught = "range";
+    }
+  });
+  EXPECT_EQ(caught, "range");
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(Control, ExceptionsLeaveTheSection) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW(translated([] { throw std::runtime_error("out"); }), std::runtime_error);
+    end_abandoned();
+  }
+}
+
+TEST(Control, Longjmp) {
+  volatile int rounds = 0;
+  const Gathered gathered = translated([&] {
+    jmp_buf buffer;
+    if (setjmp(buffer) < 3) {
+      rounds = rounds + 1;
+      longjmp(buffer, rounds);
+    }
+  });
+  EXPECT_EQ(rounds, 3);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+volatile sig_atomic_t g_handled;
+volatile bool g_saw_cache;
+void handler(int, siginfo_t*, void* context) {
+  auto* machine = static_cast<ucontext_t*>(context);
+  test_translator().fix_context(machine);
+  if (test_translator().is_in_cache(static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_RIP]))) g_saw_cache = true;
+  g_handled = g_handled + 1;
+}
+
+// Signals at every place of translated code: whatever the handler interrupts goes on natively, with the right
+// registers.
+TEST(Signals, FindTheProgramsOwnState) {
+  struct sigaction action{}, before;
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigaction(SIGPROF, &action, &before);
+  const itimerval every{{0, 211}, {0, 211}};
+  setitimer(ITIMER_PROF, &every, nullptr);
+  uint64_t expected = 0;
+  const auto work = [](uint64_t& sum) {
+    for (uint64_t i = 0; i < 300; ++i) {
+      std::vector<uint64_t> numbers(64);
+      std::iota(numbers.begin(), numbers.end(), i);
+      char text[64];
+      snprintf(text, sizeof text, "%lu %s", i, "x");
+      for (const uint64_t n : numbers) sum = sum * 31 + n + static_cast<uint64_t>(text[0]);
+    }
+  };
+  work(expected);
+  int interrupted = 0;
+  for (int round = 0; round < 400; ++round) {
+    uint64_t sum = 0;
+    const Gathered gathered = translated([&] { work(sum); });
+    ASSERT_EQ(sum, expected);
+    interrupted += gathered.left == Reason::signal;
+  }
+  setitimer(ITIMER_PROF, nullptr, nullptr);
+  const itimerval never{};
+  setitimer(ITIMER_PROF, &never, nullptr);
+  sigaction(SIGPROF, &before, nullptr);
+  EXPECT_GT(g_handled, 10);
+  EXPECT_GT(interrupted, 5);
+}
+
+sigjmp_buf g_jump;
+void fault_handler(int, siginfo_t*, void* context) {
+  test_translator().fix_context(static_cast<ucontext_t*>(context));
+  siglongjmp(g_jump, 1);
+}
+
+TEST(Signals, FaultsAndJumpsOut) {
+  struct sigaction action{}, before;
+  action.sa_sigaction = fault_handler;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, &before);
+  int survived = 0;
+  for (int i = 0; i < 5; ++i) {
+    if (sigsetjmp(g_jump, 1) == 0) {
+      translated([] { *static_cast<volatile int*>(nullptr) = 1; });
+    } else {
+      end_abandoned();
+      ++survived;
+    }
+  }
+  sigaction(SIGSEGV, &before, nullptr);
+  EXPECT_EQ(survived, 5);
+}
+
+TEST(SystemCalls, WhatTheKernelWritesIsInTheSet) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  fill(g_from, 1);
+  ssize_t got = 0;
+  const Gathered gathered = translated([&] {
+    const iovec parts[] = {{g_from.bytes, 10}, {g_other.bytes, 6}};
+    got = writev(pipe_ends[1], parts, 2);
+    got += read(pipe_ends[0], g_to.bytes, 100);
+  });
+  EXPECT_EQ(got, 32);
+  EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);
+  EXPECT_EQ(bytes_on(gathered, g_from), 10u);
+  EXPECT_EQ(flags_on(gathered, g_to), kChanging);
+  EXPECT_EQ(bytes_on(gathered, g_to), 16u);
+  EXPECT_EQ(gathered.left, Reason::none);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+TEST(SystemCalls, ForkRunsNatively) {
+  int status = -1;
+  const Gathered gathered = translated([&] {
+    const pid_t child = fork();
+    if (child == 0) _exit(7);
+    waitpid(child, &status, 0);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(gathered.left, Reason::system_call);
+}
+
+// mov eax, VALUE; ret
+void write_function(uint8_t* at, int value) {
+  at[0] = 0xb8;
+  std::memcpy(at + 1, &value, 4);
+  at[5] = 0xc3;
+}
+
+TEST(ChangingCode, GeneratedCodeRunsNatively) {
+  auto* code = static_cast<uint8_t*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(code, MAP_FAILED);
+  for (int value = 0; value < 5; ++value) {
+    write_function(code, value);
+    int out = -1;
+    const Gathered gathered = translated([&] { out = reinterpret_cast<int (*)()>(code)(); });
+    EXPECT_EQ(out, value);
+    EXPECT_EQ(gathered.left, Reason::generated_code);
+  }
+  munmap(code, 4096);
+}
+
+// Code of a file, translated, then replaced by another file at the same address.
+TEST(ChangingCode, IsForgottenWhenItGoes) {
+  char names[2][32] = {"/tmp/contrafact-code-XXXXXX", "/tmp/contrafact-code-XXXXXX"};
+  int files[2];
+  for (int i = 0; i < 2; ++i) {
+    files[i] = mkstemp(names[i]);
+    uint8_t bytes[4096] = {};
+    write_function(bytes, 10 + i);
+    ASSERT_EQ(write(files[i], bytes, sizeof bytes), 4096);
+    unlink(names[i]);
+  }
+  void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, files[0], 0);
+  ASSERT_NE(code, MAP_FAILED);
+  test_translator().refresh();
+  int out = 0;
+  Gathered gathered = translated([&] { out = reinterpret_cast<int (*)()>(code)(); });
+  EXPECT_EQ(out, 10);
+  EXPECT_EQ(gathered.left, Reason::none);
+  ASSERT_EQ(mmap(code, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, files[1], 0), code);
+  test_translator().invalidate(reinterpret_cast<uint64_t>(code), reinterpret_cast<uint64_t>(code) + 4096);
+  gathered = translated([&] { out = reinterpret_cast<int (*)()>(code)(); });
+  EXPECT_EQ(out, 11);
+  EXPECT_EQ(gathered.left, Reason::none);
+  munmap(code, 4096);
+  for (const int file : files) close(file);
+}
+
+__attribute__((target("avx2"))) void gather_avx2(const int* base, int* out) {
+  const __m256i index = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m256i mask = _mm256_setr_epi32(-1, 0, -1, 0, -1, 0, -1, 0);
+  const __m256i got = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), base, index, mask, 4);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), got);
+}
+
+TEST(Vectors, GatherAvx2) {
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "no AVX2 here";
+  fill(g_from, 5);
+  alignas(32) int native[8], out[8];
+  gather_avx2(reinterpret_cast<const int*>(g_from.bytes), native);
+  const Gathered gathered = translated([&] { gather_avx2(reinterpret_cast<const int*>(g_from.bytes), out); });
+  EXPECT_EQ(std::memcmp(native, out, sizeof out), 0);
+  EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(bytes_on(gathered, g_from), 16u);  // four of eight elements
+  EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);
+}
+
+__attribute__((target("avx512f"))) void scatter_avx512(int* base) {
+  const __m512i index = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  _mm512_mask_i32scatter_epi32(base, 0x00ff, index, _mm512_set1_epi32(0x01020304), 4);
+}
+
+TEST(Vectors, ScatterAvx512) {
+  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "no AVX-512 here";
+  std::memset(&g_to, 0, sizeof g_to);
+  const Gathered gathered = translated([] { scatter_avx512(reinterpret_cast<int*>(g_to.bytes)); });
+  EXPECT_EQ(g_to.bytes[56], 4);
+  EXPECT_EQ(g_to.bytes[64], 0);
+  EXPECT_EQ(bytes_on(gathered, g_to), 32u);
+  EXPECT_EQ(flags_on(gathered, g_to), kChanging);
+}
+
+__attribute__((target("avx512f"))) void copy_avx512(const uint8_t* from, uint8_t* to) {
+  _mm512_storeu_si512(to + 64, _mm512_loadu_si512(from + 128));  // displacements in units of the vector's length
+}
+
+TEST(Vectors, CompressedDisplacement) {
+  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "no AVX-512 here";
+  fill(g_from, 2);
+  std::memset(&g_to, 0, sizeof g_to);
+  const Gathered gathered = translated([] { copy_avx512(g_from.bytes, g_to.bytes); });
+  EXPECT_EQ(std::memcmp(g_from.bytes + 128, g_to.bytes + 64, 64), 0);
+  EXPECT_EQ(bytes_on(gathered, g_from), 64u);
+  EXPECT_EQ(flags_on(gathered, g_from.bytes[128]), kReadOnly);
+  EXPECT_EQ(flags_on(gathered, g_to.bytes[127]), kChanging);
+}
+
+// The log is larger than its memory; the set has more ranges than it may.
+TEST(Bounds, ManyAccesses) {
+  std::vector<long> numbers(200'000);
+  long sum = 0;
+  const Gathered gathered = translated([&] {
+    for (size_t i = 0; i < numbers.size(); i += 16) sum += numbers[i] + 1;
+  });
+  EXPECT_EQ(sum, 12'500);
+  EXPECT_TRUE(gathered.overflown);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(Bounds, ALongSectionIsGivenUp) {
+  volatile long counter = 0;
+  const Gathered gathered = translated([&] {
+    for (int i = 0; i < 2'000'000; ++i) counter = counter + 1;
+  });
+  EXPECT_EQ(counter, 2'000'000);
+  EXPECT_EQ(gathered.left, Reason::long_section);
+}
+
+TEST(Bounds, ACopyIsOneRange) {
+  static uint8_t from[100'000], to[100'000];
+  std::memset(from, 3, sizeof from);
+  const Gathered gathered = translated([&] { std::memcpy(to, from, sizeof to); });
+  EXPECT_EQ(std::memcmp(from, to, sizeof to), 0);
+  EXPECT_EQ(bytes_on(gathered, to), sizeof to);
+  EXPECT_FALSE(gathered.overflown);
+}
+
+TEST(Threads, RunAtOnce) {
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        int out = 0;
+        const Gathered gathered = translated([&] { out = fibonacci(10) + static_cast<int>(std::to_string(i).size()); });
+        if (out != 55 + (i < 10 ? 1 : i < 100 ? 2 : 3) || gathered.left != Reason::none) ++wrong;
+      }
+      test_translator().detach();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace contrafact::translate

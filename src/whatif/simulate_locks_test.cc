@@ -1,0 +1,192 @@
+// Simulations of tiny native runs against results that a person can compute.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "model/text_trace.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using Mode = SectionEdit::Mode;
+using model::Trace;
+
+Trace parsed(const std::string& text) {
+  base::Result<Trace> trace = model::parse_text(text);
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? std::move(*trace) : Trace();
+}
+
+Simulation simulated(const Simulator& simulator, const std::vector<SectionEdit>& edits,
+                     const SimulateOptions& options = {}) {
+  base::Result<Simulation> result = simulator.simulate_sections(edits, options);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+  return result.ok() ? std::move(*result) : Simulation();
+}
+
+// Two threads hold one lock for 1000 ns each, from 0 on; then each works for 500 ns more. The second one waits.
+Trace two_sections(const std::string& kind = "mutex") {
+  return parsed("fact agent native\nfact cores 2\nlock l " + kind +
+                " table\nthread a\nthread b\n"
+                "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
+                "0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n2500 b thread_end\n");
+}
+
+TEST(SimulateLocks, AnExclusiveLockIsHeldByOne) {
+  const Trace trace = two_sections();
+  const Simulator simulator(trace);
+  for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded}) {
+    const Simulation result = simulated(simulator, {}, {.recorded_latencies = false, .lock_rule = rule});
+    EXPECT_EQ(result.duration_ns, 2500);
+    EXPECT_THAT(result.stuck, testing::IsEmpty());
+    ASSERT_EQ(result.locks.size(), 1u);
+    EXPECT_EQ(result.locks[0].acquisitions, 2u);
+    EXPECT_EQ(result.locks[0].contended, 1u);
+    EXPECT_EQ(result.locks[0].wait_ns, 1000);
+  }
+  EXPECT_EQ(simulator.retime_sections({}), 2500);
+}
+
+TEST(SimulateLocks, EditsDropShareAndSplit) {
+  const Trace trace = two_sections();
+  const Simulator simulator(trace);
+  const auto with = [&](auto change) {
+    std::vector<SectionEdit> edits = unedited(simulator.sections());
+    for (size_t i = 0; i < edits.size(); ++i) change(edits[i], i);
+    EXPECT_EQ(simulator.retime_sections(edits), 1500);
+    return simulated(simulator, edits, {.recorded_latencies = false}).duration_ns;
+  };
+  EXPECT_EQ(with([](SectionEdit& edit, size_t) { edit.mode = Mode::none; }), 1500);
+  EXPECT_EQ(with([](SectionEdit& edit, size_t) { edit.mode = Mode::shared; }), 1500);
+  EXPECT_EQ(with([](SectionEdit& edit, size_t i) { edit.lock = static_cast<uint32_t>(i + 1); }), 1500);
+}
+
+// Half of each hold happens outside: the second section begins when the first, shortened one is over.
+TEST(SimulateLocks, EditsHoistWork) {
+  const Trace trace = two_sections();
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  for (SectionEdit& edit : edits) edit.head_outside_ns = 500;
+  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 2000);
+  EXPECT_EQ(simulator.retime_sections(edits), 2000);
+  edits = unedited(simulator.sections());
+  for (SectionEdit& edit : edits) edit.tail_outside_ns = 400;
+  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 2100);
+  EXPECT_EQ(simulator.retime_sections(edits), 2100);
+  // No more than there is.
+  for (SectionEdit& edit : edits) edit.tail_outside_ns = 5000;
+  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 1500);
+}
+
+TEST(SimulateLocks, EditsOfAnotherTraceAreRefused) {
+  const Trace trace = two_sections();
+  const auto result = Simulator(trace).simulate_sections(std::vector<SectionEdit>(3), {});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().message, testing::HasSubstr("3 critical sections, the trace has 2"));
+}
+
+// On one core the lock's holder computes while the other could only wait: nothing is won by dropping the lock.
+TEST(SimulateLocks, WhereCoresAreTheLimitALockCostsNothing) {
+  const Trace trace = two_sections();
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> none = unedited(simulator.sections());
+  for (SectionEdit& edit : none) edit.mode = Mode::none;
+  const SimulateOptions one_core{.cores = 1, .recorded_latencies = false};
+  EXPECT_EQ(simulated(simulator, {}, one_core).duration_ns, 3000);
+  EXPECT_EQ(simulated(simulator, none, one_core).duration_ns, 3000);
+}
+
+// A spinning thread keeps its core: on one core the holder has to wait for the spinner's slice to end.
+TEST(SimulateLocks, SpinningTakesACore) {
+  const Trace trace = parsed(
+      "fact agent native\nfact cores 1\nlock l spinlock table\nthread a\nthread b\n"
+      "0 a lock_acquire l -\n1000 a lock_release l -\n1000 a thread_end\n"
+      "0 b lock_acquire l -\n1000 b lock_release l -\n1000 b thread_end\n");
+  const Simulator simulator(trace);
+  const Simulation result = simulated(simulator, {}, {.recorded_latencies = false, .slice_ns = 600});
+  // a for 600, b spins for 600, a for 400 and gives the lock up; b has it from then on.
+  EXPECT_EQ(result.duration_ns, 2600);
+  EXPECT_EQ(result.cpu_ns, 2600);
+}
+
+TEST(SimulateLocks, ReadersShareAndWritersDoNot) {
+  const Trace trace = parsed(
+      "fact agent native\nfact cores 4\nlock l rwlock table\nthread a\nthread b\nthread c\n"
+      "0 a lock_acquire_shared l -\n1000 a lock_release l -\n1000 a thread_end\n"
+      "0 b lock_acquire_shared l -\n900 b lock_release l -\n900 b thread_end\n"
+      "10 c lock_request l -\n1000 c lock_acquired l\n1500 c lock_release l -\n1500 c thread_end\n");
+  const Simulator simulator(trace);
+  for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded})
+    EXPECT_EQ(simulated(simulator, {}, {.recorded_latencies = false, .lock_rule = rule}).duration_ns, 1500);
+  EXPECT_EQ(simulator.retime_sections({}), 1500);
+}
+
+// Whoever comes to the queue first gets the first item, and none comes to an item before it is there.
+TEST(SimulateLocks, ConsumersNeedSignals) {
+  const std::string text =
+      "fact agent native\nfact cores 3\nlock m mutex queue\nlock c condition filled\n"
+      "method m1 .consume q.cc:1\ncontext c1 - m1:5\ncontext c2 - m1:6\n"
+      "thread p\nthread a\nthread b\n"
+      "1000 p lock_acquire m -\n1010 p sync_signal c -\n1020 p lock_release m -\n"
+      "3000 p lock_acquire m -\n3010 p sync_signal c -\n3020 p lock_release m -\n3020 p thread_end\n"
+      "0 a lock_acquire m c1\n10 a lock_release m c2\n10 a sync_wait c c2\n1020 a sync_woken c\n"
+      "1020 a lock_acquire m c2\n1030 a lock_release m -\n1100 a thread_end\n"
+      "4000 b lock_acquire m c1\n4010 b lock_release m -\n4100 b thread_end\n";
+  const Trace trace = parsed(text);
+  const Simulator simulator(trace);
+  EXPECT_EQ(simulated(simulator, {}, {.recorded_latencies = false}).duration_ns, 4100);
+  // b is there at once, and has to wait for the second item: it is done 100 ns after it was signalled.
+  std::string early = text;
+  const size_t at = early.find("4000 b");
+  early.replace(at, std::string::npos, "3030 b lock_acquire m c1\n3040 b lock_release m -\n3140 b thread_end\n");
+  const Trace soon = parsed(early);
+  const Simulator other(soon);
+  EXPECT_EQ(simulated(other, {}, {.recorded_latencies = false}).duration_ns, 3140);
+}
+
+TEST(SimulateLocks, BarriersAndSemaphores) {
+  const Trace barrier = parsed(
+      "fact agent native\nfact cores 2\nlock b barrier round\nthread x\nthread y\n"
+      "100 x sync_wait b -\n700 x sync_woken b\n800 x thread_end\n"
+      "700 y sync_wait b -\n700 y sync_woken b\n1000 y thread_end\n");
+  EXPECT_EQ(simulated(Simulator(barrier), {}, {.recorded_latencies = false}).duration_ns, 1000 - 100);
+  const Trace semaphore = parsed(
+      "fact agent native\nfact cores 2\nlock s semaphore slots\nthread x\nthread y\n"
+      "10 x lock_request s -\n500 x lock_acquired s\n600 x thread_end\n"
+      "0 y lock_acquire s -\n500 y sync_signal s -\n900 y thread_end\n");
+  EXPECT_EQ(simulated(Simulator(semaphore), {}, {.recorded_latencies = false}).duration_ns, 900);
+}
+
+TEST(SimulateLocks, SeedsVaryAndRepeat) {
+  std::string text = "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\n";
+  int64_t now = 0;
+  for (int i = 0; i < 40; ++i) {  // a and b alternate; each waits for the other, and is late by another time
+    const char* who = i % 2 == 0 ? "a" : "b";
+    text += std::to_string(i == 0 ? 0 : now - 900) + " " + who + " lock_request l -\n";
+    now += i * 7;
+    text += std::to_string(now) + " " + who + " lock_acquired l\n";
+    now += 1000;
+    text += std::to_string(now) + " " + who + " lock_release l -\n";
+  }
+  const Trace trace = parsed(text);
+  const Simulator simulator(trace);
+  const auto duration = [&](uint64_t seed) { return simulated(simulator, {}, {.seed = seed}).duration_ns; };
+  EXPECT_EQ(duration(1), duration(1));
+  EXPECT_EQ(duration(0), duration(0));
+  EXPECT_NE(duration(1), duration(2));
+}
+
+TEST(SimulateLocks, TheUnchangedRunIsChecked) {
+  const Trace trace = two_sections();
+  const auto check = Simulator(trace).check_baseline();
+  ASSERT_TRUE(check.ok());
+  EXPECT_EQ(check->recorded_ns, 2500);
+  EXPECT_EQ(check->retimed_ns, 2500);
+  EXPECT_TRUE(check->trusted);
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
