@@ -10,7 +10,6 @@
 namespace contrafact::analysis {
 namespace {
 
-using graph::AccessClass;
 using graph::CellUse;
 using graph::LockCells;
 using model::CriticalSection;
@@ -138,7 +137,7 @@ class Finder {
     struct Use {
       uint32_t thread = UINT32_MAX;
       bool several = false;
-      bool classes[3] = {};
+      bool written = false;
     };
     std::vector<Use> uses(lock.cells->cell_count());
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
@@ -147,13 +146,12 @@ class Finder {
         Use& use = uses[each.cell];
         use.several |= use.thread != UINT32_MAX && use.thread != section(s).thread.value;
         use.thread = section(s).thread.value;
-        use.classes[static_cast<size_t>(each.access)] = true;
+        use.written |= each.writes;
       }
     }
     lock.contested.assign(uses.size(), false);
     for (size_t cell = 0; cell < uses.size(); ++cell) {
-      const bool reads = uses[cell].classes[0], updates = uses[cell].classes[1], writes = uses[cell].classes[2];
-      lock.contested[cell] = uses[cell].several && (writes || (reads && updates));
+      lock.contested[cell] = uses[cell].several && uses[cell].written;
     }
   }
 

@@ -1,8 +1,9 @@
 // What would help at a site that waits for a lock, judged by what its critical sections touched: candidates for an
 // estimate, not yet priced. Only locks that somebody waited for are looked at.
 //
-// A byte is *contested* under a lock if sections of that lock in several threads touch it and their accesses need an
-// order (section_conflicts.h), at whatever time. What touches no contested byte needs no exclusion.
+// A byte is *contested* under a lock if sections of that lock in several threads touch it, at whatever time, and one of
+// them writes it, be it silently or so that writes commute: without the lock these would need atomic operations. What
+// touches no contested byte needs no exclusion.
 //
 // Sections whose sets are not complete are never changed by a candidate. Where they could contradict it, a split and an
 // atomic are not proposed at all, and the other candidates say how many there are (`unknown`).

@@ -25,7 +25,8 @@ struct Scene {
         "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set w4 complete 4+8:rwc\n"
-        "access_set w64 complete 64+8:rwc\nthread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
+        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\nthread x\nthread y\n0 x thread_begin\n0 y "
+        "thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 10;
     for (const std::string& section : sections) {
@@ -112,6 +113,12 @@ TEST(LockRemedies, OneContestedWordBecomesAnAtomic) {
   ASSERT_NE(scene.get(RemedyKind::make_atomic), nullptr);
   EXPECT_EQ(scene.get(RemedyKind::make_atomic)->sections.size(), 4u);  // with the first, which touches nothing
   EXPECT_EQ(Scene({"x b w4", "y b w4"}).get(RemedyKind::make_atomic), nullptr);  // over two words
+}
+
+TEST(LockRemedies, UpdatesThatCommuteNeedAnAtomicNotNothing) {
+  const Scene scene({"x b m0", "y b m0", "x b m0"});
+  EXPECT_EQ(scene.get(RemedyKind::drop_lock), nullptr);
+  EXPECT_NE(scene.get(RemedyKind::make_atomic), nullptr);
 }
 
 TEST(LockRemedies, HeadsAndTailsThatTouchNothingSharedMoveOut) {

@@ -54,8 +54,7 @@ void make_together(const whatif::LockEstimator& estimator, size_t locks, LockAdv
     advices.together.push_back(i);
     improvements.push_back(advice.improvement);
   }
-  const auto estimate =
-      improvements.size() < 2 ? base::Error{"nothing to combine"} : estimator.estimate(improvements);
+  const auto estimate = improvements.size() < 2 ? base::Error{"nothing to combine"} : estimator.estimate(improvements);
   if (estimate.ok()) {
     advices.together_estimate = *estimate;
   } else {

@@ -1,5 +1,5 @@
-// From a native trace to priced remedies for its locks. Candidates come from `analysis`, their effects from `whatif`; this
-// file only joins the two, and neither knows the other.
+// From a native trace to priced remedies for its locks. Candidates come from `analysis`, their effects from `whatif`;
+// this file only joins the two, and neither knows the other.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct LockAdvice {
 
 struct LockAdviceOptions {
   whatif::LockEstimateOptions estimate;
-  size_t priced_max = 64;  // of the candidates those whose sections waited longest
+  size_t priced_max = 64;                                   // of the candidates those whose sections waited longest
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/lock_profile.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -11,7 +12,6 @@
 #include "cli/progress.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
-#include "analysis/lock_profile.h"
 #include "model/text_names.h"
 #include "table/value_text.h"
 #include "whatif/lock_spec.h"
@@ -83,12 +83,12 @@ std::string head_text(const Document& document) {
   text += fmt::format("without any order but that of conflicts: {} shorter (estimated, cores are no limit)\n",
                       table::percent_text(floor_gain(profile)));
   if (baseline.simulated_ns > 0) {
-    text += fmt::format("the unchanged run: {} recorded, {} simulated ({}), {} re-timed{}\n",
-                        table::duration_text(static_cast<double>(baseline.recorded_ns)),
-                        table::duration_text(static_cast<double>(baseline.simulated_ns)),
-                        table::percent_text(baseline.error),
-                        table::duration_text(static_cast<double>(baseline.retimed_ns)),
-                        baseline.trusted ? "" : ": too far off, do not trust the gains");
+    text +=
+        fmt::format("the unchanged run: {} recorded, {} simulated ({}), {} re-timed{}\n",
+                    table::duration_text(static_cast<double>(baseline.recorded_ns)),
+                    table::duration_text(static_cast<double>(baseline.simulated_ns)),
+                    table::percent_text(baseline.error), table::duration_text(static_cast<double>(baseline.retimed_ns)),
+                    baseline.trusted ? "" : ": too far off, do not trust the gains");
   }
   return text;
 }
@@ -154,12 +154,9 @@ nlohmann::ordered_json json_of(const Document& document) {
   json["duration_ns"] = profile.recorded_ns;
   json["conflicts_only_ns"] = profile.floor_ns;
   json["cost_ns"] = profile.cost_ns;
-  json["simulation_baseline"] = {{"recorded_ns", baseline.recorded_ns},
-                                 {"simulated_ns", baseline.simulated_ns},
-                                 {"retimed_ns", baseline.retimed_ns},
-                                 {"error", baseline.error},
-                                 {"trusted", baseline.trusted},
-                                 {"notes", baseline.notes}};
+  json["simulation_baseline"] = {{"recorded_ns", baseline.recorded_ns}, {"simulated_ns", baseline.simulated_ns},
+                                 {"retimed_ns", baseline.retimed_ns},   {"error", baseline.error},
+                                 {"trusted", baseline.trusted},         {"notes", baseline.notes}};
   json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.advices));
   json["pairs"] = table::rows_json(ulc_pairs_table(document.facts, profile));
   json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.advices, true));
@@ -223,8 +220,7 @@ int run(const Options& options, const Session& session) {
       return fail(kExitOutput, written.error().message);
     }
   }
-  const base::Status printed =
-      print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
+  const base::Status printed = print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
@@ -246,7 +242,8 @@ Run declare(CLI::App& app) {
 
 }  // namespace
 
-const Command kUlcCommand{"ulc", "find waiting for locks that was unnecessary, and what removing it gains, by code site",
+const Command kUlcCommand{"ulc",
+                          "find waiting for locks that was unnecessary, and what removing it gains, by code site",
                           "contrafact ulc run.cft\ncontrafact ulc run.cft --pairs --all --top 50\n"
                           "contrafact ulc run.cft --specs specs --json",
                           declare};

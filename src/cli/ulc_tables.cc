@@ -122,25 +122,35 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
   return table;
 }
 
-#define CONTRAFACT_PAIR_COLUMNS                                                                                      \
-  {"pairs", "pairs", Type::integer, Unit::none,                                                                      \
-   "Sections of one lock that follow each other in different threads; the second one was asked for here."},          \
-      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 3},         \
-      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 3},                      \
-      {"disjoint_write", "disjoint", Type::integer, Unit::none,                                                      \
-       "Unnecessary: what the one writes the other does not touch.", 3},                                             \
-      {"benign", "benign", Type::integer, Unit::none,                                                                \
-       "Unnecessary: where they meet, writes change nothing (silent), or commute.", 3},                              \
+#define CONTRAFACT_PAIR_COLUMNS                                                                                        \
+  {"pairs", "pairs", Type::integer, Unit::none,                                                                        \
+   "Sections of one lock that follow each other in different threads; the second one was asked for here."},            \
+      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 3},           \
+      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 3},                        \
+      {"disjoint_write",                                                                                               \
+       "disjoint",                                                                                                     \
+       Type::integer,                                                                                                  \
+       Unit::none,                                                                                                     \
+       "Unnecessary: what the one writes the other does not touch.",                                                   \
+       3},                                                                                                             \
+      {"benign",                                                                                                       \
+       "benign",                                                                                                       \
+       Type::integer,                                                                                                  \
+       Unit::none,                                                                                                     \
+       "Unnecessary: where they meet, writes change nothing (silent), or commute.",                                    \
+       3},                                                                                                             \
       {"conflict", "conflict", Type::integer, Unit::none, "Necessary: one writes what the other reads or writes.", 2}, \
-      {"unknown", "unknown", Type::integer, Unit::none, "What the two touched is not known completely.", 2},         \
-      {"wait_ns", "wait", Type::duration, Unit::ns, "Waited by the second sections for the first ones, of any kind.", 5}, \
-      {"cost_ns", "cost", Type::duration, Unit::ns,                                                                  \
-       "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},    \
+      {"unknown", "unknown", Type::integer, Unit::none, "What the two touched is not known completely.", 2},           \
+      {"wait_ns", "wait", Type::duration, Unit::ns, "Waited by the second sections for the first ones, of any kind.",  \
+       5},                                                                                                             \
+      {"cost_ns", "cost", Type::duration, Unit::ns,                                                                    \
+       "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},      \
       {"share", "share", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs."}
 
 const table::Schema kUlcSitesSchema{
     "ulc_sites",
-    "Code that waits for locks, the dearest unnecessary contention first; costs are measured, gains estimated or simulated.",
+    "Code that waits for locks, the dearest unnecessary contention first; costs are measured, gains estimated or "
+    "simulated.",
     {{"site", "site", Type::text, Unit::none, "Function, file and line of the call, or symbol and offset."},
      CONTRAFACT_PAIR_COLUMNS,
      {"remedy", "best remedy", Type::text, Unit::none, "What would gain most of what can be done here."},
@@ -168,7 +178,8 @@ const table::Schema kLockRemediesSchema{
      {"sections", "sections", Type::text, Unit::none, "How many critical sections of how many there would change.", 4},
      {"free_order", "gain", Type::ratio, Unit::ratio,
       "Simulated: whoever comes first gets the lock, on the recorded cores."},
-     {"free_order_interval", "interval", Type::interval, Unit::ratio, "Of that, over simulations with drawn hand-overs."},
+     {"free_order_interval", "interval", Type::interval, Unit::ratio,
+      "Of that, over simulations with drawn hand-overs."},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
       "Estimated: locks are had in the recorded order, cores are no limit.", 1},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,

@@ -22,7 +22,8 @@ std::optional<LockCells> LockCells::make(const model::SectionSets& all, std::vec
     for (const model::AccessRange& range : all.ranges_of(set)) {
       auto at = std::lower_bound(addresses.begin(), addresses.end(), range.begin);
       for (; *at < range.end(); ++at) {
-        made.uses_.push_back({static_cast<uint32_t>(at - addresses.begin()), class_of(range.flags)});
+        made.uses_.push_back({static_cast<uint32_t>(at - addresses.begin()), class_of(range.flags),
+                              (range.flags & format::kAccessWrite) != 0});
       }
       if (made.uses_.size() > uses_max) return std::nullopt;
     }

@@ -14,6 +14,7 @@ namespace contrafact::graph {
 struct CellUse {
   uint32_t cell;
   AccessClass access;
+  bool writes;  // at all: changing the value, commutatively, or silently
 };
 
 class LockCells {

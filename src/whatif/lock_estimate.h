@@ -2,14 +2,16 @@
 //
 //   recorded order  estimated: each lock goes on being had in the recorded order (re-timed, retime.h): the cautious one
 //   free order      simulated: whoever comes first gets it, on the recorded machine's cores (simulate.h): the headline
-//   floor           estimated: the locks concerned order only what conflicts, on as many cores as it takes: what no other
-//                   use of these locks can go beyond. Of a shortened section there is none: what conflicts is shorter too
+//   floor           estimated: the locks concerned order only what conflicts, on as many cores as it takes: what no
+//   other
+//                   use of these locks can go beyond. Of a shortened section there is none: what conflicts is shorter
+//                   too
 //
 // Gains are shares of the duration that the same model gives the unchanged run. The interval of the free order is over
 // simulations with hand-over times drawn from the recorded ones, each compared to the unchanged run with the same seed.
 //
-// Immutable after construction; what it is given must outlive it. Not thread-safe. Cost of an estimate: a simulation for
-// each seed, one pass over the events for the others.
+// Immutable after construction; what it is given must outlive it. Not thread-safe. Cost of an estimate: a simulation
+// for each seed, one pass over the events for the others.
 #pragma once
 
 #include <map>
@@ -68,7 +70,7 @@ class LockEstimator {
   const LockEstimateOptions options_;
   const Simulator simulator_;
   LockBaseline baseline_;
-  std::vector<int64_t> base_ns_;  // of the simulated unchanged run, by seed
+  std::vector<int64_t> base_ns_;                        // of the simulated unchanged run, by seed
   mutable std::map<std::vector<bool>, double> floors_;  // by the locks whose order is reduced
 };
 

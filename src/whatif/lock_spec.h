@@ -1,5 +1,5 @@
-// Improvement specs of locks, in the same schema as those of tasks (spec.h, docs/improvement-spec.md). Written only: which
-// critical sections a site has in another recording, and what they touch there, `contrafact ulc` finds out anew.
+// Improvement specs of locks, in the same schema as those of tasks (spec.h, docs/improvement-spec.md). Written only:
+// which critical sections a site has in another recording, and what they touch there, `contrafact ulc` finds out anew.
 #pragma once
 
 #include <span>
