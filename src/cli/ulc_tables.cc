@@ -18,6 +18,9 @@ using table::Interval;
 using table::Type;
 using table::Unit;
 
+constexpr std::string_view kPairKindWords[graph::kPairKinds] = {"null",   "read-read", "disjoint",
+                                                                "benign", "conflict",  "unknown"};
+
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t kNamed = 2;
   std::string text;
@@ -33,6 +36,13 @@ std::string sites_text(const analysis::SectionFacts& facts, const std::vector<ui
 
 void add_counts(std::vector<Cell>& row, const PairCounts& pairs) {
   row.emplace_back(static_cast<int64_t>(pairs.all()));
+  row.emplace_back(static_cast<int64_t>(pairs.unnecessary()));
+  std::vector<std::string> kinds;
+  for (size_t kind = 0; kind < graph::kPairKinds; ++kind) {
+    if (pairs.of[kind] == 0 || !graph::is_unnecessary(static_cast<PairKind>(kind))) continue;
+    kinds.push_back(fmt::format("{} {}", pairs.of[kind], kPairKindWords[kind]));
+  }
+  row.push_back(kinds.empty() ? Cell() : Cell(fmt::format("{}", fmt::join(kinds, ", "))));
   for (size_t kind = 0; kind < graph::kPairKinds; ++kind) row.emplace_back(static_cast<int64_t>(pairs.of[kind]));
 }
 
@@ -125,20 +135,23 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
 #define CONTRAFACT_PAIR_COLUMNS                                                                                        \
   {"pairs", "pairs", Type::integer, Unit::none,                                                                        \
    "Sections of one lock that follow each other in different threads; the second one was asked for here."},            \
-      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 3},           \
-      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 3},                        \
+      {"unnecessary", "unnecessary", Type::integer, Unit::none,                                                        \
+       "Of these, null, read-read, disjoint and benign ones."},                                                        \
+      {"kinds", "kinds", Type::text, Unit::none, "The unnecessary ones by kind, where there are any.", 1},             \
+      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 6},           \
+      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 6},                        \
       {"disjoint_write",                                                                                               \
        "disjoint",                                                                                                     \
        Type::integer,                                                                                                  \
        Unit::none,                                                                                                     \
        "Unnecessary: what the one writes the other does not touch.",                                                   \
-       3},                                                                                                             \
+       6},                                                                                                             \
       {"benign",                                                                                                       \
        "benign",                                                                                                       \
        Type::integer,                                                                                                  \
        Unit::none,                                                                                                     \
        "Unnecessary: where they meet, writes change nothing (silent), or commute.",                                    \
-       3},                                                                                                             \
+       6},                                                                                                             \
       {"conflict", "conflict", Type::integer, Unit::none, "Necessary: one writes what the other reads or writes.", 2}, \
       {"unknown", "unknown", Type::integer, Unit::none, "What the two touched is not known completely.", 2},           \
       {"wait_ns", "wait", Type::duration, Unit::ns, "Waited by the second sections for the first ones, of any kind.",  \
