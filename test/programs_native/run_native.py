@@ -319,6 +319,15 @@ def sets():
     check(events["accesses"] == 61, events)
 
 
+def sets_compiled():
+    recording = Recording("access_sets_compiled", options=["--sets"])
+    facts = recording.json("info")["facts"]
+    check(facts["sets.source"] == "compiler" and facts["sets.blocks"] == "0", facts)
+    check((facts["sets.segments.complete"], facts["sets.segments.incomplete"]) == ("61", "0"), facts)
+    without = Recording("access_sets_compiled")
+    check("accesses" not in without.events(), without.events())
+
+
 def sets_windows():
     recording = Recording("mutex", options=["--sets=1ms/200ms"])
     facts = recording.json("info")["facts"]
