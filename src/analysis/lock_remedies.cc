@@ -178,8 +178,7 @@ class Finder {
     std::ranges::stable_sort(made.sites, [&](uint32_t x, uint32_t y) { return sites[x] > sites[y]; });
     made.sections = std::move(sections);
     each_section(made.locks, [&](uint32_t s) {
-      if (!sites.contains(facts_.site_of[s])) return;
-      ++made.of_sections;
+      made.of_sections += sites.contains(facts_.site_of[s]);
       made.unknown += !is_known(s);
     });
     return made;

@@ -35,7 +35,7 @@ struct LockRemedy {
   std::vector<int64_t> head_ns, tail_ns;  // shorten_section: by position in `sections`, what moves out
   uint32_t parts = 0;                     // split_lock: into how many, of the lock with most
   uint64_t of_sections = 0;               // that these sites have under these locks
-  uint64_t unknown = 0;                   // of these: sets not complete
+  uint64_t unknown = 0;                   // of all sections of these locks: sets not complete
 };
 
 // A site or lock for which a kind of remedy was considered and is not proposed; `reason` says why.
