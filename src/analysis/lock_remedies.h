@@ -23,7 +23,8 @@ enum class RemedyKind : uint8_t {
   reader_writer_lock,  // sites that only read take the lock as readers
   split_lock,          // bytes that no section ties together get locks of their own
   shorten_section,     // what touches no contested byte, at the beginning or end of a section, moves out of it
-  make_atomic,         // all that is contested is one word: atomic operations in the place of the lock
+  make_atomic,         // all that is contested is one word, and no section computes its new value from the old one but
+                       // by operations that commute: atomic operations in the place of the lock
 };
 
 struct LockRemedy {
