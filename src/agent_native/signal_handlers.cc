@@ -133,16 +133,41 @@ CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, 
   return change_action(number, next, before);
 }
 
-CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
-  CONTRAFACT_CALLED;
-  if (!wraps(number)) return real().signal(number, handler);
+namespace {
+
+// `library` is the C library's own: what flags a handler gets is its matter, and siginterrupt()'s.
+SimpleHandler change_handler(int number, SimpleHandler handler, SimpleHandler (*library)(int, SimpleHandler)) {
+  if (!wraps(number)) return library(number, handler);
   const SimpleHandler ours = simple(on_signal);
   const Handler old_handler = g_handlers[number].load(std::memory_order_acquire);
   const bool is_wrapped = handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR && handler != ours;
   if (is_wrapped) g_handlers[number].store(with_context(handler), std::memory_order_release);
-  const SimpleHandler before = real().signal(number, is_wrapped ? ours : handler);  // its flags depend on siginterrupt
+  const SimpleHandler before = library(number, is_wrapped ? ours : handler);
   if (before == SIG_ERR) g_handlers[number].store(old_handler, std::memory_order_release);
   return before == ours ? simple(old_handler) : before;
+}
+
+}  // namespace
+
+CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return change_handler(number, handler, real().signal);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, bsd_signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return change_handler(number, handler, real().signal);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, ssignal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return change_handler(number, handler, real().signal);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, sysv_signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return change_handler(number, handler, real().sysv_signal);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, __sysv_signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return change_handler(number, handler, real().sysv_signal);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_cancel, (pthread_t thread)) {

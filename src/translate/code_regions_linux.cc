@@ -32,12 +32,6 @@ bool contains(const char* begin, const char* end, const char* text) {
   return std::search(begin, end, text, text + std::strlen(text)) != end;
 }
 
-// Not files in memory, which code generators map twice; nor converters of character sets, which the C library loads and
-// unloads without asking anybody whom we could stand in front of.
-bool may_be_translated(const char* path, const char* end) {
-  return !contains(path, end, "/memfd:") && !contains(path, end, "/gconv/");
-}
-
 }  // namespace
 
 void CodeRegions::add_native(uint64_t begin, uint64_t end) {
@@ -49,13 +43,18 @@ void CodeRegions::add_line(const char* line, const char* end) {
   const uint64_t first = parse_hex(line, end);
   if (line == end || *line++ != '-') return;
   const uint64_t behind = parse_hex(line, end);
-  if (end - line < 6 || line[3] != 'x') return;
-  const bool writable = line[2] == 'w', readable = line[1] == 'r', shared = line[4] == 's';
+  if (end - line < 6) return;
+  const bool readable = line[1] == 'r', writable = line[2] == 'w', executable = line[3] == 'x', shared = line[4] == 's';
   const char* slash = std::find(line, end, '/');
+  const bool of_file = slash != end && !contains(slash, end, "/memfd:");
   CodeKind kind = CodeKind::generated;
-  if (contains(line, end, "[vdso]")) {
+  if (!executable) {
+    if (!readable || writable || shared || !of_file) return;
+    kind = CodeKind::constant;
+  } else if (contains(line, end, "[vdso]")) {
     kind = CodeKind::program;  // clock_gettime writes where the program says
-  } else if (!writable && readable && !shared && slash != end && may_be_translated(slash, end)) {
+  } else if (!writable && readable && !shared && of_file && !contains(slash, end, "/gconv/")) {
+    // Converters of character sets are loaded and unloaded by the C library, which asks nobody before whom we stand.
     kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
   }
   uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path

@@ -17,7 +17,7 @@
 
 namespace contrafact::translate {
 
-thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));
+thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec"))) = {};
 
 namespace {
 
@@ -407,7 +407,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
     reason = Reason::cache_full;
     return 0;
   }
-  BlockBuilder builder(*cache_, LocalOffsets(state_offset_), slow_stub_);
+  BlockBuilder builder(*cache_, regions_, LocalOffsets(state_offset_), slow_stub_);
   for (size_t i = 0; i < gate_count_; ++i) {
     if (gates_[i] == guest) return builder.call_and_return(guest);
   }
@@ -423,6 +423,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
     case CodeKind::unlogged:
       return builder.translate(guest, region.begin, region.end, region.kind == CodeKind::program);
     case CodeKind::none:
+    case CodeKind::constant:
     case CodeKind::generated:
       break;
   }

@@ -175,6 +175,16 @@ TEST(AddressingForms, GsSegment) {
   EXPECT_EQ(flags_on(gathered, value), kReadOnly);
 }
 
+extern "C" __attribute__((weak)) const ptrdiff_t __rseq_offset;
+
+TEST(Control, RestartableSequencesRunNatively) {
+  if (&__rseq_offset == nullptr) GTEST_SKIP() << "a C library without restartable sequences";
+  const Gathered gathered = translated([] {
+    __asm__ volatile("movq $0, %%fs:8(%0)" ::"r"(__rseq_offset) : "memory");  // none
+  });
+  EXPECT_EQ(gathered.left, Reason::unsupported);
+}
+
 TEST(Strings, RepMovsAndStos) {
   for (const bool down : {false, true}) {
     fill(g_from, 3);
@@ -643,15 +653,15 @@ TEST(OwnStack, IsNotThatOfACoroutine) {
 TEST(OwnStack, HidesOnlyWhatLiesInIt) {
   static Segment segment;
   segment.begin(1000, 2000);
-  segment.add(1990, 30, kAccessRead);  // reaches out
-  segment.add(1500, 8, kAccessWrite);  // lies within
-  segment.add(2992, 8, kAccessWrite);  // the first of two that become one range
-  segment.add(3000, 8, kAccessWrite);
+  segment.add(1990, 30, kAccessRead);   // reaches out
+  segment.add(1500, 8, kAccessWrite);   // lies within
+  segment.add(2984, 16, kAccessWrite);  // the first of two that become one range
+  segment.add(3000, 16, kAccessWrite);
   segment.extend_private(2996);
   const auto ranges = segment.ranges();
   ASSERT_EQ(ranges.size(), 1u);
   EXPECT_EQ(ranges[0].begin, 2996u);
-  EXPECT_EQ(ranges[0].length_bytes, 12u);
+  EXPECT_EQ(ranges[0].length_bytes, 20u);
   segment.begin(1000, 2000);
   segment.add(1990, 30, kAccessRead);
   ASSERT_EQ(segment.ranges().size(), 1u);

@@ -284,6 +284,22 @@ def locks_text():
     check("worker (mutex.cc:12)" in out and "contended" in out and "waits for" in out, out)
 
 
+def ulc():
+    """The increments commute, so the waiting for them is benign and an atomic would do; without sets nothing is claimed."""
+    recording = Recording("mutex", options=["--sets"])
+    found = recording.json("ulc")
+    check(found["sections"]["sets"]["complete"] == found["sections"]["count"], found["sections"])
+    site = found["sites"][0]
+    check(site["site"] == "worker (mutex.cc:12)" and site["pairs"] > 0, site)
+    check(site["benign"] == site["pairs"] and site["cost_ns"] > 0, site)
+    best = found["remedies"][0]
+    check(best["what"] == "make-atomic" and best["locks"] == "contended" and best["recorded_order"] > 0.1, best)
+    check(0 < found["conflicts_only_ns"] < found["duration_ns"], found)
+    plain = Recording("mutex").json("ulc")
+    check("contrafact record --sets" in plain["empty_reason"], plain["empty_reason"])
+    check(plain["remedies"] == [] and plain["sites"][0]["unknown"] == plain["sites"][0]["pairs"], plain["sites"])
+
+
 def sets_everywhere():
     """Whatever programs do in critical sections, it goes as ever; all that can be complete is."""
     whole = {"jumps"}
@@ -317,6 +333,18 @@ def sets():
     check(facts["sets.segments.complete"] == "61", facts)
     events = recording.events()
     check(events["accesses"] == 61, events)
+
+
+def section_kinds():
+    """What translation finds on an optimised program, through to the verdict."""
+    recording = Recording("section_kinds", options=["--sets"])
+    document = recording.json("ulc")
+    check(document["sections"]["sets"]["complete"] == document["sections"]["count"] == 280, document["sections"])
+    kinds = {"nothing": "null_lock", "reads": "read_read", "writes_apart": "disjoint_write", "copies_apart": "disjoint_write",
+             "writes_the_same": "benign", "adds": "benign", "conflicts": "conflict"}
+    for function, kind in kinds.items():
+        row = site(document["sites"], f"{function} (section_kinds.cc")
+        check(row["pairs"] == row[kind] == 39, (function, kind, row))
 
 
 def sets_compiled():
