@@ -4,6 +4,7 @@
 #include "cli/advice_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
+#include "cli/replay_rows.h"
 #include "export/trace_csv.h"
 
 namespace contrafact::cli {
@@ -24,6 +25,8 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kInfoThreadsSchema,
                                                       &kLocksSchema,
                                                       &kLockSitesSchema,
+                                                      &kReplaySchema,
+                                                      &kReplayPartsSchema,
                                                       &kDoctorSchema,
                                                       &exporters::kTaskListSchema,
                                                       &exporters::kEventsSchema,
