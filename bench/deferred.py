@@ -51,7 +51,7 @@ def main():
         name, capacity, queue, _ = ways[0]
         rows.append([name, capacity if capacity != "0" else "", queue if queue != "0" else "", *[way[3] for way in ways]])
     text += figures.markdown(["way", "capacity", "queue", *[f"producers: {n}" for n in producers]], rows)
-    figures.write_section("deferred", "Deferred methods: the library alone", figures.door("deferred", sys.argv[2:]), text,
+    figures.write_section("deferred", "Deferred methods: the library alone", figures.door("library", sys.argv[2:]), text,
                           {"calls": calls, "throughput": runs})
 
 

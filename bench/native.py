@@ -27,6 +27,19 @@ def timed(command):
     return time.monotonic() - begin, done
 
 
+def print_set_costs(options, record, folder):
+    """Nanoseconds of an empty critical section, and of a read, a write and a call in one."""
+    program = options.build / "bin" / "set_cost"
+    ways = {"plain": [], "recorded": record + [folder / "c.cft", "--"], "with sets": record + [folder / "c.cft", "--sets", "--"]}
+    best = {}
+    for _ in range(options.runs):
+        for way, before in ways.items():
+            figures = [float(word) for word in timed(before + [program])[1].stdout.split()]
+            best[way] = [min(pair) for pair in zip(best.get(way, figures), figures)]
+    for way, (section, read, write, call) in best.items():
+        print(f"critical section, {way}: {section:.1f} ns empty; each read in it {read:.2f}, write {write:.2f}, call {call:.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
@@ -37,23 +50,27 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         generate(folder / "in", options.megabytes)
-        plain_s, recorded_s = [], []
+        plain_s, recorded_s, sets_s = [], [], []
+        ways = ((plain_s, "plain.bz2", []), (recorded_s, "recorded.bz2", record + [folder / "t.cft", "--"]),
+                (sets_s, "sets.bz2", record + [folder / "s.cft", "--sets", "--"]))
         for _ in range(options.runs):
-            for seconds, out, before in ((plain_s, "plain.bz2", []), (recorded_s, "recorded.bz2", record + [folder / "t.cft", "--"])):
+            for seconds, out, before in ways:
                 command = before + ["sh", "-c", f"exec pbzip2 -p4 -c {folder / 'in'} > {folder / out}"]
                 seconds.append(timed(command)[0])
-        if not filecmp.cmp(folder / "plain.bz2", folder / "recorded.bz2", shallow=False):
-            sys.exit("pbzip2's output differs when it is recorded")
-        pairs = [recorded / plain for plain, recorded in zip(plain_s, recorded_s)]
-        print(f"pbzip2 -p4, {options.megabytes} MiB, {options.runs} runs each in turns: same output; shortest plain {min(plain_s):.3f} s, "
-              f"recorded {min(recorded_s):.3f} s: {min(recorded_s) / min(plain_s):.3f} times; "
-              f"median of the pairs {sorted(pairs)[len(pairs) // 2]:.3f}")
-        print(f"trace: {(folder / 't.cft').stat().st_size} bytes")
+        for out in ("recorded.bz2", "sets.bz2"):
+            if not filecmp.cmp(folder / "plain.bz2", folder / out, shallow=False):
+                sys.exit(f"pbzip2's output differs when it is recorded: {out}")
+        print(f"pbzip2 -p4, {options.megabytes} MiB, {options.runs} runs each in turns: same output; shortest plain {min(plain_s):.3f} s")
+        for what, seconds, trace in (("recorded", recorded_s, "t.cft"), ("with sets", sets_s, "s.cft")):
+            pairs = sorted(recorded / plain for plain, recorded in zip(plain_s, seconds))
+            print(f"  {what}: {min(seconds):.3f} s: {min(seconds) / min(plain_s):.3f} times; median of the pairs "
+                  f"{pairs[len(pairs) // 2]:.3f}; trace {(folder / trace).stat().st_size} bytes")
         cost = options.build / "bin" / "lock_cost"
         plain_ns, recorded_ns = [], []
         for _ in range(options.runs):
             plain_ns.append(float(timed([cost])[1].stdout))
             recorded_ns.append(float(timed(record + [folder / "l.cft", "--", cost])[1].stdout))
+        print_set_costs(options, record, folder)
         print(f"uncontended lock and unlock: {min(plain_ns):.1f} ns plain, {min(recorded_ns):.1f} ns recorded")
 
 

@@ -15,7 +15,8 @@ overhead  recording six programs that others wrote: same output, time, events, b
 load      events loaded per second, and memory for each event
 estimate  estimates per second on a trace of a million tasks, and 10,000 combinations
 native    recording pbzip2: same output and the ratio of times; nanoseconds of an interposed lock and unlock
-deferred  nanoseconds of a deferred call, and of an event with each processor
+deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes
+library   nanoseconds of a deferred call, and of an event with each processor in a synthetic program
 server    requests per second of the example server before and after the advice
 TXT
 }
@@ -23,7 +24,9 @@ TXT
 run_one() {
   printf '== %s\n' "$1" >&2
   case "$1" in
-    events | native | overhead | deferred | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
+    events | native | overhead | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
+    deferred) python3 bench/deferred_tables.py "$build" "${@:2}" ;;
+    library) python3 bench/deferred.py "$build" "${@:2}" ;;
     load | estimate) python3 bench/engine.py "$build" "$@" ;;
   esac
 }

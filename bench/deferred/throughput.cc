@@ -71,8 +71,10 @@ double run(const Program& program, Sink sink, const std::function<void()>& finis
 void check(const Program& program, const SharedProfile& profile) {
   const uint64_t all = program.events * static_cast<uint64_t>(program.producers);
   if (profile.edges.sum() + profile.objects() == all) return;
-  std::fprintf(stderr, "%llu events were counted as %llu\n", static_cast<unsigned long long>(all),
-               static_cast<unsigned long long>(profile.edges.sum() + profile.objects()));
+  std::fprintf(stderr, "%llu events were counted as %llu, and %llu calls found no place in the table\n",
+               static_cast<unsigned long long>(all),
+               static_cast<unsigned long long>(profile.edges.sum() + profile.objects()),
+               static_cast<unsigned long long>(profile.edges.without_place()));
   std::exit(1);
 }
 

@@ -8,79 +8,58 @@
 
 #include "contrafact/analysis.h"
 
-/* Calls that threw, by method. One for the whole run, and one for each buffer that is being processed. */
-struct counts {
-  uint64_t* thrown;
-  uint32_t size;
-};
+enum { METHODS_MAX = 1 << 20, GATHERED_MAX = 1000 };
 
 static const struct contrafact_host* host;
-static struct counts total;
+static uint64_t thrown_by[METHODS_MAX]; /* shared by all buffers: with the mutex */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void add(struct counts* counts, uint32_t method, uint64_t thrown) {
-  if (method >= counts->size) {
-    uint32_t size = method * 2 + 64;
-    uint64_t* grown = realloc(counts->thrown, size * sizeof *grown);
-    if (!grown) return;
-    for (uint32_t i = counts->size; i < size; ++i) grown[i] = 0;
-    counts->thrown = grown;
-    counts->size = size;
-  }
-  counts->thrown[method] += thrown;
-}
+/* Private data: which methods threw, of one buffer. */
+struct gathered {
+  uint32_t count, methods[GATHERED_MAX];
+};
 
-static void* create(const struct contrafact_host* the_host, const char* options) {
+static void* create(const struct contrafact_host* given, const char* options) {
   (void)options;
-  host = the_host;
-  return &total;
+  host = given;
+  return thrown_by;
 }
 
-static void* begin(void* analysis) {
-  (void)analysis;
-  return calloc(1, sizeof(struct counts));
+static void* begin(void* analysis) { return analysis ? calloc(1, sizeof(struct gathered)) : NULL; }
+
+static void add(struct gathered* gathered) {
+  pthread_mutex_lock(&mutex);
+  for (; gathered->count > 0; --gathered->count) ++thrown_by[gathered->methods[gathered->count - 1]];
+  pthread_mutex_unlock(&mutex);
 }
 
 static void on_exit_of(void* data, uint32_t method, int thrown) {
-  if (data && thrown) add(data, method, 1);
+  struct gathered* gathered = data;
+  if (!gathered || !thrown || method >= METHODS_MAX) return;
+  gathered->methods[gathered->count++] = method;
+  if (gathered->count == GATHERED_MAX) add(gathered);
 }
 
-/* Once for a whole buffer, so that the lock costs nothing. */
 static void merge(void* analysis, void* data) {
-  struct counts* counts = data;
-  if (!counts) return;
-  pthread_mutex_lock(&mutex);
-  for (uint32_t i = 0; i < counts->size; ++i) {
-    if (counts->thrown[i]) add(analysis, i, counts->thrown[i]);
-  }
-  pthread_mutex_unlock(&mutex);
-  free(counts->thrown);
-  free(counts);
+  if (analysis && data) add(data);
+  free(data);
 }
 
 static int finish(void* analysis, const char* path, const struct contrafact_run* run) {
-  struct counts* counts = analysis;
-  (void)run;
-  FILE* file = fopen(path, "w");
+  FILE* file = analysis && run ? fopen(path, "w") : NULL;
   if (!file) return -1;
   fputs("class,method,thrown\n", file);
-  for (uint32_t i = 0; i < counts->size; ++i) {
-    struct contrafact_method method;
-    if (counts->thrown[i] && host->method(host->context, i, &method)) {
-      fprintf(file, "%s,%s,%llu\n", method.class_name, method.name, (unsigned long long)counts->thrown[i]);
-    }
+  struct contrafact_method method;
+  for (uint32_t id = 0; id < METHODS_MAX; ++id) {
+    if (thrown_by[id] == 0 || !host->method(host->context, id, &method)) continue;
+    fprintf(file, "%s,%s,%llu\n", method.class_name, method.name, (unsigned long long)thrown_by[id]);
   }
   return fclose(file);
 }
 
 static const struct contrafact_analysis description = {
-    .version = CONTRAFACT_ANALYSIS_VERSION,
-    .name = "thrown",
-    .create = create,
-    .begin = begin,
-    .merge = merge,
-    .on_exit = on_exit_of,
-    .finish = finish,
+    .version = CONTRAFACT_ANALYSIS_VERSION, .name = "thrown", .create = create, .begin = begin,
+    .merge = merge, .on_exit = on_exit_of, .finish = finish,
 };
 
 const struct contrafact_analysis* contrafact_analysis_entry(void) { return &description; }

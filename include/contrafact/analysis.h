@@ -65,6 +65,11 @@ struct contrafact_run {
   uint64_t methods;      /* that have probes */
   uint64_t refused;      /* methods that could not get any */
   uint64_t unseen_sites; /* places of `new` in class files before Java 5, which cannot be counted */
+  /* How they were processed. */
+  uint64_t buffers;          /* with events in them */
+  uint64_t buffer_bytes_max; /* all buffers at one time */
+  uint64_t consumers_cpu_ns; /* CPU time of threads that only process buffers */
+  uint64_t rest_ns;          /* from the program's end until the last buffer was processed */
 };
 
 struct contrafact_analysis {

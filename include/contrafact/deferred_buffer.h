@@ -19,6 +19,9 @@
  *   ((uint32_t*)b->column[1])[b->cursor[1]] = y, then z; b->cursor[1] += 2
  *   store with release: b->committed = n + 1
  *
+ * Where every method has exactly one argument of a column, a call's place in it is n, and its cursor may be left alone:
+ * the producer alone uses cursors.
+ *
  * The slack lets a producer write up to two calls after one check: a `switch_thread` and the call it belongs to.
  * A call is visible to the processor once `committed` counts it, never in part.
  *

@@ -16,6 +16,7 @@
 #include "agent_jvm/injected_classes.h"
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/natives.h"
+#include "agent_jvm/pools.h"
 #include "agent_jvm/probes.h"
 #include "agent_jvm/threads.h"
 #include "base/clock.h"
@@ -25,6 +26,15 @@ namespace contrafact::agent_jvm {
 
 void say(std::string_view line) {
   std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+std::string text_of(JNIEnv* jni, jstring text) {
+  if (!text) return {};
+  const char* chars = jni->GetStringUTFChars(text, nullptr);
+  if (!chars) return {};
+  std::string out = chars;
+  jni->ReleaseStringUTFChars(text, chars);
+  return out;
 }
 
 namespace {
@@ -256,6 +266,7 @@ base::Status load(Agent& agent) {
   agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
+  agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);
   agent.threads = std::make_unique<Threads>(agent);
   agent.probes = std::make_unique<Probes>(agent);
   return hook(agent);

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "agent_jvm/options.h"
 #include "agent_jvm/trace_config.h"
@@ -15,6 +17,7 @@ namespace contrafact::agent_jvm {
 
 class MethodTable;
 class ContextTable;
+class Pools;
 class Threads;
 class Probes;
 
@@ -27,6 +30,7 @@ struct Agent {
   std::unique_ptr<recorder::Recorder> recorder;
   std::unique_ptr<MethodTable> methods;
   std::unique_ptr<ContextTable> contexts;
+  std::unique_ptr<Pools> pools;
   std::unique_ptr<Threads> threads;
   std::unique_ptr<Probes> probes;
   recorder::Client* pauses = nullptr;  // stream of the garbage collections
@@ -40,6 +44,9 @@ constexpr int kJdkVirtualThreads = 21;
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
+
+// A Java string in UTF-8; empty for null.
+std::string text_of(JNIEnv* jni, jstring text);
 
 // One line on standard error.
 void say(std::string_view line);

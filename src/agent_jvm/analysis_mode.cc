@@ -22,6 +22,8 @@
 #include "agent_jvm/analysis_probes.h"
 #include "agent_jvm/heap_sizes.h"
 #include "agent_jvm/injected_classes.h"
+#include "base/clock.h"
+#include "online/blueprint_analysis.h"
 #include "online/plugin.h"
 #include "online/processing.h"
 
@@ -42,6 +44,7 @@ struct Mode {
   online::ClassTable classes;
   std::optional<online::Analysis> analysis;
   std::unique_ptr<online::Processing> processing;
+  online::SharedCounts* direct = nullptr;  // where events are counted without being deferred
   std::unique_ptr<AnalysisProbes> probes;
   HeapSizes sizes;
   std::mutex describing;
@@ -90,7 +93,7 @@ base::Result<bool> lock_output(Mode& mode) {
 
 base::Status make_analysis(Mode& mode) {
   const Options& options = mode.agent.options;
-  auto found = online::find_analysis(options.analysis);
+  auto found = online::find_analysis(options.analysis, options.processing);
   if (!found) return found.error();
   const contrafact_analysis& methods = **found;
   mode.host = {CONTRAFACT_ANALYSIS_VERSION, &mode, method_of, class_of, [](void*, const char* line) { say(line); }};
@@ -107,6 +110,7 @@ base::Status make_analysis(Mode& mode) {
   auto processing = online::Processing::start(options.processing, *mode.analysis);
   if (!processing) return processing.error();
   mode.processing = std::move(*processing);
+  if (options.processing.processor == "direct") mode.direct = &online::shared_counts(self);
   return {};
 }
 
@@ -175,12 +179,17 @@ void write_status(const Mode& mode, const contrafact_run& run, const std::string
 }
 
 void end(Mode& mode) {
+  const int64_t ended_ns = base::monotonic_ns();
   mode.processing->stop();
   contrafact_run run{};
+  run.rest_ns = static_cast<uint64_t>(base::monotonic_ns() - ended_ns);
   const online::Processing::Statistics statistics = mode.processing->statistics();
-  run.events = statistics.events;
+  run.events = statistics.events + (mode.direct ? mode.direct->events() : 0);
   run.lost = statistics.lost + mode.undescribed;
   run.failed = statistics.failed;
+  run.buffers = statistics.buffers;
+  run.buffer_bytes_max = statistics.buffer_bytes_max;
+  run.consumers_cpu_ns = statistics.consumers_cpu_ns;
   run.methods = mode.methods.size();
   run.refused = mode.probes->refused();
   run.unseen_sites = mode.probes->unseen_sites();
@@ -269,8 +278,10 @@ jint describe(JNIEnv* jni, jclass type, jobject example) {
   if (!info) return 0;
   std::lock_guard lock(g_mode->describing);
   if (const jint known = jni->GetIntField(type, g_mode->class_id)) return known;
+  const online::ClassInfo size = *info;
   const online::ClassId id = g_mode->classes.add(*std::move(info));
   if (!id.valid()) return 0;
+  if (g_mode->direct && !g_mode->direct->add_class(id, size)) return 0;
   jni->SetIntField(type, g_mode->class_id, static_cast<jint>(id.value));
   return static_cast<jint>(id.value);
 }
@@ -291,6 +302,11 @@ base::Status start_analysis(Agent& agent) {
 
 NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
   if (!carrier || t_client || jni->GetLongField(carrier, g_mode->buffer) == kBufferEnded) return 0;
+  if (g_mode->direct) {
+    const auto shard = reinterpret_cast<jlong>(&g_mode->direct->next_shard());
+    jni->SetLongField(carrier, g_mode->buffer, shard);
+    return shard;
+  }
   t_client = g_mode->processing->attach();
   const auto buffer = t_client ? reinterpret_cast<jlong>(t_client->buffer()) : 0;
   jni->SetLongField(carrier, g_mode->buffer, buffer);
@@ -299,6 +315,23 @@ NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_attach(JNIEnv* jni,
 
 NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_swap(JNIEnv*, jclass, jlong owner) {
   return owner ? reinterpret_cast<jlong>(reinterpret_cast<deferred::Client*>(owner)->swap()) : 0;
+}
+
+// ContrafactDirect's: where it finds the sizes of classes, 0 if events are deferred; and what does not fit its tables.
+NATIVE jlong JNICALL Java_java_lang_ContrafactDirect_classes(JNIEnv*, jclass) {
+  return g_mode->direct ? reinterpret_cast<jlong>(g_mode->direct->classes()) : 0;
+}
+
+NATIVE void JNICALL Java_java_lang_ContrafactDirect_call(JNIEnv*, jclass, jlong shard, jint caller, jint callee) {
+  if (shard == 0) return;
+  g_mode->direct->call(*reinterpret_cast<online::SharedCounts::Shard*>(shard), static_cast<uint32_t>(caller),
+                       static_cast<uint32_t>(callee));
+}
+
+NATIVE void JNICALL Java_java_lang_ContrafactDirect_allocate(JNIEnv*, jclass, jlong shard, jint method, jlong bytes) {
+  if (shard == 0) return;
+  g_mode->direct->allocate(*reinterpret_cast<online::SharedCounts::Shard*>(shard), static_cast<uint32_t>(method),
+                           {1, static_cast<uint64_t>(bytes)});
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactAnalysisEvents_describe(JNIEnv* jni, jclass, jclass type,

@@ -18,6 +18,7 @@
 
 EMBED(analysis, "ContrafactAnalysis")
 EMBED(analysis_events, "ContrafactAnalysisEvents")
+EMBED(direct, "ContrafactDirect")
 EMBED(contexts, "ContrafactContexts")
 EMBED(events, "ContrafactEvents")
 EMBED(probes, "ContrafactProbes")
@@ -48,6 +49,7 @@ const Injected kInjected[] = {
 
 const Injected kForAnalyses[] = {
     {"java/lang/ContrafactAnalysisEvents", contrafact_class_analysis_events, contrafact_class_end_analysis_events},
+    {"java/lang/ContrafactDirect", contrafact_class_direct, contrafact_class_end_direct},
     {"java/lang/ContrafactAnalysis", contrafact_class_analysis, contrafact_class_end_analysis},
 };
 

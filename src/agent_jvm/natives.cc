@@ -1,10 +1,12 @@
 #include "agent_jvm/natives.h"
 
 #include <string>
+#include <string_view>
 
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/contexts.h"
 #include "agent_jvm/method_table.h"
+#include "agent_jvm/pools.h"
 #include "agent_jvm/threads.h"
 
 // Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents
@@ -16,13 +18,27 @@ namespace {
 
 Agent* g_agent = nullptr;  // native methods have no other way to it
 
-std::string text_of(JNIEnv* jni, jstring text) {
-  if (!text) return {};
-  const char* chars = jni->GetStringUTFChars(text, nullptr);
-  if (!chars) return {};
-  std::string out = chars;
-  jni->ReleaseStringUTFChars(text, chars);
-  return out;
+// What runs an object of the first of these classes that it is of; else it is a function.
+struct EntryPoint {
+  const char* class_name;
+  std::string_view method;
+};
+constexpr EntryPoint kEntryPoints[] = {
+    {"java/util/concurrent/ForkJoinTask", "compute"},
+    {"java/util/concurrent/Callable", "call"},
+    {"java/lang/Runnable", "run"},
+    {"java/util/function/Supplier", "get"},
+    {"java/util/function/Consumer", "accept"},
+    {"java/util/function/BiConsumer", "accept"},
+};
+
+std::string_view called_method(JNIEnv* jni, jobject code) {
+  for (const EntryPoint& entry : kEntryPoints) {
+    jclass type = jni->FindClass(entry.class_name);
+    if (!type) jni->ExceptionClear();
+    if (type && jni->IsInstanceOf(code, type)) return entry.method;
+  }
+  return "apply";
 }
 
 }  // namespace
@@ -47,21 +63,23 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni
   return thread ? g_agent->threads->add_virtual(jni, thread) : 0;
 }
 
-NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass, jint kind, jstring name, jint core,
-                                                            jint max) {
-  if (!name) return 0;
-  format::PoolRow row;
-  row.name = g_agent->recorder->intern(text_of(jni, name));
-  row.kind = static_cast<format::PoolKind>(kind);
-  row.core_size = static_cast<uint32_t>(core);
-  row.max_size = static_cast<uint32_t>(max);
-  return static_cast<jint>(g_agent->recorder->add_pool(row).value);
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass, jobject pool) {
+  return pool ? g_agent->pools->number(jni, pool) : 0;
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addThreads(JNIEnv* jni, jclass, jstring executor) {
+  return executor ? g_agent->pools->number_of_threads(text_of(jni, executor)) : 0;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method,
                                                          jstring descriptor) {
   if (!type) return 0;
   return static_cast<jint>(g_agent->methods->find(jni, type, text_of(jni, method), text_of(jni, descriptor)).value);
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_entryPoint(JNIEnv* jni, jclass, jobject code) {
+  if (!code) return 0;
+  return static_cast<jint>(g_agent->methods->find(jni, jni->GetObjectClass(code), called_method(jni, code), {}).value);
 }
 
 bool bind_natives(JNIEnv* jni, Agent& agent) {

@@ -48,6 +48,8 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.analysis_options = base::percent_decode(value);
   else if (key == "processor")
     options.processing.processor = base::percent_decode(value);
+  else if (key == "coalescing")
+    options.processing.coalescing = value == "1";
   else if (key == "keep")
     options.keep = value == "1";
   else if (key == "strict")
@@ -78,7 +80,7 @@ base::Result<Options> parse_options(std::string_view text) {
       return base::Error{"agent option '" + std::string(item) +
                          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
                          "keep, strict, cpu_switches, compare_contexts, analysis, analysis_options, processor, "
-                         "consumers, capacity, queue"};
+                         "consumers, capacity, queue, coalescing"};
     }
   }
   return options;

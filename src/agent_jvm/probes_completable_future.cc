@@ -27,12 +27,12 @@ enum class Result {
   as_given,   // whenComplete: the outcome is that of the source, the function's second argument
 };
 
-// Wraps the calls of functions; `stage` is the local variable that holds the stage.
-base::Status wrap_body(Edit& edit, uint32_t stage, Result result) {
+// Wraps the calls of functions; `stage` is the local variable that holds the stage, which `start` is told of.
+base::Status wrap_body(Edit& edit, uint32_t stage, Result result, std::string_view start = "stageStart") {
   const uint32_t token = edit.token();
   return edit.wrap(is_function_call, [&, token](const CallOperands& operands, Sequence& before, Sequence& after,
                                                 Sequence& exception) {
-    before.aload(stage).invokestatic(kStagesClass, "stageStart", "(Ljava/lang/Object;)J").lstore(token);
+    before.aload(stage).invokestatic(kStagesClass, start, "(Ljava/lang/Object;)J").lstore(token);
     if (result == Result::as_given)
       after.aload(operands.arguments[1]);
     else
@@ -81,7 +81,7 @@ base::Status create(Edit& edit, const Creation& creation) {
     status = edit.wrap(calls("toCompletableFuture"),
                        [&](const CallOperands&, Sequence&, Sequence& after, Sequence&) { after.dup().astore(other); });
   }
-  if (status && creation.runs_now) status = wrap_body(edit, stage, creation.result);
+  if (status && creation.runs_now) status = wrap_body(edit, stage, creation.result, "stageStartNow");
   if (!status) return status;
   return edit.finish({}, [](Sequence& s) { s.dup().invokestatic(kStagesClass, "returned", "(Ljava/lang/Object;)V"); });
 }

@@ -24,6 +24,7 @@ using translate::t_thread;
 namespace {
 
 constexpr size_t kHeldMax = 32;
+constexpr size_t kGaps = static_cast<size_t>(format::kSetGapLast) + 1;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
 static_assert(translate::kAccessRead == format::kAccessRead && translate::kAccessWrite == format::kAccessWrite &&
@@ -32,8 +33,9 @@ static_assert(translate::kAccessRead == format::kAccessRead && translate::kAcces
 
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
-  int64_t window_ns = 0, period_ns = 0;  // 0: always
-  std::atomic<uint64_t> complete{0}, incomplete{0}, outside{0};
+  int64_t window_ns = 0, period_ns = 0;        // 0: always
+  std::atomic<uint64_t> segments[kGaps] = {};  // by SetGap
+  std::atomic<uint64_t> outside{0};
 };
 constinit Sets* g_state = nullptr;
 
@@ -148,8 +150,7 @@ void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
           std::span<const translate::Access> accesses) {
   auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
   recorder::append_accesses(client, thread.sent, time_ns, gap, {ranges, accesses.size()});
-  auto& counter = gap == SetGap::complete ? g_state->complete : g_state->incomplete;
-  counter.fetch_add(1, std::memory_order_relaxed);
+  g_state->segments[static_cast<size_t>(gap)].fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -194,8 +195,15 @@ void write_sets_facts(recorder::Recorder& recorder) {
     recorder.add_fact("sets." + key, std::to_string(value));
   };
   const translate::Statistics statistics = g_state->translator->statistics();
-  fact("segments.complete", g_state->complete.load(std::memory_order_relaxed));
-  fact("segments.incomplete", g_state->incomplete.load(std::memory_order_relaxed));
+  constexpr const char* kGapNames[kGaps] = {"complete", "not_observed", "outside_window", "unsupported", "system_call",
+                                            "signal",   "left",         "overflow",       "lost"};
+  uint64_t incomplete = 0;
+  for (size_t i = 0; i < kGaps; ++i) {
+    const uint64_t count = g_state->segments[i].load(std::memory_order_relaxed);
+    if (i > 0) incomplete += count;
+    if (i == 0 || count > 0) fact(std::string("segments.") + kGapNames[i], count);
+  }
+  fact("segments.incomplete", incomplete);
   if (g_state->period_ns != 0) fact("sections.outside_window", g_state->outside.load(std::memory_order_relaxed));
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);

@@ -35,9 +35,9 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
   if (options.analysis.empty()) return out;
   const online::ProcessingOptions& processing = options.processing;
-  out +=
-      fmt::format(",analysis={},processor={},consumers={},capacity={},queue={}", base::percent_encode(options.analysis),
-                  processing.processor, processing.consumers, processing.capacity, processing.queue);
+  out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={},coalescing={}",
+                     base::percent_encode(options.analysis), processing.processor, processing.consumers,
+                     processing.capacity, processing.queue, processing.coalescing ? 1 : 0);
   if (!options.analysis_options.empty()) out += ",analysis_options=" + base::percent_encode(options.analysis_options);
   return out;
 }

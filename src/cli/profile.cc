@@ -73,7 +73,7 @@ int check(const Options& options) {
   if (base::Status good = check_trace_config("", options.include, options.exclude); !good) {
     return fail(kExitInput, good.error().message);
   }
-  auto analysis = online::find_analysis(options.analysis);
+  auto analysis = online::find_analysis(options.analysis, options.processing);
   if (!analysis) return fail(kExitInput, analysis.error().message);
   if (base::Status writable = check_writable(options.output, kResultBytesMin); !writable) {
     return fail(kExitOutput, writable.error().message);
@@ -207,9 +207,16 @@ Run declare(CLI::App& app) {
       ->take_all();
   app.add_option("--exclude", options->exclude, "but not these; repeatable")->expected(1)->take_all();
   online::ProcessingOptions& processing = options->processing;
-  app.add_option("--processor", processing.processor,
-                 "who processes full buffers: sync (the thread that filled it), pool, or adaptive (idle cores)")
+  app.add_option(
+         "--processor", processing.processor,
+         "who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
+         "buffers, each event is counted at once (blueprint only, for comparison)")
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--coalescing", [&processing](const std::string& value) { processing.coalescing = value == "on"; },
+         "on: a buffer's events are gathered in private data; off: each goes into what the threads share")
+      ->check(one_of({"on", "off"}))
+      ->default_str("on");
   app.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
       ->check(whole_number(0))
       ->capture_default_str();

@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <cstdint>
+
 #include "base/result.h"
 
 namespace contrafact::deferred {
@@ -12,6 +14,9 @@ base::Status start_background_thread(const char* name, void* (*main)(void*), voi
 
 // The calling thread runs only where a core has nothing else to do. Not undone: that would need a privilege.
 void lower_priority_to_idle();
+
+// CPU time that a thread which was not joined has used.
+uint64_t cpu_ns_of(pthread_t thread);
 
 // Cores that this process may use.
 unsigned usable_cores();

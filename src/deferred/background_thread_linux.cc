@@ -1,6 +1,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +28,13 @@ base::Status start_background_thread(const char* name, void* (*main)(void*), voi
 void lower_priority_to_idle() {
   const sched_param none{};
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) setpriority(PRIO_PROCESS, 0, 19);
+}
+
+uint64_t cpu_ns_of(pthread_t thread) {
+  clockid_t clock;
+  timespec used{};
+  if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
 
 unsigned usable_cores() {

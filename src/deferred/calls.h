@@ -132,13 +132,13 @@ class Calls {
 
   // What a call throws ends the run.
   static void run(Target& target, Batch& batch) {
-    for (uint32_t i = 0; i < batch.count; ++i) kCalls[batch.ids[i]](target, batch);
+    for (uint32_t i = 0; i < batch.count; ++i) make_call(batch.ids[i], target, batch);
   }
   // What a call throws is counted, and the next call made.
   static void run(Target& target, Batch& batch, Failures& failures) {
     for (uint32_t i = 0; i < batch.count; ++i) {
       try {
-        for (; i < batch.count; ++i) kCalls[batch.ids[i]](target, batch);
+        for (; i < batch.count; ++i) make_call(batch.ids[i], target, batch);
       } catch (...) {
         failures.add_current_exception();
       }
@@ -208,6 +208,19 @@ class Calls {
     // Braces: the arguments are read in their order.
     const std::tuple<T...> arguments{batch.next<T>(column_of<T>())...};
     std::apply([&](const T&... argument) { (target.*Method)(argument...); }, arguments);
+  }
+
+  // Of a few methods each is compiled into the loop over the calls: a comparison costs less than a call through a
+  // table.
+  static void make_call(uint16_t number, Target& target, Batch& batch) {
+    constexpr size_t kComparedMax = 8;
+    if constexpr (sizeof...(Rest) < kComparedMax) {
+      uint16_t next = 0;
+      if (number == next++) return call<First>(target, batch);
+      (void)((number == next++ && (call<Rest>(target, batch), true)) || ...);
+    } else {
+      kCalls[number](target, batch);
+    }
   }
 
   using Call = void (*)(Target&, Batch&);

@@ -144,7 +144,8 @@ Engine::Statistics Engine::statistics() const {
           .buffers_run_at_the_bound = run_at_the_bound_.load(std::memory_order_relaxed),
           .calls_dropped = dropped_.load(std::memory_order_relaxed),
           .memory_bytes = pool_->bytes_made(),
-          .memory_bytes_max = pool_->bytes_made_max()};
+          .memory_bytes_max = pool_->bytes_made_max(),
+          .consumers_cpu_ns = processor_->consumers_cpu_ns()};
 }
 
 // ---- the producers' side

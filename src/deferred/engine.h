@@ -34,6 +34,7 @@
 #include "deferred/buffer_pool.h"
 #include "deferred/checkpoint.h"
 #include "deferred/client.h"
+#include "deferred/defaults.h"
 #include "deferred/failures.h"
 #include "deferred/processor.h"
 #include "deferred/thread_clients.h"
@@ -59,14 +60,15 @@ class Engine final : public Carrier {
   static constexpr uint32_t kCapacityMax = 1 << 20;  // calls
 
   struct Options {
-    uint32_t capacity = 4096;                         // calls in a buffer, 1 to kCapacityMax
-    uint64_t memory_bytes_max = uint64_t{256} << 20;  // of buffers
+    uint32_t capacity = kCapacityDefault;             // calls in a buffer, 1 to kCapacityMax
+    uint64_t memory_bytes_max = kMemoryBytesDefault;  // of buffers
   };
   struct Statistics {
     uint64_t buffers = 0, calls = 0;                  // processed
     uint64_t buffers_run_at_the_bound = 0;            // by their producers, for want of memory
     uint64_t calls_dropped = 0;                       // after stop(), or without address space
     uint64_t memory_bytes = 0, memory_bytes_max = 0;  // of buffers, now and at most so far
+    uint64_t consumers_cpu_ns = 0;                    // of the processor's own threads
   };
 
   // The runner must outlive the engine.

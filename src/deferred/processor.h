@@ -87,6 +87,8 @@ class Processor {
   // Whether process() has always run the buffer when it returns. Then a producer needs no second buffer, and calls that
   // deferred methods defer are made after the buffer that is being run.
   virtual bool in_place() const { return false; }
+  // CPU time that threads of its own have used so far.
+  virtual uint64_t consumers_cpu_ns() const { return 0; }
 };
 
 // Whether the calling thread is running a buffer, of whatever environment.

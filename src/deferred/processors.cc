@@ -41,6 +41,12 @@ class Queued : public Processor {
     return true;
   }
 
+  uint64_t consumers_cpu_ns() const override {
+    uint64_t sum_ns = 0;
+    for (const pthread_t thread : threads_) sum_ns += cpu_ns_of(thread);
+    return sum_ns;
+  }
+
  protected:
   // A subclass's destructor calls it: consumers use what the subclass overrides.
   void end_threads() {

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "deferred/defaults.h"
 #include "deferred/processor.h"
 
 namespace contrafact::deferred {
@@ -22,14 +23,14 @@ namespace contrafact::deferred {
 std::unique_ptr<Processor> synchronous();
 
 struct PoolOptions {
-  uint32_t consumers = 1;  // threads
-  uint32_t queue = 1;      // buffers that may wait
+  uint32_t consumers = 1;          // threads
+  uint32_t queue = kQueueDefault;  // buffers that may wait
 };
 base::Result<std::unique_ptr<Processor>> pool(const PoolOptions& options);
 
 struct AdaptiveOptions {
   uint32_t consumers = 0;  // threads, of the lowest priority that the system has; 0: one for each core
-  uint32_t queue = 1;
+  uint32_t queue = kQueueDefault;
 };
 base::Result<std::unique_ptr<Processor>> adaptive(const AdaptiveOptions& options);
 

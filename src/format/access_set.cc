@@ -35,8 +35,7 @@ bool is_canonical(const std::vector<AccessRange>& ranges) {
 void make_canonical(std::vector<AccessRange>& ranges) {
   if (is_canonical(ranges)) return;
   std::erase_if(ranges, [](const AccessRange& range) { return !is_sound(range); });
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AccessRange& x, const AccessRange& y) { return x.begin < y.begin; });
+  std::sort(ranges.begin(), ranges.end(), [](const AccessRange& x, const AccessRange& y) { return x.begin < y.begin; });
   std::vector<AccessRange> out;
   out.reserve(ranges.size());
   std::vector<AccessRange> covering;

@@ -27,9 +27,10 @@ inline constexpr SetGap kSetGapLast = SetGap::lost;
 
 inline constexpr uint32_t kAccessRead = 1;
 inline constexpr uint32_t kAccessWrite = 2;
-inline constexpr uint32_t kAccessChanged = 4;      // a write changed the value; only with kAccessWrite
-inline constexpr uint32_t kAccessCommutative = 8;  // only read-modify-writes that commute with each other (add, and,
-                                                   // or, xor, ...) and whose old value nobody used; only with kAccessWrite
+inline constexpr uint32_t kAccessChanged = 4;  // a write changed the value; only with kAccessWrite
+inline constexpr uint32_t kAccessCommutative =
+    8;  // only read-modify-writes that commute with each other (add, and,
+        // or, xor, ...) and whose old value nobody used; only with kAccessWrite
 inline constexpr uint32_t kAccessFlags = 15;
 
 struct AccessRange {

@@ -46,7 +46,8 @@ TEST(AccessSet, RangesThatCannotBeAreLeftOut) {
 // Against byte by byte.
 TEST(AccessSet, AnyRangesComeToWhatTheirBytesSay) {
   std::mt19937 random(3);
-  constexpr uint32_t kFlags[] = {kRead, kWrite, kRead | kWrite, kWrite | kChanged, kWrite | kMore, kRead | kWrite | kMore};
+  constexpr uint32_t kFlags[] = {
+      kRead, kWrite, kRead | kWrite, kWrite | kChanged, kWrite | kMore, kRead | kWrite | kMore};
   for (int round = 0; round < 2000; ++round) {
     std::vector<AccessRange> ranges;
     std::array<uint32_t, 80> bytes{};

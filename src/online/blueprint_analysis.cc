@@ -1,5 +1,7 @@
 #include "online/blueprint_analysis.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -7,68 +9,118 @@
 #include <unordered_map>
 #include <vector>
 
+#include "deferred/background_thread.h"
 #include "online/count_table.h"
 
 namespace contrafact::online {
 namespace {
 
-struct Allocations {
-  uint64_t objects = 0;
-  uint64_t bytes = 0;
-};
-
-// Calls by caller and callee, allocations by method.
+// Calls by caller and callee, allocations by method. One thread at a time.
 struct Profile {
-  static uint64_t edge(uint32_t caller, uint32_t callee) { return uint64_t{caller} << 32 | callee; }
-
-  void add(const Profile& other) {
-    other.calls.for_each([&](uint64_t key, uint64_t count) { calls.at(key) += count; });
-    other.allocations.for_each([&](uint64_t method, const Allocations& more) {
-      Allocations& sum = allocations.at(method);
-      sum.objects += more.objects;
-      sum.bytes += more.bytes;
-    });
+  void call(uint64_t edge, uint64_t times) { calls.at(edge) += times; }
+  void allocate(uint32_t method, const Allocations& more) {
+    if (method >= allocations.size()) allocations.resize(std::max<size_t>(method + 1, allocations.size() * 2));
+    Allocations& sum = allocations[method];
+    sum.objects += more.objects;
+    sum.bytes += more.bytes;
   }
-  void clear() {
-    calls.clear();
-    allocations.clear();
+  void add(const Profile& other) {
+    other.calls.for_each([&](uint64_t edge, uint64_t times) { call(edge, times); });
+    for (uint32_t method = 0; method < other.allocations.size(); ++method) {
+      if (other.allocations[method].objects != 0) allocate(method, other.allocations[method]);
+    }
   }
 
   CountTable<uint64_t> calls;
-  CountTable<Allocations> allocations;  // by method + 1: it may be 0
+  std::vector<Allocations> allocations;
+};
+
+// Gathers in private profiles, which go from buffer to buffer: merging after each one would cost an access to what is
+// shared for every edge in it. Only at the end are they added up. There are as many as buffers were processed at one
+// time; what has no place to wait for the next buffer in is added to the rest at once.
+//
+// Thread-safe but for the destructor.
+class Gathered {
+ public:
+  ~Gathered() {
+    for (auto& place : waiting_) delete place.load();
+  }
+
+  Profile* begin() {
+    for (size_t i = 0; i < kPlaces; ++i) {
+      std::atomic<Profile*>& place = waiting_[(first_place() + i) % kPlaces];
+      if (!place.load(std::memory_order_relaxed)) continue;
+      if (Profile* profile = place.exchange(nullptr, std::memory_order_acquire)) return profile;
+    }
+    return new Profile;
+  }
+
+  void merge(Profile* profile) {
+    accesses_.fetch_add(kAccessesOfABuffer, std::memory_order_relaxed);
+    for (size_t i = 0; i < kPlaces; ++i) {
+      std::atomic<Profile*>& place = waiting_[(first_place() + i) % kPlaces];
+      Profile* none = nullptr;
+      if (place.compare_exchange_strong(none, profile, std::memory_order_release)) return;
+    }
+    const std::unique_ptr<Profile> done(profile);
+    std::lock_guard lock(mutex_);
+    add_to_rest(*done);
+  }
+
+  // REQUIRES: no buffer is being processed.
+  Profile& sum() {
+    std::lock_guard lock(mutex_);
+    for (auto& place : waiting_) {
+      const std::unique_ptr<Profile> profile(place.exchange(nullptr));
+      if (profile) add_to_rest(*profile);
+    }
+    return rest_;
+  }
+  // To memory that threads share: one to take a profile, one to put it back, and one for each sum added to the rest.
+  uint64_t accesses() const { return accesses_; }
+
+ private:
+  static constexpr size_t kPlaces = 64;  // a few MiB each at most, of which only that of the busy ones is ever made
+  static constexpr uint64_t kAccessesOfABuffer = 2;
+
+  // A thread takes the profile that it had last, most of which its core has at hand.
+  static size_t first_place() {
+    static std::atomic<size_t> threads{0};
+    thread_local const size_t own = threads.fetch_add(1, std::memory_order_relaxed) % kPlaces;
+    return own;
+  }
+  void add_to_rest(const Profile& profile) {
+    rest_.add(profile);
+    accesses_.fetch_add(profile.calls.size() + profile.allocations.size(), std::memory_order_relaxed);
+  }
+
+  std::atomic<Profile*> waiting_[kPlaces] = {};
+  std::atomic<uint64_t> accesses_{0};
+  std::mutex mutex_;
+  Profile rest_;
 };
 
 // Thread-safe but for the destructor.
 class Blueprint {
  public:
-  explicit Blueprint(const contrafact_host& host) : host_(host) {}
+  explicit Blueprint(const contrafact_host& host, std::unique_ptr<SharedCounts> shared = nullptr)
+      : host_(host), shared_(std::move(shared)) {}
 
-  Profile* begin() {
-    std::lock_guard lock(mutex_);
-    if (free_.empty()) return new Profile;
-    Profile* profile = free_.back().release();
-    free_.pop_back();
-    return profile;
-  }
-
-  void merge(Profile* profile) {
-    std::unique_ptr<Profile> done(profile);
-    {
-      std::lock_guard lock(mutex_);
-      total_.add(*done);
-    }
-    done->clear();
-    std::lock_guard lock(mutex_);
-    free_.push_back(std::move(done));
+  Profile* begin() { return gathered_.begin(); }
+  void merge(Profile* profile) { gathered_.merge(profile); }
+  SharedCounts* shared() { return shared_.get(); }
+  SharedCounts::Shard& shard_of_this_thread() {
+    thread_local SharedCounts::Shard* own = nullptr;  // there is one such analysis in a process
+    if (!own) own = &shared_->next_shard();
+    return *own;
   }
 
   bool write(const char* path, const contrafact_run& run);
 
  private:
   const contrafact_host host_;
-  std::mutex mutex_;
-  Profile total_;
-  std::vector<std::unique_ptr<Profile>> free_;
+  Gathered gathered_;
+  const std::unique_ptr<SharedCounts> shared_;  // where nothing is gathered
 };
 
 // A string of JSON; the JVM's names are modified UTF-8, of which only what JSON forbids is escaped.
@@ -94,22 +146,27 @@ class Writer {
   Writer(std::FILE* file, const contrafact_host& host, const Profile& profile)
       : file_(file), host_(host), profile_(profile) {}
 
-  void write(const contrafact_run& run) {
-    std::fprintf(file_,
-                 "{\"format\":\"contrafact blueprint\",\"version\":1,\n"
-                 "\"run\":{\"events\":%llu,\"lost\":%llu,\"methods\":%llu,\"refused\":%llu,\"unseen_sites\":%llu},\n"
-                 "\"methods\":[",
-                 static_cast<unsigned long long>(run.events), static_cast<unsigned long long>(run.lost),
-                 static_cast<unsigned long long>(run.methods), static_cast<unsigned long long>(run.refused),
-                 static_cast<unsigned long long>(run.unseen_sites));
-    std::unordered_map<uint32_t, Allocations> allocations;
-    profile_.allocations.for_each([&](uint64_t key, const Allocations& sum) {
-      allocations[static_cast<uint32_t>(key - 1)] = sum;
-      row(static_cast<uint32_t>(key - 1), sum);
-    });
+  void write(const contrafact_run& run, uint64_t accesses) {
+    std::fputs("{\"format\":\"contrafact blueprint\",\"version\":1,\n\"run\":{", file_);
+    separator_ = "";
+    number("events", run.events);
+    number("lost", run.lost);
+    number("methods", run.methods);
+    number("refused", run.refused);
+    number("unseen_sites", run.unseen_sites);
+    number("buffers", run.buffers);
+    number("buffer_bytes_max", run.buffer_bytes_max);
+    number("consumers_cpu_ns", run.consumers_cpu_ns);
+    number("rest_ns", run.rest_ns);
+    number("shared_accesses", accesses);
+    std::fputs("},\n\"methods\":[", file_);
+    separator_ = "\n";
+    for (uint32_t method = 0; method < profile_.allocations.size(); ++method) {
+      if (profile_.allocations[method].objects != 0) row(method, profile_.allocations[method]);
+    }
     profile_.calls.for_each([&](uint64_t key, uint64_t) {
       for (const uint32_t method : {static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(key)}) {
-        if (allocations.try_emplace(method).second) row(method, {});
+        if (!rows_.contains(method)) row(method, {});
       }
     });
     std::fputs("\n],\n\"calls\":[", file_);
@@ -123,6 +180,10 @@ class Writer {
   }
 
  private:
+  void number(const char* name, uint64_t value) {
+    std::fprintf(file_, "%s\"%s\":%llu", separator_, name, static_cast<unsigned long long>(value));
+    separator_ = ",";
+  }
   void row(uint32_t id, const Allocations& sum) {
     contrafact_method method{"", "(outside)", "", "", 0};
     if (id != CONTRAFACT_OUTSIDE && !host_.method(host_.context, id, &method)) method.name = "(unknown)";
@@ -141,10 +202,22 @@ class Writer {
 };
 
 bool Blueprint::write(const char* path, const contrafact_run& run) {
+  Profile& sum = gathered_.sum();
+  uint64_t accesses = gathered_.accesses();
+  if (shared_) {
+    shared_->for_each(
+        [&](uint64_t edge, uint64_t times) {
+          sum.call(edge, times);
+          accesses += times;
+        },
+        [&](uint32_t method, const Allocations& more) {
+          sum.allocate(method, more);
+          accesses += 2 * more.objects;
+        });
+  }
   std::FILE* file = std::fopen(path, "we");
   if (!file) return false;
-  std::lock_guard lock(mutex_);
-  Writer(file, host_, total_).write(run);
+  Writer(file, host_, sum).write(run, accesses);
   const bool good = std::ferror(file) == 0;
   return std::fclose(file) == 0 && good;
 }
@@ -154,6 +227,22 @@ Blueprint& self(void* analysis) {
 }
 Profile& data(void* data) {
   return *static_cast<Profile*>(data);
+}
+int finish(void* analysis, const char* path, const contrafact_run* run) {
+  return self(analysis).write(path, *run) ? 0 : -1;
+}
+void destroy(void* analysis) {
+  delete &self(analysis);
+}
+
+// Threads take shards in turn: with one for each core, two busy threads would often meet in one.
+constexpr unsigned kShardsOfACore = 4;
+
+void* create_shared(const contrafact_host* host, const char*) {
+  auto shared = SharedCounts::create(kShardsOfACore * deferred::usable_cores());
+  if (shared) return new Blueprint(*host, std::move(*shared));
+  host->say(host->context, shared.error().message.c_str());
+  return nullptr;
 }
 
 }  // namespace
@@ -165,17 +254,35 @@ const contrafact_analysis kBlueprintAnalysis = {
     .begin = [](void* analysis) -> void* { return self(analysis).begin(); },
     .merge = [](void* analysis, void* private_data) { self(analysis).merge(&data(private_data)); },
     .on_call = [](void* private_data, uint32_t caller,
-                  uint32_t callee) { ++data(private_data).calls.at(Profile::edge(caller, callee)); },
+                  uint32_t callee) { data(private_data).call(uint64_t{caller} << 32 | callee, 1); },
+    .on_exit = nullptr,
+    .on_allocation = [](void* private_data, uint32_t method, uint32_t,
+                        uint64_t bytes) { data(private_data).allocate(method, {1, bytes}); },
+    .finish = finish,
+    .destroy = destroy,
+};
+
+const contrafact_analysis kBlueprintWithoutCoalescing = {
+    .version = CONTRAFACT_ANALYSIS_VERSION,
+    .name = "blueprint",
+    .create = create_shared,
+    .begin = nullptr,
+    .merge = nullptr,
+    .on_call =
+        [](void* analysis, uint32_t caller, uint32_t callee) {
+          self(analysis).shared()->call(self(analysis).shard_of_this_thread(), caller, callee);
+        },
     .on_exit = nullptr,
     .on_allocation =
-        [](void* private_data, uint32_t method, uint32_t, uint64_t bytes) {
-          Allocations& sum = data(private_data).allocations.at(uint64_t{method} + 1);
-          ++sum.objects;
-          sum.bytes += bytes;
+        [](void* analysis, uint32_t method, uint32_t, uint64_t bytes) {
+          self(analysis).shared()->allocate(self(analysis).shard_of_this_thread(), method, {1, bytes});
         },
-    .finish = [](void* analysis, const char* path,
-                 const contrafact_run* run) { return self(analysis).write(path, *run) ? 0 : -1; },
-    .destroy = [](void* analysis) { delete &self(analysis); },
+    .finish = finish,
+    .destroy = destroy,
 };
+
+SharedCounts& shared_counts(void* blueprint_without_coalescing) {
+  return *self(blueprint_without_coalescing).shared();
+}
 
 }  // namespace contrafact::online

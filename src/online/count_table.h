@@ -1,5 +1,4 @@
-// CountTable: open addressing from a 64-bit key to a small sum, for tables that are filled and emptied once for each
-// buffer: emptying costs what was filled, and nothing is allocated once the table has its size.
+// CountTable: open addressing from a 64-bit key to a small sum. Nothing is allocated once the table has its size.
 //
 // Not thread-safe. The key 0 is not allowed.
 #pragma once
@@ -14,14 +13,9 @@ class CountTable {
  public:
   // The sum of `key`, a Sum() if it is new. Valid until the next call.
   Sum& at(uint64_t key) {
-    if (used_.size() * 2 >= slots_.size()) grow();
-    uint32_t place = place_of(key);
+    uint64_t place = place_of(key);
     while (slots_[place].key != key) {
-      if (slots_[place].key == 0) {
-        slots_[place] = {key, Sum()};
-        used_.push_back(place);
-        break;
-      }
+      if (slots_[place].key == 0) return add(key);
       place = (place + 1) & mask_;
     }
     return slots_[place].sum;
@@ -29,13 +23,11 @@ class CountTable {
 
   template <typename Each>
   void for_each(Each each) const {
-    for (const uint32_t place : used_) each(slots_[place].key, slots_[place].sum);
+    for (const Slot& slot : slots_) {
+      if (slot.key != 0) each(slot.key, slot.sum);
+    }
   }
-  size_t size() const { return used_.size(); }
-  void clear() {
-    for (const uint32_t place : used_) slots_[place].key = 0;
-    used_.clear();
-  }
+  size_t size() const { return size_; }
 
  private:
   struct Slot {
@@ -44,22 +36,33 @@ class CountTable {
   };
   static constexpr size_t kSlotsMin = 256;
 
-  uint32_t place_of(uint64_t key) const {
-    return static_cast<uint32_t>((key * 0x9E3779B97F4A7C15u) >> 32) & mask_;  // Fibonacci hashing
+  uint64_t place_of(uint64_t key) const {
+    return (key * 0x9E3779B97F4A7C15u) >> 32 & mask_;  // Fibonacci hashing
+  }
+  // Half of the places stay free, so that every search ends soon.
+  Sum& add(uint64_t key) {
+    if ((size_ + 1) * 2 > slots_.size()) grow();
+    uint64_t place = place_of(key);
+    while (slots_[place].key != 0) place = (place + 1) & mask_;
+    slots_[place].key = key;
+    ++size_;
+    return slots_[place].sum;
   }
   void grow() {
-    std::vector<Slot> old = std::move(slots_);
-    const std::vector<uint32_t> used = std::move(used_);
-    slots_.assign(old.empty() ? kSlotsMin : old.size() * 2, Slot());
-    mask_ = static_cast<uint32_t>(slots_.size() - 1);
-    used_.clear();
-    used_.reserve(slots_.size() / 2 + 1);
-    for (const uint32_t place : used) at(old[place].key) = old[place].sum;
+    const std::vector<Slot> old = std::move(slots_);
+    slots_.assign(old.size() * 2, Slot());
+    mask_ = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.key == 0) continue;
+      uint64_t place = place_of(slot.key);
+      while (slots_[place].key != 0) place = (place + 1) & mask_;
+      slots_[place] = slot;
+    }
   }
 
-  std::vector<Slot> slots_;
-  std::vector<uint32_t> used_;  // places of the keys, in the order in which they came
-  uint32_t mask_ = 0;
+  std::vector<Slot> slots_ = std::vector<Slot>(kSlotsMin);
+  uint64_t mask_ = kSlotsMin - 1;
+  size_t size_ = 0;
 };
 
 }  // namespace contrafact::online

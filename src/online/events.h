@@ -21,6 +21,19 @@ struct Analysis {
   const ClassTable& classes;
 };
 
+// Two numbers of 32 bits, the first in the upper half. Each event has one, so that a producer finds its place in the
+// column by the number of events, and writes it with one store.
+using TwoIds = uint64_t;
+constexpr TwoIds two_ids(uint32_t upper, uint32_t lower) {
+  return uint64_t{upper} << 32 | lower;
+}
+constexpr uint32_t upper_id(TwoIds ids) {
+  return static_cast<uint32_t>(ids >> 32);
+}
+constexpr uint32_t lower_id(TwoIds ids) {
+  return static_cast<uint32_t>(ids);
+}
+
 // The events of one buffer. One thread.
 class Events {
  public:
@@ -30,15 +43,28 @@ class Events {
   void after_processing();
 
   // An analysis is not told what it does not want to know; events of classes that are not known are not written.
-  void call(uint32_t caller, uint32_t callee);
-  void exit(uint32_t method, uint32_t thrown);
-  void allocate(uint32_t method, uint32_t class_id) { allocate_array(method, class_id, 0); }
-  void allocate_array(uint32_t method, uint32_t class_id, uint32_t length);
+  void call(TwoIds caller_callee);
+  void exit(TwoIds thrown_method);
+  void allocate(TwoIds class_method) { allocate_array(class_method, 0); }
+  void allocate_array(TwoIds class_method, uint32_t length);
 
  private:
   const Analysis& analysis_;
   void* data_ = nullptr;
 };
+
+inline void Events::call(TwoIds ids) {
+  if (analysis_.methods.on_call) analysis_.methods.on_call(data_, upper_id(ids), lower_id(ids));
+}
+
+inline void Events::exit(TwoIds ids) {
+  if (analysis_.methods.on_exit) analysis_.methods.on_exit(data_, lower_id(ids), static_cast<int>(upper_id(ids)));
+}
+
+inline void Events::allocate_array(TwoIds ids, uint32_t length) {
+  const ClassInfo* info = analysis_.methods.on_allocation ? analysis_.classes.find(ClassId(upper_id(ids))) : nullptr;
+  if (info) analysis_.methods.on_allocation(data_, lower_id(ids), upper_id(ids), info->bytes_of(length));
+}
 
 using EventEnvironment =
     deferred::Environment<&Events::call, &Events::exit, &Events::allocate, &Events::allocate_array>;

@@ -11,30 +11,56 @@
 #include "online/names.h"
 #include "online/plugin.h"
 #include "online/processing.h"
+#include "online/shared_counts.h"
 
 namespace contrafact::online {
 namespace {
 
 using testing::HasSubstr;
 
-TEST(CountTable, CountsAsAMapDoesAndIsEmptyAgainAfterwards) {
+TEST(CountTable, CountsAsAMapDoes) {
   CountTable<uint64_t> table;
   std::mt19937_64 random(1);
-  for (int round = 0; round < 3; ++round) {
-    std::map<uint64_t, uint64_t> expected;
-    for (int i = 0; i < 20'000; ++i) {
-      const uint64_t key = (random() % 3000 + 1) << (round * 16);
-      ++table.at(key);
-      ++expected[key];
-    }
-    std::map<uint64_t, uint64_t> got;
-    table.for_each([&](uint64_t key, uint64_t count) { got[key] = count; });
-    EXPECT_EQ(got, expected);
-    EXPECT_EQ(table.size(), expected.size());
-    table.clear();
-    EXPECT_EQ(table.size(), 0u);
-    EXPECT_EQ(table.at(expected.begin()->first), 0u);
-    table.clear();
+  std::map<uint64_t, uint64_t> expected;
+  for (int i = 0; i < 60'000; ++i) {
+    const uint64_t key = (random() % 3000 + 1) << (i % 3 * 16);
+    ++table.at(key);
+    ++expected[key];
+  }
+  std::map<uint64_t, uint64_t> got;
+  table.for_each([&](uint64_t key, uint64_t count) { got[key] = count; });
+  EXPECT_EQ(got, expected);
+  EXPECT_EQ(table.size(), expected.size());
+}
+
+// More edges than there are places, so that some go beyond; more methods than counters.
+TEST(SharedCounts, CountWhatFitsAndWhatDoesNot) {
+  constexpr uint32_t kEdges = SharedCounts::kPlaces + 50'000;
+  constexpr uint32_t kThreads = 4, kMethod = SharedCounts::kMethodsMax - 1;
+  auto counts = SharedCounts::create(1);
+  ASSERT_TRUE(counts.ok()) << counts.error().message;
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      SharedCounts::Shard& shard = (*counts)->next_shard();
+      for (uint32_t i = 0; i < kEdges; ++i) (*counts)->call(shard, i, i % 7 + 1);
+      for (uint32_t i = 0; i < 1000; ++i) (*counts)->allocate(shard, kMethod + i % 2, {1, 16});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::map<uint64_t, uint64_t> calls;
+  std::map<uint32_t, Allocations> allocations;
+  (*counts)->for_each([&](uint64_t edge, uint64_t times) { calls[edge] += times; },
+                      [&](uint32_t method, const Allocations& sum) {
+                        allocations[method].objects += sum.objects;
+                        allocations[method].bytes += sum.bytes;
+                      });
+  EXPECT_EQ(calls.size(), kEdges);
+  for (const auto& [edge, times] : calls) ASSERT_EQ(times, kThreads) << edge;
+  ASSERT_EQ(allocations.size(), 2u);
+  for (const auto& [method, sum] : allocations) {
+    EXPECT_EQ(sum.objects, kThreads * 500) << method;
+    EXPECT_EQ(sum.bytes, kThreads * 500 * 16) << method;
   }
 }
 
@@ -126,10 +152,10 @@ contrafact_analysis summing() {
 void append(deferred::Client& client, int times) {
   using Calls = EventEnvironment::Calls;
   for (int i = 0; i < times; ++i) {
-    Calls::defer<&Events::call>(client, 1, 2);
-    Calls::defer<&Events::allocate>(client, 2, 1);
-    Calls::defer<&Events::allocate_array>(client, 2, 2, 5);
-    Calls::defer<&Events::exit>(client, 2, i % 2);
+    Calls::defer<&Events::call>(client, two_ids(1, 2));
+    Calls::defer<&Events::allocate>(client, two_ids(1, 2));
+    Calls::defer<&Events::allocate_array>(client, two_ids(2, 2), 5u);
+    Calls::defer<&Events::exit>(client, two_ids(static_cast<uint32_t>(i % 2), 2));
   }
 }
 
@@ -181,7 +207,8 @@ TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
       Processing::start({.processor = GetParam(), .capacity = 10, .queue = 1}, Analysis{methods, &self, classes});
   ASSERT_TRUE(processing.ok());
   deferred::Client* client = (*processing)->attach();
-  for (uint32_t i = 0; i < 40; ++i) EventEnvironment::Calls::defer<&Events::call>(*client, i == 39 ? 13 : 1, 2);
+  for (uint32_t i = 0; i < 40; ++i)
+    EventEnvironment::Calls::defer<&Events::call>(*client, two_ids(i == 39 ? 13 : 1, 2));
   (*processing)->detach(client);
   (*processing)->stop();
   // The buffer without data with all its events, and one event of the last.
@@ -200,11 +227,11 @@ TEST(Options, WhatCannotBeIsSaidInTheWordsOfTheCommand) {
 }
 
 TEST(Plugins, BuiltInOnesAreFoundByName) {
-  auto found = find_analysis("blueprint");
+  auto found = find_analysis("blueprint", {});
   ASSERT_TRUE(found.ok());
   EXPECT_STREQ((*found)->name, "blueprint");
-  EXPECT_THAT(find_analysis("blue").error().message, HasSubstr("there is no analysis 'blue'; built in: blueprint"));
-  EXPECT_THAT(find_analysis("./none.so").error().message, HasSubstr("'./none.so' cannot be loaded"));
+  EXPECT_THAT(find_analysis("blue", {}).error().message, HasSubstr("there is no analysis 'blue'; built in: blueprint"));
+  EXPECT_THAT(find_analysis("./none.so", {}).error().message, HasSubstr("'./none.so' cannot be loaded"));
 }
 
 }  // namespace

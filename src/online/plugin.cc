@@ -35,9 +35,7 @@ void set_up_unwinder() {
   }
 }
 
-}  // namespace
-
-base::Result<const contrafact_analysis*> find_analysis(const std::string& name) {
+base::Result<const contrafact_analysis*> find_by_name(const std::string& name) {
   if (!is_plugin(name)) {
     std::string known;
     for (const contrafact_analysis* built_in : kBuiltIn) {
@@ -61,6 +59,24 @@ base::Result<const contrafact_analysis*> find_analysis(const std::string& name) 
   const contrafact_analysis* analysis = entry();
   if (base::Status good = check(analysis, name); !good) return good.error();
   return analysis;
+}
+
+}  // namespace
+
+base::Result<const contrafact_analysis*> find_analysis(const std::string& name, const ProcessingOptions& processing) {
+  auto found = find_by_name(name);
+  if (!found) return found;
+  const bool direct = processing.processor == "direct";
+  if (*found == &kBlueprintAnalysis) {
+    return direct || !processing.coalescing ? &kBlueprintWithoutCoalescing : &kBlueprintAnalysis;
+  }
+  if (direct)
+    return base::Error{"--processor direct: the analysis '" + name + "' needs buffers; only blueprint does not"};
+  if (!processing.coalescing && (*found)->begin) {
+    return base::Error{"--coalescing off: the analysis '" + name +
+                       "' has begin and merge; only blueprint can do without"};
+  }
+  return found;
 }
 
 }  // namespace contrafact::online

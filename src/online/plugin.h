@@ -8,12 +8,14 @@
 
 #include "base/result.h"
 #include "contrafact/analysis.h"
+#include "online/processing_options.h"
 
 namespace contrafact::online {
 
 // `name` with a slash is the path of a plug-in, otherwise a built-in analysis. Errors say in one line why there is
 // none: no such name or file, no shared library, without the symbol, of another version, or without what it must have.
-base::Result<const contrafact_analysis*> find_analysis(const std::string& name);
+// With `processing` as the user chose it: only some analyses go without coalescing, and only blueprint without buffers.
+base::Result<const contrafact_analysis*> find_analysis(const std::string& name, const ProcessingOptions& processing);
 
 inline bool is_plugin(const std::string& name) {
   return name.find('/') != std::string::npos;

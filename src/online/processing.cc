@@ -17,7 +17,7 @@ uint32_t cores() {
 }
 
 base::Result<std::unique_ptr<deferred::Processor>> make_processor(const ProcessingOptions& options) {
-  if (options.processor == "sync") return deferred::synchronous();
+  if (options.processor == "sync" || options.processor == "direct") return deferred::synchronous();
   if (options.processor == "pool") {
     return deferred::pool({.consumers = options.consumers == 0 ? cores() : options.consumers, .queue = options.queue});
   }
@@ -33,14 +33,17 @@ base::Error bad(const char* option, uint64_t value, const std::string& why) {
 base::Status check(const ProcessingOptions& options) {
   const std::string& processor = options.processor;
   const uint32_t capacity_max = deferred::Engine::kCapacityMax;
-  if (processor != "sync" && processor != "pool" && processor != "adaptive") {
-    return base::Error{"--processor " + processor + ": there are sync, pool and adaptive"};
+  if (processor != "sync" && processor != "pool" && processor != "adaptive" && processor != "direct") {
+    return base::Error{"--processor " + processor + ": there are sync, pool, adaptive and direct"};
   }
-  if (options.capacity == 0) return bad("--capacity", 0, "a buffer must hold at least one event; try 4096");
+  if (options.capacity == 0)
+    return bad("--capacity", 0,
+               "a buffer must hold at least one event; try " + std::to_string(deferred::kCapacityDefault));
   if (options.capacity > capacity_max) {
     return bad("--capacity", options.capacity, "a buffer holds at most " + std::to_string(capacity_max) + " events");
   }
-  if (options.queue == 0) return bad("--queue", 0, "the queue must hold at least one buffer; try 16");
+  if (options.queue == 0)
+    return bad("--queue", 0, "the queue must hold at least one buffer; try " + std::to_string(deferred::kQueueDefault));
   if (options.queue > kQueueMax) {
     return bad("--queue", options.queue, "the queue holds at most " + std::to_string(kQueueMax) + " buffers");
   }
@@ -92,6 +95,8 @@ Processing::Statistics Processing::statistics() const {
           .lost = lost_,
           .failed = failures.count() + failures.calls_not_made(),
           .buffers = engine.buffers,
+          .buffer_bytes_max = engine.memory_bytes_max,
+          .consumers_cpu_ns = engine.consumers_cpu_ns,
           .first_failure = failures.first()};
 }
 

@@ -31,6 +31,8 @@ class Processing {
     uint64_t lost = 0;     // before stop(), for want of memory
     uint64_t failed = 0;   // in which the analysis threw, and those of buffers for which its begin() did
     uint64_t buffers = 0;  // processed
+    uint64_t buffer_bytes_max = 0;
+    uint64_t consumers_cpu_ns = 0;  // of the processor's own threads
     std::string first_failure;
   };
   // After stop().

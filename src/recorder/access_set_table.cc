@@ -52,7 +52,8 @@ uint32_t AccessSetTable::finish(uint32_t stream, const uint32_t* words) {
 uint32_t AccessSetTable::intern(SetGap gap, std::vector<AccessRange>& ranges) {
   format::make_canonical(ranges);
   const auto seed = static_cast<uint64_t>(gap);
-  const uint64_t hash = std::max<uint64_t>(XXH3_64bits_withSeed(ranges.data(), ranges.size() * sizeof(AccessRange), seed), 1);
+  const uint64_t hash =
+      std::max<uint64_t>(XXH3_64bits_withSeed(ranges.data(), ranges.size() * sizeof(AccessRange), seed), 1);
   if (const uint32_t known = by_content_hash_.find(hash); known != UINT32_MAX) return known;
   if (rows_ >= sets_max_) return UINT32_MAX;
   const uint32_t row = add_row(gap, ranges);

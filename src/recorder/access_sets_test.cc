@@ -23,8 +23,8 @@ using testing::ElementsAre;
 class AccessSetsTest : public testing::Test {
  protected:
   void start(uint32_t access_sets_max = 1000) {
-    auto recorder = Recorder::start(
-        {.output_path = path_, .access_sets_max = access_sets_max, .cpu_switches = false, .facts = {}});
+    auto recorder =
+        Recorder::start({.output_path = path_, .access_sets_max = access_sets_max, .cpu_switches = false, .facts = {}});
     ASSERT_TRUE(recorder.ok()) << recorder.error().message;
     recorder_ = std::move(*recorder);
   }

@@ -313,7 +313,7 @@ void BlockBuilder::load_target(const Instruction& instruction, const Analysis& a
     address.is_32_bit = instruction.code.address_width == 32;
     address.displacement = to.mem.disp.has_displacement ? to.mem.disp.value : 0;
     if (analysis.is_rip_relative) {
-      address.is_rip_relative = true;
+      address.is_absolute = true;
       address.displacement += static_cast<int64_t>(instruction.next());
     }
     emit_.load_address(rax, address);

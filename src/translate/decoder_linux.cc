@@ -34,11 +34,30 @@ base::Status load_decoder() {
   return {};
 }
 
+namespace {
+
+// A SIB byte without base is one without, whatever the prefix says of the base's fourth bit; Zydis 4.0.0 then sees r13.
+void correct_base(Instruction& out) {
+  const auto& raw = out.code.raw;
+  if ((out.code.attributes & ZYDIS_ATTRIB_HAS_SIB) == 0 || raw.modrm.mod != 0 || (raw.sib.base & 7) != 5) return;
+  for (int i = 0; i < out.code.operand_count; ++i) {
+    ZydisDecodedOperand& operand = out.operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.encoding != ZYDIS_OPERAND_ENCODING_MODRM_RM) continue;
+    operand.mem.base = ZYDIS_REGISTER_NONE;
+    operand.mem.disp.has_displacement = 1;
+    operand.mem.disp.value = raw.disp.value;
+  }
+}
+
+}  // namespace
+
 bool decode(uint64_t address, uint64_t bytes_max, Instruction& out) {
   out.address = address;
   const auto* bytes = reinterpret_cast<const void*>(address);
-  return ZYAN_SUCCESS(g_decode(&g_decoder, bytes, std::min<uint64_t>(bytes_max, ZYDIS_MAX_INSTRUCTION_LENGTH),
-                               &out.code, out.operands));
+  const auto length = std::min<uint64_t>(bytes_max, ZYDIS_MAX_INSTRUCTION_LENGTH);
+  if (!ZYAN_SUCCESS(g_decode(&g_decoder, bytes, length, &out.code, out.operands))) return false;
+  correct_base(out);
+  return true;
 }
 
 }  // namespace contrafact::translate

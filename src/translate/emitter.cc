@@ -53,7 +53,7 @@ void Emitter::jump_local(int32_t offset) {
 
 // Always with a 32-bit displacement. No base: ModRM 00 with a SIB byte whose base is 101.
 void Emitter::load_address(Register to, const MemoryAddress& from) {
-  if (from.is_rip_relative) {
+  if (from.is_absolute) {
     move_immediate(
         to, from.is_32_bit ? static_cast<uint32_t>(from.displacement) : static_cast<uint64_t>(from.displacement));
     return;

@@ -17,7 +17,7 @@ struct MemoryAddress {
   Register base = no_register;
   Register index = no_register;
   uint8_t scale = 1;
-  bool is_rip_relative = false;  // then `displacement` is the whole address
+  bool is_absolute = false;  // `displacement` is the whole address
   bool is_32_bit = false;
   int64_t displacement = 0;
 };

@@ -63,6 +63,11 @@ bool must_run_natively(const Instruction& instruction) {
     case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_WRFSBASE:
     case ZYDIS_MNEMONIC_WRGSBASE:
+    case ZYDIS_MNEMONIC_SGDT:  // and the next ones: the kernel may stand in for them
+    case ZYDIS_MNEMONIC_SIDT:
+    case ZYDIS_MNEMONIC_SLDT:
+    case ZYDIS_MNEMONIC_SMSW:
+    case ZYDIS_MNEMONIC_STR:
     case ZYDIS_MNEMONIC_XEND:
     case ZYDIS_MNEMONIC_XABORT:
     case ZYDIS_MNEMONIC_IRET:
@@ -151,9 +156,10 @@ MemoryAddress address_of(const Instruction& instruction, const ZydisDecodedOpera
   out.is_32_bit = instruction.code.address_width == 32;
   out.displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
   if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) {
-    out.is_rip_relative = true;
+    out.is_absolute = true;
     out.displacement += static_cast<int64_t>(instruction.next());
   }
+  if (out.base == no_register && out.index == no_register) out.is_absolute = true;  // may have 64 bits
   return out;
 }
 
@@ -240,7 +246,8 @@ Analysis analyse(const Instruction& instruction) {
   if (out.accesses == 0) return out;
   const MemoryAccess& last = out.access[out.accesses - 1];
   const bool whole = last.size_bytes == 1 || last.size_bytes == 2 || last.size_bytes == 4 || last.size_bytes == 8;
-  out.can_compare = last.is_written && whole && !is_masked(code) && !out.is_repeated;
+  // Of two accesses the program's own would have to come first, should one fault.
+  out.can_compare = last.is_written && whole && out.accesses == 1 && !is_masked(code) && !out.is_repeated;
   out.is_commutative = last.is_written && last.is_read && is_commutative(code.mnemonic);
   return out;
 }

@@ -40,7 +40,7 @@ struct Analysis {
   bool needs_hook = false;
   bool is_repeated = false;     // rep movs and the like: the accesses are a pointer's way
   bool is_commutative = false;  // add, sub, inc, dec of memory
-  bool can_compare = false;     // the written access, the last one, is of 1, 2, 4 or 8 bytes, all of them written
+  bool can_compare = false;     // the only access is a write of 1, 2, 4 or 8 bytes, all of them written
   bool is_rip_relative = false;
   int accesses = 0;
   MemoryAccess access[kAccessesMax];

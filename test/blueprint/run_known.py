@@ -17,6 +17,9 @@ CASES = [
     ["--processor", "pool", "--consumers", "3", "--capacity", "100", "--queue", "1"] + OWN,
     ["--processor", "adaptive", "--capacity", "1000", "--queue", "4"] + OWN,
     ["--processor", "adaptive", "--memory", "1M"] + OWN,
+    ["--processor", "pool", "--coalescing", "off"] + OWN,
+    ["--processor", "direct"] + OWN,
+    ["--processor", "direct"],
     [],  # everything, with the defaults
 ]
 

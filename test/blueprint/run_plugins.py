@@ -34,7 +34,8 @@ def check_refused(build, program, folder):
         (["--queue", "0"], USAGE, "--queue 0: the queue must hold at least one buffer"),
         (["--memory", "1000"], USAGE, "--memory 1000: too little"),
         (["--consumers", "100000"], USAGE, "--consumers 100000: at most 256"),
-        (["--processor", "fast"], USAGE, "--processor fast: there are sync, pool and adaptive"),
+        (["--processor", "direct"] + plugin("throws"), INPUT, "--processor direct: the analysis"),
+        (["--processor", "fast"], USAGE, "--processor fast: there are sync, pool, adaptive and direct"),
     ]
     for options, status, line in cases:
         done = profile(build, f"{folder}/out", options, program)

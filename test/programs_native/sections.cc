@@ -127,11 +127,11 @@ void on_tick(int, siginfo_t*, void* context) {
 }
 
 void signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = on_tick;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigaction(SIGPROF, &action, nullptr);
-  struct sigaction back {};
+  struct sigaction back{};
   sigaction(SIGPROF, nullptr, &back);
   printf("the handler is ours: %d\n", back.sa_sigaction == on_tick);
   const itimerval every{{0, 500}, {0, 500}};
@@ -153,7 +153,7 @@ void signals() {
 sigjmp_buf jump_out;
 std::mutex handlers_mutex;
 void signal_jumps() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) {
     handlers_mutex.lock();
     shared_value++;
@@ -251,9 +251,15 @@ const struct {
   const char* name;
   void (*run)();
 } kCases[] = {
-    {"cancel", cancel},   {"cancel_asynchronously", cancel_asynchronously}, {"exceptions", exceptions},
-    {"jumps", jumps},     {"signals", signals},                             {"signal_jumps", signal_jumps},
-    {"forks", forks},     {"libraries", libraries},                         {"handed_over", handed_over},
+    {"cancel", cancel},
+    {"cancel_asynchronously", cancel_asynchronously},
+    {"exceptions", exceptions},
+    {"jumps", jumps},
+    {"signals", signals},
+    {"signal_jumps", signal_jumps},
+    {"forks", forks},
+    {"libraries", libraries},
+    {"handed_over", handed_over},
     {"ends_inside", ends_inside},
 };
 

@@ -1,5 +1,7 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.ForceInline;
+
 /**
  * What the injected code calls while the agent feeds an analysis (src/agent_jvm/analysis_probes.cc). All is inert until the
  * agent sets `live`; the class has no initialiser, since its callers run in the earliest part of the start-up.
@@ -17,11 +19,13 @@ public final class ContrafactAnalysis {
   }
 
   /** A method begins. Returns what its end takes. */
+  @ForceInline
   public static int enter(int method) {
     return live ? ContrafactAnalysisEvents.enter(method) : NOT_COUNTED;
   }
 
   /** A method catches an exception: it may have come from code that could not tell of its end. */
+  @ForceInline
   public static void caught(int caller, int method) {
     if (caller != NOT_COUNTED) {
       ContrafactAnalysisEvents.exit(method);
@@ -29,6 +33,7 @@ public final class ContrafactAnalysis {
   }
 
   /** A method ends, by an exception or not. */
+  @ForceInline
   public static void exit(int caller) {
     if (caller != NOT_COUNTED) {
       ContrafactAnalysisEvents.exit(caller);
@@ -43,6 +48,7 @@ public final class ContrafactAnalysis {
   }
 
   /** `method` made an object of this class. */
+  @ForceInline
   public static void allocated(Class<?> type, int method) {
     if (live) {
       ContrafactAnalysisEvents.allocate(type, method);
@@ -50,6 +56,7 @@ public final class ContrafactAnalysis {
   }
 
   /** `method` made this array. */
+  @ForceInline
   public static void allocatedArray(Object array, int length, int method) {
     if (live) {
       ContrafactAnalysisEvents.allocateArray(array.getClass(), length, method);

@@ -1,6 +1,8 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Writes an analysis's events into the current carrier's off-heap buffer (include/contrafact/deferred_buffer.h), and keeps
@@ -28,6 +30,7 @@ final class ContrafactAnalysisEvents {
     attach(null);
     swap(0);
     describe(null, null);
+    ContrafactDirect.prepare();
   }
 
   // Found by the JVM in the agent.
@@ -37,90 +40,154 @@ final class ContrafactAnalysisEvents {
   private static native int describe(Class<?> type, Object example);
 
   /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
+  @ForceInline
   private static Thread carrier() {
     return Thread.currentThread();
   }
 
-  /** The current carrier's buffer, with room for one event; 0 if the event is lost. */
-  private static long buffer() {
+  /** Of ContrafactDirect: the carrier keeps it where it would have a buffer. 0: the thread has ended. */
+  @ForceInline
+  static long shard() {
+    Thread carrier = carrier();
+    long shard = U.getLong(carrier, BUFFER);
+    return shard > 0 ? shard : shard == 0 ? attach(carrier) : 0;
+  }
+
+  @ForceInline
+  private static boolean hasRoom(long buffer) {
+    return buffer > 0 && U.getInt(buffer) < U.getInt(buffer + 4);
+  }
+
+  /** Another buffer for the current carrier, whose own has no room; 0 if the event is lost. */
+  private static long refill() {
     Thread carrier = carrier();
     long buffer = U.getLong(carrier, BUFFER);
-    if (buffer <= 0) {
-      buffer = buffer == 0 ? attach(carrier) : 0;
-      if (buffer == 0) {
-        return 0;
-      }
+    if (buffer == 0) {
+      buffer = attach(carrier);
     }
-    if (U.getInt(buffer) >= U.getInt(buffer + 4)) {
-      buffer = swap(U.getLong(buffer + 88));
-      if (buffer == 0) {
-        return 0;
-      }
+    if (buffer <= 0 || hasRoom(buffer)) {
+      return Math.max(buffer, 0);
+    }
+    buffer = swap(U.getLong(buffer + 88));
+    if (buffer != 0) {
       U.putLong(carrier, BUFFER, buffer);
     }
     return buffer;
   }
 
-  /** Where the event's arguments go; `commit` follows. */
-  private static long begin(long buffer, short kind) {
-    U.putShort(U.getLong(buffer + 32) + 2L * U.getInt(buffer), kind);
-    return U.getLong(buffer + 40) + 4L * U.getInt(buffer + 8);
+  /**
+   * Every event has one argument of 64 bits, of two halves, in column 0: the number of events is where the next one goes. It
+   * is in the code of all that is profiled: what seldom happens is kept out of it, and it is one method, for each one that is
+   * inlined costs the compilers time.
+   */
+  @ForceInline
+  private static void emit(short kind, int upper, int lower) {
+    long buffer = U.getLong(carrier(), BUFFER);
+    if (buffer > 0) {
+      int n = U.getInt(buffer);
+      if (n < U.getInt(buffer + 4)) {
+        U.putShort(U.getLong(buffer + 32) + 2L * n, kind);
+        U.putLong(U.getLong(buffer + 40) + 8L * n, (long) upper << 32 | lower);
+        U.putIntRelease(null, buffer, n + 1);
+        return;
+      }
+    }
+    emitIntoNext(kind, (long) upper << 32 | lower);
   }
 
-  private static void commit(long buffer, int arguments) {
-    U.putInt(buffer + 8, U.getInt(buffer + 8) + arguments);
-    U.putIntRelease(null, buffer, U.getInt(buffer) + 1);
-  }
-
-  private static void emit(short kind, int a, int b) {
-    long buffer = buffer();
+  @DontInline
+  private static void emitIntoNext(short kind, long argument) {
+    long buffer = refill();
     if (buffer != 0) {
-      long arguments = begin(buffer, kind);
-      U.putInt(arguments, a);
-      U.putInt(arguments + 4, b);
-      commit(buffer, 2);
+      append(buffer, kind, argument);
     }
   }
 
+  @ForceInline
+  private static void append(long buffer, short kind, long argument) {
+    long n = U.getInt(buffer);
+    U.putShort(U.getLong(buffer + 32) + 2 * n, kind);
+    U.putLong(U.getLong(buffer + 40) + 8 * n, argument);
+    U.putIntRelease(null, buffer, (int) n + 1);
+  }
+
   /** The field is set last: if the stack overflows in here, the method has not begun. */
+  @ForceInline
   static int enter(int method) {
     Thread thread = Thread.currentThread();
     int caller = U.getInt(thread, METHOD);
-    emit(CALL, caller, method);
+    if (ContrafactDirect.ON) {
+      ContrafactDirect.call(caller, method);
+    } else {
+      emit(CALL, caller, method);
+    }
     U.putInt(thread, METHOD, method);
     return caller;
   }
 
+  @ForceInline
   static void exit(int caller) {
     U.putInt(Thread.currentThread(), METHOD, caller);
   }
 
   static void exit(int caller, int method, int thrown) {
     U.putInt(Thread.currentThread(), METHOD, caller);
-    emit(EXIT, method, thrown);
+    emit(EXIT, thrown, method);
   }
 
+  @DontInline
+  private static int describeFirst(Class<?> type, Object example) {
+    return describe(type, example);
+  }
+
+  @ForceInline
   static void allocate(Class<?> type, int method) {
     int id = U.getInt(type, CLASS_ID);
-    if (id == 0) {
-      id = describe(type, null);
-    }
-    emit(ALLOCATE, method, id);
+    allocateOf(id != 0 ? id : describeFirst(type, null), method);
   }
 
+  @ForceInline
+  private static void allocateOf(int type, int method) {
+    if (ContrafactDirect.ON) {
+      ContrafactDirect.allocate(method, type, 0);
+    } else {
+      emit(ALLOCATE, type, method);
+    }
+  }
+
+  @ForceInline
   static void allocateArray(Class<?> type, int length, int method) {
     int id = U.getInt(type, CLASS_ID);
     if (id == 0) {
-      id = describe(type, null);
+      id = describeFirst(type, null);
     }
-    long buffer = buffer();
+    if (ContrafactDirect.ON) {
+      ContrafactDirect.allocate(method, id, length);
+    } else {
+      long buffer = U.getLong(carrier(), BUFFER);
+      if (hasRoom(buffer)) {
+        appendArray(buffer, (long) id << 32 | method, length);
+      } else {
+        emitArrayIntoNext((long) id << 32 | method, length);
+      }
+    }
+  }
+
+  @DontInline
+  private static void emitArrayIntoNext(long argument, int length) {
+    long buffer = refill();
     if (buffer != 0) {
-      long arguments = begin(buffer, ALLOCATE_ARRAY);
-      U.putInt(arguments, method);
-      U.putInt(arguments + 4, id);
-      U.putInt(arguments + 8, length);
-      commit(buffer, 3);
+      appendArray(buffer, argument, length);
     }
+  }
+
+  /** The length is in column 1, which only arrays have. */
+  @ForceInline
+  private static void appendArray(long buffer, long argument, int length) {
+    int cursor = U.getInt(buffer + 12);
+    U.putInt(U.getLong(buffer + 48) + 4L * cursor, length);
+    U.putInt(buffer + 12, cursor + 1);
+    append(buffer, ALLOCATE_ARRAY, argument);
   }
 
   static void allocateArrays(Object array, int dimensions, int method) {
@@ -141,10 +208,7 @@ final class ContrafactAnalysisEvents {
       return;
     }
     int id = U.getInt(type, CLASS_ID);
-    if (id == 0) {
-      id = describe(type, made);
-    }
-    emit(ALLOCATE, method, id);
+    allocateOf(id != 0 ? id : describeFirst(type, made), method);
   }
 
   /** -1: no array. Not java.lang.reflect.Array's, nor Class's methods: they may have probes. */

@@ -63,8 +63,10 @@ final class ContrafactEvents {
     context();
     makerContext();
     addVirtualThread(null);
-    addPool(0, null, 0, 0);
+    addPool(null);
+    addThreads(null);
     body(null, null, null);
+    entryPoint(null);
   }
 
   // Found by the JVM in the agent.
@@ -73,8 +75,10 @@ final class ContrafactEvents {
   static native int context();
   static native int makerContext();  // of the frame outside java.util.concurrent that leads here, alone
   static native int addVirtualThread(Thread thread);
-  static native int addPool(int kind, String name, int core, int max);
+  static native int addPool(Object pool);         // what its field holds from then on: the pool's id plus one
+  static native int addThreads(String executor);  // id plus one of the pool that stands for an executor's threads
   static native int body(Class<?> type, String method, String descriptor);
+  static native int entryPoint(Object code);  // the method that an executor calls
 
   /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
   static Thread carrier() {
@@ -136,101 +140,61 @@ final class ContrafactEvents {
     U.putIntRelease(null, buffer, n + 1);
   }
 
-  /** Writes the id and the time, which is read last so that attaching comes before; the operands follow, then `commit`. */
-  private static long begin(long buffer, int kind) {
-    U.putShort(U.getLong(buffer + 32) + 2L * U.getInt(buffer), (short) kind);
-    int times = U.getInt(buffer + 8);
-    U.putLong(U.getLong(buffer + 40) + 8L * times, System.nanoTime());
-    U.putInt(buffer + 8, times + 1);
-    return U.getLong(buffer + 48) + 4L * U.getInt(buffer + 12);
-  }
-
-  /** As `begin`, at the time of the event before it; reading the clock is most of what an event costs. */
-  private static long beginAlso(long buffer, int kind) {
-    int times = U.getInt(buffer + 8);
-    if (times == 0) {
-      return begin(buffer, kind);
+  /**
+   * Writes one event. The time is read last, so that attaching comes before; `also`: it tells more of what this thread's event
+   * before it told, and gets the same time, for reading the clock is most of what an event costs. There is always room for
+   * as many operands as any event has.
+   */
+  private static void write(Thread logical, int kind, boolean also, int operands, int a, int b, int c, int d) {
+    long buffer = bufferFor(logical);
+    if (buffer == 0) {
+      return;
     }
-    U.putShort(U.getLong(buffer + 32) + 2L * U.getInt(buffer), (short) kind);
-    long next = U.getLong(buffer + 40) + 8L * times;
-    U.putLong(next, U.getLong(next - 8));
+    int n = U.getInt(buffer);
+    int times = U.getInt(buffer + 8);
+    int words = U.getInt(buffer + 12);
+    long operand = U.getLong(buffer + 48) + 4L * words;
+    U.putInt(operand, a);
+    U.putInt(operand + 4, b);
+    U.putInt(operand + 8, c);
+    U.putInt(operand + 12, d);
+    U.putInt(buffer + 12, words + operands);
+    U.putShort(U.getLong(buffer + 32) + 2L * n, (short) kind);
+    long time = U.getLong(buffer + 40) + 8L * times;
+    U.putLong(time, also && times > 0 ? U.getLong(time - 8) : System.nanoTime());
     U.putInt(buffer + 8, times + 1);
-    return U.getLong(buffer + 48) + 4L * U.getInt(buffer + 12);
-  }
-
-  private static void commit(long buffer, int operands) {
-    U.putInt(buffer + 12, U.getInt(buffer + 12) + operands);
-    U.putIntRelease(null, buffer, U.getInt(buffer) + 1);
+    U.putIntRelease(null, buffer, n + 1);
   }
 
   static void emit(Thread logical, int kind) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      begin(buffer, kind);
-      commit(buffer, 0);
-    }
+    write(logical, kind, false, 0, 0, 0, 0, 0);
   }
 
   static void emit(Thread logical, int kind, int a) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      U.putInt(begin(buffer, kind), a);
-      commit(buffer, 1);
-    }
+    write(logical, kind, false, 1, a, 0, 0, 0);
   }
 
   static void emit(Thread logical, int kind, int a, int b) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      long words = begin(buffer, kind);
-      U.putInt(words, a);
-      U.putInt(words + 4, b);
-      commit(buffer, 2);
-    }
+    write(logical, kind, false, 2, a, b, 0, 0);
   }
 
   static void emit(Thread logical, int kind, int a, int b, int c) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      long words = begin(buffer, kind);
-      U.putInt(words, a);
-      U.putInt(words + 4, b);
-      U.putInt(words + 8, c);
-      commit(buffer, 3);
-    }
-  }
-
-  /** Tells more of what the event that this thread has just emitted told: it gets the same time. */
-  static void emitAlso(Thread logical, int kind, int a, int b) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      long words = beginAlso(buffer, kind);
-      U.putInt(words, a);
-      U.putInt(words + 4, b);
-      commit(buffer, 2);
-    }
-  }
-
-  static void emitAlso(Thread logical, int kind, int a, int b, int c) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      long words = beginAlso(buffer, kind);
-      U.putInt(words, a);
-      U.putInt(words + 4, b);
-      U.putInt(words + 8, c);
-      commit(buffer, 3);
-    }
+    write(logical, kind, false, 3, a, b, c, 0);
   }
 
   static void emit(Thread logical, int kind, int a, int b, int c, int d) {
-    long buffer = bufferFor(logical);
-    if (buffer != 0) {
-      long words = begin(buffer, kind);
-      U.putInt(words, a);
-      U.putInt(words + 4, b);
-      U.putInt(words + 8, c);
-      U.putInt(words + 12, d);
-      commit(buffer, 4);
-    }
+    write(logical, kind, false, 4, a, b, c, d);
+  }
+
+  static void emitAlso(Thread logical, int kind, int a) {
+    write(logical, kind, true, 1, a, 0, 0, 0);
+  }
+
+  static void emitAlso(Thread logical, int kind, int a, int b) {
+    write(logical, kind, true, 2, a, b, 0, 0);
+  }
+
+  static void emitAlso(Thread logical, int kind, int a, int b, int c) {
+    write(logical, kind, true, 3, a, b, c, 0);
   }
 }

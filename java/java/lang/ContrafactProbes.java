@@ -5,7 +5,9 @@ import static java.lang.ContrafactTasks.*;
 
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletableFuture.AsynchronousCompletionTask;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -34,6 +36,8 @@ public final class ContrafactProbes {
   private static final int SLEEP = 1;
 
   private static final int UNKNOWN = -1;
+  static final long WAIT_OVER = 3;         // a wait's token: it had an end before it began, and takes no time
+  private static final int FUTURE_COMPLETING = 1;  // FutureTask.COMPLETING; what is greater is done
 
   private ContrafactProbes() {}
 
@@ -52,9 +56,14 @@ public final class ContrafactProbes {
   // ---- brackets
 
   static long startTask(Thread thread, int id) {
+    emit(thread, TASK_START, id);
+    return startQuietly(thread, id);
+  }
+
+  /** As startTask, whose event was emitted already. */
+  static long startQuietly(Thread thread, int id) {
     int quiet = U.getInt(thread, QUIET);
     U.putInt(thread, QUIET, 0);
-    emit(thread, TASK_START, id);
     return (long) id << 32 | (long) quiet << 1 | 1;
   }
 
@@ -94,7 +103,16 @@ public final class ContrafactProbes {
     }
     int word = task == null ? NONE : idToWaitFor(task);
     emit(thread, WAIT_BEGIN, word, context());
-    return 1;
+    return task != null && isOver(task) ? WAIT_OVER : 1;
+  }
+
+  /** Whether a wait for `task` will not block. False if only the program's code could tell. */
+  private static boolean isOver(Object task) {
+    if (task instanceof CompletableFuture) {
+      return U.getReferenceVolatile(task, COMPLETABLE_RESULT) != null;
+    }
+    return task instanceof FutureTask ? U.getIntVolatile(task, FUTURE_STATE) > FUTURE_COMPLETING
+        : task instanceof ForkJoinTask && ((ForkJoinTask<?>) task).isDone();
   }
 
   private static int idToWaitFor(Object task) {
@@ -108,10 +126,15 @@ public final class ContrafactProbes {
       return;
     }
     Thread thread = Thread.currentThread();
-    if (token == 1) {
+    if ((token & 1) != 0) {
       int outcome = failure == null && task instanceof Thread && ((Thread) task).isAlive() ? TIMEOUT : outcomeOf(failure);
       boolean got = task != null && outcome != TIMEOUT && outcome != INTERRUPTED;
-      emit(thread, WAIT_END, got ? idToWaitFor(task) : NONE, outcome);
+      int id = got ? idToWaitFor(task) : NONE;
+      if (token == WAIT_OVER) {
+        emitAlso(thread, WAIT_END, id, outcome);
+      } else {
+        emit(thread, WAIT_END, id, outcome);
+      }
     }
     U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
   }

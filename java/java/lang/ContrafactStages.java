@@ -92,6 +92,15 @@ public final class ContrafactStages {
 
   /** The stage's function is called. */
   public static long stageStart(Object stage) {
+    return start(stage, false);
+  }
+
+  /** As stageStart, where the stage was created just before: what lies between is the probes' own time. */
+  public static long stageStartNow(Object stage) {
+    return start(stage, true);
+  }
+
+  private static long start(Object stage, boolean now) {
     if (!live || stage == null) {
       return 0;
     }
@@ -100,7 +109,13 @@ public final class ContrafactStages {
       return 0;
     }
     mark(stage, COMPLETABLE, STARTED);
-    return startTask(Thread.currentThread(), word & ID);
+    Thread thread = Thread.currentThread();
+    if (now) {
+      emitAlso(thread, TASK_START, word & ID);
+    } else {
+      emit(thread, TASK_START, word & ID);
+    }
+    return startQuietly(thread, word & ID);
   }
 
   /** It returned; `failure` is what it threw or, in whenComplete, was given. */
@@ -281,7 +296,7 @@ public final class ContrafactStages {
     }
     int word = wordOf(task, FORK_JOIN) & ID;
     emit(thread, WAIT_BEGIN, word == 0 ? NONE : word, ContrafactContexts.ofJoin(task));
-    return 1;
+    return ((ForkJoinTask<?>) task).isDone() ? WAIT_OVER : 1;
   }
 
   public static void joinEnd(Throwable failure, long token, Object task) {

@@ -43,22 +43,13 @@ final class ContrafactTasks {
   static final Class<?> INNOCUOUS = type("jdk.internal.misc.InnocuousThread");
   static final Class<?> CARRIER = type("jdk.internal.misc.CarrierThread");
   static final long FUTURE_STATE = offset(FutureTask.class, "state");
+  static final long COMPLETABLE_RESULT = offset(CompletableFuture.class, "result");
   static final Class<?> ALT_RESULT = type("java.util.concurrent.CompletableFuture$AltResult");
   static final long ALT_RESULT_CAUSE = offset(ALT_RESULT, "ex");
   static final Class<?> UNI_RELAY = type("java.util.concurrent.CompletableFuture$UniRelay");
   static final Class<?> BI_RELAY = type("java.util.concurrent.CompletableFuture$BiRelay");
-  private static int perTask;       // the pool that stands for all ThreadPerTaskExecutors
-  private static int asyncThreads;  // the pool that stands for the thread per task of CompletableFuture
-
-  private static final int CLAIMED = -2;  // a pool's number while it is being registered; -1 is of the library's own
-
-  // format::PoolKind
-  private static final int KIND_THREAD_POOL = 0;
-  private static final int KIND_SCHEDULED = 1;
-  private static final int KIND_FORK_JOIN = 2;
-  private static final int KIND_PER_TASK = 3;
-
-  private static final int NONE_MAX = -1;
+  private static int perTask;       // numbers of the pools that stand for threads made one a task
+  private static int asyncThreads;
 
   private ContrafactTasks() {}
 
@@ -68,7 +59,7 @@ final class ContrafactTasks {
     int before = U.getIntAcquire(thread, field);
     mark(thread, field, STARTED);
     U.compareAndSetInt(thread, field, before | STARTED, before);
-    if (FUTURE_STATE < 0 || THREAD_TARGET < 0 || ALT_RESULT_CAUSE < 0) {
+    if (FUTURE_STATE < 0 || COMPLETABLE_RESULT < 0 || THREAD_TARGET < 0 || ALT_RESULT_CAUSE < 0) {
       throw new InternalError("fields of the JDK");
     }
   }
@@ -127,68 +118,28 @@ final class ContrafactTasks {
   }
 
   static int poolOf(ThreadPoolExecutor pool) {
-    int id = U.getIntAcquire(pool, THREAD_POOL);
-    if (id == 0 || id == CLAIMED) {
-      boolean scheduled = pool instanceof java.util.concurrent.ScheduledThreadPoolExecutor;
-      int core = pool.getCorePoolSize();
-      id = register(pool, THREAD_POOL, scheduled ? KIND_SCHEDULED : KIND_THREAD_POOL, name(pool, pool.getThreadFactory()),
-          core, scheduled ? core : pool.getMaximumPoolSize());
-    }
-    return id - 1;
+    int number = U.getIntAcquire(pool, THREAD_POOL);
+    return (number != 0 ? number : ContrafactEvents.addPool(pool)) - 1;
   }
 
   static int poolOf(ForkJoinPool pool) {
-    int id = U.getIntAcquire(pool, FORK_JOIN_POOL);
-    if (id == 0 || id == CLAIMED) {
-      int size = pool.getParallelism();
-      id = register(pool, FORK_JOIN_POOL, KIND_FORK_JOIN,
-          pool == ForkJoinPool.commonPool() ? "ForkJoinPool.commonPool" : name(pool, pool), size, size);
-    }
-    return id - 1;
+    int number = U.getIntAcquire(pool, FORK_JOIN_POOL);
+    return (number != 0 ? number : ContrafactEvents.addPool(pool)) - 1;
   }
 
-  /** All of them as one: they share no workers, and a program may make one for each request. */
+  /** All of them as one. */
   static int poolOfThreads() {
     if (perTask == 0) {
-      perTask = 1 + ContrafactEvents.addPool(
-          KIND_PER_TASK, "java.util.concurrent.ThreadPerTaskExecutor", 0, NONE_MAX);
+      perTask = ContrafactEvents.addThreads("java.util.concurrent.ThreadPerTaskExecutor");
     }
     return perTask - 1;
   }
 
   static int poolOfAsyncThreads() {
     if (asyncThreads == 0) {
-      asyncThreads = 1 + ContrafactEvents.addPool(
-          KIND_PER_TASK, "java.util.concurrent.CompletableFuture$ThreadPerTaskExecutor", 0, NONE_MAX);
+      asyncThreads = ContrafactEvents.addThreads("java.util.concurrent.CompletableFuture$ThreadPerTaskExecutor");
     }
     return asyncThreads - 1;
-  }
-
-  /** Of the threads that meet here one registers the pool; the others wait the microseconds that it takes. */
-  private static int register(Object pool, long field, int kind, String name, int core, int max) {
-    if (!U.compareAndSetInt(pool, field, 0, CLAIMED)) {
-      int id = U.getIntAcquire(pool, field);
-      for (; id == CLAIMED; id = U.getIntAcquire(pool, field)) {
-        Thread.onSpinWait();
-      }
-      return id;
-    }
-    int id = 0;
-    try {
-      id = 1 + ContrafactEvents.addPool(kind, name, core, max == Integer.MAX_VALUE ? NONE_MAX : max);
-    } finally {
-      U.putIntRelease(pool, field, id);
-    }
-    return id;
-  }
-
-  /** The class's name and, where the JDK gives one, the prefix of its threads' names. */
-  private static String name(Object pool, Object namer) {
-    String field = namer == pool ? "workerNamePrefix" : "namePrefix";
-    long prefix = offset(namer == pool ? ForkJoinPool.class : namer.getClass(), field);
-    Object text = prefix < 0 || !namer.getClass().getName().startsWith("java.util.concurrent.")
-        ? null : U.getReference(namer, prefix);
-    return text instanceof String ? pool.getClass().getName() + " " + text : pool.getClass().getName();
   }
 
   /** What a task will run: the method behind a lambda, or the named method of the innermost thing that is wrapped. */
@@ -207,9 +158,9 @@ final class ContrafactTasks {
     int body = U.getInt(type, BODY);
     if (body == 0) {
       Object[] lambda = (Object[]) U.getReferenceAcquire(type, LAMBDA);
-      body = 1 + (lambda == null ? ContrafactEvents.body(type, entryPoint(code), null)
+      body = 1 + (lambda == null ? ContrafactEvents.entryPoint(code)
           : ContrafactEvents.body((Class<?>) lambda[0], (String) lambda[1], (String) lambda[2]));
-      U.putInt(type, BODY, body == 0 ? NONE_MAX : body);
+      U.putInt(type, BODY, body == 0 ? -1 : body);
     }
     return body < 0 ? ContrafactEvents.NONE : body - 1;
   }
@@ -235,23 +186,6 @@ final class ContrafactTasks {
       U.putLong(type, INNER, offset);
     }
     return offset < 0 ? code : U.getReference(code, offset);
-  }
-
-  private static String entryPoint(Object code) {
-    if (code instanceof ForkJoinTask) {
-      return "compute";
-    }
-    if (code instanceof java.util.concurrent.Callable) {
-      return "call";
-    }
-    if (code instanceof Runnable) {
-      return "run";
-    }
-    if (code instanceof java.util.function.Supplier) {
-      return "get";
-    }
-    return code instanceof java.util.function.Consumer || code instanceof java.util.function.BiConsumer
-        ? "accept" : "apply";
   }
 
   /** The lambda metafactory made the class `proxy` for a method. */

@@ -1,0 +1,108 @@
+#include "agent_jvm/pools.h"
+
+#include "agent_jvm/agent_state.h"
+#include "agent_jvm/method_table.h"
+
+namespace contrafact::agent_jvm {
+namespace {
+
+constexpr jint kUnlimited = INT32_MAX;  // as a pool's size, in Java; in a trace it is none
+constexpr char kForkJoinPool[] = "java/util/concurrent/ForkJoinPool";
+constexpr char kScheduledPool[] = "java/util/concurrent/ScheduledThreadPoolExecutor";
+
+// Of `object`; 0 or null if it has none of the kind.
+jint call_int(JNIEnv* jni, jobject object, const char* getter) {
+  jmethodID method = jni->GetMethodID(jni->GetObjectClass(object), getter, "()I");
+  const jint value = method ? jni->CallIntMethod(object, method) : 0;
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+  return value;
+}
+
+bool is_instance(JNIEnv* jni, jobject object, const char* class_name) {
+  jclass type = jni->FindClass(class_name);
+  if (!type) jni->ExceptionClear();
+  return type && jni->IsInstanceOf(object, type);
+}
+
+bool is_common_pool(JNIEnv* jni, jobject pool) {
+  jclass type = jni->FindClass(kForkJoinPool);
+  jfieldID common = type ? jni->GetStaticFieldID(type, "common", "Ljava/util/concurrent/ForkJoinPool;") : nullptr;
+  const bool same = common && jni->IsSameObject(pool, jni->GetStaticObjectField(type, common));
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+  return same;
+}
+
+}  // namespace
+
+// Of the threads that meet here all describe the pool, and one makes its row.
+jint Pools::number(JNIEnv* jni, jobject pool) {
+  jfieldID field = jni->GetFieldID(jni->GetObjectClass(pool), "contrafactPool", "I");
+  if (!field) {
+    jni->ExceptionClear();
+    return 0;
+  }
+  const format::PoolRow row = describe(jni, pool, is_instance(jni, pool, kForkJoinPool));
+  std::lock_guard lock(mutex_);
+  jint number = jni->GetIntField(pool, field);
+  if (number != 0) return number;
+  number = static_cast<jint>(recorder_.add_pool(row).value) + 1;
+  jni->SetIntField(pool, field, number);
+  return number;
+}
+
+jint Pools::number_of_threads(std::string_view class_name) {
+  std::lock_guard lock(mutex_);
+  jint& number = of_threads_[std::string(class_name)];
+  if (number == 0) {
+    format::PoolRow row;
+    row.name = recorder_.intern(class_name);
+    row.kind = format::PoolKind::thread_per_task;
+    row.core_size = 0;
+    row.max_size = UINT32_MAX;
+    number = static_cast<jint>(recorder_.add_pool(row).value) + 1;
+  }
+  return number;
+}
+
+format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
+  format::PoolRow row;
+  if (fork_join) {
+    row.kind = format::PoolKind::fork_join;
+    row.core_size = row.max_size = static_cast<uint32_t>(call_int(jni, pool, "getParallelism"));
+    row.name = recorder_.intern(is_common_pool(jni, pool) ? "ForkJoinPool.commonPool"
+                                                          : name(jni, pool, pool, "workerNamePrefix"));
+    return row;
+  }
+  const bool scheduled = is_instance(jni, pool, kScheduledPool);
+  row.kind = scheduled ? format::PoolKind::scheduled_thread_pool : format::PoolKind::thread_pool;
+  row.core_size = static_cast<uint32_t>(call_int(jni, pool, "getCorePoolSize"));
+  const jint max = call_int(jni, pool, "getMaximumPoolSize");
+  row.max_size = scheduled ? row.core_size : max == kUnlimited ? UINT32_MAX : static_cast<uint32_t>(max);
+  jfieldID factory =
+      jni->GetFieldID(jni->GetObjectClass(pool), "threadFactory", "Ljava/util/concurrent/ThreadFactory;");
+  if (!factory) jni->ExceptionClear();
+  row.name = recorder_.intern(name(jni, pool, factory ? jni->GetObjectField(pool, factory) : pool, "namePrefix"));
+  return row;
+}
+
+// The class's name and, where `namer` is the JDK's own and has one, the prefix of its threads' names.
+std::string Pools::name(JNIEnv* jni, jobject pool, jobject namer, const char* prefix_field) {
+  std::string text = dotted_name(signature_of(jni, pool));
+  if (!namer || !signature_of(jni, namer).starts_with("Ljava/util/concurrent/")) return text;
+  jfieldID field = jni->GetFieldID(jni->GetObjectClass(namer), prefix_field, "Ljava/lang/String;");
+  if (!field) {
+    jni->ExceptionClear();
+    return text;
+  }
+  auto prefix = static_cast<jstring>(jni->GetObjectField(namer, field));
+  return prefix ? text + " " + text_of(jni, prefix) : text;
+}
+
+std::string Pools::signature_of(JNIEnv* jni, jobject object) {
+  char* signature = nullptr;
+  if (jvmti_->GetClassSignature(jni->GetObjectClass(object), &signature, nullptr) != JVMTI_ERROR_NONE) return {};
+  JvmtiMemory release(jvmti_, signature);
+  return signature;
+}
+
+}  // namespace contrafact::agent_jvm

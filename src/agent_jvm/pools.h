@@ -1,0 +1,39 @@
+// Rows of the trace's pool table for the executors of the running program. The number of a pool is kept in a field that
+// the agent adds to it.
+//
+// Thread-safe. Runs Java code (the pool's own getters), so never under a lock.
+#pragma once
+
+#include <jvmti.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "recorder/recorder.h"
+
+namespace contrafact::agent_jvm {
+
+class Pools {
+ public:
+  Pools(jvmtiEnv* jvmti, recorder::Recorder& recorder) : jvmti_(jvmti), recorder_(recorder) {}
+
+  // What the field of `pool` (a ThreadPoolExecutor or ForkJoinPool) holds from then on: its id plus one.
+  jint number(JNIEnv* jni, jobject pool);
+  // All threads that executors of this class make, one for each task, as one pool: they share no workers, and a program
+  // may make such an executor for each request.
+  jint number_of_threads(std::string_view class_name);
+
+ private:
+  format::PoolRow describe(JNIEnv* jni, jobject pool, bool fork_join);
+  std::string signature_of(JNIEnv* jni, jobject object);
+  std::string name(JNIEnv* jni, jobject pool, jobject namer, const char* prefix_field);
+
+  jvmtiEnv* jvmti_;
+  recorder::Recorder& recorder_;
+  std::mutex mutex_;  // of giving numbers
+  std::map<std::string, jint> of_threads_;
+};
+
+}  // namespace contrafact::agent_jvm
