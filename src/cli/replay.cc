@@ -200,7 +200,8 @@ table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
   table.add_row({"recorded", "measured", outcome.recorded_ns, {}, {}, {}, {}, {}});
   for (const MethodRuns& runs : outcome.methods) {
     if (!runs.impossible.empty() || runs.before_ns.empty()) {
-      table.add_row({runs.method, runs.origin, {}, {}, {}, {}, {}, "not done: " + runs.impossible});
+      table.add_row({runs.method, runs.origin, {}, {}, {}, {}, {}, "not done"});
+      table.add_note(runs.method + ": " + runs.impossible);
       continue;
     }
     const MethodRow row = row_of(runs, outcome.recorded_ns);
@@ -274,6 +275,10 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
   document["simulated_error"] = outcome.baseline.error;
   document["methods"] = table::rows_json(methods_table(trace, outcome));
   document["parts"] = table::rows_json(parts_table(outcome));
+  document["not_done"] = nlohmann::ordered_json::object();
+  for (const MethodRuns& runs : outcome.methods) {
+    if (!runs.impossible.empty()) document["not_done"][runs.method] = runs.impossible;
+  }
   document["notes"] = outcome.notes;
   return table::json_text(document);
 }

@@ -140,7 +140,7 @@ class Run {
       case ActionCode::credit_fire:
         return add_one(thread, counts_[action.value], action.code == ActionCode::sem_post);
       case ActionCode::credit_wait:
-        return come(thread, action.value);
+        return come(thread, action);
       case ActionCode::token_fire:
         return add_one(thread, tokens_[action.value], false);
       case ActionCode::token_wait:
@@ -266,13 +266,15 @@ class Run {
     park(thread);
   }
 
-  void come(uint32_t thread, uint64_t condition) {
-    const std::vector<uint32_t>& needs = schedule_.credit_needs[condition];
-    LiveCount& signals = counts_[condition];
+  // In the recorded order each comer needs what it needed itself, in others what its place among the comers needs.
+  void come(uint32_t thread, const Action& action) {
+    const std::vector<uint32_t>& needs = schedule_.credit_needs[action.value];
+    LiveCount& signals = counts_[action.value];
     await_turn(thread);
     {
       std::lock_guard guard(signals.mutex);
-      const uint32_t need = needs[std::min<size_t>(signals.comers++, needs.size() - 1)];
+      const size_t place = std::min<size_t>(signals.comers++, needs.size() - 1);
+      const uint32_t need = recorded_ ? action.need : needs[place];
       if (signals.count >= need) return end_turn(thread);
       signals.waiting.push_back({thread, need});
       if (deterministic_) turns_.leave(thread);
