@@ -21,6 +21,7 @@ ALLOWED = {
     "online": ["base", "deferred"],
     "agent_jvm": ["base", "format", "deferred", "recorder", "online", "classfile"],
     "translate": ["base"],
+    "instrumented": [],
     "agent_native": ["base", "format", "deferred", "recorder", "translate"],
     "model": ["base", "format"],
     "symbols": ["base", "format", "model"],

@@ -9,6 +9,7 @@
 #include "agent_native/agent.h"
 #include "agent_native/recording.h"
 #include "agent_native/signal_handlers.h"
+#include "contrafact/accesses.h"
 #include "recorder/access_sets.h"
 #include "translate/translator.h"
 
@@ -38,6 +39,11 @@ struct Sets {
   std::atomic<uint64_t> outside{0};
 };
 constinit Sets* g_state = nullptr;
+
+// Programs that tell of their accesses themselves (contrafact/accesses.h): nothing is translated.
+std::atomic<bool> g_instrumented{false};
+thread_local constinit uint8_t t_wanted __attribute__((tls_model("initial-exec"))) = 0;
+thread_local constinit bool t_noting __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
 
@@ -205,6 +211,7 @@ void write_sets_facts(recorder::Recorder& recorder) {
   }
   fact("segments.incomplete", incomplete);
   if (g_state->period_ns != 0) fact("sections.outside_window", g_state->outside.load(std::memory_order_relaxed));
+  recorder.add_fact("sets.source", g_instrumented.load(std::memory_order_relaxed) ? "compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
@@ -224,6 +231,7 @@ void detach_sets() {
   SetsThread* thread = t_sets;
   if (!thread) return;
   t_sets = nullptr;
+  t_wanted = 0;
   t_thread.mode = Mode::native;
   g_state->translator->detach();
   delete thread;
@@ -235,6 +243,11 @@ void SetsCall::begin(uint64_t* slot) {
   slot_ = slot;
   outer_ = thread->call;
   thread->call = this;
+  if (g_instrumented.load(std::memory_order_relaxed)) {
+    from_ = t_noting ? From::foreign : t_wanted != 0 ? From::translated : From::native;
+    t_wanted = 0;
+    return;
+  }
   switch (t_thread.mode) {
     case Mode::native:
       break;
@@ -263,6 +276,10 @@ void SetsCall::end() {
   thread->call = outer_;
   if (from_ == From::foreign) {
     thread->tainted = true;
+    return;
+  }
+  if (g_instrumented.load(std::memory_order_relaxed)) {
+    t_wanted = thread->observing && thread->holds_any();
     return;
   }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
@@ -311,7 +328,33 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   if (thread.observing) translator.begin_segment(stack_pointer);
 }
 
+int begin_instrumented() {
+  if (!sets_are_on()) return 0;
+  g_instrumented.store(true, std::memory_order_relaxed);
+  return 1;
+}
+
+const volatile uint8_t* wanted_flag() {
+  return &t_wanted;
+}
+
+// The value after it is not known: every write counts as one that changes.
+void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
+  if (t_noting || !t_thread.thread) return;
+  t_noting = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if ((flags & translate::kAccessWrite) != 0) flags |= translate::kAccessChanged;
+  g_state->translator->note(const_cast<const void*>(begin), bytes, flags);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  t_noting = false;
+}
+
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) const contrafact_accesses contrafact_accesses_of_agent;
+const contrafact_accesses contrafact_accesses_of_agent = {CONTRAFACT_ACCESSES_VERSION, begin_instrumented, wanted_flag,
+                                                          note_access};
+static_assert(CONTRAFACT_ACCESS_READ == translate::kAccessRead && CONTRAFACT_ACCESS_WRITE == translate::kAccessWrite);
 
 void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken) {
   SetsThread* thread = t_sets;

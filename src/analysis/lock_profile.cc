@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
+#include "graph/sync_graph.h"
 #include "model/text_names.h"
 
 namespace contrafact::analysis {
@@ -41,7 +41,8 @@ struct Gathered {
 
 class Profiler {
  public:
-  explicit Profiler(const model::Trace& trace) : trace_(trace), sections_(model::critical_sections(trace)) {}
+  explicit Profiler(const model::Trace& trace)
+      : trace_(trace), sections_(model::critical_sections(trace)), sites_of_(trace) {}
 
   LockProfile run() {
     profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
@@ -56,7 +57,9 @@ class Profiler {
       begin = end;
     }
     add_failed_tries();
+    follow_critical_path();
     finish();
+    profile_.sites = sites_of_.sites();
     return std::move(profile_);
   }
 
@@ -78,18 +81,7 @@ class Profiler {
     for (auto& waits : waits_of_thread_) std::sort(waits.begin(), waits.end());
   }
 
-  uint32_t site_of(model::ContextId context) {
-    // By the innermost frame only: contended acquisitions have their callers too, uncontended ones have not.
-    const auto method = context.valid() ? trace_.contexts[context.index()].method : model::MethodId::none();
-    const uint32_t line = context.valid() ? trace_.contexts[context.index()].line : 0;
-    const auto known = site_of_code_.find({method.value, line});
-    if (known != site_of_code_.end()) return known->second;
-    std::string label = context.valid() ? trace_.frame_label(context) : "?";
-    const auto [found, added] = site_of_label_.try_emplace(label, static_cast<uint32_t>(profile_.sites.size()));
-    if (added) profile_.sites.push_back({std::move(label), context});
-    site_of_code_[{method.value, line}] = found->second;
-    return found->second;
-  }
+  uint32_t site_of(model::ContextId context) { return sites_of_.of(context); }
 
   void add_lock(size_t begin, size_t end) {
     const LockId lock = sections_[begin].lock;
@@ -168,6 +160,35 @@ class Profiler {
     }
   }
 
+  void follow_critical_path() {
+    if (sections_.empty()) return;
+    const graph::SectionOrder recorded = graph::recorded_order(trace_, sections_);
+    const graph::SyncGraph graph = graph::build_sync_graph(trace_, sections_, recorded);
+    profile_.critical_ns = graph.duration_ns();
+    std::vector<std::vector<graph::PathPart>> runs(trace_.threads.size());  // of the path, by thread
+    for (const graph::PathPart& part : graph::critical_path(graph, recorded)) {
+      if (part.handed != UINT32_MAX) {
+        add_critical(sections_[part.handed], part.end_ns - part.begin_ns);
+      } else if (!part.woken) {
+        runs[part.thread.index()].push_back(part);
+      }
+    }
+    for (const CriticalSection& section : sections_) {
+      const auto& of_thread = runs[section.thread.index()];
+      auto part = std::partition_point(of_thread.begin(), of_thread.end(),
+                                       [&](const graph::PathPart& each) { return each.end_ns <= section.acquire_ns; });
+      for (; part != of_thread.end() && part->begin_ns < section.release_ns; ++part) {
+        add_critical(section,
+                     std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns));
+      }
+    }
+  }
+
+  void add_critical(const CriticalSection& section, int64_t part_ns) {
+    sites_[{section.lock.value, site_of(section.site)}].use.critical_ns += part_ns;
+    locks_[section.lock.value].gathered.use.critical_ns += part_ns;
+  }
+
   double share(int64_t part_ns, int64_t whole_ns) const {
     return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
   }
@@ -178,6 +199,7 @@ class Profiler {
       LockRowStats row{LockId(lock), lock_name(trace_, LockId(lock)), totals.gathered.use};
       row.held_share = share(totals.held_ns, profile_.run_ns);
       row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
+      row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
       row.threads = static_cast<uint32_t>(totals.threads.size());
       profile_.locks.push_back(std::move(row));
     }
@@ -185,6 +207,7 @@ class Profiler {
       gathered.finish();
       LockSiteStats row{LockId(key.first), key.second, gathered.use};
       row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
+      row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
       const auto most = std::max_element(gathered.owners_ns.begin(), gathered.owners_ns.end(),
                                          [](const auto& x, const auto& y) { return x.second < y.second; });
       if (most != gathered.owners_ns.end()) {
@@ -206,8 +229,7 @@ class Profiler {
   LockProfile profile_;
   std::map<uint32_t, LockTotals> locks_;
   std::map<std::pair<uint32_t, uint32_t>, Gathered> sites_;  // by lock and site
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> site_of_code_;
-  std::unordered_map<std::string, uint32_t> site_of_label_;
+  LockSites sites_of_;
   std::vector<std::vector<std::pair<int64_t, int64_t>>> waits_of_thread_;
 };
 

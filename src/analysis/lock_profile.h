@@ -4,7 +4,11 @@
 // sections of other threads that lie in it, by time. What no section covers is the way from a release to the next
 // acquisition: the system's wake-up.
 //
-// Pure function. Cost: the model's critical sections, a sort, and for each contended acquisition the sections within
+// The critical path is the chain of work and hand-overs that the run's end waited for (graph/sync_graph.h). A lock is
+// on it while the thread that the path runs through holds the lock, and while the path waits for it; an instant counts
+// for each lock held then.
+//
+// Pure function. Cost: the model's critical sections, two sorts, and for each contended acquisition the sections within
 // its wait.
 #pragma once
 
@@ -12,18 +16,13 @@
 #include <vector>
 
 #include "analysis/duration_stats.h"
+#include "analysis/lock_sites.h"
 #include "model/critical_sections.h"
 #include "model/trace.h"
 
 namespace contrafact::analysis {
 
 using model::LockId;
-
-// Code that asks for a lock: equal text is the same site, whichever copy of inlined code was running.
-struct LockSite {
-  std::string label;         // "consumer (pbzip2.cpp:1021)", "?" if unknown
-  model::ContextId context;  // one of its contexts
-};
 
 struct LockUse {
   uint64_t acquisitions = 0;  // had; for conditions and barriers: waits that ended well
@@ -34,15 +33,17 @@ struct LockUse {
   DurationStats hold;         // of the acquisitions; none where nothing is held
   int64_t owner_wait_ns = 0;  // of the wait, while a section of another thread was seen
   int64_t chained_ns = 0;     // of that, while the owner itself waited for a lock
+  int64_t critical_ns = 0;    // of the critical path: while it was held there, or being handed over
 };
 
 struct LockRowStats {
   LockId lock;
   std::string name;  // the variable's, or "mutex 3": its number in the trace
   LockUse use;
-  double held_share = 0;  // of the run, during which anybody held it
-  double wait_share = 0;  // of the threads' time together, spent waiting for it
-  uint32_t threads = 0;   // that used it
+  double held_share = 0;      // of the run, during which anybody held it
+  double wait_share = 0;      // of the threads' time together, spent waiting for it
+  double critical_share = 0;  // of the critical path
+  uint32_t threads = 0;       // that used it
 };
 
 struct LockSiteStats {
@@ -53,6 +54,7 @@ struct LockSiteStats {
   uint32_t owner_site = UINT32_MAX;
   double owner_share = 0;
   double wait_share = 0;
+  double critical_share = 0;
 };
 
 struct LockProfile {
@@ -60,7 +62,8 @@ struct LockProfile {
   std::vector<LockRowStats> locks;        // the longest waited for first, then by acquisitions
   std::vector<LockSiteStats> lock_sites;  // likewise
   int64_t run_ns = 0;
-  int64_t threads_ns = 0;  // lifetimes of all threads together
+  int64_t critical_ns = 0;  // length of the critical path
+  int64_t threads_ns = 0;   // lifetimes of all threads together
 };
 
 LockProfile lock_profile(const model::Trace& trace);

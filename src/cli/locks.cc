@@ -60,6 +60,7 @@ table::Table locks_table(const model::Trace& trace, const analysis::LockProfile&
     add_use(row, lock.use);
     row.emplace_back(lock.wait_share);
     row.emplace_back(lock.held_share);
+    row.emplace_back(lock.critical_share);
     table.add_row(std::move(row));
   }
   return table;
@@ -77,6 +78,7 @@ table::Table sites_table(const model::Trace& trace, const analysis::LockProfile&
     row.push_back(owned ? Cell(site.owner_share) : Cell());
     row.push_back(owned ? Cell(site.use.chained_ns) : Cell());
     row.emplace_back(site.wait_share);
+    row.emplace_back(site.critical_share);
     table.add_row(std::move(row));
   }
   return table;
@@ -169,7 +171,11 @@ const table::Schema kLocksSchema{
      {"threads", "threads", Type::integer, Unit::threads, "Threads that used it.", 2},
      CONTRAFACT_USE_COLUMNS,
      {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together."},
-     {"held_share", "of run", Type::ratio, Unit::ratio, "Of the run's duration, while somebody held it.", 1}}};
+     {"held_share", "of run", Type::ratio, Unit::ratio, "Of the run's duration, while somebody held it.", 1},
+     {"critical_share", "critical", Type::ratio, Unit::ratio,
+      "Of the critical path (the chain of work and hand-overs that the end of the run waited for), while the lock was "
+      "held "
+      "on it or handed over."}}};
 
 const table::Schema kLockSitesSchema{
     "lock_sites",
@@ -182,7 +188,8 @@ const table::Schema kLockSitesSchema{
      {"owner_share", "share", Type::ratio, Unit::ratio, "Of the site's wait, spent on that one.", 1},
      {"chained_ns", "chained", Type::duration, Unit::ns, "Of the wait, while the owner itself waited for another lock.",
       6},
-     {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together.", 2}}};
+     {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together.", 2},
+     {"critical_share", "critical", Type::ratio, Unit::ratio, "As above.", 1}}};
 #undef CONTRAFACT_USE_COLUMNS
 
 const Command kLocksCommand{"locks", "print who waits for whom at which lock, where, and how long",

@@ -5,6 +5,7 @@
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
 #include "cli/replay_rows.h"
+#include "cli/ulc_tables.h"
 #include "export/trace_csv.h"
 
 namespace contrafact::cli {
@@ -25,6 +26,9 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kInfoThreadsSchema,
                                                       &kLocksSchema,
                                                       &kLockSitesSchema,
+                                                      &kUlcSitesSchema,
+                                                      &kUlcPairsSchema,
+                                                      &kLockRemediesSchema,
                                                       &kReplaySchema,
                                                       &kReplayPartsSchema,
                                                       &kDoctorSchema,

@@ -148,19 +148,15 @@ TEST(Verify, RefusesTasksThatAreNotCalledOnce) {
 uint32_t peak_of(const std::vector<std::pair<int64_t, bool>>& changes, int64_t end_ns, size_t lane) {
   LanePeaks peaks(changes.size());
   peaks.begin(0, end_ns);
-  LaneRow* row = peaks.next();
+  size_t row = 0;
   LaneRow none;
   for (int64_t& each : none.lane) each = kNever;
   for (const auto& [time_ns, rises] : changes) {
-    *row = none;
-    row->lane[lane] = time_ns * 2 + rises;
-    if (++row == peaks.chunk_end()) {
-      peaks.close_chunk();
-      row = peaks.next();
-    }
+    peaks.rows()[row] = none;
+    peaks.rows()[row++].lane[lane] = time_ns * 2 + rises;
   }
-  while (row != peaks.chunk_end()) *row++ = none;
-  peaks.close_chunk();
+  while (row % LanePeaks::kChunk != 0) peaks.rows()[row++] = none;
+  peaks.count(row);
   return peaks.find(lane);
 }
 

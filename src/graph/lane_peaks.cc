@@ -36,8 +36,8 @@ void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {
 }
 
 inline void LanePeaks::Machine::count(LanePeaks& peaks) {
-  const auto* row = reinterpret_cast<const Lanes*>(peaks.next());
-  const auto* const end = reinterpret_cast<const Lanes*>(peaks.chunk_end());
+  const auto* row = reinterpret_cast<const Lanes*>(peaks.rows() + peaks.chunks_.size() * kChunk);
+  const auto* const end = row + kChunk;
   const Lanes none = Lanes{} + kNever, zero{}, max = Lanes{} + static_cast<int64_t>(peaks.bucket_max_);
   const int shift = peaks.shift_;
   uint64_t* buckets[kLanes];
@@ -63,9 +63,9 @@ inline void LanePeaks::Machine::count(LanePeaks& peaks) {
 
 CONTRAFACT_LANE_DISPATCH(LanePeaks::Machine, count, LanePeaks&)
 
-void LanePeaks::close_chunk() {
-  CHECK((chunks_.size() + 1) * kChunk <= rows_.size());
-  Machine::dispatch_count(*this);
+void LanePeaks::count(size_t rows) {
+  CHECK(rows <= rows_.size());
+  while ((chunks_.size() + 1) * kChunk <= rows) Machine::dispatch_count(*this);
 }
 
 uint32_t LanePeaks::find(size_t lane) {

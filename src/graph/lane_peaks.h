@@ -27,19 +27,19 @@ class LanePeaks {
   // Forgets all changes. Those before or after the given times are found too, only later.
   void begin(int64_t begin_ns, int64_t end_ns);
 
-  // Where to write the next rows: [next(), chunk_end()). A lane's entry is time * 2 + 1 for a rise, time * 2 for a
-  // fall, kNever (propagate.h) for none.
-  LaneRow* next() { return rows_.data() + chunks_.size() * kChunk; }
-  LaneRow* chunk_end() { return next() + kChunk; }
+  static constexpr size_t kChunk = 1024;  // rows: 64 KiB, still in the cache when counted
 
-  // The chunk is full.
-  void close_chunk();
+  // Where to write the rows. A lane's entry is time * 2 + 1 for a rise, time * 2 for a fall, kNever (propagate.h) for
+  // none.
+  LaneRow* rows() { return rows_.data(); }
+
+  // The first `rows` are final: counts the whole chunks among them.
+  void count(size_t rows);
 
   // After the last chunk, once for each lane.
   uint32_t find(size_t lane);
 
  private:
-  static constexpr size_t kChunk = 1024;  // rows: 64 KiB, still in the cache when counted
   struct Chunk {
     LaneRow first, last;  // buckets
   };

@@ -20,6 +20,12 @@ CONTRAFACT_LANE_INLINE const Lanes& lanes_of(const LaneRow& row) {
   return reinterpret_cast<const Lanes&>(row);
 }
 
+CONTRAFACT_LANE_INLINE bool is_any(const Lanes& mask) {
+  int64_t any = 0;
+  for (size_t lane = 0; lane < kLanes; ++lane) any |= mask[lane];
+  return any != 0;
+}
+
 // In a struct: `function`, a static CONTRAFACT_LANE_INLINE member with one argument, for each kind of machine; outside
 // it, their definitions. `dispatch_function` calls the best one.
 #if defined(__x86_64__)

@@ -7,6 +7,11 @@
 // delay. Running the program is one pass over it, without queues: the greatest of each vertex's causes, and for each
 // lane a mask that says which moves it makes.
 //
+// Where variants need orders that contradict each other, a thread forks: in the lanes that run a task there which comes
+// later in the order, the thread goes on before it is known when. At the join it is known, and what lies between runs
+// again, until nothing changes. A time that is not known yet is later than all others, and so is whatever it enters:
+// what is known is final, and a loop runs once more than tasks in it hold each other up.
+//
 // Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
 // (tasks that leave their worker's order, stages that no recorded thread can run): their lanes say so by `exact` =
 // false, and are to be propagated one by one.
@@ -40,12 +45,12 @@ enum class LaneOpCode : uint8_t {
   end,         // of a body that stays
   end_moved,
   wait_moved,   // by a task that some lanes make a coordinator
-  park,         // such a task leaves its thread before the result is there ...
-  resume,       // ... and goes on with it
   first_cause,  // of several
   next_cause,
   complete,  // with causes
   response,  // adds up an outermost task's time
+  fork,      // a thread goes on before it is known when, in the lanes that a task of `moves` holds up
+  join,      // now it is known: the lanes that were wrong about it go back to the fork
 };
 
 // One operation. Slots hold one time for each lane.
@@ -72,20 +77,32 @@ enum LaneFlag : uint16_t {
   kCaused = 4,         // has a cause
   kWaits = 8,          // counts as waiting in between
   kWrites = 16,        // `result`
-  kAtOnce = 32,        // the thread does not sleep here; a lane where it would have to is not exact
+  kAtOnce = 32,        // the thread does not sleep here: in lanes where it would have to, the task called runs on a
+                       // thread of its own, and slot `result` (of its end: `cause`) says which they are
   kCoordinated = 64,   // the same in the lanes that make the body a coordinator
   kCalleeRises = 128,  // the thread is not occupied around the body called or ended
   kSpawnerRises = 256,
   kPinsTheEnd = 512,
-  kUnhosted = 1024,     // no thread stands ready to run what follows the wait
-  kSlotFree = 2048,     // the host is not occupied by itself
-  kInlinedOnly = 4096,  // an end in the lanes that inline the task ...
-  kOthersOnly = 8192,   // ... and in the others
+  kUnhosted = 1024,          // no thread stands ready to run what follows the wait
+  kSlotFree = 2048,          // the host is not occupied by itself
+  kInlinedOnly = 4096,       // an end in the lanes that inline the task ...
+  kOthersOnly = 8192,        // ... and in the others
+  kAtCause = 32768,          // a task that runs on a thread of its own begins with its cause, without a label
+  kCoordinatedOnly = 16384,  // a fork or join: only in the lanes that make the tasks of `moves` coordinators
+};
+
+// What lies between a fork and its join, and may be run again.
+struct LaneLoop {
+  uint32_t fork = 0, join = 0;              // operations
+  uint32_t slots_begin = 0, slots_end = 0;  // in LaneProgram::loop_slots
+  uint32_t hosts_begin = 0, hosts_end = 0;  // in LaneProgram::loop_hosts
 };
 
 struct LaneProgram {
   std::vector<LaneOp> ops;
   uint32_t slots = 0, hosts = 0;
+  std::vector<LaneLoop> loops;                   // by number: `result` of their forks and joins
+  std::vector<uint32_t> loop_slots, loop_hosts;  // that a loop's operations write
   size_t moves = 0;
   std::vector<std::vector<uint32_t>> class_moves;  // by class of tasks: the moves that place them; none in class 0
   std::vector<Placement> placements;               // by move
@@ -114,6 +131,9 @@ class LaneRunner {
   // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
   void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
 
+  // The work of the latest run: operations, those that ran again counted again.
+  uint64_t operations() const { return program_.ops.size() + again_; }
+
  private:
   using Row = LaneRow;
   struct Host {
@@ -122,14 +142,29 @@ class LaneRunner {
     Row spawner;  // -1 in the lanes whose host is the spawner
     int64_t hand_out_ns;
   };
+  // Where a loop begins, for running it again.
+  struct Saved {
+    Row bad, end, occupied, waiting, response;
+    size_t changes;
+    uint32_t open, turns;
+  };
   struct Machine;  // the inner loop, in lanes_run.cc
   void choose(std::span<const std::span<const uint32_t>> sets);
+  void save_slots(uint32_t loop);
+  void put_back_slots(uint32_t loop);
 
   const LaneProgram& program_;
   std::vector<Row> slots_;
   std::vector<Host> hosts_;
-  std::vector<Row> inlined_, continued_;  // by class: -1 in the lanes that place its tasks so
-  std::vector<uint8_t> any_continued_;    // by class
+  std::vector<Row> inlined_, continued_;            // by class: -1 in the lanes that place its tasks so
+  std::vector<uint8_t> any_moved_, any_continued_;  // by class
+  std::vector<Row> predicted_;                      // by loop: when the thread goes on
+  std::vector<Row> guessed_;                        // by loop: the lanes that guess it, since nothing settles it
+  bool any_guess_ = false;
+  uint64_t again_ = 0;             // operations that ran again
+  std::vector<Saved> saved_;       // by loop
+  std::vector<Row> saved_slots_;   // as LaneProgram::loop_slots
+  std::vector<Host> saved_hosts_;  // as LaneProgram::loop_hosts
   LanePeaks peaks_;
   Row refused_{}, bad_{}, end_{}, occupied_{}, waiting_{}, response_{};
 };

@@ -32,8 +32,8 @@ std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<ui
     std::vector<std::span<const uint32_t>> lanes;
     for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
     scratch.many.run(lanes, results);
-    scratch.visits +=
-        program_.ops.size() / 2;  // an operation of all lanes takes about half the time of a vertex of one
+    // An operation of all lanes takes about half the time of a vertex of one.
+    scratch.visits += scratch.many.operations() / 2;
   }
   std::vector<base::Result<Figures>> figures;
   for (size_t i = 0; i < sets.size(); ++i) {

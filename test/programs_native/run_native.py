@@ -284,6 +284,22 @@ def locks_text():
     check("worker (mutex.cc:12)" in out and "contended" in out and "waits for" in out, out)
 
 
+def ulc():
+    """The increments commute, so the waiting for them is benign and an atomic would do; without sets nothing is claimed."""
+    recording = Recording("mutex", options=["--sets"])
+    found = recording.json("ulc")
+    check(found["sections"]["sets"]["complete"] == found["sections"]["count"], found["sections"])
+    site = found["sites"][0]
+    check(site["site"] == "worker (mutex.cc:12)" and site["pairs"] > 0, site)
+    check(site["benign"] == site["pairs"] and site["cost_ns"] > 0, site)
+    best = found["remedies"][0]
+    check(best["what"] == "make-atomic" and best["locks"] == "contended" and best["recorded_order"] > 0.1, best)
+    check(0 < found["conflicts_only_ns"] < found["duration_ns"], found)
+    plain = Recording("mutex").json("ulc")
+    check("contrafact record --sets" in plain["empty_reason"], plain["empty_reason"])
+    check(plain["remedies"] == [] and plain["sites"][0]["unknown"] == plain["sites"][0]["pairs"], plain["sites"])
+
+
 def sets_everywhere():
     """Whatever programs do in critical sections, it goes as ever; all that can be complete is."""
     whole = {"jumps"}
@@ -317,6 +333,15 @@ def sets():
     check(facts["sets.segments.complete"] == "61", facts)
     events = recording.events()
     check(events["accesses"] == 61, events)
+
+
+def sets_compiled():
+    recording = Recording("access_sets_compiled", options=["--sets"])
+    facts = recording.json("info")["facts"]
+    check(facts["sets.source"] == "compiler" and facts["sets.blocks"] == "0", facts)
+    check((facts["sets.segments.complete"], facts["sets.segments.incomplete"]) == ("61", "0"), facts)
+    without = Recording("access_sets_compiled")
+    check("accesses" not in without.events(), without.events())
 
 
 def sets_windows():

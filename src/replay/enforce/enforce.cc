@@ -194,16 +194,22 @@ class Run {
     }
   }
 
-  // A lock that is free now but was given up at a later logical time is not free at this one.
+  // A lock that is free now but was given up at a later logical time is not free at this one. Tries come in steps of
+  // logical time, so that how many there were does not show: those known to be in vain are left out.
   void take_at_turn(uint32_t thread, LiveLock& lock, bool shared) {
-    constexpr int64_t kLater = 500;  // ns of logical time until it tries again
+    constexpr int64_t kStep = 500;
     std::atomic<int64_t>& clock = turns_.clock(thread);
     for (;;) {
       turns_.wait(thread);
-      const bool got = lock.try_lock(shared);
-      if (got && lock.given_up_ns.load(std::memory_order_acquire) <= clock.load(std::memory_order_relaxed)) return;
-      if (got) lock.unlock();
-      clock.fetch_add(kLater, std::memory_order_release);
+      int64_t steps = 1;
+      if (lock.try_lock(shared)) {
+        const int64_t early_ns =
+            lock.given_up_ns.load(std::memory_order_acquire) - clock.load(std::memory_order_relaxed);
+        if (early_ns <= 0) return;
+        lock.unlock();
+        steps = (early_ns + kStep - 1) / kStep;
+      }
+      clock.fetch_add(steps * kStep, std::memory_order_release);
     }
   }
 

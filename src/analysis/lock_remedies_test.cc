@@ -1,0 +1,156 @@
+#include "analysis/lock_remedies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analysis/text_trace_for_test.h"
+#include "model/random_trace_for_test.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using model::Trace;
+using testing::ElementsAre;
+
+// Sections of one lock that take turns, each of 10 ns: "THREAD SITE SETS...", a set for each segment; between two
+// segments another lock is taken and given up at once.
+struct Scene {
+  explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
+      : trace(parsed(text(sections, extra))), facts(trace), found(lock_remedies(facts)) {}
+
+  static std::string text(const std::vector<std::string>& sections, std::string_view extra) {
+    std::string out =
+        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
+        "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
+        "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
+        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\nthread x\nthread y\n0 x thread_begin\n0 y "
+        "thread_begin\n"
+        "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
+    int64_t now_ns = 10;
+    for (const std::string& section : sections) {
+      std::istringstream words(section);
+      std::string thread, site, set;
+      words >> thread >> site;
+      const auto add = [&](int64_t time_ns, const std::string& what) {
+        out += std::to_string(time_ns) + " " + thread + " " + what + "\n";
+      };
+      add(now_ns, "lock_acquire l " + site);
+      for (bool first = true; words >> set; first = false) {
+        if (!first) add(now_ns, "lock_acquire k a");
+        if (!first) add(now_ns, "lock_release k a");
+        now_ns += 10;
+        if (set != "-") add(now_ns, "accesses " + set);
+      }
+      add(now_ns, "lock_release l");
+      now_ns += 10;
+    }
+    return out + std::string(extra);
+  }
+
+  // That changes site b first of all.
+  const LockRemedy* get(RemedyKind kind) const {
+    for (const LockRemedy& remedy : found.remedies) {
+      if (remedy.kind == kind && facts.sites.sites()[remedy.sites[0]].label == "work (w.cc:20)") return &remedy;
+    }
+    return nullptr;
+  }
+
+  Trace trace;
+  SectionFacts facts;
+  LockRemedies found;
+};
+
+TEST(LockRemedies, SectionsThatConflictWithEachOtherOnTwoWordsGetNothing) {
+  const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
+  EXPECT_EQ(scene.get(RemedyKind::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::reader_writer_lock), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::split_lock), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::shorten_section), nullptr);
+}
+
+TEST(LockRemedies, WhatNoOtherThreadTouchesNeedsNoLock) {
+  const Scene scene({"x b w0", "y b w8", "x b w0", "y b w8"});
+  const LockRemedy* drop = scene.get(RemedyKind::drop_lock);
+  ASSERT_NE(drop, nullptr);
+  EXPECT_EQ(drop->sections.size(), 4u);
+  EXPECT_EQ(drop->of_sections, 4u);
+  EXPECT_EQ(drop->unknown, 0u);
+}
+
+TEST(LockRemedies, SitesThatOnlyReadBecomeReaders) {
+  const Scene scene({"x b r0", "y b r0", "x a w0 w64", "y b r0", "y a w64"});
+  const LockRemedy* readers = scene.get(RemedyKind::reader_writer_lock);
+  ASSERT_NE(readers, nullptr);
+  EXPECT_EQ(readers->sections.size(), 3u);
+  ASSERT_EQ(readers->sites.size(), 1u);
+  EXPECT_EQ(scene.facts.sites.sites()[readers->sites[0]].label, "work (w.cc:20)");
+}
+
+TEST(LockRemedies, PlacesThatNoSectionTiesTogetherAreSplit) {
+  const std::vector<std::string> apart{"x b w0", "y b w0", "x b w64", "y b w64"};
+  const Scene scene(apart);
+  const LockRemedy* split = scene.get(RemedyKind::split_lock);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->parts, 2u);
+  EXPECT_THAT(split->part, ElementsAre(0, 0, 1, 1));
+  auto tied = apart;
+  tied.push_back("x b w0 w64");
+  EXPECT_EQ(Scene(tied).get(RemedyKind::split_lock), nullptr);
+}
+
+TEST(LockRemedies, UnknownSectionsForbidASplitAndAnAtomicAndSayWhy) {
+  const Scene scene({"x b w0", "y b w0", "x b w64", "y b w64", "y b -"});
+  EXPECT_EQ(scene.get(RemedyKind::split_lock), nullptr);
+  ASSERT_FALSE(scene.found.refused.empty());
+  EXPECT_EQ(scene.found.refused[0].reason, "it has sections whose reads and writes are not known");
+}
+
+TEST(LockRemedies, OneContestedWordBecomesAnAtomic) {
+  const Scene scene({"x b m0", "y b m0", "x b r0"});
+  ASSERT_NE(scene.get(RemedyKind::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::make_atomic)->sections.size(), 4u);  // with the first, which touches nothing
+  EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(RemedyKind::make_atomic), nullptr);  // over two words
+  const Scene replaced({"x b w0", "y b w0"});
+  EXPECT_EQ(replaced.get(RemedyKind::make_atomic), nullptr);
+  ASSERT_FALSE(replaced.found.refused.empty());
+  EXPECT_EQ(replaced.found.refused[0].reason, "a section needs the value that it replaces");
+}
+
+TEST(LockRemedies, UpdatesThatCommuteNeedAnAtomicNotNothing) {
+  const Scene scene({"x b m0", "y b m0", "x b m0"});
+  EXPECT_EQ(scene.get(RemedyKind::drop_lock), nullptr);
+  EXPECT_NE(scene.get(RemedyKind::make_atomic), nullptr);
+}
+
+TEST(LockRemedies, HeadsAndTailsThatTouchNothingSharedMoveOut) {
+  const Scene scene({"x b r8 w0 none", "y b w0 w64", "x b w0 w64"});
+  const LockRemedy* shorter = scene.get(RemedyKind::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->sections.size(), 1u);
+  EXPECT_THAT(shorter->head_ns, ElementsAre(10));
+  EXPECT_THAT(shorter->tail_ns, ElementsAre(10));
+}
+
+TEST(LockRemedies, SectionsAroundAWaitAtAConditionStay) {
+  const Scene scene({"x b w0", "y b w8", "x b w0"},
+                    "200 x lock_acquire l a\n210 x accesses none\n210 x lock_release l\n210 x sync_wait v\n"
+                    "250 y sync_signal v\n251 x sync_woken v\n251 x lock_acquire l a\n260 x accesses none\n"
+                    "260 x lock_release l\n");
+  for (const LockRemedy& remedy : scene.found.remedies) {
+    for (const uint32_t s : remedy.sections) EXPECT_LT(scene.facts.sections[s].acquire_ns, 200);
+  }
+}
+
+TEST(LockRemedies, DamagedTracesAreSurvived) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const Trace trace = model::random_trace(seed, 500);
+    const SectionFacts facts(trace);
+    for (const LockRemedy& remedy : lock_remedies(facts).remedies) EXPECT_FALSE(remedy.sections.empty());
+  }
+}
+
+}  // namespace
+}  // namespace contrafact::analysis

@@ -1,0 +1,17 @@
+#include "analysis/lock_sites.h"
+
+namespace contrafact::analysis {
+
+uint32_t LockSites::of(model::ContextId context) {
+  const auto method = context.valid() ? trace_.contexts[context.index()].method : model::MethodId::none();
+  const uint32_t line = context.valid() ? trace_.contexts[context.index()].line : 0;
+  const auto known = of_code_.find({method.value, line});
+  if (known != of_code_.end()) return known->second;
+  std::string label = context.valid() ? trace_.frame_label(context) : "?";
+  const auto [found, added] = of_label_.try_emplace(label, static_cast<uint32_t>(sites_.size()));
+  if (added) sites_.push_back({std::move(label), context});
+  of_code_[{method.value, line}] = found->second;
+  return found->second;
+}
+
+}  // namespace contrafact::analysis

@@ -1,0 +1,78 @@
+// Unnecessary lock contention (PerfPlay, section 3): pairs of critical sections of one lock that follow each other in
+// different threads although what they read and write does not demand it, and what that cost.
+//
+// The cost of a pair (equation 5) is how much earlier the later of its two threads would be through with what follows
+// the pair, if the second section had not waited for the first:
+//
+//     T1 ──[ first  ]──────── next lock event: tag2       cost = max(tag2, tag3) - max(tag2, tag3 - wait)
+//     T2     ···wait···[ second ]── next lock event: tag3
+//
+// where `wait` is what the second waited while the first held the lock, and until it had it. Costs are summed by the
+// site that waited, and their shares (equation 6) are of the sum over all sites. They say where to look; what a change
+// gains is a prediction (whatif/lock_estimate.h), for waits overlap and follow from each other.
+//
+// Pure functions. Cost: linear in events and pairs; each pair of different sets is compared once.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analysis/lock_sites.h"
+#include "graph/section_order.h"
+#include "graph/sync_graph.h"
+
+namespace contrafact::analysis {
+
+// What the analyses of critical sections start from. The trace must outlive it.
+struct SectionFacts {
+  const model::Trace* trace = nullptr;
+  std::vector<model::CriticalSection> sections;
+  model::SectionSets sets;
+  graph::SectionOrder recorded;
+  graph::SyncGraph graph;
+  LockSites sites;
+  std::vector<uint32_t> site_of;  // by section
+
+  explicit SectionFacts(const model::Trace& trace);
+};
+
+struct PairCounts {
+  std::array<uint64_t, graph::kPairKinds> of{};
+  uint64_t operator[](graph::PairKind kind) const { return of[static_cast<size_t>(kind)]; }
+  uint64_t all() const;
+  uint64_t unnecessary() const;
+};
+
+struct UlcSite {
+  uint32_t site = 0;  // of SectionFacts::sites: where the second section of the pairs was asked for
+  PairCounts pairs;
+  int64_t wait_ns = 0;  // of the second sections, for the first ones, whatever their kind
+  int64_t cost_ns = 0;  // of the unnecessary pairs
+  double share = 0;     // of all sites' cost
+};
+
+struct UlcSitePair {
+  uint32_t first_site = 0;
+  uint32_t second_site = 0;
+  PairCounts pairs;
+  int64_t wait_ns = 0;
+  int64_t cost_ns = 0;
+  double share = 0;
+};
+
+struct UlcProfile {
+  std::vector<UlcSite> sites;        // the dearest first, then by pairs
+  std::vector<UlcSitePair> by_code;  // likewise
+  PairCounts pairs;
+  int64_t cost_ns = 0;
+  uint64_t sections = 0;                                                      // that were held
+  std::array<uint64_t, static_cast<size_t>(format::kSetGapLast) + 1> gaps{};  // sections by the gap of their set
+  // The whole run: recorded, and with all order between sections gone but what conflicts demand, on as many cores as it
+  // takes.
+  int64_t recorded_ns = 0;
+  int64_t floor_ns = 0;
+};
+
+UlcProfile ulc_profile(const SectionFacts& facts);
+
+}  // namespace contrafact::analysis

@@ -1,0 +1,141 @@
+#include "cli/lock_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace contrafact::cli {
+namespace {
+
+using analysis::LockRemedy;
+using analysis::RemedyKind;
+using whatif::LockOptimisation;
+
+LockOptimisation optimisation_of(RemedyKind kind) {
+  switch (kind) {
+    case RemedyKind::drop_lock:
+      return LockOptimisation::drop_lock;
+    case RemedyKind::reader_writer_lock:
+      return LockOptimisation::reader_writer_lock;
+    case RemedyKind::split_lock:
+      return LockOptimisation::split_lock;
+    case RemedyKind::shorten_section:
+      return LockOptimisation::shorten_section;
+    case RemedyKind::make_atomic:
+      return LockOptimisation::make_atomic;
+  }
+  return LockOptimisation::drop_lock;
+}
+
+whatif::LockImprovement improvement_of(const LockRemedy& remedy) {
+  return {optimisation_of(remedy.kind), remedy.sections, remedy.part, remedy.head_ns, remedy.tail_ns};
+}
+
+// What the locks' waits come to: an upper bound of what may be gained, as good as any for choosing.
+int64_t waits_ns(const analysis::SectionFacts& facts, const LockRemedy& remedy) {
+  std::vector<bool> concerned(facts.trace->locks.size());
+  for (const model::LockId lock : remedy.locks) concerned[lock.index()] = true;
+  int64_t sum_ns = 0;
+  for (const model::CriticalSection& section : facts.sections) {
+    if (concerned[section.lock.index()]) sum_ns += section.wait_ns();
+  }
+  return sum_ns;
+}
+
+// The selected remedies alone.
+base::Status keep_selected(const analysis::SectionFacts& facts, const std::vector<whatif::LockSelector>& selectors,
+                           std::vector<LockRemedy>& remedies) {
+  std::vector<LockRemedy> kept;
+  for (const whatif::LockSelector& selector : selectors) {
+    const auto fits = [&](const LockRemedy& remedy) {
+      return optimisation_of(remedy.kind) == selector.optimisation &&
+             std::ranges::any_of(remedy.sites, [&](uint32_t site) {
+               const std::string key = whatif::frame_key(*facts.trace, facts.sites.sites()[site].context);
+               return std::ranges::find(selector.sites, key) != selector.sites.end();
+             });
+    };
+    const auto found = std::ranges::find_if(remedies, fits);
+    if (found == remedies.end()) {
+      return base::Error{
+          fmt::format("{} at {}: no such remedy in this recording", name_of(selector.optimisation), selector.sites[0])};
+    }
+    kept.push_back(std::move(*found));
+    remedies.erase(found);
+  }
+  remedies = std::move(kept);
+  return {};
+}
+
+// From the best one on, those whose locks no better one changes; or all that were asked for.
+void make_together(const whatif::LockEstimator& estimator, size_t locks, bool all, LockAdvices& advices) {
+  std::vector<bool> changed(locks);
+  std::vector<whatif::LockImprovement> improvements;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    const LockAdvice& advice = advices.ranked[i];
+    const auto& of = advice.remedy.locks;
+    const bool helps = advice.gain() >= kLockGainMin && !is_within_error(advice, advices.baseline);
+    const bool again = std::ranges::any_of(of, [&](model::LockId lock) { return changed[lock.index()]; });
+    if (!all && (!helps || again)) continue;
+    for (const model::LockId lock : of) changed[lock.index()] = true;
+    advices.together.push_back(i);
+    improvements.push_back(advice.improvement);
+  }
+  const auto estimate = improvements.size() < 2 ? base::Error{"nothing to combine"} : estimator.estimate(improvements);
+  if (estimate.ok()) {
+    advices.together_estimate = *estimate;
+  } else {
+    advices.together.clear();
+  }
+}
+
+}  // namespace
+
+base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options) {
+  analysis::LockRemedies found = analysis::lock_remedies(facts);
+  if (!options.apply.empty()) {
+    if (base::Status kept = keep_selected(facts, options.apply, found.remedies); !kept) return kept.error();
+  }
+  const whatif::LockEstimator estimator(*facts.trace, facts.sections, facts.sets, facts.recorded, facts.graph,
+                                        options.estimate);
+  LockAdvices advices;
+  advices.baseline = estimator.baseline();
+  advices.refused = std::move(found.refused);
+  std::vector<std::pair<int64_t, LockRemedy>> candidates;
+  for (LockRemedy& remedy : found.remedies) {
+    const int64_t wait_ns = waits_ns(facts, remedy);
+    candidates.emplace_back(wait_ns, std::move(remedy));
+  }
+  std::ranges::stable_sort(candidates, [](const auto& x, const auto& y) { return x.first > y.first; });
+  if (candidates.size() > options.priced_max) {
+    advices.not_priced = candidates.size() - options.priced_max;
+    candidates.resize(options.priced_max);
+  }
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    LockAdvice advice{std::move(candidates[i].second)};
+    advice.improvement = improvement_of(advice.remedy);
+    const auto estimate = estimator.estimate({&advice.improvement, 1});
+    if (estimate.ok()) {
+      advice.estimate = *estimate;
+      advices.ranked.push_back(std::move(advice));
+    }
+    if (options.progress) options.progress(i + 1, candidates.size());
+  }
+  std::ranges::stable_sort(advices.ranked,
+                           [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
+  make_together(estimator, facts.trace->locks.size(), !options.apply.empty(), advices);
+  return advices;
+}
+
+bool gains(const LockAdvice& advice) {
+  return std::max({advice.estimate.free_order, advice.estimate.recorded_order, advice.estimate.floor.value_or(0)}) >=
+         kLockGainMin;
+}
+
+bool is_within_error(const LockAdvice& advice, const whatif::LockBaseline& baseline) {
+  if (!advice.estimate.simulated) return false;
+  const double spread = advice.estimate.free_order_high - advice.estimate.free_order_low;
+  return std::fabs(advice.estimate.free_order) <= std::max(std::fabs(baseline.error), spread);
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,54 @@
+// From a native trace to priced remedies for its locks. Candidates come from `analysis`, their effects from `whatif`;
+// this file only joins the two, and neither knows the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/lock_remedies.h"
+#include "whatif/lock_estimate.h"
+#include "whatif/lock_spec.h"
+
+namespace contrafact::cli {
+
+struct LockAdvice {
+  analysis::LockRemedy remedy;
+  whatif::LockImprovement improvement;
+  whatif::LockEstimate estimate;
+  // The simulated gain where there is one, else that of the recorded order.
+  double gain() const { return estimate.simulated ? estimate.free_order : estimate.recorded_order; }
+};
+
+struct LockAdviceOptions {
+  whatif::LockEstimateOptions estimate;
+  // Only these improvements, and all of them together; empty: whatever helps.
+  std::vector<whatif::LockSelector> apply;
+  size_t priced_max = 64;                                   // of the candidates those whose sections waited longest
+  std::function<void(size_t done, size_t total)> progress;  // may be empty
+};
+
+struct LockAdvices {
+  std::vector<LockAdvice> ranked;  // the greatest gain first; those that gain nothing too
+  // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if
+  // there are not so many.
+  std::vector<size_t> together;
+  whatif::LockEstimate together_estimate;
+  std::vector<analysis::NoRemedy> refused;
+  size_t not_priced = 0;
+  whatif::LockBaseline baseline;
+};
+
+// Errors: one of `options.apply` fits no remedy of this recording.
+base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options);
+
+// Whether it gains anything by any bound.
+bool gains(const LockAdvice& advice);
+// The gain is no greater than the simulation's error on the unchanged run, or than the spread of its runs.
+bool is_within_error(const LockAdvice& advice, const whatif::LockBaseline& baseline);
+
+// A gain below this is none: 0.05 % of the run.
+inline constexpr double kLockGainMin = 0.0005;
+
+}  // namespace contrafact::cli

@@ -1,0 +1,276 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "analysis/lock_profile.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/trace_input.h"
+#include "cli/ulc_tables.h"
+#include "model/text_names.h"
+#include "table/value_text.h"
+#include "whatif/lock_spec.h"
+
+namespace contrafact::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string specs;
+  std::vector<std::string> apply;
+  size_t top = 20;
+  uint32_t cores = 0;
+  uint32_t seeds = whatif::LockEstimateOptions().seeds;
+  bool pairs = false;
+  bool all = false;
+  bool json = false;
+};
+
+struct Document {
+  const Options& options;
+  const analysis::SectionFacts& facts;
+  const analysis::UlcProfile& profile;
+  const LockAdvices& advices;
+};
+
+constexpr std::string_view kHowToRecordSets = "contrafact record --sets -o run.cft -- PROGRAM records them";
+
+// Why there is nothing to say; empty if there is.
+std::string empty_reason(const model::Trace& trace, const analysis::UlcProfile& profile) {
+  if (trace.fact("agent") != "native" && trace.locks.empty()) {
+    return "the trace has no lock events: only native programs are recorded with theirs";
+  }
+  if (profile.sections == 0) return "the program held no lock that the agent sees (docs/native.md says which it sees)";
+  if (profile.pairs.all() == 0) return "no lock was held by one thread after another";
+  if (trace.access_sets.empty()) {
+    return fmt::format("the trace does not say what critical sections read and wrote; {}", kHowToRecordSets);
+  }
+  return "";
+}
+
+// "11 900 of 12 340 critical sections have complete sets; outside_window 300, system_call 140"
+std::string coverage_text(const analysis::UlcProfile& profile) {
+  std::string text = fmt::format("{} of {} critical sections have complete sets",
+                                 table::count_text(static_cast<int64_t>(profile.gaps[0])),
+                                 table::count_text(static_cast<int64_t>(profile.sections)));
+  for (size_t gap = 1; gap < profile.gaps.size(); ++gap) {
+    if (profile.gaps[gap] == 0) continue;
+    text += fmt::format("{} {} {}", text.find(';') == std::string::npos ? ";" : ",",
+                        model::kSetGapNames[static_cast<format::SetGap>(gap)],
+                        table::count_text(static_cast<int64_t>(profile.gaps[gap])));
+  }
+  return text;
+}
+
+double floor_gain(const analysis::UlcProfile& profile) {
+  if (profile.recorded_ns <= 0) return 0;
+  return 1 - static_cast<double>(profile.floor_ns) / static_cast<double>(profile.recorded_ns);
+}
+
+std::string head_text(const Document& document) {
+  const analysis::UlcProfile& profile = document.profile;
+  const whatif::LockBaseline& baseline = document.advices.baseline;
+  const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
+  std::string text = coverage_text(profile) + "\n";
+  text += fmt::format("{} pairs: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {}\n",
+                      count(profile.pairs.all()), count(profile.pairs.unnecessary()),
+                      count(profile.pairs[graph::PairKind::conflict]), count(profile.pairs[graph::PairKind::unknown]),
+                      table::duration_text(static_cast<double>(profile.cost_ns)));
+  text += fmt::format("without any order but that of conflicts: {} shorter (estimated, cores are no limit)\n",
+                      table::percent_text(floor_gain(profile)));
+  if (baseline.simulated_ns > 0) {
+    text +=
+        fmt::format("the unchanged run: {} recorded, {} simulated ({}), {} re-timed{}\n",
+                    table::duration_text(static_cast<double>(baseline.recorded_ns)),
+                    table::duration_text(static_cast<double>(baseline.simulated_ns)),
+                    table::percent_text(baseline.error), table::duration_text(static_cast<double>(baseline.retimed_ns)),
+                    baseline.trusted ? "" : ": too far off, do not trust the gains");
+  }
+  return text;
+}
+
+// "1 and 4 together: 18.2 % (simulated), 12 % in recorded order (estimated)"
+std::string together_text(const LockAdvices& advices) {
+  if (advices.together.empty()) return "";
+  std::string text;
+  for (size_t i = 0; i < advices.together.size(); ++i) {
+    const bool last = i + 1 == advices.together.size();
+    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", advices.together[i] + 1);
+  }
+  const whatif::LockEstimate& estimate = advices.together_estimate;
+  text += " together: ";
+  if (estimate.simulated) text += fmt::format("{} (simulated), ", table::percent_text(estimate.free_order));
+  return text + fmt::format("{} in recorded order (estimated)\n", table::percent_text(estimate.recorded_order));
+}
+
+void cut(table::Table& table, size_t top, std::string_view what) {
+  if (const size_t all = table.rows().size(); all > top) {
+    table.truncate(top);
+    table.add_note(fmt::format("({} of {} {}; --top shows more)", top, all, what));
+  }
+}
+
+std::string text_of(const Document& document, const Session& session) {
+  table::Table sites = ulc_sites_table(document.facts, document.profile, document.advices);
+  table::Table remedies =
+      lock_remedies_table(document.facts, document.advices, document.options.all || !document.options.apply.empty());
+  const std::string why = empty_reason(*document.facts.trace, document.profile);
+  if (document.profile.pairs.all() == 0 || !why.empty()) return why + "\n";
+  cut(sites, document.options.top, "sites");
+  cut(remedies, document.options.top, "remedies");
+  if (document.advices.not_priced > 0) {
+    remedies.add_note(fmt::format("({} more candidates at locks that were waited for less were not priced)",
+                                  document.advices.not_priced));
+  }
+  std::string text = head_text(document) + "\n" + table::render_text(sites, session.out);
+  if (document.options.pairs) {
+    table::Table pairs = ulc_pairs_table(document.facts, document.profile);
+    cut(pairs, document.options.top, "pairs of places");
+    text += "\n" + table::render_text(pairs, session.out);
+  }
+  text += "\n" + table::render_text(remedies, session.out) + together_text(document.advices);
+  if (document.options.all) {
+    for (const analysis::NoRemedy& refused : document.advices.refused) {
+      text += fmt::format("no {} of {}: {}\n", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)],
+                          analysis::lock_name(*document.facts.trace, refused.lock), refused.reason);
+    }
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Document& document) {
+  const analysis::UlcProfile& profile = document.profile;
+  const whatif::LockBaseline& baseline = document.advices.baseline;
+  nlohmann::ordered_json json = json_document("ulc");
+  json["trace"] = trace_json_header(document.options.path, *document.facts.trace);
+  nlohmann::ordered_json gaps = nlohmann::ordered_json::object();
+  for (size_t gap = 0; gap < profile.gaps.size(); ++gap) {
+    gaps[std::string(model::kSetGapNames[static_cast<format::SetGap>(gap)])] = profile.gaps[gap];
+  }
+  json["sections"] = {{"count", profile.sections}, {"sets", std::move(gaps)}};
+  json["duration_ns"] = profile.recorded_ns;
+  json["conflicts_only_ns"] = profile.floor_ns;
+  json["cost_ns"] = profile.cost_ns;
+  json["simulation_baseline"] = {{"recorded_ns", baseline.recorded_ns}, {"simulated_ns", baseline.simulated_ns},
+                                 {"retimed_ns", baseline.retimed_ns},   {"error", baseline.error},
+                                 {"trusted", baseline.trusted},         {"notes", baseline.notes}};
+  json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.advices));
+  json["pairs"] = table::rows_json(ulc_pairs_table(document.facts, profile));
+  json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.advices, true));
+  json["together"] = nullptr;
+  if (const LockAdvices& advices = document.advices; !advices.together.empty()) {
+    nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+    for (const size_t index : advices.together) ranks.push_back(index + 1);
+    const whatif::LockEstimate& estimate = advices.together_estimate;
+    json["together"] = {{"ranks", std::move(ranks)},
+                        {"free_order", nullptr},
+                        {"recorded_order", estimate.recorded_order},
+                        {"floor", nullptr}};
+    if (estimate.simulated) json["together"]["free_order"] = estimate.free_order;
+    if (estimate.floor) json["together"]["floor"] = *estimate.floor;
+  }
+  json["refused"] = nlohmann::ordered_json::array();
+  for (const analysis::NoRemedy& refused : document.advices.refused) {
+    json["refused"].push_back({{"what", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)]},
+                               {"lock", analysis::lock_name(*document.facts.trace, refused.lock)},
+                               {"reason", refused.reason}});
+  }
+  json["not_priced"] = document.advices.not_priced;
+  if (const std::string why = empty_reason(*document.facts.trace, profile); !why.empty()) json["empty_reason"] = why;
+  return json;
+}
+
+base::Status write_lock_specs(const std::string& folder, const Document& document) {
+  std::error_code failed;
+  std::filesystem::create_directory(folder, failed);
+  if (failed) return base::Error{fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
+  for (size_t i = 0; i < document.advices.ranked.size(); ++i) {
+    const LockAdvice& advice = document.advices.ranked[i];
+    whatif::LockSpec spec{&advice.improvement};
+    for (const uint32_t site : advice.remedy.sites) spec.sites.push_back(document.facts.sites.sites()[site].context);
+    for (const model::LockId lock : advice.remedy.locks) {
+      spec.locks.push_back(analysis::lock_name(*document.facts.trace, lock));
+    }
+    spec.of_sections = advice.remedy.of_sections;
+    spec.parts = advice.remedy.parts;
+    const std::string name = fmt::format("{:02}-{}.json", i + 1, name_of(advice.improvement.optimisation));
+    const std::string text = whatif::write_lock_spec(*document.facts.trace, {&spec, 1});
+    if (base::Status written = write_output(folder + "/" + name, text); !written) return written;
+  }
+  return {};
+}
+
+base::Result<std::vector<whatif::LockSelector>> read_specs(const std::vector<std::string>& paths) {
+  std::vector<whatif::LockSelector> all;
+  for (const std::string& path : paths) {
+    base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
+    if (!bytes) return bytes.error();
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    base::Result<std::vector<whatif::LockSelector>> read = whatif::read_lock_spec(text);
+    if (!read) return base::Error{fmt::format("{}: {}", path, read.error().message)};
+    all.insert(all.end(), read->begin(), read->end());
+  }
+  return all;
+}
+
+int run(const Options& options, const Session& session) {
+  const std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  const analysis::SectionFacts facts(*trace);
+  const analysis::UlcProfile profile = analysis::ulc_profile(facts);
+  LockAdvices advices;
+  if (empty_reason(*trace, profile).empty()) {
+    Progress progress(session, "pricing remedies");
+    base::Result<std::vector<whatif::LockSelector>> apply = read_specs(options.apply);
+    if (!apply) return fail(kExitInput, apply.error().message);
+    base::Result<LockAdvices> made =
+        advise_locks(facts, {.estimate = {.seeds = options.seeds, .cores = options.cores},
+                             .apply = *std::move(apply),
+                             .progress = [&](size_t done, size_t total) { progress.update(done, total); }});
+    if (!made) return fail(kExitImpossible, made.error().message);
+    advices = *std::move(made);
+  }
+  const Document document{options, facts, profile, advices};
+  if (!options.specs.empty()) {
+    if (base::Status written = write_lock_specs(options.specs, document); !written) {
+      return fail(kExitOutput, written.error().message);
+    }
+  }
+  const base::Status printed = print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a native run, recorded with --sets")->required();
+  app.add_option("--top", options->top, "sites, pairs and remedies to print")->capture_default_str();
+  app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+      ->check(whole_number(1));
+  app.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")
+      ->check(whole_number(0, 1000))
+      ->capture_default_str();
+  app.add_option("--specs", options->specs, "folder to write each remedy's spec to");
+  app.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--pairs", options->pairs, "also print which place's holding made which place wait");
+  app.add_flag("--all", options->all, "also print remedies that gain nothing, and what could not be judged");
+  app.add_flag("--json", options->json, "as JSON; everything");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kUlcCommand{"ulc",
+                          "find waiting for locks that was unnecessary, and what removing it gains, by code site",
+                          "contrafact ulc run.cft\ncontrafact ulc run.cft --pairs --all --top 50\n"
+                          "contrafact ulc run.cft --specs specs --json",
+                          declare};
+
+}  // namespace contrafact::cli

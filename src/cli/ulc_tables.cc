@@ -1,0 +1,202 @@
+#include "cli/ulc_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/lock_profile.h"
+
+namespace contrafact::cli {
+namespace {
+
+using analysis::LockRemedy;
+using analysis::PairCounts;
+using analysis::RemedyKind;
+using graph::PairKind;
+using table::Cell;
+using table::Interval;
+using table::Type;
+using table::Unit;
+
+constexpr std::string_view kPairKindWords[graph::kPairKinds] = {"null",   "read-read", "disjoint",
+                                                                "benign", "conflict",  "unknown"};
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kNamed = 2;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() <= kNamed ? text : fmt::format("{}, and {} more", text, names.size() - kNamed);
+}
+
+std::string sites_text(const analysis::SectionFacts& facts, const std::vector<uint32_t>& sites) {
+  std::vector<std::string> names;
+  for (const uint32_t site : sites) names.push_back(facts.sites.sites()[site].label);
+  return listed(names);
+}
+
+void add_counts(std::vector<Cell>& row, const PairCounts& pairs) {
+  row.emplace_back(static_cast<int64_t>(pairs.all()));
+  row.emplace_back(static_cast<int64_t>(pairs.unnecessary()));
+  std::vector<std::string> kinds;
+  for (size_t kind = 0; kind < graph::kPairKinds; ++kind) {
+    if (pairs.of[kind] == 0 || !graph::is_unnecessary(static_cast<PairKind>(kind))) continue;
+    kinds.push_back(fmt::format("{} {}", pairs.of[kind], kPairKindWords[kind]));
+  }
+  row.push_back(kinds.empty() ? Cell() : Cell(fmt::format("{}", fmt::join(kinds, ", "))));
+  for (size_t kind = 0; kind < graph::kPairKinds; ++kind) row.emplace_back(static_cast<int64_t>(pairs.of[kind]));
+}
+
+Cell free_order(const LockAdvice& advice) {
+  return advice.estimate.simulated ? Cell(advice.estimate.free_order) : Cell();
+}
+Cell interval(const LockAdvice& advice) {
+  if (!advice.estimate.simulated) return {};
+  return Interval{advice.estimate.free_order_low, advice.estimate.free_order_high};
+}
+
+std::string what_of(const LockRemedy& remedy) {
+  std::string name(whatif::kLockOptimisationNames[static_cast<size_t>(remedy.kind)]);
+  if (remedy.kind == RemedyKind::split_lock) return fmt::format("{} into {}", name, remedy.parts);
+  return name;
+}
+
+std::string note_of(const LockAdvice& advice, const whatif::LockBaseline& baseline) {
+  std::vector<std::string> notes;
+  if (is_within_error(advice, baseline)) notes.emplace_back("no more than its error");
+  if (advice.remedy.unknown > 0) notes.push_back(fmt::format("{} sections not known", advice.remedy.unknown));
+  if (advice.remedy.kind == RemedyKind::drop_lock &&
+      advice.remedy.sections.size() + advice.remedy.unknown < advice.remedy.of_sections) {
+    notes.emplace_back("where nothing shared is touched");
+  }
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+}  // namespace
+
+std::string locks_text(const model::Trace& trace, const std::vector<model::LockId>& locks) {
+  std::vector<std::string> names;
+  for (const model::LockId lock : locks) names.push_back(analysis::lock_name(trace, lock));
+  return listed(names);
+}
+
+table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile,
+                             const LockAdvices& advices) {
+  table::Table table(kUlcSitesSchema);
+  for (const analysis::UlcSite& site : profile.sites) {
+    std::vector<Cell> row{facts.sites.sites()[site.site].label};
+    add_counts(row, site.pairs);
+    row.emplace_back(site.wait_ns);
+    row.emplace_back(site.cost_ns);
+    row.emplace_back(site.share);
+    const auto best = std::ranges::find_if(advices.ranked, [&](const LockAdvice& advice) {
+      return gains(advice) && std::ranges::find(advice.remedy.sites, site.site) != advice.remedy.sites.end();
+    });
+    const bool found = best != advices.ranked.end();
+    row.push_back(found ? Cell(what_of(best->remedy)) : Cell());
+    row.push_back(found ? Cell(best->gain()) : Cell());
+    row.push_back(found ? interval(*best) : Cell());
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile) {
+  table::Table table(kUlcPairsSchema);
+  for (const analysis::UlcSitePair& pair : profile.by_code) {
+    std::vector<Cell> row{facts.sites.sites()[pair.first_site].label, facts.sites.sites()[pair.second_site].label};
+    add_counts(row, pair.pairs);
+    row.emplace_back(pair.wait_ns);
+    row.emplace_back(pair.cost_ns);
+    row.emplace_back(pair.share);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+table::Table lock_remedies_table(const analysis::SectionFacts& facts, const LockAdvices& advices, bool all) {
+  table::Table table(kLockRemediesSchema);
+  int64_t rank = 0;
+  for (const LockAdvice& advice : advices.ranked) {
+    ++rank;
+    if (!all && !gains(advice)) continue;
+    const LockRemedy& remedy = advice.remedy;
+    const std::string note = note_of(advice, advices.baseline);
+    table.add_row({rank, what_of(remedy), sites_text(facts, remedy.sites), locks_text(*facts.trace, remedy.locks),
+                   fmt::format("{} of {}", remedy.sections.size(), remedy.of_sections), free_order(advice),
+                   interval(advice), advice.estimate.recorded_order,
+                   advice.estimate.floor ? Cell(*advice.estimate.floor) : Cell(), note.empty() ? Cell() : Cell(note)});
+  }
+  table.set_empty_reason(advices.ranked.empty()
+                             ? "no remedy: what the sections touch needs the locks as they are, or is not known"
+                             : "no remedy gains anything; --all shows what was considered");
+  return table;
+}
+
+#define CONTRAFACT_PAIR_COLUMNS                                                                                        \
+  {"pairs", "pairs", Type::integer, Unit::none,                                                                        \
+   "Sections of one lock that follow each other in different threads; the second one was asked for here."},            \
+      {"unnecessary", "unnecessary", Type::integer, Unit::none,                                                        \
+       "Of these, null, read-read, disjoint and benign ones."},                                                        \
+      {"kinds", "kinds", Type::text, Unit::none, "The unnecessary ones by kind, where there are any.", 1},             \
+      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 6},           \
+      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 6},                        \
+      {"disjoint_write",                                                                                               \
+       "disjoint",                                                                                                     \
+       Type::integer,                                                                                                  \
+       Unit::none,                                                                                                     \
+       "Unnecessary: what the one writes the other does not touch.",                                                   \
+       6},                                                                                                             \
+      {"benign",                                                                                                       \
+       "benign",                                                                                                       \
+       Type::integer,                                                                                                  \
+       Unit::none,                                                                                                     \
+       "Unnecessary: where they meet, writes change nothing (silent), or commute.",                                    \
+       6},                                                                                                             \
+      {"conflict", "conflict", Type::integer, Unit::none, "Necessary: one writes what the other reads or writes.", 2}, \
+      {"unknown", "unknown", Type::integer, Unit::none, "What the two touched is not known completely.", 2},           \
+      {"wait_ns", "wait", Type::duration, Unit::ns, "Waited by the second sections for the first ones, of any kind.",  \
+       5},                                                                                                             \
+      {"cost_ns", "cost", Type::duration, Unit::ns,                                                                    \
+       "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},      \
+      {"share", "share", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs."}
+
+const table::Schema kUlcSitesSchema{
+    "ulc_sites",
+    "Code that waits for locks, the dearest unnecessary contention first; costs are measured, gains estimated or "
+    "simulated.",
+    {{"site", "site", Type::text, Unit::none, "Function, file and line of the call, or symbol and offset."},
+     CONTRAFACT_PAIR_COLUMNS,
+     {"remedy", "best remedy", Type::text, Unit::none, "What would gain most of what can be done here."},
+     {"gain", "gain", Type::ratio, Unit::ratio,
+      "Of the run's duration, by that: simulated, or of the recorded order where it could not be simulated."},
+     {"gain_interval", "interval", Type::interval, Unit::ratio, "Of the gain, over simulations with drawn hand-overs.",
+      1}}};
+
+const table::Schema kUlcPairsSchema{
+    "ulc_pairs",
+    "Pairs of places whose sections followed each other, the dearest unnecessary contention first.",
+    {{"first", "holds", Type::text, Unit::none, "Where the first section was asked for."},
+     {"second", "waits", Type::text, Unit::none, "Where the second one was."},
+     CONTRAFACT_PAIR_COLUMNS}};
+#undef CONTRAFACT_PAIR_COLUMNS
+
+const table::Schema kLockRemediesSchema{
+    "lock_remedies",
+    "What to change about locks and what that would gain, the best first.",
+    {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
+     {"what", "what", Type::text, Unit::none,
+      "drop-lock, reader-writer-lock, split-lock, shorten-section or make-atomic."},
+     {"where", "where", Type::text, Unit::none, "The code that changes, the most used first."},
+     {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 2},
+     {"sections", "sections", Type::text, Unit::none, "How many critical sections of how many there would change.", 4},
+     {"free_order", "gain", Type::ratio, Unit::ratio,
+      "Simulated: whoever comes first gets the lock, on the recorded cores."},
+     {"free_order_interval", "interval", Type::interval, Unit::ratio,
+      "Of that, over simulations with drawn hand-overs."},
+     {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
+      "Estimated: locks are had in the recorded order, cores are no limit.", 1},
+     {"floor", "by conflicts", Type::ratio, Unit::ratio,
+      "Estimated: these locks order only what conflicts, cores are no limit. No other use of them gains more.", 3},
+     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 5}}};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,22 @@
+// The tables of `contrafact ulc`.
+#pragma once
+
+#include "cli/lock_advice.h"
+#include "table/table.h"
+
+namespace contrafact::cli {
+
+extern const table::Schema kUlcSitesSchema;
+extern const table::Schema kUlcPairsSchema;
+extern const table::Schema kLockRemediesSchema;
+
+table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile,
+                             const LockAdvices& advices);
+table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile);
+// Those that gain something by any bound; with `all`, all.
+table::Table lock_remedies_table(const analysis::SectionFacts& facts, const LockAdvices& advices, bool all);
+
+// "queue_mutex", "mutex 3, mutex 4, and 17 more".
+std::string locks_text(const model::Trace& trace, const std::vector<model::LockId>& locks);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,233 @@
+// The compiler of lane programs: the common order of all variants, found by running the DAG once without times. Private
+// to lanes_compile*.cc. Not thread-safe; of one use.
+//
+// Every body runs as far as what it depends on in any variant has run. Among those that can go on, the one that did so
+// first in the recording goes first: times are then asked for soon after they are computed.
+//
+// Where nothing can go on, the variants' needs contradict each other: lanes_compile_relax.cc.
+#pragma once
+
+#include <map>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graph/lanes.h"
+
+namespace contrafact::graph {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+// Slots that nobody reads any more are used again: few are ever alive.
+class SlotPool {
+ public:
+  uint32_t take() {
+    if (free_.empty()) return count_++;
+    const uint32_t slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give_back(uint32_t slot) { free_.push_back(slot); }
+  uint32_t count() const { return count_; }
+
+ private:
+  std::vector<uint32_t> free_;
+  uint32_t count_ = 0;
+};
+
+// A time that others ask for: where it is, and how many will.
+struct Value {
+  uint32_t slot = kNone;
+  uint32_t readers = 0;
+  uint32_t waiters = kNone;  // bodies that cannot go on before
+  bool known = false;
+};
+
+// What a body that cannot go on waits for.
+enum class Hold : uint8_t {
+  nothing,
+  available,    // task `held_by` is spawned
+  completed,    // task `held_by` completes
+  linked,       // wake-up `held_by`
+  callee,       // task `held_by`, which runs here, ends
+  spawned,      // task `held_by`, which some lanes run here, ends
+  coordinator,  // the coordinator of task `held_by`, whose next part may run here, leaves
+};
+
+// A thread that goes on before it is known when.
+struct Fork {
+  uint32_t loop = kNone;
+  uint32_t body = kNone;  // that forked
+  uint32_t slot = kNone;  // its time at the fork, then when the task that some lanes run here gave it back
+  bool occupied = false;  // at the fork
+};
+
+struct Actor {  // a body on its way
+  uint32_t at = 0;
+  uint32_t slot = kNone;
+  uint32_t host = kNone;    // a coordinator's slot of hosts
+  uint32_t caller = kNone;  // bodies that go on after it
+  uint32_t spawner = kNone;
+  uint32_t next = kNone;   // in a list of waiters
+  int64_t pending_ns = 0;  // delay of vertices that nobody asks for
+  Hold hold = Hold::nothing;
+  uint32_t held_by = kNone;
+  bool occupied = false;     // its thread, at this place
+  bool caller_free = false;  // its caller's thread is not occupied around it
+  bool moves = false;        // called as one that some lanes move
+  bool ended = false;
+  bool holds_spawner = false;
+  bool inlined_ended = false;  // in the lanes that inline it
+  Fork spawner_fork;           // if its spawner has forked
+  uint32_t detached = kNone;   // slot: the lanes in which it runs on a thread of its own
+};
+
+// A body that has forked goes no further than another one needs.
+struct Ahead {
+  Hold hold;  // what it would wait for
+  uint32_t held_by;
+  const Value* wanted;  // null: its end
+};
+
+class LaneCompiler {
+ public:
+  LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost);
+
+  LaneProgram run();
+
+ private:
+  using Queued = std::pair<int64_t, uint32_t>;
+  using Queue = std::priority_queue<Queued, std::vector<Queued>, std::greater<>>;
+
+  // What there is to compile (lanes_compile.cc).
+  // Tasks that the same moves place are one class.
+  void classify(std::span<const Move> moves);
+  bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
+  bool is_task(uint32_t body) const { return body < tasks_; }
+  bool may_move(uint32_t task) const { return class_[task] != 0 && !program_.refused[class_[task]]; }
+  bool may_coordinate(uint32_t body) const { return is_task(body) && continues_[class_[body]] && actors_[body].moves; }
+  // What the completion of `task` has to wait for; *cause: whether its time counts.
+  void sources_of(uint32_t task, std::vector<uint32_t>& sources, bool* cause) const;
+  bool has_sources(const Vertex& vertex) const;
+  void count_readers();
+
+  // Bodies on their way.
+  void start_roots();
+  // The body's own first use; its thread's outside it is `occupied`.
+  void enter(uint32_t body, bool occupied);
+  int64_t recorded_ns(uint32_t body) const;
+  void go_on(uint32_t body);
+  bool hold(uint32_t body, Hold hold, uint32_t held_by);
+  void advance(uint32_t body);
+
+  // One vertex of a body (lanes_compile_steps.cc). False: it cannot go on now, or has ended.
+  bool step(uint32_t body);
+
+  // Operations, and the times that others ask for.
+  LaneOp& emit(LaneOpCode code, uint32_t body);
+  LaneOp& emit(LaneOpCode code, uint32_t body, const Vertex& vertex);
+  // A vertex that takes time on its own thread only, emitted if somebody looks.
+  LaneOp& timed(uint32_t body, const Vertex& vertex);
+  // `op` makes `value` known. Nothing of `op` may be asked for afterwards.
+  void write(Value& value, LaneOp& op, uint32_t body);
+  // A step that nobody looks at is a plain delay.
+  void drop_if_idle(const LaneOp& op, uint32_t body);
+  void read(Value& value);
+  void wake(Value& value);
+  bool wait_until_known(uint32_t body, Value& value, Hold why, uint32_t id);
+  void raise(LaneOp& op);
+  void lower(LaneOp& op);
+  void occupy(Actor& actor, LaneOp& op);
+  void vacate(Actor& actor, LaneOp& op);
+  // A plain thread counts from its first dealing with tasks to its last.
+  void use_range(uint32_t body, LaneOp& op);
+  void use_waiting(uint32_t body, LaneOp& op);
+  void leave_or_enter(uint32_t body, const Vertex& vertex);
+  bool spawn(uint32_t body, const Vertex& vertex);
+  void respond(uint32_t task);
+  // The latencies of a call or wait that the recording does not show are assumed.
+  void assume(LaneOp& op, const Vertex& vertex, int64_t label_ns, int64_t post_ns) const;
+  // Whether all that `vertex` depends on is known; if so, where the latest time of it is, or kNone.
+  bool causes_known(uint32_t body, const Vertex& vertex, uint32_t* slot);
+  bool call(uint32_t body, const Vertex& vertex);
+  void may_detach(uint32_t task, LaneOp& call);
+  bool complete(uint32_t body, const Vertex& vertex);
+  // Whether the thread that has completed `task` has to see first whether it hosts what a coordinator does then.
+  bool stand(uint32_t body, uint32_t task);
+  // The coordinator has spawned the very task that would host it, and some lanes ran that in its midst: those go on.
+  void return_inlined(uint32_t body);
+  bool may_move_or_moves(uint32_t body) const;
+  void let_host_go(uint32_t body, uint32_t task);
+  void let_hosts_go(uint32_t coordinator);
+  bool wait(uint32_t body, const Vertex& vertex);
+  void fill_wait(LaneOp& op, const Vertex& vertex, const Value& value) const;
+  bool block(uint32_t body, const Vertex& vertex);
+  bool end(uint32_t body);
+  // `after_ns` later; `completes`: its result is there before that.
+  bool end_with(uint32_t body, int64_t after_ns, bool completes);
+  void fill_end(uint32_t body, LaneOp& op);
+  // The body has ended: whoever it held goes on.
+  void leave(uint32_t body);
+
+  // Circles (lanes_compile_relax.cc).
+  // Nothing can go on: bodies wait for each other in a circle, which is broken where that costs least. False: it cannot
+  // be.
+  bool relax();
+  // The earliest body of those that only what lanes may do holds up.
+  uint32_t first_held();
+  // The body that has to go on for `body` to; kNone: it is not known.
+  uint32_t waits_for(uint32_t body);
+  // `body`, or the one that has to call it first.
+  uint32_t running(uint32_t body) const;
+  // Which body holds which vertex. Made when first needed.
+  void index_places();
+  void free_spawner(uint32_t task);
+  // A thread goes on, as far as `follower` needs, before the task that some lanes run on it has ended.
+  bool fork_spawner(uint32_t body, uint32_t follower);
+  // The same for a thread that hosts a coordinator, or would.
+  bool fork_host(uint32_t body, uint32_t follower);
+  uint32_t spawner_slot(const Actor& task) const {
+    return task.spawner_fork.loop == kNone ? actors_[task.spawner].slot : task.spawner_fork.slot;
+  }
+  bool spawner_occupied(const Actor& task) const {
+    return task.spawner_fork.loop == kNone ? actors_[task.spawner].occupied : task.spawner_fork.occupied;
+  }
+  bool too_many_loops() const;
+  void close_refused();
+  void go_ahead(uint32_t body, uint32_t follower);
+  bool far_enough(uint32_t body);
+  const Value* wanted_by(uint32_t body) const;
+  // No lane that moves tasks of this class is exact; to the others, this one is like any other.
+  bool refuse(uint32_t body);
+
+  // Loops (lanes_compile_loops.cc).
+  Fork open_loop(uint32_t body, uint16_t moves, uint16_t flags);
+  void close_loop(const Fork& fork);
+  void find_written();
+
+  const TraceDag& dag_;
+  const uint32_t tasks_;
+  LaneProgram program_;
+  std::vector<Actor> actors_;
+  std::vector<uint16_t> class_;
+  std::vector<bool> inlines_, continues_;  // by class
+  std::vector<bool> outermost_;
+  std::vector<Value> available_, completed_, linked_;
+  std::vector<uint32_t> coordinator_;  // by task: the only body that may wait for it as a coordinator
+  std::vector<uint32_t> stander_;      // by task: the body that has completed it and waits for its coordinator
+  // By coordinator: bodies that stand while it runs, and the tasks that they completed.
+  std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> hosted_by_;
+  std::unordered_map<uint32_t, Fork> host_forks_;  // by the task completed
+  std::vector<uint32_t> sources_;
+  Queue ready_;
+  Queue held_;                                                   // bodies that what lanes may do holds up
+  std::vector<uint32_t> spawned_in_, called_in_, completed_in_;  // by task: bodies
+  std::vector<uint32_t> woken_in_;                               // by link
+  std::unordered_map<uint32_t, std::vector<Ahead>> ahead_;       // by body
+  SlotPool slots_, hosts_;
+  size_t unfinished_ = 0;
+  size_t open_loops_ = 0;
+  bool too_many_classes_ = false;
+};
+}  // namespace contrafact::graph

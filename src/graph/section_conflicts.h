@@ -1,0 +1,58 @@
+// Whether two critical sections need their order: the intersections of what they read and wrote (PerfPlay, algorithm 1,
+// with all three of them: C1.rd and C2.wr, C1.wr and C2.rd, C1.wr and C2.wr).
+//
+// Byte by byte an access has one of three classes. Accesses of one class to the same byte need no order among each
+// other, if the class is `reads` or `updates`:
+//   reads     it read, or wrote what was there already (a silent write)
+//   updates   it changed the value by operations that commute, and nobody used the old value
+//   writes    anything else
+// So intersections may be there and still be benign: silent writes against reads, updates against updates.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "model/section_sets.h"
+
+namespace contrafact::graph {
+
+enum class PairKind : uint8_t {
+  null_lock,       // unnecessary: one of the two touches no memory at all
+  read_read,       // unnecessary: neither writes
+  disjoint_write,  // unnecessary: no byte that one writes is touched by the other
+  benign,          // unnecessary: the bytes in common are written silently, or commutatively by both
+  conflict,        // necessary
+  unknown,         // what the two did is not known completely, and what is known does not conflict
+};
+inline constexpr size_t kPairKinds = 6;
+
+constexpr bool is_unnecessary(PairKind kind) {
+  return kind <= PairKind::benign;
+}
+
+enum class AccessClass : uint8_t { reads, updates, writes };
+constexpr AccessClass class_of(uint32_t flags) {
+  if ((flags & format::kAccessCommutative) != 0) return AccessClass::updates;
+  return (flags & format::kAccessChanged) != 0 ? AccessClass::writes : AccessClass::reads;
+}
+constexpr bool need_order(AccessClass x, AccessClass y) {
+  return x != y || x == AccessClass::writes;
+}
+
+// Not thread-safe: it remembers results. `sets` must outlive it. A pair's first question costs a walk along both sets,
+// later ones a look-up.
+class SectionConflicts {
+ public:
+  explicit SectionConflicts(const model::SectionSets& sets) : sets_(sets) {}
+
+  // Of two sets' numbers in `sets`, in either order.
+  PairKind between(uint32_t x, uint32_t y);
+
+ private:
+  PairKind compare(uint32_t x, uint32_t y) const;
+
+  const model::SectionSets& sets_;
+  std::unordered_map<uint64_t, PairKind> known_;
+};
+
+}  // namespace contrafact::graph

@@ -1,0 +1,300 @@
+#include "graph/sync_graph.h"
+
+#include <algorithm>
+
+#include "model/sync_wakes.h"
+
+namespace contrafact::graph {
+namespace {
+
+using model::CriticalSection;
+using model::EventIndex;
+using model::EventKind;
+using model::Outcome;
+using model::TaskId;
+using model::ThreadId;
+using model::Trace;
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+bool is_vertex(EventKind kind) {
+  switch (kind) {
+    case EventKind::task_spawn:
+    case EventKind::task_end:
+    case EventKind::task_complete:
+    case EventKind::wait_begin:
+    case EventKind::wait_end:
+      return true;
+    default:
+      return kind >= EventKind::lock_acquire && kind <= EventKind::sync_broadcast && kind != EventKind::lock_busy;
+  }
+}
+
+// At one instant, what may end a wait comes before what waited.
+bool comes_late(EventKind kind) {
+  return model::closes(kind) || kind == EventKind::lock_acquire || kind == EventKind::lock_acquire_shared;
+}
+
+// Where `time` comes to: the rule at the head of sync_graph.h.
+int64_t time_of(const SyncVertex& vertex, int64_t ready_ns, int64_t cause_ns) {
+  if (cause_ns > ready_ns) return vertex.slept ? std::max(cause_ns + vertex.way_ns, ready_ns) : cause_ns;
+  return vertex.slept ? ready_ns : ready_ns + vertex.way_ns;
+}
+
+class Builder {
+ public:
+  Builder(const Trace& trace, std::span<const CriticalSection> sections, const SectionOrder& recorded)
+      : trace_(trace), sections_(sections), recorded_(recorded) {}
+
+  SyncGraph run() {
+    graph_.trace = &trace_;
+    graph_.begin_ns = trace_.begin_ns();
+    list_vertices();
+    note_sections();
+    note_wakes();
+    note_spawns();
+    set_edges();
+    set_end();
+    return std::move(graph_);
+  }
+
+ private:
+  struct Item {
+    int64_t time_ns;
+    uint32_t event;
+    uint32_t thread;
+    uint32_t opener;  // the event that began the wait which this one ends
+  };
+
+  void list_vertices() {
+    std::vector<Item> items;
+    std::vector<uint32_t> open;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const model::EventRange range = trace_.thread_events(ThreadId(t));
+      open.clear();
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        const EventKind kind = trace_.kind[i];
+        uint32_t opener = kNone;
+        if (model::opens(kind)) open.push_back(i);
+        if (model::closes(kind)) {
+          opener = open.back();
+          open.pop_back();
+        }
+        if (is_vertex(kind) || i == range.begin || i + 1 == range.end) {
+          items.push_back({trace_.time_ns[i], i, t, is_vertex(kind) ? opener : kNone});
+        }
+      }
+    }
+    std::sort(items.begin(), items.end(), [&](const Item& x, const Item& y) {
+      if (x.time_ns != y.time_ns) return x.time_ns < y.time_ns;
+      if (x.thread == y.thread) return x.event < y.event;
+      const bool late = comes_late(trace_.kind[x.event]), other_late = comes_late(trace_.kind[y.event]);
+      return late != other_late ? other_late : x.event < y.event;
+    });
+    graph_.vertices.resize(items.size());
+    graph_.last_vertex.assign(trace_.threads.size(), kNoVertex);
+    vertex_of_event_.assign(trace_.event_count(), kNoVertex);
+    for (uint32_t v = 0; v < items.size(); ++v) {
+      SyncVertex& vertex = graph_.vertices[v];
+      vertex.event = items[v].event;
+      vertex.previous = graph_.last_vertex[items[v].thread];
+      graph_.last_vertex[items[v].thread] = v;
+      vertex_of_event_[vertex.event] = v;
+      openers_.push_back(items[v].opener);
+      threads_.push_back(items[v].thread);
+    }
+  }
+
+  void note_sections() {
+    graph_.release_vertex.assign(sections_.size(), kNoVertex);
+    waits_of_vertex_.assign(graph_.vertices.size(), kNone);
+    for (uint32_t s = 0; s < sections_.size(); ++s) {
+      const CriticalSection& section = sections_[s];
+      const uint32_t acquire = vertex_of_event_[section.acquire.index()];
+      waits_of_vertex_[acquire] = s;
+      if (section.outcome == Outcome::normal && model::is_held(trace_.locks[section.lock.index()].kind) &&
+          trace_.kind[section.acquire.index()] != EventKind::sync_woken) {
+        graph_.vertices[acquire].section = s;
+      }
+      if (section.release.valid()) graph_.release_vertex[s] = vertex_of_event_[section.release.index()];
+    }
+  }
+
+  void note_wakes() {
+    const std::vector<CriticalSection> sections(sections_.begin(), sections_.end());
+    wake_of_section_.assign(sections.size(), kNoVertex);
+    for (const model::SyncWake& wake : model::sync_wakes(trace_, sections)) {
+      wake_of_section_[wake.wait] = vertex_of_event_[wake.cause.index()];
+    }
+  }
+
+  void note_spawns() {
+    spawn_of_thread_.assign(trace_.threads.size(), kNoVertex);
+    for (const model::TaskRow& row : trace_.tasks) {
+      if (row.kind != model::TaskKind::thread || !row.spawn.valid() || !row.start.valid()) continue;
+      spawn_of_thread_[trace_.thread_of(row.start).index()] = vertex_of_event_[row.spawn.index()];
+    }
+  }
+
+  int64_t now(uint32_t vertex) const { return trace_.time_ns[graph_.vertices[vertex].event]; }
+
+  // The latest recorded time of what may have ended the vertex's wait; INT64_MIN if there is nothing.
+  int64_t find_causes(uint32_t v) {
+    std::vector<uint32_t> found;
+    const SyncVertex& vertex = graph_.vertices[v];
+    if (vertex.previous == kNoVertex) {
+      found.push_back(spawn_of_thread_[threads_[v]]);
+    } else if (trace_.kind[vertex.event] == EventKind::wait_end) {
+      found.push_back(completion(vertex.event, openers_[v]));
+    } else if (const uint32_t s = waits_of_vertex_[v]; s != kNone) {
+      found.push_back(wake_of_section_[s]);
+    }
+    int64_t cause_ns = INT64_MIN;
+    for (const uint32_t cause : found) {
+      if (cause == kNoVertex || cause >= v) continue;
+      graph_.causes.push_back(cause);
+      cause_ns = std::max(cause_ns, now(cause));
+    }
+    if (vertex.section == kNone) return cause_ns;
+    for (const uint32_t before : recorded_.of(vertex.section)) {
+      const uint32_t release = graph_.release_vertex[before];
+      if (release < v) cause_ns = std::max(cause_ns, now(release));
+    }
+    return cause_ns;
+  }
+
+  // Of the task whose result a wait got.
+  uint32_t completion(uint32_t event, uint32_t opener) const {
+    const uint32_t task = trace_.a[event] != kNone || opener == kNone ? trace_.a[event] : trace_.a[opener];
+    if (task == kNone) return kNoVertex;
+    const model::TaskRow& row = trace_.tasks[task];
+    const EventIndex done = row.complete.valid() ? row.complete : row.end;
+    return done.valid() ? vertex_of_event_[done.index()] : kNoVertex;
+  }
+
+  void set_edges() {
+    for (uint32_t v = 0; v < graph_.vertices.size(); ++v) {
+      SyncVertex& vertex = graph_.vertices[v];
+      graph_.cause_begin.push_back(static_cast<uint32_t>(graph_.causes.size()));
+      const int64_t cause_ns = find_causes(v);
+      // When it was asked for; what is asked for and had at once is both at the end.
+      const int64_t end_ns = now(v);
+      const int64_t begin_ns = openers_[v] != kNone ? trace_.time_ns[openers_[v]] : end_ns;
+      const bool first = vertex.previous == kNoVertex;
+      const int64_t previous_ns = first ? graph_.begin_ns : now(vertex.previous);
+      if (cause_ns == INT64_MIN) {
+        vertex.delay_ns = end_ns - previous_ns;
+      } else {
+        vertex.slept = first || cause_ns > begin_ns;
+        vertex.delay_ns = first ? 0 : std::max(begin_ns, previous_ns) - previous_ns;
+        vertex.way_ns = std::max<int64_t>(0, end_ns - (vertex.slept ? cause_ns : begin_ns));
+      }
+    }
+    graph_.cause_begin.push_back(static_cast<uint32_t>(graph_.causes.size()));
+  }
+
+  // A thread that stood in a wait of unknown cause when the recording ended says nothing of how long the run is: it
+  // would have stood there longer.
+  void set_end() {
+    graph_.counts.assign(trace_.threads.size(), false);
+    const int64_t trace_end_ns = trace_.end_ns();
+    bool any = false;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      if (graph_.last_vertex[t] == kNoVertex) continue;
+      bool waits = false;
+      for (uint32_t v = graph_.last_vertex[t]; v != kNoVertex && now(v) == trace_end_ns;
+           v = graph_.vertices[v].previous) {
+        waits |= openers_[v] != kNone && trace_.time_ns[openers_[v]] < trace_end_ns &&
+                 graph_.cause_begin[v] == graph_.cause_begin[v + 1] && graph_.vertices[v].section == kNone;
+      }
+      graph_.counts[t] = !waits;
+      any |= !waits;
+    }
+    graph_.end_ns = graph_.begin_ns;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      if (!any) graph_.counts[t] = graph_.last_vertex[t] != kNoVertex;
+      if (graph_.counts[t]) graph_.end_ns = std::max(graph_.end_ns, now(graph_.last_vertex[t]));
+    }
+  }
+
+  const Trace& trace_;
+  const std::span<const CriticalSection> sections_;
+  const SectionOrder& recorded_;
+  SyncGraph graph_;
+  std::vector<uint32_t> vertex_of_event_;
+  std::vector<uint32_t> openers_;          // by vertex, events
+  std::vector<uint32_t> threads_;          // by vertex
+  std::vector<uint32_t> waits_of_vertex_;  // by vertex: the section, or wait at a condition or the like, that it ends
+  std::vector<uint32_t> wake_of_section_;  // vertices
+  std::vector<uint32_t> spawn_of_thread_;  // vertices
+};
+
+}  // namespace
+
+SyncGraph build_sync_graph(const Trace& trace, std::span<const CriticalSection> sections,
+                           const SectionOrder& recorded) {
+  return Builder(trace, sections, recorded).run();
+}
+
+int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {
+  std::vector<int64_t> times_ns(graph.vertices.size());
+  for (uint32_t v = 0; v < graph.vertices.size(); ++v) {
+    const SyncVertex& vertex = graph.vertices[v];
+    const int64_t previous_ns = vertex.previous == kNoVertex ? graph.begin_ns : times_ns[vertex.previous];
+    int64_t cause_ns = INT64_MIN;
+    for (uint32_t c = graph.cause_begin[v]; c < graph.cause_begin[v + 1]; ++c) {
+      cause_ns = std::max(cause_ns, times_ns[graph.causes[c]]);
+    }
+    if (vertex.section != UINT32_MAX) {
+      for (const uint32_t before : order.of(vertex.section)) {
+        const uint32_t release = graph.release_vertex[before];
+        if (release < v) cause_ns = std::max(cause_ns, times_ns[release]);
+      }
+    }
+    times_ns[v] = time_of(vertex, previous_ns + vertex.delay_ns, cause_ns);
+  }
+  int64_t end_ns = graph.begin_ns;
+  for (size_t t = 0; t < graph.last_vertex.size(); ++t) {
+    if (graph.counts[t]) end_ns = std::max(end_ns, times_ns[graph.last_vertex[t]]);
+  }
+  return end_ns - graph.begin_ns;
+}
+
+std::vector<PathPart> critical_path(const SyncGraph& graph, const SectionOrder& recorded) {
+  const Trace& trace = *graph.trace;
+  const auto now = [&](uint32_t v) { return trace.time_ns[graph.vertices[v].event]; };
+  uint32_t v = kNoVertex;
+  for (size_t t = 0; t < graph.last_vertex.size(); ++t) {
+    if (graph.counts[t] && now(graph.last_vertex[t]) == graph.end_ns && v == kNoVertex) v = graph.last_vertex[t];
+  }
+  std::vector<PathPart> path;
+  while (v != kNoVertex) {
+    const SyncVertex& vertex = graph.vertices[v];
+    const ThreadId thread = trace.thread_of(EventIndex(vertex.event));
+    uint32_t next = vertex.previous;
+    PathPart part{thread, graph.begin_ns, now(v)};
+    if (vertex.slept) {
+      uint32_t cause = kNoVertex;
+      const auto consider = [&](uint32_t candidate) {
+        if (cause == kNoVertex || now(candidate) > now(cause)) cause = candidate;
+      };
+      for (uint32_t c = graph.cause_begin[v]; c < graph.cause_begin[v + 1]; ++c) consider(graph.causes[c]);
+      part.woken = true;
+      if (vertex.section != UINT32_MAX) {
+        for (const uint32_t before : recorded.of(vertex.section)) {
+          if (graph.release_vertex[before] < v) consider(graph.release_vertex[before]);
+        }
+        part.handed = vertex.section;
+        part.woken = false;
+      }
+      next = cause;
+    }
+    if (next != kNoVertex) part.begin_ns = now(next);
+    if (part.end_ns > part.begin_ns) path.push_back(part);
+    v = next;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace contrafact::graph

@@ -1,0 +1,165 @@
+#include "model/section_sets.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace contrafact::model {
+namespace {
+
+using format::SetGap;
+
+constexpr bool is_lock_event(EventKind kind) {
+  return kind >= EventKind::lock_acquire && kind <= EventKind::sync_broadcast;
+}
+
+// What was seen since the thread's last lock event.
+struct Segment {
+  int64_t begin_ns = 0;
+  bool waits = false;              // it lies within the lock's own function
+  std::vector<uint32_t> of_trace;  // the trace's sets
+  SetGap gap = SetGap::complete;
+
+  void begin(int64_t now_ns, bool is_wait) {
+    begin_ns = now_ns;
+    waits = is_wait;
+    of_trace.clear();
+    gap = SetGap::complete;
+  }
+};
+
+// A section that the thread is in.
+struct Open {
+  uint32_t section;
+  std::vector<uint32_t> of_trace;
+  SetGap gap = SetGap::complete;
+  bool has_head = false;
+  SectionSets::Part tail;
+};
+
+class Collector {
+ public:
+  Collector(const Trace& trace, std::span<const CriticalSection> sections) : trace_(trace), sections_(sections) {}
+
+  SectionSets run() {
+    const uint32_t unseen = intern({}, SetGap::not_observed);
+    out_.of_section.assign(sections_.size(), unseen);
+    out_.head.assign(sections_.size(), {unseen, 0});
+    out_.tail = out_.head;
+    for (uint32_t s = 0; s < sections_.size(); ++s) {
+      const CriticalSection& section = sections_[s];
+      if (section.outcome != Outcome::normal || !is_held(trace_.locks[section.lock.index()].kind)) continue;
+      begins_.emplace(section.acquire.value, s);
+      if (section.release.valid()) ends_.emplace(section.release.value, s);
+    }
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(trace_.thread_events(ThreadId(t)));
+    return std::move(out_);
+  }
+
+ private:
+  void scan(EventRange range) {
+    open_.clear();
+    segment_.begin(0, false);
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const EventKind kind = trace_.kind[i];
+      if (kind == EventKind::accesses) {
+        take(trace_.a[i]);
+      } else if (kind == EventKind::gap) {
+        segment_.gap = SetGap::lost;
+      } else if (is_lock_event(kind)) {
+        lock_event(i, kind);
+      }
+    }
+    if (range.size() > 0) end_segment(trace_.time_ns[range.end - 1]);
+    for (Open& open : open_) close(open);
+  }
+
+  void take(uint32_t set) {
+    if (set == UINT32_MAX) {
+      segment_.gap = SetGap::lost;
+      return;
+    }
+    segment_.of_trace.push_back(set);
+    if (segment_.gap == SetGap::complete) segment_.gap = trace_.access_sets[set].gap;
+  }
+
+  void lock_event(uint32_t event, EventKind kind) {
+    const int64_t now_ns = trace_.time_ns[event];
+    end_segment(now_ns);
+    if (kind == EventKind::lock_release) {
+      const auto found = ends_.find(event);
+      const auto open = std::find_if(open_.begin(), open_.end(), [&](const Open& each) {
+        return found != ends_.end() && each.section == found->second;
+      });
+      if (open != open_.end()) {
+        close(*open);
+        open_.erase(open);
+      }
+    } else if (const auto found = begins_.find(event); found != begins_.end()) {
+      open_.push_back({found->second});
+    }
+    segment_.begin(now_ns, opens_lock_wait(kind));
+  }
+
+  void end_segment(int64_t now_ns) {
+    if (open_.empty()) return;
+    if (segment_.of_trace.empty() && segment_.gap == SetGap::complete && !segment_.waits &&
+        now_ns > segment_.begin_ns) {
+      segment_.gap = SetGap::not_observed;
+    }
+    const SectionSets::Part part{intern(segment_.of_trace, segment_.gap), now_ns - segment_.begin_ns};
+    for (Open& open : open_) {
+      open.of_trace.insert(open.of_trace.end(), segment_.of_trace.begin(), segment_.of_trace.end());
+      if (open.gap == SetGap::complete) open.gap = segment_.gap;
+      if (!open.has_head) out_.head[open.section] = part;
+      open.has_head = true;
+      open.tail = part;
+    }
+  }
+
+  void close(Open& open) {
+    out_.of_section[open.section] = intern(open.of_trace, open.gap);
+    out_.tail[open.section] = open.tail;
+  }
+
+  // First by the sets that are joined, then by what they come to.
+  uint32_t intern(std::vector<uint32_t> of_trace, SetGap gap) {
+    std::sort(of_trace.begin(), of_trace.end());
+    of_trace.erase(std::unique(of_trace.begin(), of_trace.end()), of_trace.end());
+    const auto [known, added] = by_parts_.try_emplace({gap, of_trace}, 0);
+    if (!added) return known->second;
+    std::vector<AccessRange> ranges;
+    for (const uint32_t set : of_trace) {
+      const auto part = trace_.ranges_of(AccessSetId(set));
+      ranges.insert(ranges.end(), part.begin(), part.end());
+    }
+    format::make_canonical(ranges);
+    std::string content(1, static_cast<char>(gap));
+    content.append(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(AccessRange));
+    const auto [same, fresh] = by_content_.try_emplace(std::move(content), static_cast<uint32_t>(out_.sets.size()));
+    if (fresh) {
+      const auto begin = static_cast<uint32_t>(out_.ranges.size());
+      out_.ranges.insert(out_.ranges.end(), ranges.begin(), ranges.end());
+      out_.sets.push_back({gap, begin, static_cast<uint32_t>(out_.ranges.size())});
+    }
+    return known->second = same->second;
+  }
+
+  const Trace& trace_;
+  const std::span<const CriticalSection> sections_;
+  SectionSets out_;
+  std::unordered_map<uint32_t, uint32_t> begins_, ends_;  // sections by event
+  std::vector<Open> open_;
+  Segment segment_;
+  std::map<std::pair<SetGap, std::vector<uint32_t>>, uint32_t> by_parts_;
+  std::unordered_map<std::string, uint32_t> by_content_;
+};
+
+}  // namespace
+
+SectionSets section_sets(const Trace& trace, std::span<const CriticalSection> sections) {
+  return Collector(trace, sections).run();
+}
+
+}  // namespace contrafact::model

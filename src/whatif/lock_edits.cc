@@ -1,0 +1,80 @@
+#include "whatif/lock_edits.h"
+
+#include <fmt/format.h>
+
+#include "whatif/edits/drop_lock.h"
+#include "whatif/edits/make_atomic.h"
+#include "whatif/edits/reader_writer_lock.h"
+#include "whatif/edits/shorten_section.h"
+#include "whatif/edits/split_lock.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::CriticalSection;
+using model::EventKind;
+using model::Trace;
+
+// It ends in a wait at a condition, or begins with the end of one.
+bool is_around_wait(const Trace& trace, const CriticalSection& section) {
+  const uint32_t acquire = section.acquire.value;
+  const uint32_t release = section.release.value;
+  if (acquire > 0 && trace.kind[acquire - 1] == EventKind::sync_woken &&
+      trace.time_ns[acquire - 1] == trace.time_ns[acquire]) {
+    return true;
+  }
+  return section.release.valid() && release + 1 < trace.event_count() &&
+         trace.kind[release + 1] == EventKind::sync_wait && trace.time_ns[release + 1] == trace.time_ns[release];
+}
+
+std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const LockImprovement& change,
+                       const std::vector<SectionEdit>& edits) {
+  const size_t count = change.sections.size();
+  if (change.optimisation == LockOptimisation::split_lock && change.part.size() != count)
+    return "a section has no part";
+  if (change.optimisation == LockOptimisation::shorten_section &&
+      (change.head_ns.size() != count || change.tail_ns.size() != count)) {
+    return "a section has no length";
+  }
+  for (const uint32_t s : change.sections) {
+    if (s >= sections.size()) return "a section does not exist";
+    if (sections[s].outcome != model::Outcome::normal || !model::is_held(trace.locks[sections[s].lock.index()].kind)) {
+      return "a section was never held";
+    }
+    if (edits[s].mode == SectionEdit::Mode::none) return "a section has no lock any more";
+    if (is_around_wait(trace, sections[s])) return "a section is part of a wait at a condition, which needs its mutex";
+  }
+  return "";
+}
+
+}  // namespace
+
+base::Result<std::vector<SectionEdit>> edits_of(const Trace& trace, std::span<const CriticalSection> sections,
+                                                std::span<const LockImprovement> improvements) {
+  std::vector<SectionEdit> edits = unedited(sections);
+  for (const LockImprovement& improvement : improvements) {
+    if (const std::string_view why = fault(trace, sections, improvement, edits); !why.empty()) {
+      return base::Error{fmt::format("{}: {}", name_of(improvement.optimisation), why)};
+    }
+    switch (improvement.optimisation) {
+      case LockOptimisation::drop_lock:
+        drop_lock(trace, sections, improvement, edits);
+        break;
+      case LockOptimisation::reader_writer_lock:
+        reader_writer_lock(trace, sections, improvement, edits);
+        break;
+      case LockOptimisation::split_lock:
+        split_lock(trace, sections, improvement, edits);
+        break;
+      case LockOptimisation::shorten_section:
+        shorten_section(trace, sections, improvement, edits);
+        break;
+      case LockOptimisation::make_atomic:
+        make_atomic(trace, sections, improvement, edits);
+        break;
+    }
+  }
+  return edits;
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,20 @@
+// From improvements of locks to what becomes of each critical section.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "whatif/lock_improvement.h"
+#include "whatif/section_edit.h"
+
+namespace contrafact::whatif {
+
+// Parallel to `sections`, which are model::critical_sections(trace). Later improvements change what earlier ones left.
+// Errors: an improvement names a section that does not exist, was never had or is nobody's to hold, or one whose lock
+// an earlier one has dropped; or takes the lock from a wait at a condition.
+base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
+                                                std::span<const model::CriticalSection> sections,
+                                                std::span<const LockImprovement> improvements);
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,69 @@
+#include "whatif/lock_edits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using Mode = SectionEdit::Mode;
+using testing::HasSubstr;
+
+// Three sections of `l`, of 10 ns each; then a wait at `v`.
+constexpr std::string_view kRun =
+    "lock l mutex\nlock v condition\nthread x\nthread y\n"
+    "0 x lock_acquire l\n10 x lock_release l\n20 y lock_acquire l\n30 y lock_release l\n"
+    "40 x lock_acquire l\n50 x lock_release l\n50 x sync_wait v\n60 y sync_signal v\n60 x sync_woken v\n"
+    "60 x lock_acquire l\n70 x lock_release l\n";
+
+class LockEdits : public testing::Test {
+ protected:
+  base::Result<std::vector<SectionEdit>> make(const std::vector<LockImprovement>& improvements) const {
+    return edits_of(trace_, sections_, improvements);
+  }
+  std::string refused(const LockImprovement& improvement) const {
+    const auto made = make({improvement});
+    return made.ok() ? "made" : made.error().message;
+  }
+  const model::Trace trace_ = *model::parse_text(kRun);
+  const std::vector<model::CriticalSection> sections_ = model::critical_sections(trace_);
+};
+
+TEST_F(LockEdits, EachOptimisationChangesItsSectionsOnly) {
+  ASSERT_EQ(sections_.size(), 5u);
+  const auto plain = *make({});
+  EXPECT_EQ(plain, unedited(std::span(sections_)));
+  const auto dropped = *make({{LockOptimisation::drop_lock, {1}}});
+  EXPECT_EQ(dropped[1].mode, Mode::none);
+  EXPECT_EQ(dropped[0], plain[0]);
+  EXPECT_EQ((*make({{LockOptimisation::reader_writer_lock, {0, 1}}}))[1].mode, Mode::shared);
+  EXPECT_EQ((*make({{LockOptimisation::make_atomic, {0}}}))[0].mode, Mode::none);
+  const auto split = *make({{LockOptimisation::split_lock, {0, 1}, {0, 1}}});
+  EXPECT_EQ(split[0].lock, 0u);
+  EXPECT_EQ(split[1].lock, trace_.locks.size());
+  const auto shorter = *make({{LockOptimisation::shorten_section, {0}, {}, {4}, {9}}});
+  EXPECT_EQ(shorter[0].head_outside_ns, 4);
+  EXPECT_EQ(shorter[0].tail_outside_ns, 6);  // no more than there is
+}
+
+TEST_F(LockEdits, TwoSplitsMakeDifferentLocks) {
+  const auto twice = *make({{LockOptimisation::split_lock, {0, 1}, {0, 1}}, {LockOptimisation::split_lock, {0}, {1}}});
+  EXPECT_EQ(twice[1].lock, 2u);
+  EXPECT_EQ(twice[0].lock, 3u);
+}
+
+TEST_F(LockEdits, WhatCannotBeMadeSaysWhy) {
+  EXPECT_THAT(refused({LockOptimisation::drop_lock, {9}}), HasSubstr("drop-lock: a section does not exist"));
+  EXPECT_THAT(refused({LockOptimisation::drop_lock, {2}}), HasSubstr("a wait at a condition"));
+  EXPECT_THAT(refused({LockOptimisation::drop_lock, {3}}), HasSubstr("a wait at a condition"));
+  EXPECT_THAT(refused({LockOptimisation::drop_lock, {4}}), HasSubstr("never held"));  // the wait itself
+  EXPECT_THAT(refused({LockOptimisation::split_lock, {1}}), HasSubstr("no part"));
+  const auto both = make({{LockOptimisation::drop_lock, {0}}, {LockOptimisation::reader_writer_lock, {0}}});
+  ASSERT_FALSE(both.ok());
+  EXPECT_THAT(both.error().message, HasSubstr("has no lock any more"));
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
