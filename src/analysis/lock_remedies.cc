@@ -178,8 +178,7 @@ class Finder {
     std::ranges::stable_sort(made.sites, [&](uint32_t x, uint32_t y) { return sites[x] > sites[y]; });
     made.sections = std::move(sections);
     each_section(made.locks, [&](uint32_t s) {
-      if (!sites.contains(facts_.site_of[s])) return;
-      ++made.of_sections;
+      made.of_sections += sites.contains(facts_.site_of[s]);
       made.unknown += !is_known(s);
     });
     return made;
@@ -259,6 +258,15 @@ class Finder {
     return end == 0 || begin / 8 == (end - 1) / 8;
   }
 
+  // A section that computes the new value from the old one otherwise than by an operation that commutes.
+  bool replaces(LockId id) const {
+    const Lock& lock = locks_[id.index()];
+    return std::ranges::any_of(lock.cells->sets(), [&](uint32_t set) {
+      return std::ranges::any_of(lock.cells->of(set),
+                                 [&](const CellUse& use) { return lock.contested[use.cell] && use.replaces; });
+    });
+  }
+
   void try_atomic(const std::vector<LockId>& locks) {
     std::vector<uint32_t> sections;
     bool any = false;
@@ -267,6 +275,7 @@ class Finder {
       if (!reason.empty()) return refuse(RemedyKind::make_atomic, lock, reason);
       const Lock& info = locks_[lock.index()];
       if (!has_one_word(info)) return;
+      if (replaces(lock)) return refuse(RemedyKind::make_atomic, lock, "a section needs the value that it replaces");
       any |= std::ranges::find(info.contested, true) != info.contested.end();
     }
     each_section(locks, [&](uint32_t s) { sections.push_back(s); });

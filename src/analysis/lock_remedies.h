@@ -23,7 +23,8 @@ enum class RemedyKind : uint8_t {
   reader_writer_lock,  // sites that only read take the lock as readers
   split_lock,          // bytes that no section ties together get locks of their own
   shorten_section,     // what touches no contested byte, at the beginning or end of a section, moves out of it
-  make_atomic,         // all that is contested is one word: atomic operations in the place of the lock
+  make_atomic,         // all that is contested is one word, and no section computes its new value from the old one but
+                       // by operations that commute: atomic operations in the place of the lock
 };
 
 struct LockRemedy {
@@ -35,7 +36,7 @@ struct LockRemedy {
   std::vector<int64_t> head_ns, tail_ns;  // shorten_section: by position in `sections`, what moves out
   uint32_t parts = 0;                     // split_lock: into how many, of the lock with most
   uint64_t of_sections = 0;               // that these sites have under these locks
-  uint64_t unknown = 0;                   // of these: sets not complete
+  uint64_t unknown = 0;                   // of all sections of these locks: sets not complete
 };
 
 // A site or lock for which a kind of remedy was considered and is not proposed; `reason` says why.

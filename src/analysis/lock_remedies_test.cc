@@ -24,7 +24,7 @@ struct Scene {
     std::string out =
         "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
-        "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set w4 complete 4+8:rwc\n"
+        "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\nthread x\nthread y\n0 x thread_begin\n0 y "
         "thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
@@ -109,10 +109,14 @@ TEST(LockRemedies, UnknownSectionsForbidASplitAndAnAtomicAndSayWhy) {
 }
 
 TEST(LockRemedies, OneContestedWordBecomesAnAtomic) {
-  const Scene scene({"x b w0", "y b w0", "x b r0"});
+  const Scene scene({"x b m0", "y b m0", "x b r0"});
   ASSERT_NE(scene.get(RemedyKind::make_atomic), nullptr);
   EXPECT_EQ(scene.get(RemedyKind::make_atomic)->sections.size(), 4u);  // with the first, which touches nothing
-  EXPECT_EQ(Scene({"x b w4", "y b w4"}).get(RemedyKind::make_atomic), nullptr);  // over two words
+  EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(RemedyKind::make_atomic), nullptr);  // over two words
+  const Scene replaced({"x b w0", "y b w0"});
+  EXPECT_EQ(replaced.get(RemedyKind::make_atomic), nullptr);
+  ASSERT_FALSE(replaced.found.refused.empty());
+  EXPECT_EQ(replaced.found.refused[0].reason, "a section needs the value that it replaces");
 }
 
 TEST(LockRemedies, UpdatesThatCommuteNeedAnAtomicNotNothing) {

@@ -1,5 +1,7 @@
 #include "cli/lock_advice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,15 +43,40 @@ int64_t waits_ns(const analysis::SectionFacts& facts, const LockRemedy& remedy) 
   return sum_ns;
 }
 
-// From the best one on, those whose locks no better one changes.
-void make_together(const whatif::LockEstimator& estimator, size_t locks, LockAdvices& advices) {
+// The selected remedies alone.
+base::Status keep_selected(const analysis::SectionFacts& facts, const std::vector<whatif::LockSelector>& selectors,
+                           std::vector<LockRemedy>& remedies) {
+  std::vector<LockRemedy> kept;
+  for (const whatif::LockSelector& selector : selectors) {
+    const auto fits = [&](const LockRemedy& remedy) {
+      return optimisation_of(remedy.kind) == selector.optimisation &&
+             std::ranges::any_of(remedy.sites, [&](uint32_t site) {
+               const std::string key = whatif::frame_key(*facts.trace, facts.sites.sites()[site].context);
+               return std::ranges::find(selector.sites, key) != selector.sites.end();
+             });
+    };
+    const auto found = std::ranges::find_if(remedies, fits);
+    if (found == remedies.end()) {
+      return base::Error{
+          fmt::format("{} at {}: no such remedy in this recording", name_of(selector.optimisation), selector.sites[0])};
+    }
+    kept.push_back(std::move(*found));
+    remedies.erase(found);
+  }
+  remedies = std::move(kept);
+  return {};
+}
+
+// From the best one on, those whose locks no better one changes; or all that were asked for.
+void make_together(const whatif::LockEstimator& estimator, size_t locks, bool all, LockAdvices& advices) {
   std::vector<bool> changed(locks);
   std::vector<whatif::LockImprovement> improvements;
   for (size_t i = 0; i < advices.ranked.size(); ++i) {
     const LockAdvice& advice = advices.ranked[i];
     const auto& of = advice.remedy.locks;
-    if (advice.gain() < kLockGainMin || is_within_error(advice, advices.baseline)) continue;
-    if (std::ranges::any_of(of, [&](model::LockId lock) { return changed[lock.index()]; })) continue;
+    const bool helps = advice.gain() >= kLockGainMin && !is_within_error(advice, advices.baseline);
+    const bool again = std::ranges::any_of(of, [&](model::LockId lock) { return changed[lock.index()]; });
+    if (!all && (!helps || again)) continue;
     for (const model::LockId lock : of) changed[lock.index()] = true;
     advices.together.push_back(i);
     improvements.push_back(advice.improvement);
@@ -64,8 +91,11 @@ void make_together(const whatif::LockEstimator& estimator, size_t locks, LockAdv
 
 }  // namespace
 
-LockAdvices advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options) {
+base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options) {
   analysis::LockRemedies found = analysis::lock_remedies(facts);
+  if (!options.apply.empty()) {
+    if (base::Status kept = keep_selected(facts, options.apply, found.remedies); !kept) return kept.error();
+  }
   const whatif::LockEstimator estimator(*facts.trace, facts.sections, facts.sets, facts.recorded, facts.graph,
                                         options.estimate);
   LockAdvices advices;
@@ -93,7 +123,7 @@ LockAdvices advise_locks(const analysis::SectionFacts& facts, const LockAdviceOp
   }
   std::ranges::stable_sort(advices.ranked,
                            [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
-  make_together(estimator, facts.trace->locks.size(), advices);
+  make_together(estimator, facts.trace->locks.size(), !options.apply.empty(), advices);
   return advices;
 }
 

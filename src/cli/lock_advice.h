@@ -9,6 +9,7 @@
 
 #include "analysis/lock_remedies.h"
 #include "whatif/lock_estimate.h"
+#include "whatif/lock_spec.h"
 
 namespace contrafact::cli {
 
@@ -22,13 +23,16 @@ struct LockAdvice {
 
 struct LockAdviceOptions {
   whatif::LockEstimateOptions estimate;
+  // Only these improvements, and all of them together; empty: whatever helps.
+  std::vector<whatif::LockSelector> apply;
   size_t priced_max = 64;                                   // of the candidates those whose sections waited longest
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
 struct LockAdvices {
   std::vector<LockAdvice> ranked;  // the greatest gain first; those that gain nothing too
-  // The best for each lock made together: indexes into `ranked`, at least two; empty if there are not so many.
+  // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if
+  // there are not so many.
   std::vector<size_t> together;
   whatif::LockEstimate together_estimate;
   std::vector<analysis::NoRemedy> refused;
@@ -36,7 +40,8 @@ struct LockAdvices {
   whatif::LockBaseline baseline;
 };
 
-LockAdvices advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options);
+// Errors: one of `options.apply` fits no remedy of this recording.
+base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, const LockAdviceOptions& options);
 
 // Whether it gains anything by any bound.
 bool gains(const LockAdvice& advice);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "analysis/lock_profile.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -22,6 +23,7 @@ namespace {
 struct Options {
   std::string path;
   std::string specs;
+  std::vector<std::string> apply;
   size_t top = 20;
   uint32_t cores = 0;
   uint32_t seeds = whatif::LockEstimateOptions().seeds;
@@ -116,7 +118,8 @@ void cut(table::Table& table, size_t top, std::string_view what) {
 
 std::string text_of(const Document& document, const Session& session) {
   table::Table sites = ulc_sites_table(document.facts, document.profile, document.advices);
-  table::Table remedies = lock_remedies_table(document.facts, document.advices, document.options.all);
+  table::Table remedies =
+      lock_remedies_table(document.facts, document.advices, document.options.all || !document.options.apply.empty());
   const std::string why = empty_reason(*document.facts.trace, document.profile);
   if (document.profile.pairs.all() == 0 || !why.empty()) return why + "\n";
   cut(sites, document.options.top, "sites");
@@ -203,6 +206,19 @@ base::Status write_lock_specs(const std::string& folder, const Document& documen
   return {};
 }
 
+base::Result<std::vector<whatif::LockSelector>> read_specs(const std::vector<std::string>& paths) {
+  std::vector<whatif::LockSelector> all;
+  for (const std::string& path : paths) {
+    base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
+    if (!bytes) return bytes.error();
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    base::Result<std::vector<whatif::LockSelector>> read = whatif::read_lock_spec(text);
+    if (!read) return base::Error{fmt::format("{}: {}", path, read.error().message)};
+    all.insert(all.end(), read->begin(), read->end());
+  }
+  return all;
+}
+
 int run(const Options& options, const Session& session) {
   const std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
@@ -211,8 +227,14 @@ int run(const Options& options, const Session& session) {
   LockAdvices advices;
   if (empty_reason(*trace, profile).empty()) {
     Progress progress(session, "pricing remedies");
-    advices = advise_locks(facts, {.estimate = {.seeds = options.seeds, .cores = options.cores},
-                                   .progress = [&](size_t done, size_t total) { progress.update(done, total); }});
+    base::Result<std::vector<whatif::LockSelector>> apply = read_specs(options.apply);
+    if (!apply) return fail(kExitInput, apply.error().message);
+    base::Result<LockAdvices> made =
+        advise_locks(facts, {.estimate = {.seeds = options.seeds, .cores = options.cores},
+                             .apply = *std::move(apply),
+                             .progress = [&](size_t done, size_t total) { progress.update(done, total); }});
+    if (!made) return fail(kExitImpossible, made.error().message);
+    advices = *std::move(made);
   }
   const Document document{options, facts, profile, advices};
   if (!options.specs.empty()) {
@@ -234,6 +256,9 @@ Run declare(CLI::App& app) {
       ->check(whole_number(0, 1000))
       ->capture_default_str();
   app.add_option("--specs", options->specs, "folder to write each remedy's spec to");
+  app.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
+      ->expected(1)
+      ->take_all();
   app.add_flag("--pairs", options->pairs, "also print which place's holding made which place wait");
   app.add_flag("--all", options->all, "also print remedies that gain nothing, and what could not be judged");
   app.add_flag("--json", options->json, "as JSON; everything");

@@ -20,10 +20,12 @@ std::optional<LockCells> LockCells::make(const model::SectionSets& all, std::vec
   for (const uint32_t set : made.sets_) {
     made.begin_.push_back(made.uses_.size());
     for (const model::AccessRange& range : all.ranges_of(set)) {
+      const AccessClass access = class_of(range.flags);
+      const bool writes = (range.flags & format::kAccessWrite) != 0;
+      const bool replaces = access == AccessClass::writes && (range.flags & format::kAccessRead) != 0;
       auto at = std::lower_bound(addresses.begin(), addresses.end(), range.begin);
       for (; *at < range.end(); ++at) {
-        made.uses_.push_back({static_cast<uint32_t>(at - addresses.begin()), class_of(range.flags),
-                              (range.flags & format::kAccessWrite) != 0});
+        made.uses_.push_back({static_cast<uint32_t>(at - addresses.begin()), access, writes, replaces});
       }
       if (made.uses_.size() > uses_max) return std::nullopt;
     }

@@ -14,7 +14,8 @@ namespace contrafact::graph {
 struct CellUse {
   uint32_t cell;
   AccessClass access;
-  bool writes;  // at all: changing the value, commutatively, or silently
+  bool writes;    // at all: changing the value, commutatively, or silently
+  bool replaces;  // reads it, and changes it otherwise than commutatively
 };
 
 class LockCells {

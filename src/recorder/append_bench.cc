@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "recorder/access_sets.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::recorder {
@@ -65,6 +66,22 @@ void BM_MethodEnterWithoutClock(benchmark::State& state) {
   run(state, [](Client* client, uint32_t i) { Recorder::append(client, EventKind::method_enter, i, i & 0xff); });
 }
 BENCHMARK(BM_MethodEnterWithoutClock)->Unit(benchmark::kMillisecond);
+
+// A set of eight ranges, sent before or always new; without the clock, so that what it adds is seen.
+template <bool kKnown>
+void access_set(benchmark::State& state) {
+  auto cache = std::make_unique<AccessSetCache>();
+  std::vector<format::AccessRange> ranges;
+  for (uint64_t i = 0; i < 8; ++i) ranges.push_back({0x1000 + i * 64, 8, format::kAccessRead});
+  uint64_t round = 0;
+  run(state, [&](Client* client, uint32_t i) {
+    // Of 262,144 different sets each comes back long after the cache has forgotten it, and is no new row.
+    if (!kKnown) ranges[0].begin = 0x100000 + ++round % (1 << 18) * 64;
+    append_accesses(client, *cache, i, format::SetGap::complete, ranges);
+  });
+}
+BENCHMARK(access_set<true>)->Name("BM_AccessSetKnown")->Unit(benchmark::kMillisecond);
+BENCHMARK(access_set<false>)->Name("BM_AccessSetNew")->Unit(benchmark::kMillisecond)->Iterations(3);
 
 }  // namespace
 }  // namespace contrafact::recorder

@@ -210,13 +210,13 @@ void BlockBuilder::log_accesses(const Instruction& instruction, const Analysis& 
 
 void BlockBuilder::log_access(const Instruction& instruction, const Analysis& analysis, int which) {
   const MemoryAccess& access = analysis.access[which];
-  const bool compares = analysis.can_compare && which == analysis.accesses - 1;
+  const bool compares = analysis.new_value != NewValue::unknown;
   uint32_t meta = access.size_bytes;
   if (access.is_read) meta |= kMetaRead;
   if (access.is_written) meta |= kMetaWrite;
   if (compares) meta |= kMetaValues;
   if (analysis.is_repeated) meta |= kMetaString;
-  if (compares && analysis.is_commutative && are_flags_unused(instruction, code_begin_, code_end_)) {
+  if (access.is_written && analysis.is_commutative && are_flags_unused(instruction, code_begin_, code_end_)) {
     meta |= kMetaCommutative;
   }
   spill(kSlotA, rax);
@@ -230,7 +230,7 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
   if (compares) {
     emit_.load(rax, rax, 0, access.size_bytes);
     emit_.store(rcx, offsetof(LogEntry, before), rax);
-    emit_.store(rcx, offsetof(LogEntry, after), rax);
+    log_new_value(analysis);
   } else if (analysis.is_repeated) {
     emit_.store(rcx, offsetof(LogEntry, before), rax);
   }
@@ -239,14 +239,30 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
   restore(kSlotB, rcx);
 }
 
+// As far as it is known before; rax and rcx are in their slots.
+void BlockBuilder::log_new_value(const Analysis& analysis) {
+  Register from = rax;
+  if (analysis.new_value == NewValue::immediate) {
+    emit_.move_immediate(rax, analysis.immediate);
+  } else if (analysis.new_value == NewValue::source && analysis.source == rax) {
+    emit_.load_local(rax, locals_.slot(kSlotA));
+  } else if (analysis.new_value == NewValue::source && analysis.source == rcx) {
+    emit_.load_local(rax, locals_.slot(kSlotB));
+  } else if (analysis.new_value == NewValue::source) {
+    from = analysis.source;
+  }
+  emit_.store(rcx, offsetof(LogEntry, after), from);
+}
+
 // The value that was written, or the pointers that a string instruction left.
 void BlockBuilder::log_after(const Instruction& instruction, const Analysis& analysis) {
-  if (!is_logged_ || (!analysis.can_compare && !analysis.is_repeated)) return;
+  const bool looks = analysis.new_value == NewValue::memory;
+  if (!is_logged_ || (!looks && !analysis.is_repeated)) return;
   mark_at(instruction.next());
   spill(kSlotA, rax);
   spill(kSlotB, rcx);
   emit_.load_local(rcx, locals_.log());
-  if (analysis.can_compare) {
+  if (looks) {
     emit_.load(rax, rcx, offsetof(LogEntry, address), 8);
     emit_.load(rax, rax, 0, analysis.access[analysis.accesses - 1].size_bytes);
     emit_.store(rcx, offsetof(LogEntry, after), rax);

@@ -84,7 +84,7 @@ class BlockBuilder {
   void copy_with_spare_register(const Instruction& instruction);
   void log_accesses(const Instruction& instruction, const Analysis& analysis);
   void log_access(const Instruction& instruction, const Analysis& analysis, int which);
-  void log_pointer(Register pointer, const MemoryAccess& access);
+  void log_new_value(const Analysis& analysis);
   void log_after(const Instruction& instruction, const Analysis& analysis);
   void ensure_log_room(const Instruction& instruction, uint32_t bytes);
   void hook(const Instruction& instruction, Request what, uint64_t guest);

@@ -1,9 +1,25 @@
 #include "translate/instruction.h"
 
+#include <cstddef>
 #include <utility>
+
+// Of the C library from 2.35 on: where the kernel's restartable sequences of a thread are registered, from %fs.
+extern "C" __attribute__((weak)) const std::ptrdiff_t __rseq_offset;
 
 namespace contrafact::translate {
 namespace {
+
+// A restartable sequence begins: the kernel compares the thread's address with that of the program's own code, so the
+// sequence must run there. What stores the sequence's description is recognised: at %fs and the registered offset, or
+// at a register that holds that offset.
+bool begins_restartable_sequence(const ZydisDecodedOperand& operand) {
+  constexpr int64_t kDescriptionAt = 8;  // in struct rseq
+  if (operand.mem.segment != ZYDIS_REGISTER_FS || operand.size != 64) return false;
+  if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) return false;
+  const int64_t at = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
+  if (operand.mem.base != ZYDIS_REGISTER_NONE) return at == kDescriptionAt;
+  return &__rseq_offset != nullptr && at == __rseq_offset + kDescriptionAt;
+}
 
 bool is_near_branch_of_64_bits(const Instruction& instruction) {
   return instruction.code.operand_width == 64 && instruction.code.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
@@ -79,6 +95,7 @@ bool must_run_natively(const Instruction& instruction) {
   }
   for (int i = 0; i < code.operand_count; ++i) {
     const ZydisDecodedOperand& operand = instruction.operands[i];
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && begins_restartable_sequence(operand)) return true;
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0)
       continue;
     if (operand.reg.value >= ZYDIS_REGISTER_ES && operand.reg.value <= ZYDIS_REGISTER_GS) return true;
@@ -188,6 +205,32 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
   if (out.accesses == 2 && out.access[0].is_written) std::swap(out.access[0], out.access[1]);
 }
 
+// Of two accesses the program's own would have to come first, should one fault. After an instruction that may have
+// released a lock the memory is not looked at any more: it may be another thread's, which may unmap it.
+void find_new_value(const Instruction& instruction, Analysis& out) {
+  const MemoryAccess& access = out.access[0];
+  const uint32_t bytes = access.size_bytes;
+  if (out.accesses != 1 || !access.is_written || is_masked(instruction.code)) return;
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return;
+  if (instruction.code.mnemonic != ZYDIS_MNEMONIC_MOV) {
+    const bool may_release =
+        (instruction.code.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0 || instruction.code.mnemonic == ZYDIS_MNEMONIC_XCHG;
+    out.new_value = may_release ? NewValue::unknown : NewValue::memory;
+    return;
+  }
+  const ZydisDecodedOperand& from = instruction.operands[1];
+  if (from.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+    out.new_value = NewValue::immediate;
+    out.immediate = from.imm.value.u;
+    return;
+  }
+  const bool is_high_byte = from.reg.value >= ZYDIS_REGISTER_AH && from.reg.value <= ZYDIS_REGISTER_BH;
+  const Register source = from.type == ZYDIS_OPERAND_TYPE_REGISTER ? general_register(from.reg.value) : no_register;
+  if (source == no_register || is_high_byte) return;
+  out.new_value = NewValue::source;
+  out.source = source;
+}
+
 bool is_commutative(ZydisMnemonic mnemonic) {
   return mnemonic == ZYDIS_MNEMONIC_ADD || mnemonic == ZYDIS_MNEMONIC_SUB || mnemonic == ZYDIS_MNEMONIC_INC ||
          mnemonic == ZYDIS_MNEMONIC_DEC;
@@ -245,9 +288,7 @@ Analysis analyse(const Instruction& instruction) {
   out.is_repeated = counts && out.accesses > 0;
   if (out.accesses == 0) return out;
   const MemoryAccess& last = out.access[out.accesses - 1];
-  const bool whole = last.size_bytes == 1 || last.size_bytes == 2 || last.size_bytes == 4 || last.size_bytes == 8;
-  // Of two accesses the program's own would have to come first, should one fault.
-  out.can_compare = last.is_written && whole && out.accesses == 1 && !is_masked(code) && !out.is_repeated;
+  if (!out.is_repeated) find_new_value(instruction, out);
   out.is_commutative = last.is_written && last.is_read && is_commutative(code.mnemonic);
   return out;
 }

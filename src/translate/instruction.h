@@ -33,14 +33,24 @@ struct MemoryAccess {
 
 inline constexpr int kAccessesMax = 2;
 
+// How the value that a write leaves is found out, to compare it with the one before.
+enum class NewValue : uint8_t {
+  unknown,    // not: vectors, several accesses, masks, and whatever gives memory away to other threads (locked, xchg)
+  source,     // a register's, known before
+  immediate,  // the same
+  memory,     // by looking there afterwards
+};
+
 struct Analysis {
   Flow flow = Flow::on;
   uint64_t target = 0;
   // Its accesses are computed in C++ before it runs (accesses_of): index vectors, bit strings, %gs, save areas.
   bool needs_hook = false;
-  bool is_repeated = false;     // rep movs and the like: the accesses are a pointer's way
-  bool is_commutative = false;  // add, sub, inc, dec of memory
-  bool can_compare = false;     // the only access is a write of 1, 2, 4 or 8 bytes, all of them written
+  bool is_repeated = false;                // rep movs and the like: the accesses are a pointer's way
+  bool is_commutative = false;             // add, sub, inc, dec of memory
+  NewValue new_value = NewValue::unknown;  // of a write of 1, 2, 4 or 8 bytes, the only access
+  Register source = no_register;
+  uint64_t immediate = 0;
   bool is_rip_relative = false;
   int accesses = 0;
   MemoryAccess access[kAccessesMax];

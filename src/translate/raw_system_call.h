@@ -5,13 +5,14 @@ namespace contrafact::translate {
 
 inline long raw_system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   long result;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
+  __asm__ volatile(
+      "movq %[d], %%r10\n\t"
+      "movq %[e], %%r8\n\t"
+      "movq %[f], %%r9\n\t"
+      "syscall"
+      : "=a"(result)
+      : "a"(number), "D"(a), "S"(b), "d"(c), [d] "g"(d), [e] "g"(e), [f] "g"(f)
+      : "rcx", "r8", "r9", "r10", "r11", "memory");
   return result;
 }
 

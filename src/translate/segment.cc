@@ -7,9 +7,19 @@
 namespace contrafact::translate {
 namespace {
 
+constexpr uint32_t kVectorBytes = 16;
+constexpr uint32_t kSmallSegment =
+    64;  // ranges; smaller segments are fields of a few objects, not walks through memory
+
 // A commutative access stays so only beside another.
 uint32_t joined(uint32_t x, uint32_t y) {
   return ((x | y) & ~kAccessCommutative) | (x & y & kAccessCommutative);
+}
+
+// A value that comes from a register has all its bits.
+bool values_differ(const LogEntry& entry) {
+  const uint32_t bits = 8 * (entry.meta & kMetaSizeMask);
+  return (entry.before ^ entry.after) << (64 - bits) != 0;
 }
 
 uint32_t flags_of(const LogEntry& entry) {
@@ -17,7 +27,7 @@ uint32_t flags_of(const LogEntry& entry) {
   if ((entry.meta & kMetaRead) != 0) flags |= kAccessRead;
   if ((entry.meta & kMetaWrite) == 0) return flags;
   flags |= kAccessWrite;
-  if ((entry.meta & kMetaValues) == 0 || entry.before != entry.after) flags |= kAccessChanged;
+  if ((entry.meta & kMetaValues) == 0 || values_differ(entry)) flags |= kAccessChanged;
   if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative;
   return flags;
 }
@@ -84,7 +94,8 @@ void Segment::add(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
     range.flags = joined(range.flags, flags);
     return;
   }
-  if (grow_stream(begin, length, flags)) return;
+  const bool may_walk = length >= kVectorBytes || count_ >= kSmallSegment;
+  if (may_walk && grow_stream(begin, length, flags)) return;
   if (count_ == kRangesMax) {
     overflown_ = true;
     return;

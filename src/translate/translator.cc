@@ -17,7 +17,7 @@
 
 namespace contrafact::translate {
 
-thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));
+thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec"))) = {};
 
 namespace {
 

@@ -32,7 +32,7 @@
 namespace contrafact::translate {
 
 struct Options {
-  size_t cache_bytes = size_t{32} << 20;
+  size_t cache_bytes = size_t{64} << 20;
   uint64_t segment_accesses_max = 1 << 20;  // a longer segment goes on natively
 };
 

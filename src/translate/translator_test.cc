@@ -173,6 +173,16 @@ TEST(AddressingForms, GsSegment) {
   EXPECT_EQ(flags_on(gathered, value), kReadOnly);
 }
 
+extern "C" __attribute__((weak)) const ptrdiff_t __rseq_offset;
+
+TEST(Control, RestartableSequencesRunNatively) {
+  if (&__rseq_offset == nullptr) GTEST_SKIP() << "a C library without restartable sequences";
+  const Gathered gathered = translated([] {
+    __asm__ volatile("movq $0, %%fs:8(%0)" ::"r"(__rseq_offset) : "memory");  // none
+  });
+  EXPECT_EQ(gathered.left, Reason::unsupported);
+}
+
 TEST(Strings, RepMovsAndStos) {
   for (const bool down : {false, true}) {
     fill(g_from, 3);

@@ -46,10 +46,11 @@ base::Result<LockEstimate> LockEstimator::estimate(std::span<const LockImproveme
   if (!edits) return edits.error();
   LockEstimate estimate;
   estimate.recorded_order = gain(baseline_.retimed_ns, simulator_.retime_sections(*edits));
-  const auto shortens = [](const LockImprovement& improvement) {
-    return improvement.optimisation == LockOptimisation::shorten_section;
+  const auto moves_conflicts = [](const LockImprovement& improvement) {
+    return improvement.optimisation == LockOptimisation::shorten_section ||
+           improvement.optimisation == LockOptimisation::make_atomic;
   };
-  if (std::ranges::none_of(improvements, shortens)) estimate.floor = floor(improvements);
+  if (std::ranges::none_of(improvements, moves_conflicts)) estimate.floor = floor(improvements);
   for (uint64_t seed = 0; seed < base_ns_.size(); ++seed) {
     const int64_t after_ns = base_ns_[seed] > 0 ? simulated_ns(*edits, seed) : 0;
     if (after_ns == 0) continue;

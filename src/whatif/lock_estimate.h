@@ -3,9 +3,8 @@
 //   recorded order  estimated: each lock goes on being had in the recorded order (re-timed, retime.h): the cautious one
 //   free order      simulated: whoever comes first gets it, on the recorded machine's cores (simulate.h): the headline
 //   floor           estimated: the locks concerned order only what conflicts, on as many cores as it takes: what no
-//   other
-//                   use of these locks can go beyond. Of a shortened section there is none: what conflicts is shorter
-//                   too
+//                   other use of these locks can go beyond. Shortened sections and atomics have none: they change what
+//                   conflicts
 //
 // Gains are shares of the duration that the same model gives the unchanged run. The interval of the free order is over
 // simulations with hand-over times drawn from the recorded ones, each compared to the unchanged run with the same seed.

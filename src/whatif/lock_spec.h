@@ -1,11 +1,13 @@
-// Improvement specs of locks, in the same schema as those of tasks (spec.h, docs/improvement-spec.md). Written only:
-// which critical sections a site has in another recording, and what they touch there, `contrafact ulc` finds out anew.
+// Improvement specs of locks, in the same schema as those of tasks (spec.h, docs/improvement-spec.md). A spec names the
+// optimisation and the code that changes; which critical sections that code has in another recording, and what they
+// touch there, is found out anew by whoever applies it.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "whatif/lock_improvement.h"
 
 namespace contrafact::whatif {
@@ -20,5 +22,17 @@ struct LockSpec {
 
 // Indented JSON. Deterministic.
 std::string write_lock_spec(const model::Trace& trace, std::span<const LockSpec> specs);
+
+// Of one improvement of a spec.
+struct LockSelector {
+  LockOptimisation optimisation = LockOptimisation::drop_lock;
+  std::vector<std::string> sites;  // frame_key of each
+};
+
+// Text that is equal for equal innermost frames of two recordings; where there is no line, the address in the file.
+std::string frame_key(const model::Trace& trace, model::ContextId id);
+
+// Errors say what is wrong with the spec. Members that are not needed may be missing.
+base::Result<std::vector<LockSelector>> read_lock_spec(std::string_view json);
 
 }  // namespace contrafact::whatif

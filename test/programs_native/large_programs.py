@@ -105,6 +105,9 @@ class Programs:
         text = folder / "text"
         words(text, 40_000)
         (folder / "query.sql").write_text(QUERIES)
+        frame_bytes = 352 * 288 * 3 // 2
+        noise = random.Random(2).randbytes(frame_bytes + 60 * 37)
+        (folder / "video").write_bytes(b"".join(noise[i * 37:i * 37 + frame_bytes] for i in range(30)))
         (folder / "Sum.java").write_text(
             "import java.util.*; import java.util.concurrent.*; public class Sum { public static void main(String[] a) throws Exception {"
             " var e = Executors.newFixedThreadPool(4); long s = 0; var f = new ArrayList<Future<Long>>(); for (int i = 0; i < 100; i++)"
@@ -126,6 +129,9 @@ class Programs:
             "sqlite3": ["sqlite3", ":memory:", f".read {folder / 'query.sql'}"],
             "git": ["git", "-C", repository, "-c", "pack.threads=3", "grep", "-c", "e"],
             "gdb": ["gdb", "-q", "-batch", "-nx", "-ex", "info functions main", shutil.which("pbzip2") or "/bin/true"],
+            "x264": ["x264", "--quiet", "--threads", "3", "--demuxer", "raw", "--input-res", "352x288", "--fps", "25", "--preset",
+                     "veryfast", "--muxer", "raw", "-o", "-", folder / "video"],
+            "7z": ["7z", "a", "-an", "-txz", "-mmt=3", "-mx=2", "-so", text],
             "curl": ["curl", "-s", "-Z", f"file://{text}", f"file://{folder / 'query.sql'}"],
             "python3": [PYTHON, "-c", THREADS_IN_PYTHON],
             "node": ["node", "-e", COMPRESS_IN_NODE],

@@ -284,6 +284,22 @@ def locks_text():
     check("worker (mutex.cc:12)" in out and "contended" in out and "waits for" in out, out)
 
 
+def ulc():
+    """The increments commute, so the waiting for them is benign and an atomic would do; without sets nothing is claimed."""
+    recording = Recording("mutex", options=["--sets"])
+    found = recording.json("ulc")
+    check(found["sections"]["sets"]["complete"] == found["sections"]["count"], found["sections"])
+    site = found["sites"][0]
+    check(site["site"] == "worker (mutex.cc:12)" and site["pairs"] > 0, site)
+    check(site["benign"] == site["pairs"] and site["cost_ns"] > 0, site)
+    best = found["remedies"][0]
+    check(best["what"] == "make-atomic" and best["locks"] == "contended" and best["recorded_order"] > 0.1, best)
+    check(0 < found["conflicts_only_ns"] < found["duration_ns"], found)
+    plain = Recording("mutex").json("ulc")
+    check("contrafact record --sets" in plain["empty_reason"], plain["empty_reason"])
+    check(plain["remedies"] == [] and plain["sites"][0]["unknown"] == plain["sites"][0]["pairs"], plain["sites"])
+
+
 def sets_everywhere():
     """Whatever programs do in critical sections, it goes as ever; all that can be complete is."""
     whole = {"jumps"}
