@@ -20,6 +20,26 @@ TEST(NativeOptions, SurviveTheEnvironment) {
   EXPECT_EQ(parsed->process, 17);
 }
 
+TEST(NativeOptions, SetsAreGatheredAlwaysOrInWindows) {
+  Options options;
+  options.output = "x";
+  EXPECT_FALSE(parse_options(print_options(options))->sets);
+  options.sets = true;
+  auto parsed = parse_options(print_options(options));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_TRUE(parsed->sets);
+  EXPECT_EQ(parsed->sets_period_ns, 0);
+  options.sets_window_ns = 1'000;
+  options.sets_period_ns = 20'000;
+  parsed = parse_options(print_options(options));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->sets_window_ns, 1'000);
+  EXPECT_EQ(parsed->sets_period_ns, 20'000);
+  for (const char* bad : {"", "1", "2/1", "0/5", "-1/5", "always/1"}) {
+    EXPECT_FALSE(parse_options(std::string("output=x,sets=") + bad).ok()) << bad;
+  }
+}
+
 TEST(NativeOptions, RefuseWhatTheyDoNotKnow) {
   EXPECT_FALSE(parse_options("output=x,colour=red").ok());
   EXPECT_FALSE(parse_options("output=x,memory=much").ok());

@@ -129,6 +129,7 @@ using clock_id = ::clockid_t;
 #define CONTRAFACT_REAL_PROCESS(X)                                     \
   X(sigaction, int, (int, const struct sigaction*, struct sigaction*)) \
   X(signal, sighandler_t, (int, sighandler_t))                         \
+  X(sysv_signal, sighandler_t, (int, sighandler_t))                    \
   X(dlclose, int, (void*))                                             \
   X(_exit, void, (int))                                                \
   X(execve, int, (const char*, char* const*, char* const*))            \

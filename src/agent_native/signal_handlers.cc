@@ -125,15 +125,41 @@ CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, 
   return change_action(number, next, before);
 }
 
+namespace {
+
 using SimpleHandler = void (*)(int);
+
+// The old functions' flags differ: a handler stays and system calls are restarted (BSD), or neither (System V).
+SimpleHandler change_handler(int number, SimpleHandler handler, int flags) {
+  struct sigaction next{}, before;
+  next.sa_handler = handler;
+  next.sa_flags = flags;
+  return change_action(number, &next, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+constexpr int kSystemV = SA_RESETHAND | SA_NODEFER;
+
+}  // namespace
 
 CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  if (!wraps(number)) return real().signal(number, handler);
-  struct sigaction next{}, before;
-  next.sa_handler = handler;
-  next.sa_flags = SA_RESTART;
-  return change_action(number, &next, &before) == 0 ? before.sa_handler : SIG_ERR;
+  return wraps(number) ? change_handler(number, handler, SA_RESTART) : real().signal(number, handler);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, bsd_signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return wraps(number) ? change_handler(number, handler, SA_RESTART) : real().signal(number, handler);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, ssignal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return wraps(number) ? change_handler(number, handler, SA_RESTART) : real().signal(number, handler);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, sysv_signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return wraps(number) ? change_handler(number, handler, kSystemV) : real().sysv_signal(number, handler);
+}
+CONTRAFACT_INTERPOSE(SimpleHandler, __sysv_signal, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return wraps(number) ? change_handler(number, handler, kSystemV) : real().sysv_signal(number, handler);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_cancel, (pthread_t thread)) {

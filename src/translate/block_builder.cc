@@ -202,8 +202,19 @@ void BlockBuilder::ensure_log_room(const Instruction& instruction, uint32_t byte
   log_room_ -= bytes;
 }
 
+// Not so are reads of constants, and the one of a stub of the procedure linkage table: it begins, behind a mark for
+// indirect branches if any, with a jump through the table, which only the loader writes.
+bool BlockBuilder::is_worth_logging(const Instruction& instruction, const Analysis& analysis) const {
+  const MemoryAccess& access = analysis.access[0];
+  if (analysis.accesses != 1 || access.is_written || !analysis.is_rip_relative) return true;
+  constexpr uint64_t kMarkBytes = 4;  // endbr64
+  const bool begins_block = instruction.address == guest_ || instruction.address == guest_ + kMarkBytes;
+  if (analysis.flow == Flow::jump_indirect && begins_block) return false;
+  return regions_.at(static_cast<uint64_t>(access.address.displacement)).kind != CodeKind::constant;
+}
+
 void BlockBuilder::log_accesses(const Instruction& instruction, const Analysis& analysis) {
-  if (!is_logged_ || analysis.accesses == 0) return;
+  if (!is_logged_ || analysis.accesses == 0 || !is_worth_logging(instruction, analysis)) return;
   ensure_log_room(instruction, kLongEntryBytes * static_cast<uint32_t>(analysis.accesses));
   for (int i = 0; i < analysis.accesses; ++i) log_access(instruction, analysis, i);
 }

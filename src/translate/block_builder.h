@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "translate/code_cache.h"
+#include "translate/code_regions.h"
 #include "translate/emitter.h"
 #include "translate/instruction.h"
 #include "translate/thread.h"
@@ -50,7 +51,8 @@ class BlockBuilder {
   static constexpr uint32_t kLinksMax = 80;
 
   // `slow` is the code that calls C++ with the request in ThreadState.
-  BlockBuilder(CodeCache& cache, LocalOffsets locals, uint64_t slow) : cache_(cache), locals_(locals), slow_(slow) {}
+  BlockBuilder(CodeCache& cache, const CodeRegions& regions, LocalOffsets locals, uint64_t slow)
+      : cache_(cache), regions_(regions), locals_(locals), slow_(slow) {}
 
   // REQUIRES: the cache has room for the above; [guest, code_end) may be read. Returns the code's address.
   uint64_t translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged);
@@ -83,6 +85,7 @@ class BlockBuilder {
   void copy(const Instruction& instruction, const Analysis& analysis);
   void copy_with_spare_register(const Instruction& instruction);
   void log_accesses(const Instruction& instruction, const Analysis& analysis);
+  bool is_worth_logging(const Instruction& instruction, const Analysis& analysis) const;
   void log_access(const Instruction& instruction, const Analysis& analysis, int which);
   void log_new_value(const Analysis& analysis);
   void log_after(const Instruction& instruction, const Analysis& analysis);
@@ -98,6 +101,7 @@ class BlockBuilder {
   void finish_exits();
 
   CodeCache& cache_;
+  const CodeRegions& regions_;
   LocalOffsets locals_;
   uint64_t slow_;
 

@@ -1,6 +1,7 @@
 #include "translate/code_cache.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,11 @@ base::Result<std::unique_ptr<CodeCache>> CodeCache::create(size_t code_bytes) {
   std::unique_ptr<CodeCache> cache(new CodeCache);
   const size_t link_bytes = kLinksMax * sizeof(uint64_t);
   cache->code_bytes_ = code_bytes;
+  // Beyond the limit the kernel would end the program by a signal.
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < code_bytes) {
+    return base::Error{"no memory for translated code: files may not be that large here (ulimit -f)"};
+  }
   cache->file_ = memfd_create("contrafact-code", MFD_CLOEXEC);
   if (cache->file_ < 0 || ftruncate(cache->file_, static_cast<off_t>(code_bytes)) != 0)
     return no_memory("memfd_create");

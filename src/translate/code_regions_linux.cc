@@ -43,13 +43,17 @@ void CodeRegions::add_line(const char* line, const char* end) {
   const uint64_t first = parse_hex(line, end);
   if (line == end || *line++ != '-') return;
   const uint64_t behind = parse_hex(line, end);
-  if (end - line < 6 || line[3] != 'x') return;
-  const bool writable = line[2] == 'w', readable = line[1] == 'r', shared = line[4] == 's';
+  if (end - line < 6) return;
+  const bool readable = line[1] == 'r', writable = line[2] == 'w', executable = line[3] == 'x', shared = line[4] == 's';
   const char* slash = std::find(line, end, '/');
+  const bool of_file = slash != end && !contains(slash, end, "/memfd:");
   CodeKind kind = CodeKind::generated;
-  if (contains(line, end, "[vdso]")) {
+  if (!executable) {
+    if (!readable || writable || shared || !of_file) return;
+    kind = CodeKind::constant;
+  } else if (contains(line, end, "[vdso]")) {
     kind = CodeKind::unlogged;
-  } else if (!writable && readable && !shared && slash != end && !contains(slash, end, "/memfd:")) {
+  } else if (!writable && readable && !shared && of_file) {
     kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
   }
   uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path

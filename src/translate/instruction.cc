@@ -304,6 +304,10 @@ bool are_flags_unused(const Instruction& instruction, uint64_t code_begin, uint6
     if (at >= code_end || !decode(at, code_end - at, next)) return false;
     const Flow flow = flow_of(next);
     if (flow == Flow::call || flow == Flow::call_indirect || flow == Flow::ret) return true;  // the calling convention
+    const ZydisDecodedOperand& to = next.operands[0];
+    const bool is_tail_call = flow == Flow::jump_indirect && to.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                              to.mem.base == ZYDIS_REGISTER_RIP;  // through a linkage table or a function's variable
+    if (is_tail_call) return true;
     if (flow != Flow::on && flow != Flow::jump) return false;
     if (next.code.cpu_flags) {
       if ((next.code.cpu_flags->tested & live) != 0) return false;

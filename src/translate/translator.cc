@@ -356,7 +356,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
     reason = Reason::cache_full;
     return 0;
   }
-  BlockBuilder builder(*cache_, LocalOffsets(state_offset_), slow_stub_);
+  BlockBuilder builder(*cache_, regions_, LocalOffsets(state_offset_), slow_stub_);
   for (size_t i = 0; i < gate_count_; ++i) {
     if (gates_[i] == guest) return builder.call_and_return(guest);
   }
@@ -372,6 +372,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
     case CodeKind::unlogged:
       return builder.translate(guest, region.begin, region.end, region.kind == CodeKind::program);
     case CodeKind::none:
+    case CodeKind::constant:
     case CodeKind::generated:
       break;
   }

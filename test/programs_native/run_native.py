@@ -335,6 +335,18 @@ def sets():
     check(events["accesses"] == 61, events)
 
 
+def section_kinds():
+    """What translation finds on an optimised program, through to the verdict."""
+    recording = Recording("section_kinds", options=["--sets"])
+    document = recording.json("ulc")
+    check(document["sections"]["sets"]["complete"] == document["sections"]["count"] == 280, document["sections"])
+    kinds = {"nothing": "null_lock", "reads": "read_read", "writes_apart": "disjoint_write", "copies_apart": "disjoint_write",
+             "writes_the_same": "benign", "adds": "benign", "conflicts": "conflict"}
+    for function, kind in kinds.items():
+        row = site(document["sites"], f"{function} (section_kinds.cc")
+        check(row["pairs"] == row[kind] == 39, (function, kind, row))
+
+
 def sets_compiled():
     recording = Recording("access_sets_compiled", options=["--sets"])
     facts = recording.json("info")["facts"]

@@ -1,0 +1,97 @@
+#include "translate/segment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "translate/log.h"
+
+namespace contrafact::translate {
+
+bool operator==(const Access& x, const Access& y) {
+  return x.begin == y.begin && x.length_bytes == y.length_bytes && x.flags == y.flags;
+}
+
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr uint32_t kChanging = kAccessWrite | kAccessChanged;
+
+class SegmentTest : public testing::Test {
+ protected:
+  void SetUp() override { segment_->begin(0, 0); }
+  std::vector<Access> ranges() {
+    const auto span = segment_->ranges();
+    return {span.begin(), span.end()};
+  }
+  std::unique_ptr<Segment> segment_ = std::make_unique<Segment>();
+};
+
+TEST_F(SegmentTest, EqualAccessesAreOneRangeWithAllTheirFlags) {
+  segment_->add(1000, 8, kAccessRead);
+  segment_->add(2000, 4, kAccessWrite);
+  segment_->add(1000, 8, kChanging);
+  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, kAccessRead | kChanging}, Access{2000, 4, kAccessWrite}));
+}
+
+TEST_F(SegmentTest, CommutativeOnlyAmongItsLike) {
+  const uint32_t adding = kAccessRead | kChanging | kAccessCommutative;
+  segment_->add(1000, 8, adding);
+  segment_->add(1000, 8, adding);
+  segment_->add(2000, 8, adding);
+  segment_->add(2000, 8, kAccessRead);
+  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, adding}, Access{2000, 8, kAccessRead | kChanging}));
+}
+
+TEST_F(SegmentTest, TheOwnStackIsLeftOut) {
+  segment_->begin(5000, 6000);
+  segment_->add(4999, 1, kAccessRead);
+  segment_->add(5000, 8, kAccessRead);
+  segment_->add(5992, 8, kAccessRead);
+  segment_->add(6000, 8, kAccessRead);
+  segment_->add(6500, 8, kAccessRead);
+  segment_->extend_private(6400);  // the function that took the lock has returned
+  EXPECT_THAT(ranges(), ElementsAre(Access{4999, 1, kAccessRead}, Access{6500, 8, kAccessRead}));
+}
+
+TEST_F(SegmentTest, AWalkThroughMemoryIsOneRange) {
+  for (uint64_t i = 0; i < 1000; ++i) {
+    segment_->add(100'000 + 32 * i, 32, kAccessRead);
+    segment_->add(900'000 - 32 * i, 32, kChanging);
+  }
+  EXPECT_THAT(ranges(),
+              ElementsAre(Access{100'000, 32'000, kAccessRead}, Access{900'000 - 32 * 999, 32'000, kChanging}));
+}
+
+TEST_F(SegmentTest, MoreThanItHoldsIsSaid) {
+  for (uint64_t i = 0; i < Segment::kRangesMax; ++i) segment_->add(1000 + 100 * i, 8, kAccessRead);
+  EXPECT_FALSE(segment_->overflown());
+  segment_->add(10, 8, kAccessRead);
+  EXPECT_TRUE(segment_->overflown());
+  EXPECT_EQ(ranges().size(), Segment::kRangesMax);
+  segment_->begin(0, 0);
+  EXPECT_FALSE(segment_->overflown());
+  EXPECT_THAT(ranges(), IsEmpty());
+}
+
+TEST_F(SegmentTest, ReadsTheLog) {
+  struct {
+    LogEntry copied_down, same_byte, other_byte;
+    uint64_t read[2];
+  } log = {{7000, kMetaString | kMetaRead | 4, 0, 6960, 0},            // ten elements of 4 bytes, downwards
+           {3000, kMetaValues | kMetaWrite | 1, 0, 0x12, 0xffffff12},  // the register's upper bits do not count
+           {3001, kMetaValues | kMetaWrite | 1, 0, 0x12, 0x13},
+           {4000, kMetaRead | 8}};
+  const auto begin = reinterpret_cast<uint64_t>(&log);
+  segment_->add_log(begin, begin + sizeof log);
+  EXPECT_EQ(segment_->accesses(), 4u);
+  EXPECT_THAT(ranges(), ElementsAre(Access{6964, 40, kAccessRead}, Access{3000, 1, kAccessWrite},
+                                    Access{3001, 1, kChanging}, Access{4000, 8, kAccessRead}));
+}
+
+}  // namespace
+}  // namespace contrafact::translate
