@@ -57,11 +57,12 @@ TEST(SystemCalls, VectorsAsFarAsTheResultSays) {
 }
 
 TEST(SystemCalls, MessagesAndNames) {
-  char name[16], body[20];
+  char memory[100];  // not side by side: ranges that touch may become one
+  char *const name = memory, *const body = memory + 50;
   iovec part{body, 20};
   msghdr message{};
   message.msg_name = name;
-  message.msg_namelen = sizeof name;
+  message.msg_namelen = 16;
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   const Effect effect({SYS_sendmsg, 3, address(&message), 0}, 20);
