@@ -1,4 +1,5 @@
-// The machine's part about native threads: locks, semaphores, barriers, and who goes on when.
+// The machine's part about threads that wait for each other otherwise than for tasks: locks, conditions, semaphores,
+// barriers, recorded wakes.
 #include "whatif/sim_machine.h"
 
 #include <algorithm>
@@ -332,6 +333,32 @@ void SimMachine::grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_n
   threads_[id].granted = true;
   lock.enter(is_shared(threads_[id].wanted));
   wake_waiter(id, latency_ns);
+}
+
+bool SimMachine::step_token(uint32_t id, const Op& op) {
+  const auto token = static_cast<uint32_t>(op.value);
+  if (fired_[token]) {
+    ++threads_[id].stack.back().pc;
+    return true;
+  }
+  token_waiter_[token] = id;
+  threads_[id].mode = Mode::token;
+  threads_[id].blocked_on = token;
+  return false;
+}
+
+// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over
+// in another order), let the first such thread go.
+bool SimMachine::break_tokens() {
+  for (uint32_t id = 0; id < threads_.size(); ++id) {
+    if (threads_[id].mode != Mode::token) continue;
+    fired_[threads_[id].blocked_on] = true;
+    token_waiter_[threads_[id].blocked_on] = kNone;
+    ++tokens_broken_;
+    clock_.at(clock_.now_ns(), TimedKind::resume, id);
+    return true;
+  }
+  return false;
 }
 
 std::vector<LockWait> SimMachine::lock_waits() const {
