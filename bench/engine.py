@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loading and estimating, on a generated trace of a million tasks: engine.py BUILD load, engine.py BUILD estimate."""
+"""Loading and estimating, on a generated trace of a million tasks, and simulating locks: engine.py BUILD load, estimate, or simulate."""
 
 import argparse
 import os
@@ -15,6 +15,12 @@ LOAD_NOTE = """
 Two generated traces of {tasks:,} tasks, each loaded {rounds} times, the file in the page cache: one of tasks alone, and one
 with {calls} recorded method calls in each part of a request. The aim is 50 million events a second on one core. Memory is
 the growth of the process's peak over its loads: 17 bytes for each event's columns, and what each task's row takes.
+"""
+
+SIMULATE_NOTE = """
+A generated native run of {sections:,} critical sections: eight threads that take turns at four mutexes, on eight simulated
+cores; each simulated {rounds} times on one core. Events are those of the trace that the simulation executes: acquisitions and
+releases. Re-timed is one ordered pass without cores. The aim is 10 million events a second.
 """
 
 CALLS = 8  # in each part of a request
@@ -90,18 +96,39 @@ def estimate(programs, tasks, combinations, limit_s):
     figures.write_section("estimate", "Estimating", figures.door("estimate", sys.argv[3:]), text, values)
 
 
+def simulate(programs, sections, rounds):
+    runs = {}
+    for words in lines_of([programs / "simulate_bench", str(sections), str(rounds)]):
+        if words[0] != "rule":
+            continue
+        values = dict(zip(words[::2], words[1::2]))
+        runs.setdefault(values["rule"], []).append(values)
+    text = figures.paragraph(SIMULATE_NOTE.format(sections=sections, rounds=rounds))
+    rows = []
+    for rule, each in runs.items():
+        if len({values["duration_ns"] for values in each}) > 1:
+            figures.fail(f"{rule}: equal inputs gave different durations")
+        rates = [int(values["events"]) / int(values["wall_ns"]) * 1e3 for values in each]
+        rows.append([rule, figures.spread(rates, 1)])
+    text += figures.markdown(["order of locks", "million events a second, median (min to max)"], rows)
+    figures.write_section("simulate", "Simulating locks", figures.door("simulate", sys.argv[3:]), text, runs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", help="build folder, with bin/make_trace and its like")
-    parser.add_argument("what", choices=["load", "estimate"])
+    parser.add_argument("what", choices=["load", "estimate", "simulate"])
     parser.add_argument("--tasks", type=int, default=1_000_000, help="tasks in the trace (default a million)")
     parser.add_argument("--rounds", type=int, default=7, help="repetitions (default 7)")
     parser.add_argument("--combinations", type=int, default=10_000, help="to estimate (default 10,000)")
+    parser.add_argument("--sections", type=int, default=2_000_000, help="critical sections to simulate (default 2 million)")
     parser.add_argument("--limit", type=int, default=60, help="seconds after which estimating stops (default 60)")
     options = parser.parse_args()
     programs = pathlib.Path(options.build).resolve() / "bin"
     if options.what == "load":
         load(programs, options.tasks, options.rounds)
+    elif options.what == "simulate":
+        simulate(programs, options.sections, options.rounds)
     else:
         estimate(programs, options.tasks, options.combinations, options.limit)
 

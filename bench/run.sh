@@ -14,6 +14,7 @@ events    nanoseconds for each kind of event, against an empty loop and the cloc
 overhead  recording six programs that others wrote: same output, time, events, bytes; then advise on each trace
 load      events loaded per second, and memory for each event
 estimate  estimates per second on a trace of a million tasks, and 10,000 combinations
+simulate  simulated events per second of a native run with contended locks
 native    recording pbzip2: same output and the ratio of times; nanoseconds of an interposed lock and unlock
 deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes
 library   nanoseconds of a deferred call, and of an event with each processor in a synthetic program
@@ -27,7 +28,7 @@ run_one() {
     events | native | overhead | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
     deferred) python3 bench/deferred_tables.py "$build" "${@:2}" ;;
     library) python3 bench/deferred.py "$build" "${@:2}" ;;
-    load | estimate) python3 bench/engine.py "$build" "$@" ;;
+    load | estimate | simulate) python3 bench/engine.py "$build" "$@" ;;
   esac
 }
 

@@ -52,6 +52,7 @@ struct SetsThread {
   uint64_t held[kHeldMax];  // lock words; a lock that is taken again stands twice
   uint32_t held_count = 0;
   uint32_t held_unlisted = 0;
+  uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
   bool tainted = false;  // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
@@ -267,8 +268,10 @@ void SetsCall::begin(uint64_t* slot) {
       t_thread.mode = Mode::native;  // above: the function that was called has gone without returning
       break;
     }
-    case Mode::in_cache:
     case Mode::gate:
+      from_ = From::gate;
+      break;
+    case Mode::in_cache:
     case Mode::slow:
       from_ = From::foreign;
       break;
@@ -279,6 +282,7 @@ void SetsCall::end() {
   SetsThread* thread = t_sets;
   if (!thread) return;  // the thread ended in the call
   thread->call = outer_;
+  if (from_ == From::gate) return;
   if (from_ == From::foreign) {
     thread->tainted = true;
     return;
@@ -331,6 +335,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   if (thread.observing && !translator.is_attached())
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
   thread.tainted = false;
+  thread.held_by_allocator = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);
 }
 
@@ -362,24 +367,33 @@ const contrafact_accesses contrafact_accesses_of_agent = {CONTRAFACT_ACCESSES_VE
                                                           note_access};
 static_assert(CONTRAFACT_ACCESS_READ == translate::kAccessRead && CONTRAFACT_ACCESS_WRITE == translate::kAccessWrite);
 
+namespace {
+
+void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool came_translated, uint64_t stack_pointer) {
+  translate::Translator& translator = *g_state->translator;
+  bool overflown = false;
+  const auto accesses = translator.end_segment(stack_pointer, &overflown);
+  const SetGap gap = thread.held_by_allocator > 0 ? SetGap::not_observed : gap_now(thread, came_translated, overflown);
+  emit(client, thread, time_ns, gap, accesses);
+  thread.tainted = false;
+  if (t_thread.left == Reason::long_section) thread.observing = false;  // until it holds no lock any more
+  translator.begin_segment(stack_pointer);
+}
+
+}  // namespace
+
 void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken) {
   SetsThread* thread = t_sets;
   if (!thread || !thread->call) return;
   const Inside inside;
   SetsCall& call = *thread->call;
-  const bool is_foreign = call.from_ == SetsCall::From::foreign;
+  const bool is_foreign = call.from_ == SetsCall::From::foreign, is_allocator = call.from_ == SetsCall::From::gate;
   if (thread->observing && thread->holds_any()) {
     if (is_foreign) {
       thread->tainted = true;
       emit(client, *thread, time_ns, SetGap::signal, {});
     } else {
-      translate::Translator& translator = *g_state->translator;
-      bool overflown = false;
-      const auto accesses = translator.end_segment(call.stack_pointer(), &overflown);
-      emit(client, *thread, time_ns, gap_now(*thread, call.from_ == SetsCall::From::translated, overflown), accesses);
-      thread->tainted = false;
-      if (t_thread.left == Reason::long_section) thread->observing = false;  // until it holds no lock any more
-      translator.begin_segment(call.stack_pointer());
+      finish_segment(client, *thread, time_ns, call.from_ != SetsCall::From::native, call.stack_pointer());
     }
   }
   // What follows in the same call has no code of the program in front of it.
@@ -387,6 +401,7 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
   if (!is_held(lock_word)) return;
   if (kind == EventKind::lock_release) {
     thread->give_up(lock_word);
+    if (is_allocator && thread->held_by_allocator > 0) --thread->held_by_allocator;
     if (!thread->holds_any()) thread->observing = false;
   } else if (taken) {
     if (is_foreign) {
@@ -394,6 +409,7 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
     } else {
       take(*thread, time_ns, lock_word, call.stack_pointer());
     }
+    if (is_allocator) ++thread->held_by_allocator;
   }
 }
 

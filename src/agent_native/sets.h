@@ -104,6 +104,7 @@ class SetsCall {
   enum class From : uint8_t {
     translated,  // all since the last event was observed
     native,
+    gate,     // the allocator, called by translated code: what is logged is whole, but must not go on from here
     foreign,  // a signal's handler, that interrupted translated code or us
   };
   uint64_t* slot_ = nullptr;  // of the return address; null: sets are off

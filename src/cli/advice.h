@@ -52,7 +52,7 @@ struct Advice {
   whatif::Improvement improvement;
   whatif::Estimate estimate;
   double score = 1;
-  std::string filtered;  // why it is left out of the ranking; kNoGain if it is in for others' sake
+  std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
   std::string failed;    // why it cannot be estimated; empty if it can
   std::optional<SimulatedEffect> simulated;
   std::vector<analysis::Violation> violations;

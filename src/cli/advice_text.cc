@@ -60,7 +60,7 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
   };
   for (size_t i : indexes) {
     const Advice& advice = document.advices.ranked[i];
-    if (!advice.filtered.empty()) line(i, "note", "no gain by itself, only in the combination");
+    if (!advice.filtered.empty()) line(i, "note", advice.filtered + " by itself; for the combination only");
     if (!advice.path.empty()) line(i, "branch to hoist", advice.path + "; the other tasks: " + advice.other_path);
     for (const analysis::Violation& violation : advice.violations) {
       line(i, violation.serious ? "warning" : "note", violation.message);

@@ -11,17 +11,26 @@
 namespace contrafact::cli {
 namespace {
 
-// Positions in left_out.
-std::vector<size_t> without_gain(const Advices& advices) {
-  std::vector<size_t> neutral;
+// What is left out, but might do good in company: positions in left_out, those that only gain nothing by themselves
+// first.
+std::vector<size_t> estimable(const Advices& advices) {
+  std::vector<size_t> others;
   for (size_t i = 0; i < advices.left_out.size(); ++i) {
-    if (advices.left_out[i].failed.empty() && advices.left_out[i].filtered == kNoGain) neutral.push_back(i);
+    if (advices.left_out[i].failed.empty()) others.push_back(i);
   }
-  return neutral;
+  std::stable_partition(others.begin(), others.end(),
+                        [&](size_t index) { return advices.left_out[index].filtered == kNoGain; });
+  return others;
 }
 
-// Moves the members that are left out into the ranking. `members` count through the ranking, then through `neutral`.
-std::vector<size_t> ranked_members(Advices& advices, const std::vector<size_t>& neutral,
+size_t without_gain(const Advices& advices) {
+  return static_cast<size_t>(std::count_if(advices.left_out.begin(), advices.left_out.end(), [](const Advice& advice) {
+    return advice.failed.empty() && advice.filtered == kNoGain;
+  }));
+}
+
+// Moves the members that are left out into the ranking. `members` count through the ranking, then through `others`.
+std::vector<size_t> ranked_members(Advices& advices, const std::vector<size_t>& others,
                                    const std::vector<uint32_t>& members) {
   struct Entry {
     Advice advice;
@@ -35,7 +44,7 @@ std::vector<size_t> ranked_members(Advices& advices, const std::vector<size_t>& 
       entries[member].member = true;
       continue;
     }
-    const size_t index = neutral[member - advices.ranked.size()];
+    const size_t index = others[member - advices.ranked.size()];
     taken[index] = true;
     entries.push_back({std::move(advices.left_out[index]), true});
   }
@@ -72,13 +81,13 @@ bool sound_alone(const whatif::Estimator& estimator, Advice& advice) {
 }
 
 // Members that cannot be estimated with their trace by themselves are left out from here on. `members` count through
-// the ranking, then through `neutral`. False if there are none.
+// the ranking, then through `others`. False if there are none.
 bool leave_out_failing(const whatif::Estimator& estimator, const std::vector<uint32_t>& members,
-                       const std::vector<size_t>& neutral, Advices& advices) {
+                       const std::vector<size_t>& others, Advices& advices) {
   bool any = false;
   for (uint32_t member : members) {
     if (member >= advices.ranked.size())
-      any |= !sound_alone(estimator, advices.left_out[neutral[member - advices.ranked.size()]]);
+      any |= !sound_alone(estimator, advices.left_out[others[member - advices.ranked.size()]]);
   }
   std::vector<Advice> kept;
   for (size_t i = 0; i < advices.ranked.size(); ++i) {
@@ -99,6 +108,16 @@ struct Sound {
   whatif::Estimate estimate;
   std::optional<SimulatedEffect> simulated;
 };
+
+// What a filter held back has none yet.
+void add_intervals(const whatif::Estimator& estimator, Advices& advices, const std::vector<size_t>& members) {
+  for (size_t member : members) {
+    Advice& advice = advices.ranked[member];
+    if (advice.filtered.empty() || advice.filtered == kNoGain) continue;
+    base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
+    if (whole) advice.estimate = *std::move(whole);
+  }
+}
 
 // What one search has found, and by what to judge it.
 struct Found {
@@ -144,11 +163,11 @@ std::optional<Sound> first_sound(const Found& search, double score_max, bool* lo
   return std::nullopt;
 }
 
-// What is ranked, then the `neutral` ones.
-std::vector<whatif::Improvement> considered_of(const Advices& advices, const std::vector<size_t>& neutral) {
+// What is ranked, then the `others`.
+std::vector<whatif::Improvement> considered_of(const Advices& advices, const std::vector<size_t>& others) {
   std::vector<whatif::Improvement> improvements;
   for (const Advice& advice : advices.ranked) improvements.push_back(advice.improvement);
-  for (size_t index : neutral) improvements.push_back(advices.left_out[index].improvement);
+  for (size_t index : others) improvements.push_back(advices.left_out[index].improvement);
   return improvements;
 }
 
@@ -166,9 +185,10 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
   const double score_max = options.filter_gain ? 1 - kScoreTolerance : std::numeric_limits<double>::infinity();
   while (best.members.empty()) {
-    const std::vector<size_t> neutral = without_gain(advices);
-    const std::vector<whatif::Improvement> considered = considered_of(advices, neutral);
+    const std::vector<size_t> others = estimable(advices);
+    const std::vector<whatif::Improvement> considered = considered_of(advices, others);
     if (considered.empty()) return best;
+    search_options.first_companion = advices.ranked.size() + without_gain(advices);
     const whatif::SearchResult found = whatif::search(estimator, considered, search_options);
     best.estimated += found.estimated;
     best.exhaustive = found.exhaustive;
@@ -178,13 +198,14 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
     bool lost = false;
     const Found search{trace, estimator, simulator, advices, options, considered, found};
     if (std::optional<Sound> sound = first_sound(search, score_max, &lost)) {
-      best.members = ranked_members(advices, neutral, sound->members);
+      best.members = ranked_members(advices, others, sound->members);
+      add_intervals(estimator, advices, best.members);
       best.estimate = std::move(sound->estimate);
       best.simulated = std::move(sound->simulated);
     } else if (lost) {
       best.estimate.notes.push_back("every combination found makes the run slower when it is simulated");
       return best;
-    } else if (!leave_out_failing(estimator, found.best.front().improvements, neutral, advices)) {
+    } else if (!leave_out_failing(estimator, found.best.front().improvements, others, advices)) {
       best.estimate.notes.push_back("no combination could be estimated, only the improvements by themselves");
       return best;
     }

@@ -17,10 +17,10 @@ struct Combination {
   bool cut_short = false;   // the search ended with its budget
 };
 
-// Considers what is ranked, and what has no gain by itself: two of those may have one together (a peak goes only when
-// both are gone). The latter that the best combination takes join the ranking, where their scores put them.
-// Improvements whose estimate turns out not to be sound go from `advices.ranked` to `left_out`, with the reason.
-// `simulator` null: nothing is simulated.
+// Considers what is ranked, and what gains nothing or fails a filter by itself: together with others it may pass (a
+// peak goes only when both its causes are gone). Those of the latter that the best combination takes join the ranking,
+// where their scores put them. Improvements whose estimate turns out not to be sound go from `advices.ranked` to
+// `left_out`, with the reason. `simulator` null: nothing is simulated.
 base::Result<Combination> best_combination(const model::Trace& trace, const whatif::Estimator& estimator,
                                            const whatif::Simulator* simulator, Advices& advices,
                                            const AdviceOptions& options);

@@ -90,10 +90,10 @@ const Command* named_command(const CLI::App& app) {
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> list{kRecordCommand,  kInfoCommand,    kAdviseCommand,  kEstimateCommand,
-                                         kCompareCommand, kMetricsCommand, kTasksCommand,   kLocksCommand,
-                                         kUlcCommand,     kExportCommand,  kProfileCommand, kBlueprintCommand,
-                                         kDoctorCommand,  kHelpCommand,    kVersionCommand};
+  static const std::vector<Command> list{kRecordCommand,    kInfoCommand,    kAdviseCommand, kEstimateCommand,
+                                         kCompareCommand,   kMetricsCommand, kTasksCommand,  kLocksCommand,
+                                         kUlcCommand,       kReplayCommand,  kExportCommand, kProfileCommand,
+                                         kBlueprintCommand, kDoctorCommand,  kHelpCommand,   kVersionCommand};
   return list;
 }
 

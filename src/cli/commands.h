@@ -17,6 +17,7 @@ extern const Command kMetricsCommand;
 extern const Command kTasksCommand;
 extern const Command kLocksCommand;
 extern const Command kUlcCommand;
+extern const Command kReplayCommand;
 extern const Command kExportCommand;
 extern const Command kDoctorCommand;
 extern const Command kHelpCommand;

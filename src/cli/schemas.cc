@@ -4,6 +4,7 @@
 #include "cli/advice_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
+#include "cli/replay_rows.h"
 #include "cli/ulc_tables.h"
 #include "export/trace_csv.h"
 
@@ -28,6 +29,8 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kUlcSitesSchema,
                                                       &kUlcPairsSchema,
                                                       &kLockRemediesSchema,
+                                                      &kReplaySchema,
+                                                      &kReplayPartsSchema,
                                                       &kDoctorSchema,
                                                       &exporters::kTaskListSchema,
                                                       &exporters::kEventsSchema,

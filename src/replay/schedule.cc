@@ -51,8 +51,8 @@ class Decoder {
   bool good_ = true;
 };
 
-bool is_take(ActionCode code) {
-  return code == ActionCode::take || code == ActionCode::take_shared;
+bool has_need(ActionCode code) {
+  return code == ActionCode::take || code == ActionCode::take_shared || code == ActionCode::credit_wait;
 }
 
 // How many there are of what the action's value names; burn and sleep: any number.
@@ -106,7 +106,7 @@ void read_actions(Decoder& from, const Schedule& schedule, std::vector<Action>& 
   for (Action& action : actions) {
     action.code = static_cast<ActionCode>(from.below(kActionCodes));
     action.value = from.number();
-    if (is_take(action.code)) {
+    if (has_need(action.code)) {
       action.section = from.below(UINT64_MAX);
       action.need = from.below(UINT64_MAX);
     }
@@ -175,7 +175,7 @@ std::vector<uint8_t> encode(const Schedule& schedule) {
     for (const Action& action : thread.actions) {
       put(bytes, static_cast<uint64_t>(action.code));
       put(bytes, action.value);
-      if (!is_take(action.code)) continue;
+      if (!has_need(action.code)) continue;
       put(bytes, action.section);
       put(bytes, action.need);
     }

@@ -42,7 +42,8 @@ inline constexpr uint32_t kActionCodes = 16;
 struct Action {
   uint64_t value = 0;
   uint32_t section = 0;  // take: which critical section of the recording
-  uint32_t need = 0;     // take: how many of the lock's sections come before it (whatif/sim_lock.h)
+  uint32_t need = 0;     // take: how many of the lock's sections come before it (whatif/sim_lock.h);
+                         // credit_wait: how many signals it needed in the recording
   ActionCode code = ActionCode::burn;
 };
 

@@ -238,7 +238,8 @@ class RetimePass {
     arrived_ns = std::max(arrived_ns, now_ns);
   }
   uint32_t closing_of(uint32_t event) const {
-    if (trace_.locks[trace_.a[event]].kind != LockKind::barrier) return kNone;
+    const model::LockId lock(trace_.a[event]);
+    if (!lock.valid() || trace_.locks[lock.index()].kind != LockKind::barrier) return kNone;
     const bool closes_next = event + 1 < trace_.event_count() && trace_.kind[event + 1] == EventKind::sync_woken;
     return closes_next ? event + 1 : kNone;
   }

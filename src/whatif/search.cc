@@ -31,10 +31,17 @@ class Search {
   SearchResult run() {
     find_exclusive();
     estimate_singles();
+    Set companions;
     for (uint32_t i = 0; i < improvements_.size(); ++i) {
-      if (result_.singles[i].estimate) usable_.push_back(i);
+      if (result_.singles[i].estimate) (i < options_.first_companion ? usable_ : companions).push_back(i);
+    }
+    if (usable_.size() + companions.size() <= options_.exhaustive_max) {
+      usable_.insert(usable_.end(), companions.begin(), companions.end());
+      companions.clear();
     }
     if (usable_.size() > options_.exhaustive_max || !exhaustive()) climb();
+    if (!companions.empty()) climb_with(companions);
+    drop_idle_members();
     collect_best();
     return std::move(result_);
   }
@@ -164,9 +171,7 @@ class Search {
       }
       if (possible) sets.push_back(std::move(set));
     }
-    const double each =
-        result_.estimated > 0 ? static_cast<double>(result_.visits) / static_cast<double>(result_.estimated) : 0;
-    if (each * static_cast<double>(sets.size()) > static_cast<double>(options_.visits_max)) return false;
+    if (!affordable(sets.size())) return false;
     estimate_all(sets);
     result_.exhaustive = !result_.cut_short;
     return true;
@@ -238,6 +243,61 @@ class Search {
     }
   }
 
+  // From the best so far, and from the best pair of companions.
+  void climb_with(const Set& companions) {
+    result_.exhaustive = false;
+    usable_.insert(usable_.end(), companions.begin(), companions.end());
+    climb_from(best_set());
+    std::vector<Set> pairs;
+    for (size_t i = 0; i < companions.size(); ++i) {
+      for (size_t j = i + 1; j < companions.size(); ++j) {
+        if (!excluded({companions[i]}, companions[j])) pairs.push_back({companions[i], companions[j]});
+      }
+    }
+    if (pairs.empty() || !affordable(4 * pairs.size())) return;
+    estimate_all(pairs);
+    climb_from(best_of(pairs));
+  }
+
+  // Whether as many estimates more, at what one has cost so far, stay within the budget.
+  bool affordable(size_t estimates) const {
+    const double each =
+        result_.estimated > 0 ? static_cast<double>(result_.visits) / static_cast<double>(result_.estimated) : 0;
+    return each * static_cast<double>(estimates) <= static_cast<double>(options_.visits_max);
+  }
+
+  const Set& best_of(const std::vector<Set>& sets) const {
+    return *std::min_element(sets.begin(), sets.end(),
+                             [&](const Set& x, const Set& y) { return score_of_set(x) < score_of_set(y); });
+  }
+
+  // The best of all that is known; empty: nothing helps.
+  Set best_set() const {
+    Set best;
+    double best_score = 1;
+    for (const auto& [set, scored] : known_) {
+      if (scored.score() < best_score) {
+        best_score = scored.score();
+        best = set;
+      }
+    }
+    return best;
+  }
+
+  // The best, without what adds less to it than rounding.
+  void drop_idle_members() {
+    Set set = best_set();
+    const double enough = score_of_set(set) + kRounding;
+    while (set.size() > 1) {
+      std::vector<Set> fewer(set.size(), set);
+      for (size_t i = 0; i < set.size(); ++i) fewer[i].erase(fewer[i].begin() + static_cast<std::ptrdiff_t>(i));
+      estimate_all(fewer);
+      set = best_of(fewer);
+      if (score_of_set(set) > enough) return;
+      lean_ = set;
+    }
+  }
+
   void collect_best() {
     std::vector<const Combination*> all;
     for (const auto& [set, scored] : known_) {
@@ -249,6 +309,7 @@ class Search {
       return x->improvements.size() != y->improvements.size() ? x->improvements.size() < y->improvements.size()
                                                               : x->improvements < y->improvements;
     });
+    std::stable_partition(all.begin(), all.end(), [&](const Combination* x) { return x->improvements == lean_; });
     for (size_t i = 0; i < all.size() && i < options_.keep; ++i) result_.best.push_back(*all[i]);
   }
 
@@ -260,6 +321,7 @@ class Search {
   std::vector<std::vector<uint32_t>> excludes_;  // by improvement
   std::vector<uint32_t> usable_;
   std::map<Set, Scored> known_;
+  Set lean_;  // as good as the best but for rounding, with fewer members; empty: no such
   SearchResult result_;
 };
 

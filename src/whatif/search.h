@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +28,11 @@ struct SearchWeights {
 struct SearchOptions {
   SearchWeights weights;
   bool filters = true;
-  double slower_max = 0;                // share by which a variant may take longer than the recorded run
-  size_t exhaustive_max = 12;           // improvements
+  double slower_max = 0;       // share by which a variant may take longer than the recorded run
+  size_t exhaustive_max = 12;  // improvements
+  // Improvements from this position on are companions: looked at last, beside the best of the others and in pairs. What
+  // fails the filters by itself is one, for the starts of the climbs would mostly fail with it.
+  size_t first_companion = std::numeric_limits<size_t>::max();
   size_t estimates_max = 20'000;        // the search stops there,
   uint64_t visits_max = 1'000'000'000;  // and after this much work: vertices visited, about half a minute on two cores
   size_t restarts = 12;
@@ -54,9 +58,10 @@ struct Single {
 struct SearchResult {
   std::vector<Single> singles;                           // by improvement
   std::vector<std::pair<uint32_t, uint32_t>> exclusive;  // pairs that change the same task
-  std::vector<Combination> best;                         // ranked; never empty sets; empty: nothing helps
-  size_t estimated = 0;                                  // variants, singles included
-  size_t deadlocked = 0;                                 // of these: would wait for themselves
+  std::vector<Combination> best;  // ranked, never empty sets; the first without members that add nothing. Empty:
+                                  // nothing helps
+  size_t estimated = 0;           // variants, singles included
+  size_t deadlocked = 0;          // of these: would wait for themselves
   bool exhaustive = false;
   uint64_t visits = 0;     // the work done
   bool cut_short = false;  // estimates_max or visits_max was reached

@@ -70,6 +70,39 @@ TEST(Search, ClimbingFindsTheSame) {
   for (size_t i = 0; i < result.best.size(); ++i) EXPECT_EQ(again.best[i].improvements, result.best[i].improvements);
 }
 
+TEST(Search, CompanionsJoinTheBestOfTheOthers) {
+  const Trace trace = waiting_program(14);
+  const Estimator estimator = *Estimator::create(trace);
+  const SearchOptions options{.exhaustive_max = 4, .first_companion = 12};
+  const SearchResult result = search(estimator, one_each(14), options);
+  ASSERT_FALSE(result.best.empty());
+  EXPECT_EQ(result.best[0].improvements.size(), 14u);
+  EXPECT_EQ(result.best[0].figures.peak_occupied, 1u);
+}
+
+TEST(Search, CompanionsMayHelpInPairs) {
+  const Trace trace = waiting_program(2);
+  const Estimator estimator = *Estimator::create(trace);
+  // The peak alone counts, and goes only with both.
+  const SearchOptions options{.weights = {.duration = 0, .mean = 0}, .exhaustive_max = 0, .first_companion = 0};
+  const SearchResult result = search(estimator, one_each(2), options);
+  ASSERT_FALSE(result.best.empty());
+  EXPECT_THAT(result.best[0].improvements, ElementsAre(0, 1));
+}
+
+TEST(Search, LeavesOutWhatAddsNothing) {
+  const Trace trace = waiting_program(60);
+  const Estimator estimator = *Estimator::create(trace);
+  std::vector<Improvement> improvements(2);
+  improvements[0].tasks = {TaskId(0)};  // 50 ns of a run of some 100,000
+  improvements[1].tasks = {TaskId(59)};
+  const SearchResult result = search(estimator, improvements);
+  ASSERT_GE(result.best.size(), 2u);
+  EXPECT_THAT(result.best[0].improvements, ElementsAre(1));
+  EXPECT_THAT(result.best[1].improvements, ElementsAre(0, 1));
+  EXPECT_LT(result.best[1].score, result.best[0].score);
+}
+
 TEST(Search, ImprovementsOfTheSameTaskExcludeEachOther) {
   const Trace trace = waiting_program(3);
   const Estimator estimator = *Estimator::create(trace);

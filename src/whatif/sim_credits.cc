@@ -32,6 +32,7 @@ class Counter {
   Credits run() {
     credits_.needs.resize(trace_.locks.size());
     credits_.condition_of.assign(sections_.size(), kNone);
+    credits_.need_of.assign(sections_.size(), 0);
     collect_signals();
     collect_waits();
     if (!places_.empty()) collect_lucky();
@@ -120,6 +121,8 @@ class Counter {
         needs[k] = std::min(sent, needs[k - 1] + 1);
       }
       if (k > 0) needs[k] = std::max(needs[k], needs[k - 1]);
+      // Its own, no more than it could have: one who waited meanwhile may have needed more.
+      credits_.need_of[comers[k].section] = comers[k].need != kNone ? comers[k].need : std::min(sent, needs[k]);
     }
   }
 

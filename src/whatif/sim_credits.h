@@ -23,6 +23,8 @@ struct Credits {
   std::vector<std::vector<uint32_t>> needs;
   // By section: of a wait with a known signal, and of a section that found what it needed, the condition; else kNone.
   std::vector<uint32_t> condition_of;
+  // By section: of those, what it needed itself. Where locks keep their recorded order, so do the comers.
+  std::vector<uint32_t> need_of;
 };
 
 Credits count_credits(const model::Trace& trace, const std::vector<model::CriticalSection>& sections,

@@ -277,18 +277,6 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
   return false;
 }
 
-bool SimMachine::step_token(uint32_t id, const Op& op) {
-  const auto token = static_cast<uint32_t>(op.value);
-  if (fired_[token]) {
-    ++threads_[id].stack.back().pc;
-    return true;
-  }
-  token_waiter_[token] = id;
-  threads_[id].mode = Mode::token;
-  threads_[id].blocked_on = token;
-  return false;
-}
-
 // Completion may put stages on the stack, which run inside the task: the operation is executed again after them.
 void SimMachine::step_end(uint32_t id, const Op& op) {
   const auto task = static_cast<uint32_t>(op.value);
@@ -544,20 +532,6 @@ bool SimMachine::help(uint32_t id, uint32_t task) {
 
 // ---- The end
 // ----------------------------------------------------------------------------------------------------------
-
-// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over
-// in another order), let the first such thread go.
-bool SimMachine::break_tokens() {
-  for (uint32_t id = 0; id < threads_.size(); ++id) {
-    if (threads_[id].mode != Mode::token) continue;
-    fired_[threads_[id].blocked_on] = true;
-    token_waiter_[threads_[id].blocked_on] = kNone;
-    ++tokens_broken_;
-    clock_.at(clock_.now_ns(), TimedKind::resume, id);
-    return true;
-  }
-  return false;
-}
 
 // Pools that were shut down in the recording end their workers after their last task here too.
 void SimMachine::end_workers() {

@@ -108,7 +108,9 @@ class SimMachine {
   bool may_enter(const SimLock& lock, uint64_t value) const;
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
-  void enqueue(uint32_t& first, uint32_t& last, uint32_t id, bool by_need);
+  void enqueue(uint32_t& first, uint32_t& last, uint32_t id);
+  template <typename Need>
+  void enqueue(uint32_t& first, uint32_t& last, uint32_t id, Need need);
   uint32_t dequeue(uint32_t& first, uint32_t& last);
   void wake_waiter(uint32_t id, int64_t latency_ns);
   void leave_lock(SimLock& lock, bool shared);

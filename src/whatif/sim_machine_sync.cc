@@ -1,4 +1,5 @@
-// The machine's part about native threads: locks, semaphores, barriers, and who goes on when.
+// The machine's part about threads that wait for each other otherwise than for tasks: locks, conditions, semaphores,
+// barriers, recorded wakes.
 #include "whatif/sim_machine.h"
 
 #include <algorithm>
@@ -31,6 +32,30 @@ bool SimMachine::may_enter(const SimLock& lock, uint64_t value) const {
       break;
   }
   return lock.free_for(is_shared(value));
+}
+
+void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id) {
+  enqueue(first, last, id, [](uint32_t) { return 0; });
+}
+
+// Who needs less goes first; of equals, who came first.
+template <typename Need>
+void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id, Need need) {
+  Thread& thread = threads_[id];
+  thread.next_waiter = kNone;
+  if (first == kNone) {
+    first = last = id;
+    return;
+  }
+  if (need(last) <= need(id)) {
+    threads_[last].next_waiter = id;
+    last = id;
+    return;
+  }
+  uint32_t* at = &first;
+  while (need(*at) <= need(id)) at = &threads_[*at].next_waiter;
+  thread.next_waiter = *at;
+  *at = id;
 }
 
 bool SimMachine::step_take(uint32_t id, const Op& op) {
@@ -80,29 +105,14 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
                program_.sync.sections[section_of(op.value)].site.value);
   }
   thread.wanted = op.value;
-  enqueue(lock.first, lock.last, id, lock.rule == LockRule::recorded);
+  if (lock.rule == LockRule::recorded) {
+    enqueue(lock.first, lock.last, id, [this](uint32_t t) { return plan_.need[section_of(threads_[t].wanted)]; });
+  } else {
+    enqueue(lock.first, lock.last, id);
+  }
   thread.mode = spins ? Mode::spinning : Mode::lock;
   thread.blocked_on = lock_of(op.value);
   if (spins) clock_.hold_core(id);
-}
-
-void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id, bool by_need) {
-  Thread& thread = threads_[id];
-  thread.next_waiter = kNone;
-  if (first == kNone) {
-    first = last = id;
-    return;
-  }
-  const auto need = [&](uint32_t t) { return plan_.need[section_of(threads_[t].wanted)]; };
-  if (!by_need || need(last) <= need(id)) {
-    threads_[last].next_waiter = id;
-    last = id;
-    return;
-  }
-  uint32_t* at = &first;
-  while (need(*at) <= need(id)) at = &threads_[*at].next_waiter;
-  thread.next_waiter = *at;
-  *at = id;
 }
 
 uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
@@ -155,7 +165,7 @@ void SimMachine::change_phase(SimLock& lock) {
     at = threads_[id].next_waiter;
     const bool shared = is_shared(threads_[id].wanted);
     if (!shared && first_writer == kNone) first_writer = id;
-    enqueue(lock.first, lock.last, id, false);
+    enqueue(lock.first, lock.last, id);
     if (!shared) continue;
     grant_out_of_turn(lock, id, latency_ns(program_.sync.lock_latency));
   }
@@ -233,7 +243,7 @@ bool SimMachine::step_barrier(uint32_t id, const Op& op) {
   if (++round.arrived < program_.sync.round_sizes[number]) {
     thread.mode = Mode::barrier;
     thread.blocked_on = number;
-    enqueue(round.first, round.last, id, false);
+    enqueue(round.first, round.last, id);
     return false;
   }
   while (round.first != kNone) {
@@ -245,21 +255,24 @@ bool SimMachine::step_barrier(uint32_t id, const Op& op) {
   return true;
 }
 
-// Comers are served in the order of their coming: what they need never decreases.
+// Comers are served in the order of their coming: what they need never decreases. Under the recorded order each has a
+// need of its own, and who needs least is served first.
 bool SimMachine::step_credit_wait(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   const auto number = static_cast<uint32_t>(op.value);
   SimLock& condition = locks_[number];
   if (!std::exchange(thread.granted, false)) {
     const std::vector<uint32_t>& needs = program_.sync.credits.needs[number];
-    const uint32_t need = needs[std::min<size_t>(condition.comers++, needs.size() - 1)];
+    const uint32_t need = condition.rule == LockRule::recorded
+                              ? static_cast<uint32_t>(op.value >> 32)
+                              : needs[std::min<size_t>(condition.comers++, needs.size() - 1)];
     if (condition.count < need) {
       thread.wanted = need;
       thread.mode = Mode::credit;
       thread.blocked_on = number;
       thread.wait_since_ns = clock_.now_ns();
       ++condition.contended;
-      enqueue(condition.first, condition.last, id, false);
+      enqueue(condition.first, condition.last, id, [this](uint32_t t) { return threads_[t].wanted; });
       return false;
     }
   } else {
@@ -320,6 +333,32 @@ void SimMachine::grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_n
   threads_[id].granted = true;
   lock.enter(is_shared(threads_[id].wanted));
   wake_waiter(id, latency_ns);
+}
+
+bool SimMachine::step_token(uint32_t id, const Op& op) {
+  const auto token = static_cast<uint32_t>(op.value);
+  if (fired_[token]) {
+    ++threads_[id].stack.back().pc;
+    return true;
+  }
+  token_waiter_[token] = id;
+  threads_[id].mode = Mode::token;
+  threads_[id].blocked_on = token;
+  return false;
+}
+
+// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over
+// in another order), let the first such thread go.
+bool SimMachine::break_tokens() {
+  for (uint32_t id = 0; id < threads_.size(); ++id) {
+    if (threads_[id].mode != Mode::token) continue;
+    fired_[threads_[id].blocked_on] = true;
+    token_waiter_[threads_[id].blocked_on] = kNone;
+    ++tokens_broken_;
+    clock_.at(clock_.now_ns(), TimedKind::resume, id);
+    return true;
+  }
+  return false;
 }
 
 std::vector<LockWait> SimMachine::lock_waits() const {

@@ -81,7 +81,7 @@ class Compiler {
         "ran "
         "than there were cores");
     const uint32_t cores = recorded_cores(trace_);
-    if (cores > 0) share_ = CoreShare(trace_, program_.uses, cores);
+    if (cores > 0) share_ = CoreShare(trace_, program_.uses, cores, native_);
   }
 
   // ---- Dependences

@@ -45,7 +45,7 @@ enum class OpCode : uint8_t {
   sem_take,     // value: lock_value
   sem_post,     // value: lock_value
   barrier,      // value: its round
-  credit_wait,  // value: a condition
+  credit_wait,  // value: credit_value
   credit_fire,  // value: a condition
   end,          // of the fiber's task
   ret,          // value: unused; the fiber is over
@@ -69,6 +69,11 @@ constexpr uint32_t lock_of(uint64_t lock_value) {
 }
 constexpr bool is_shared(uint64_t lock_value) {
   return lock_value >> 63 != 0;
+}
+
+// What comes to wait at a condition, and how many signals it needed in the recording.
+constexpr uint64_t credit_value(uint32_t condition, uint32_t need) {
+  return uint64_t{condition} | uint64_t{need} << 32;
 }
 
 struct Fiber {

@@ -14,20 +14,21 @@ struct Change {
 };
 
 // A thread runs while it is inside a task and neither waits nor blocks. The own run of a plain thread does not count:
-// the simulation takes it for a pause.
-bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::ThreadUse& use) {
+// the simulation takes it for a pause, but for native ones.
+bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::ThreadUse& use, bool native) {
+  if (native) return walk.stack().empty() || walk.in(model::FrameKind::task);
   if (!walk.in(model::FrameKind::task)) return false;
   const bool own_run = trace.tasks[walk.task().index()].kind == model::TaskKind::thread;
   return !own_run || use.role == model::ThreadRole::joined;
 }
 
-std::vector<Change> changes_of(const model::Trace& trace, const std::vector<model::ThreadUse>& uses) {
+std::vector<Change> changes_of(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, bool native) {
   std::vector<Change> changes;
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
-    if (uses[i].role == model::ThreadRole::bystander) continue;
+    if (!native && uses[i].role == model::ThreadRole::bystander) continue;
     bool running = false;
     for (model::TaskWalk walk(trace, model::ThreadId(i)); walk.next();) {
-      const bool now = runs(trace, walk, uses[i]);
+      const bool now = runs(trace, walk, uses[i], native);
       if (now == running) continue;
       const int32_t by = now ? 1 : -1;
       running = now;
@@ -37,6 +38,8 @@ std::vector<Change> changes_of(const model::Trace& trace, const std::vector<mode
         changes.push_back({walk.time_ns(), by});
       }
     }
+    const model::EventRange range = trace.thread_events(model::ThreadId(i));
+    if (native && running) changes.push_back({trace.time_ns[range.end - 1], -1});
   }
   std::sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
   return changes;
@@ -44,8 +47,9 @@ std::vector<Change> changes_of(const model::Trace& trace, const std::vector<mode
 
 }  // namespace
 
-CoreShare::CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores) {
-  const std::vector<Change> changes = changes_of(trace, uses);
+CoreShare::CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores,
+                     bool native) {
+  const std::vector<Change> changes = changes_of(trace, uses, native);
   int64_t running = 0;
   Point last{trace.begin_ns(), trace.begin_ns(), 1.0};
   for (const Change& change : changes) {

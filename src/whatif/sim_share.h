@@ -15,7 +15,8 @@ namespace contrafact::whatif {
 class CoreShare {
  public:
   CoreShare() = default;  // everybody had a core of their own
-  CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores);
+  // `native`: all threads count, and what they do outside tasks.
+  CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores, bool native);
 
   // CPU time of a thread that ran throughout [begin, end).
   int64_t cpu_ns(int64_t begin_ns, int64_t end_ns) const {

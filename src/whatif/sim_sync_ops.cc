@@ -28,8 +28,7 @@ class Appender {
     if (section.outcome != Outcome::normal) return waited_in_vain(section, net_ns);
     const LockKind kind = trace_.locks[section.lock.index()].kind;
     if (kind == LockKind::semaphore) return add(OpCode::sem_take, lock_value(at, section.lock.value, false));
-    if (const uint32_t condition = program_.sync.credits.condition_of[at]; condition != Credits::kNone)
-      ops_.push_back({condition, kNoEvent, OpCode::credit_wait});
+    if (program_.sync.credits.condition_of[at] != Credits::kNone) come(at);
     if (!model::is_held(kind) || !section.release.valid()) return emit(event_);  // never given up: not simulated
     add(OpCode::take, lock_value(at, section.lock.value, section.shared));
   }
@@ -38,6 +37,8 @@ class Appender {
     const uint32_t at = program_.sync.section_at(event_);
     if (at == SyncFacts::kNone) return emit(event_);
     const CriticalSection& section = program_.sync.sections[at];
+    const bool held = section.outcome == Outcome::normal && model::is_held(trace_.locks[section.lock.index()].kind);
+    if (!held) return emit(event_);
     add(OpCode::give, lock_value(at, section.lock.value, section.shared));
   }
 
@@ -47,7 +48,7 @@ class Appender {
     const CriticalSection& section = program_.sync.sections[at];
     if (section.request.valid()) emit(section.request.value);
     if (program_.sync.credits.condition_of[at] != Credits::kNone) {
-      ops_.push_back({program_.sync.credits.condition_of[at], kNoEvent, OpCode::credit_wait});
+      come(at);
     } else if (program_.sync.token_of_section[at] != SyncFacts::kNone) {
       ops_.push_back({program_.sync.token_of_section[at], kNoEvent, OpCode::token_wait});
     } else if (program_.sync.round_of_section[at] != SyncFacts::kNone) {
@@ -70,6 +71,12 @@ class Appender {
   }
 
  private:
+  void come(uint32_t section) {
+    const Credits& credits = program_.sync.credits;
+    ops_.push_back(
+        {credit_value(credits.condition_of[section], credits.need_of[section]), kNoEvent, OpCode::credit_wait});
+  }
+
   void add(OpCode code, uint64_t value) { ops_.push_back({value, event_, code}); }
 
   void waited_in_vain(const CriticalSection& section, int64_t net_ns) {

@@ -2,10 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <random>
 #include <string>
 
 #include "model/text_trace.h"
+#include "model/trace_builder.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::whatif {
@@ -102,11 +103,11 @@ TEST(SimulateLocks, WhereCoresAreTheLimitALockCostsNothing) {
 // A spinning thread keeps its core: on one core the holder has to wait for the spinner's slice to end.
 TEST(SimulateLocks, SpinningTakesACore) {
   const Trace trace = parsed(
-      "fact agent native\nfact cores 1\nlock l spinlock table\nthread a\nthread b\n"
+      "fact agent native\nfact cores 2\nlock l spinlock table\nthread a\nthread b\n"
       "0 a lock_acquire l -\n1000 a lock_release l -\n1000 a thread_end\n"
       "0 b lock_acquire l -\n1000 b lock_release l -\n1000 b thread_end\n");
   const Simulator simulator(trace);
-  const Simulation result = simulated(simulator, {}, {.recorded_latencies = false, .slice_ns = 600});
+  const Simulation result = simulated(simulator, {}, {.cores = 1, .recorded_latencies = false, .slice_ns = 600});
   // a for 600, b spins for 600, a for 400 and gives the lock up; b has it from then on.
   EXPECT_EQ(result.duration_ns, 2600);
   EXPECT_EQ(result.cpu_ns, 2600);
@@ -186,6 +187,57 @@ TEST(SimulateLocks, TheUnchangedRunIsChecked) {
   EXPECT_EQ(check->recorded_ns, 2500);
   EXPECT_EQ(check->retimed_ns, 2500);
   EXPECT_TRUE(check->trusted);
+}
+
+// Events of locks that no program would produce, as damaged recordings may hold them.
+Trace random_locks(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  model::TraceBuilder builder;
+  builder.add_fact("agent", "native");
+  builder.add_fact("cores", std::to_string(1 + below(3)));
+  const uint32_t threads = 1 + below(5);
+  for (uint32_t i = 0; i < threads; ++i) builder.add_thread("thread");
+  for (uint32_t i = 0; i < 7; ++i) builder.add_lock("", static_cast<format::LockKind>(i));
+  const model::MethodId method = builder.add_method("", "work");
+  for (uint32_t i = 0; i < 4; ++i) builder.add_context({}, method, i + 1);
+  int64_t now_ns = 0;
+  for (uint32_t i = 0; i < 20 + seed % 300; ++i) {
+    constexpr auto kFirst = static_cast<uint32_t>(model::EventKind::lock_acquire);
+    constexpr auto kLast = static_cast<uint32_t>(model::EventKind::sync_broadcast);
+    now_ns += below(40);
+    builder.add(model::ThreadId(below(threads)), static_cast<model::EventKind>(kFirst + below(kLast - kFirst + 1)),
+                now_ns, {below(7), below(4), 0, 0});
+  }
+  return std::move(*builder.build());
+}
+
+// Whatever it holds, the simulation ends, under every order and whatever is changed, and does the same twice.
+TEST(SimulateLocksDamaged, AlwaysEnds) {
+  uint64_t waited = 0;
+  for (uint32_t seed = 1; seed <= 1500; ++seed) {
+    const Trace trace = random_locks(seed);
+    const Simulator simulator(trace);
+    std::mt19937 random(seed);
+    std::vector<SectionEdit> edits = unedited(simulator.sections());
+    for (SectionEdit& edit : edits) {
+      edit.mode = static_cast<Mode>(random() % 3);
+      if (random() % 3 == 0) edit.lock = static_cast<uint32_t>(trace.locks.size() + random() % 2);
+      edit.head_outside_ns = static_cast<int64_t>(random() % 50);
+      edit.tail_outside_ns = static_cast<int64_t>(random() % 50);
+    }
+    const bool may_edit = edits.size() > 1;  // two new locks need two sections
+    for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded}) {
+      for (const auto& made : {std::vector<SectionEdit>(), may_edit ? edits : std::vector<SectionEdit>()}) {
+        const SimulateOptions options{.lock_rule = rule, .seed = seed, .slice_ns = 30};
+        const Simulation result = simulated(simulator, made, options);
+        EXPECT_EQ(result.duration_ns, simulated(simulator, made, options).duration_ns) << seed;
+        for (const LockWait& lock : result.locks) waited += lock.contended;
+      }
+    }
+    EXPECT_GE(simulator.retime_sections(may_edit ? edits : std::vector<SectionEdit>()), 0) << seed;
+  }
+  EXPECT_GT(waited, 1000u);
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ class Run {
       case ActionCode::credit_fire:
         return add_one(thread, counts_[action.value], action.code == ActionCode::sem_post);
       case ActionCode::credit_wait:
-        return come(thread, action.value);
+        return come(thread, action);
       case ActionCode::token_fire:
         return add_one(thread, tokens_[action.value], false);
       case ActionCode::token_wait:
@@ -194,16 +194,22 @@ class Run {
     }
   }
 
-  // A lock that is free now but was given up at a later logical time is not free at this one.
+  // A lock that is free now but was given up at a later logical time is not free at this one. Tries come in steps of
+  // logical time, so that how many there were does not show: those known to be in vain are left out.
   void take_at_turn(uint32_t thread, LiveLock& lock, bool shared) {
-    constexpr int64_t kLater = 500;  // ns of logical time until it tries again
+    constexpr int64_t kStep = 500;
     std::atomic<int64_t>& clock = turns_.clock(thread);
     for (;;) {
       turns_.wait(thread);
-      const bool got = lock.try_lock(shared);
-      if (got && lock.given_up_ns.load(std::memory_order_acquire) <= clock.load(std::memory_order_relaxed)) return;
-      if (got) lock.unlock();
-      clock.fetch_add(kLater, std::memory_order_release);
+      int64_t steps = 1;
+      if (lock.try_lock(shared)) {
+        const int64_t early_ns =
+            lock.given_up_ns.load(std::memory_order_acquire) - clock.load(std::memory_order_relaxed);
+        if (early_ns <= 0) return;
+        lock.unlock();
+        steps = (early_ns + kStep - 1) / kStep;
+      }
+      clock.fetch_add(steps * kStep, std::memory_order_release);
     }
   }
 
@@ -266,13 +272,15 @@ class Run {
     park(thread);
   }
 
-  void come(uint32_t thread, uint64_t condition) {
-    const std::vector<uint32_t>& needs = schedule_.credit_needs[condition];
-    LiveCount& signals = counts_[condition];
+  // In the recorded order each comer needs what it needed itself, in others what its place among the comers needs.
+  void come(uint32_t thread, const Action& action) {
+    const std::vector<uint32_t>& needs = schedule_.credit_needs[action.value];
+    LiveCount& signals = counts_[action.value];
     await_turn(thread);
     {
       std::lock_guard guard(signals.mutex);
-      const uint32_t need = needs[std::min<size_t>(signals.comers++, needs.size() - 1)];
+      const size_t place = std::min<size_t>(signals.comers++, needs.size() - 1);
+      const uint32_t need = recorded_ ? action.need : needs[place];
       if (signals.count >= need) return end_turn(thread);
       signals.waiting.push_back({thread, need});
       if (deterministic_) turns_.leave(thread);

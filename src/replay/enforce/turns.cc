@@ -1,6 +1,6 @@
 #include "replay/enforce/turns.h"
 
-#include <sched.h>
+#include <time.h>
 
 namespace contrafact::replay {
 
@@ -16,11 +16,12 @@ bool Turns::is_first(size_t thread) const {
 
 void Turns::wait(size_t thread) const {
   constexpr int kSpins = 200;
+  constexpr timespec kRest{0, 10'000};
   for (int spins = 0; !is_first(thread); ++spins) {
     if (spins < kSpins) {
       __builtin_ia32_pause();
     } else {
-      sched_yield();  // whose turn it is may have no core
+      nanosleep(&kRest, nullptr);  // whose turn it is may have no core
     }
   }
 }

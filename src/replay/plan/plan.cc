@@ -98,7 +98,8 @@ class Planner {
       case OpCode::token_fire:
         return add(ActionCode::token_fire, value);
       case OpCode::credit_wait:
-        return add(ActionCode::credit_wait, value);
+        out_->push_back({value, 0, static_cast<uint32_t>(op.value >> 32), ActionCode::credit_wait});
+        return;
       case OpCode::credit_fire:
         return add(ActionCode::credit_fire, value);
       case OpCode::spawn:

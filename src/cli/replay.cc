@@ -1,0 +1,376 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+#include "cli/replay_rows.h"
+#include "cli/trace_input.h"
+#include "replay/enforce/process.h"
+#include "replay/plan/plan.h"
+#include "table/value_text.h"
+#include "whatif/section_rules.h"
+
+namespace contrafact::cli {
+namespace {
+
+using replay::ProcessRun;
+using replay::Strategy;
+using whatif::SectionEdit;
+
+struct Options {
+  std::string path;
+  std::vector<std::string> edits;
+  std::vector<std::string> orders{"free", "recorded", "deterministic"};
+  std::string csv;
+  uint32_t runs = 10;
+  uint32_t cores = 0;
+  double limit_s = 60;
+  bool no_threads = false;
+  bool json = false;
+};
+
+struct Order {
+  std::string_view word;
+  std::string_view title;
+  std::optional<Strategy> strategy;  // none: cannot be done
+};
+constexpr Order kOrders[] = {{"free", "replayed, free order", Strategy::free},
+                             {"recorded", "replayed, recorded order (RLSC)", Strategy::recorded},
+                             {"deterministic", "replayed, deterministic order", Strategy::deterministic},
+                             {"accesses", "replayed, all shared accesses in order", {}}};
+
+// The parts of one order's replays.
+struct Parts {
+  std::string method;
+  std::vector<ProcessRun> runs;  // unchanged
+};
+
+struct Outcome {
+  int64_t recorded_ns = 0;
+  whatif::BaselineCheck baseline;
+  std::vector<MethodRuns> methods;
+  std::vector<Parts> parts;
+  std::vector<std::string> notes;
+};
+
+// ---- Simulation
+
+base::Status simulate(const whatif::Simulator& simulator, std::span<const SectionEdit> edits, const Options& options,
+                      Outcome& outcome) {
+  MethodRuns retimed{.method = "re-timed, recorded order", .origin = "re-timed"};
+  retimed.before_ns.push_back(simulator.retime_sections({}));
+  if (!edits.empty()) retimed.after_ns.push_back(simulator.retime_sections(edits));
+  outcome.methods.push_back(std::move(retimed));
+  for (const auto& [name, rule] : {std::pair{"simulated, free order", whatif::LockRule::barging},
+                                   std::pair{"simulated, recorded order", whatif::LockRule::recorded}}) {
+    MethodRuns runs{.method = name, .origin = "simulated"};
+    // Seed 0 has the typical latencies, the others those that the recording had.
+    for (uint32_t seed = 1; seed <= options.runs; ++seed) {
+      const whatif::SimulateOptions simulate{.cores = options.cores, .lock_rule = rule, .seed = seed};
+      const auto one = [&](std::span<const SectionEdit> made, std::vector<int64_t>& durations_ns) -> base::Status {
+        const base::Result<whatif::Simulation> run = simulator.simulate_sections(made, simulate);
+        if (!run) return run.error();
+        if (!run->stuck.empty()) runs.impossible = "the simulated program hangs: " + run->stuck.front().reason;
+        if (seed == 1) {
+          for (const std::string& note : run->notes)
+            if (std::ranges::find(outcome.notes, note) == outcome.notes.end()) outcome.notes.push_back(note);
+        }
+        durations_ns.push_back(run->duration_ns);
+        return {};
+      };
+      if (base::Status status = one({}, runs.before_ns); !status) return status;
+      if (edits.empty()) continue;
+      if (base::Status status = one(edits, runs.after_ns); !status) return status;
+    }
+    outcome.methods.push_back(std::move(runs));
+  }
+  return {};
+}
+
+// ---- Replay
+
+// A file that goes with this object.
+class ScheduleFile {
+ public:
+  static base::Result<std::unique_ptr<ScheduleFile>> create(const replay::Schedule& schedule) {
+    std::string path = (std::filesystem::temp_directory_path() / "contrafact-schedule-XXXXXX").string();
+    const int fd = mkstemp(path.data());
+    if (fd < 0) return base::Error{"no temporary file can be made at " + path};
+    close(fd);
+    auto file = std::make_unique<ScheduleFile>(std::move(path));
+    const std::vector<uint8_t> bytes = replay::encode(schedule);
+    std::ofstream out(file->path_, std::ios::binary);
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    if (!out) return base::Error{file->path_ + ": cannot be written"};
+    return file;
+  }
+  explicit ScheduleFile(std::string path) : path_(std::move(path)) {}
+  ~ScheduleFile() { unlink(path_.c_str()); }
+  ScheduleFile(const ScheduleFile&) = delete;
+  ScheduleFile& operator=(const ScheduleFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+base::Result<std::unique_ptr<ScheduleFile>> planned(const whatif::Simulator& simulator,
+                                                    std::span<const SectionEdit> edits) {
+  base::Result<replay::Schedule> schedule = replay::plan_schedule(simulator, edits);
+  if (!schedule) return schedule.error();
+  return ScheduleFile::create(*schedule);
+}
+
+// Unchanged and changed take turns, so that a slow spell of the machine meets both.
+base::Status replay_all(const whatif::Simulator& simulator, std::span<const SectionEdit> edits, const Options& options,
+                        Outcome& outcome) {
+  auto before = planned(simulator, {});
+  if (!before) return before.error();
+  std::unique_ptr<ScheduleFile> after;
+  if (!edits.empty()) {
+    auto made = planned(simulator, edits);
+    if (!made) return made.error();
+    after = std::move(*made);
+  }
+  for (const Order& order : kOrders) {
+    if (std::ranges::find(options.orders, order.word) == options.orders.end()) continue;
+    MethodRuns runs{.method = std::string(order.title), .origin = "replayed"};
+    Parts parts{.method = std::string(order.title), .runs = {}};
+    if (!order.strategy) {
+      runs.impossible =
+          "the trace does not hold every access to shared memory in its order: sets are of critical sections only";
+    }
+    for (uint32_t i = 0; i < options.runs && runs.impossible.empty(); ++i) {
+      const auto first = replay::enforce_in_process((*before)->path(), *order.strategy, options.limit_s);
+      if (!first) {
+        runs.impossible = first.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
+        break;
+      }
+      parts.runs.push_back(*first);
+      runs.before_ns.push_back(first->result.run_ns);
+      if (!after) continue;
+      const auto second = replay::enforce_in_process(after->path(), *order.strategy, options.limit_s);
+      if (!second) {
+        runs.impossible = "changed: " + second.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
+        break;
+      }
+      runs.after_ns.push_back(second->result.run_ns);
+    }
+    if (!parts.runs.empty()) outcome.parts.push_back(std::move(parts));
+    outcome.methods.push_back(std::move(runs));
+  }
+  return {};
+}
+
+// ---- Output
+
+template <typename Value>
+int64_t median_of(const Parts& parts, Value value) {
+  std::vector<int64_t> all;
+  for (const ProcessRun& run : parts.runs) all.push_back(static_cast<int64_t>(value(run)));
+  const auto middle = all.begin() + static_cast<int64_t>((all.size() - 1) / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
+// The probes' time in the recording: an estimate from what they cost on a machine of the kind that they were measured
+// on.
+double recorder_share(const model::Trace& trace, int64_t recorded_ns) {
+  constexpr double kEventNs = 16;  // docs/benchmarks.md: an interposed call against a bare one
+  uint64_t events = 0;
+  for (size_t i = 0; i < trace.event_count(); ++i) events += trace.kind[i] >= model::EventKind::lock_acquire;
+  const double threads = static_cast<double>(std::max<size_t>(trace.threads.size(), 1));
+  return static_cast<double>(events) * kEventNs / (threads * static_cast<double>(std::max<int64_t>(recorded_ns, 1)));
+}
+
+table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
+  table::Table table(kReplaySchema);
+  table.add_row({"recorded", "measured", outcome.recorded_ns, {}, {}, {}, {}, {}});
+  for (const MethodRuns& runs : outcome.methods) {
+    if (!runs.impossible.empty() || runs.before_ns.empty()) {
+      table.add_row({runs.method, runs.origin, {}, {}, {}, {}, {}, "not done"});
+      table.add_note(runs.method + ": " + runs.impossible);
+      continue;
+    }
+    const MethodRow row = row_of(runs, outcome.recorded_ns);
+    table.add_row({row.method, row.origin, row.before_ns, row.error, row.spread,
+                   row.after_ns ? table::Cell(*row.after_ns) : table::Cell(),
+                   row.gain ? table::Cell(*row.gain) : table::Cell(),
+                   row.verdict.empty() ? table::Cell() : table::Cell(row.verdict)});
+  }
+  if (std::abs(outcome.baseline.retimed_error) > 0.02) {
+    table.add_note(
+        fmt::format("warning: re-timed, the unchanged run is {:+.1f} % off: the trace does not explain its own "
+                    "waits, and no figure above is to be trusted",
+                    100 * outcome.baseline.retimed_error));
+  }
+  if (std::abs(outcome.baseline.error) > 0.03) {
+    table.add_note(
+        fmt::format("warning: simulated, the unchanged run is {:+.1f} % off (aim: 3 %)", 100 * outcome.baseline.error));
+  }
+  table.add_note(fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)",
+                             100 * recorder_share(trace, outcome.recorded_ns)));
+  for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
+  return table;
+}
+
+table::Table parts_table(const Outcome& outcome) {
+  table::Table table(kReplayPartsSchema);
+  for (const Parts& parts : outcome.parts) {
+    std::set<uint64_t> orders;
+    double foreign = 0;
+    for (const ProcessRun& run : parts.runs) {
+      orders.insert(run.result.order_digest);
+      foreign += run.foreign_share / static_cast<double>(parts.runs.size());
+    }
+    table.add_row({parts.method, median_of(parts, [](const ProcessRun& r) { return r.result.read_ns; }),
+                   median_of(parts, [](const ProcessRun& r) { return r.result.decode_ns; }),
+                   median_of(parts, [](const ProcessRun& r) { return r.result.run_ns; }),
+                   median_of(parts, [](const ProcessRun& r) { return r.result.file_bytes; }),
+                   median_of(parts, [](const ProcessRun& r) { return r.result.out_of_order; }),
+                   static_cast<int64_t>(orders.size()), foreign});
+  }
+  table.set_empty_reason("nothing was replayed");
+  return table;
+}
+
+// Every single run, for figure 8 of the paper: stability and length by strategy.
+base::Status write_csv(const std::string& path, const Outcome& outcome) {
+  std::string text = "method,origin,variant,run,duration_ns\n";
+  text += fmt::format("recorded,measured,unchanged,0,{}\n", outcome.recorded_ns);
+  for (const MethodRuns& runs : outcome.methods) {
+    for (const auto& [variant, durations] :
+         {std::pair{"unchanged", &runs.before_ns}, std::pair{"changed", &runs.after_ns}}) {
+      for (size_t i = 0; i < durations->size(); ++i)
+        text += fmt::format("\"{}\",{},{},{},{}\n", runs.method, runs.origin, variant, i, (*durations)[i]);
+    }
+  }
+  std::ofstream out(path);
+  out << text;
+  out.close();
+  if (!out) return base::Error{path + ": cannot be written"};
+  return {};
+}
+
+std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome) {
+  nlohmann::ordered_json document = json_document("replay");
+  document["trace"] = trace_json_header(options.path, trace);
+  document["recorded_ns"] = outcome.recorded_ns;
+  document["edits"] = options.edits;
+  document["runs"] = options.runs;
+  document["recorder_share"] = recorder_share(trace, outcome.recorded_ns);
+  document["retimed_error"] = outcome.baseline.retimed_error;
+  document["simulated_error"] = outcome.baseline.error;
+  document["methods"] = table::rows_json(methods_table(trace, outcome));
+  document["parts"] = table::rows_json(parts_table(outcome));
+  document["not_done"] = nlohmann::ordered_json::object();
+  for (const MethodRuns& runs : outcome.methods) {
+    if (!runs.impossible.empty()) document["not_done"][runs.method] = runs.impossible;
+  }
+  document["notes"] = outcome.notes;
+  return table::json_text(document);
+}
+
+base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const model::Trace& trace,
+                                                 const whatif::Simulator& simulator) {
+  std::vector<whatif::SectionRule> rules;
+  for (const std::string& text : options.edits) {
+    base::Result<whatif::SectionRule> rule = whatif::parse_section_rule(text);
+    if (!rule) return base::Error{"--edit " + rule.error().message};
+    rules.push_back(*std::move(rule));
+  }
+  if (rules.empty()) return std::vector<SectionEdit>();
+  base::Result<std::vector<SectionEdit>> edits = whatif::edits_of(trace, simulator.sections(), rules);
+  if (!edits) return base::Error{"--edit: " + edits.error().message};
+  return edits;
+}
+
+int run(const Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.path, session);
+  if (!trace) return kExitInput;
+  if (trace->fact("agent") != "native" && trace->locks.empty()) {
+    return fail(kExitImpossible,
+                options.path + ": not a recording of a native program: only those have the locks that are replayed");
+  }
+  const whatif::Simulator simulator(*trace);
+  base::Result<std::vector<SectionEdit>> edits = edits_for(options, *trace, simulator);
+  if (!edits) return fail(kExitUsage, edits.error().message);
+  base::Result<whatif::BaselineCheck> baseline = simulator.check_baseline({.cores = options.cores});
+  if (!baseline) return fail(kExitImpossible, options.path + ": " + baseline.error().message);
+  Outcome outcome{.recorded_ns = baseline->recorded_ns, .baseline = *baseline};
+  const double recorded_s = static_cast<double>(outcome.recorded_ns) / 1e9;
+  if (!options.no_threads && recorded_s > options.limit_s) {
+    return fail(kExitImpossible, fmt::format("{}: {:.0f} s were recorded, and a replay is ended after {:g} s: --limit "
+                                             "allows more, --no-threads only computes",
+                                             options.path, recorded_s, options.limit_s));
+  }
+  if (base::Status status = simulate(simulator, *edits, options, outcome); !status)
+    return fail(kExitImpossible, options.path + ": " + status.error().message);
+  if (!options.no_threads) {
+    if (base::Status status = replay_all(simulator, *edits, options, outcome); !status)
+      return fail(kExitImpossible, options.path + ": " + status.error().message);
+  }
+  if (!options.csv.empty()) {
+    if (base::Status status = write_csv(options.csv, outcome); !status)
+      return fail(kExitOutput, status.error().message);
+  }
+  std::string text;
+  if (options.json) {
+    text = json_of(options, *trace, outcome);
+  } else {
+    text = table::render_text(methods_table(*trace, outcome), session.out);
+    if (!options.no_threads) text += "\n" + table::render_text(parts_table(outcome), session.out);
+  }
+  base::Status printed = print(text);
+  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+}
+
+Run declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("trace", options->path, "a recorded native run")->required();
+  app.add_option("--edit", options->edits,
+                 "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
+                 "[,tail=20us]; repeatable")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--order", options->orders,
+                 "orders of locks to replay, repeatable: free, recorded (RLSC), deterministic, accesses")
+      ->check(one_of({"free", "recorded", "deterministic", "accesses"}))
+      ->expected(1)
+      ->take_all();
+  app.add_option("--runs", options->runs, "how often each is replayed, and simulated")
+      ->check(whole_number(1, 1000))
+      ->capture_default_str();
+  app.add_option("--limit", options->limit_s, "seconds that one replay may take")
+      ->check(decimal_number(0.1))
+      ->capture_default_str();
+  app.add_option("--cores", options->cores, "cores to simulate; default: the recorded machine's")
+      ->check(whole_number(1));
+  app.add_flag("--no-threads", options->no_threads, "compute only: re-time and simulate");
+  app.add_option("--csv", options->csv, "write every single run's duration to this file");
+  app.add_flag("--json", options->json, "as JSON");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kReplayCommand{"replay",
+                             "run a recorded native program's threads and locks again, also with locks changed",
+                             "contrafact replay run.cft\n"
+                             "contrafact replay run.cft --edit lock=totals,mode=none --no-threads\n"
+                             "contrafact replay run.cft --edit lock=tables,site=update_b,as=b --order recorded",
+                             declare};
+
+}  // namespace contrafact::cli

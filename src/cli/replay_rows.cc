@@ -1,0 +1,77 @@
+#include "cli/replay_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace contrafact::cli {
+namespace {
+
+using table::Type;
+using table::Unit;
+
+int64_t median(std::vector<int64_t> values) {
+  const auto middle = values.begin() + static_cast<int64_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double spread_of(const std::vector<int64_t>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return static_cast<double>(*most - *least) / static_cast<double>(std::max<int64_t>(median(values), 1));
+}
+
+// What the unchanged run is wrong by, the gain may be wrong by as well; and half of what repetitions differ by.
+std::string verdict_of(double gain, double error) {
+  constexpr double kNothing = 0.0005;
+  if (std::fabs(gain) < kNothing) return "no gain";
+  if (std::fabs(gain) < error) return gain > 0 ? "a gain smaller than its error" : "a loss smaller than its error";
+  return gain > 0 ? "a gain" : "a loss";
+}
+
+}  // namespace
+
+MethodRow row_of(const MethodRuns& runs, int64_t recorded_ns) {
+  MethodRow row{.method = runs.method, .origin = runs.origin};
+  row.before_ns = median(runs.before_ns);
+  row.error = static_cast<double>(row.before_ns - recorded_ns) / static_cast<double>(std::max<int64_t>(recorded_ns, 1));
+  row.spread = spread_of(runs.before_ns);
+  if (runs.after_ns.empty()) return row;
+  row.after_ns = median(runs.after_ns);
+  row.gain = 1 - static_cast<double>(*row.after_ns) / static_cast<double>(std::max<int64_t>(row.before_ns, 1));
+  const double spread = std::max(row.spread, spread_of(runs.after_ns));
+  row.verdict = verdict_of(*row.gain, std::fabs(row.error) + spread / 2);
+  return row;
+}
+
+const table::Schema kReplaySchema{
+    "replay",
+    "The recorded run again, and again with its critical sections changed, by each method.",
+    {{"method", "method", Type::text, Unit::none,
+      "Re-timed and simulated: computed. Replayed: run again by real threads, with locks in free order, in the "
+      "recorded "
+      "order (RLSC), or in one that follows from the program alone (deterministic)."},
+     {"origin", "origin", Type::text, Unit::none, "measured, re-timed, simulated or replayed.", 3},
+     {"before_ns", "unchanged", Type::duration, Unit::ns, "The unchanged run by this method: the median."},
+     {"error", "error", Type::ratio, Unit::ratio, "By how much that differs from the recorded run."},
+     {"spread", "spread", Type::ratio, Unit::ratio, "Longest less shortest of the unchanged runs, of their median."},
+     {"after_ns", "changed", Type::duration, Unit::ns, "With the changes made: the median."},
+     {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method."},
+     {"verdict", "verdict", Type::text, Unit::none,
+      "Whether the gain exceeds its error: the unchanged run's, and half of the spread."}}};
+
+const table::Schema kReplayPartsSchema{
+    "replay_parts",
+    "What the time of a replay is made of: medians.",
+    {{"method", "replayed", Type::text, Unit::none, "The order of locks."},
+     {"read_ns", "reading", Type::duration, Unit::ns, "Reading the schedule from its file, in blocks of 1 MiB."},
+     {"decode_ns", "decoding", Type::duration, Unit::ns, "Making actions of its bytes."},
+     {"run_ns", "running", Type::duration, Unit::ns,
+      "Executing them with real threads: what the table above compares."},
+     {"file_bytes", "bytes", Type::integer, Unit::bytes, "Of the schedule's file.", 2},
+     {"out_of_order", "out of order", Type::integer, Unit::none,
+      "Critical sections that were had before one that came earlier in the recording."},
+     {"orders", "orders", Type::integer, Unit::none, "How many different orders of locks the runs had."},
+     {"foreign_share", "foreign CPU", Type::ratio, Unit::ratio,
+      "Of the cores' time during the replays, what others used: the mean."}}};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,179 @@
+#include "whatif/section_rules.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "model/text_names.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using Mode = SectionEdit::Mode;
+
+base::Error wrong(std::string_view text, const std::string& why) {
+  return base::Error{"'" + std::string(text) + "': " + why +
+                     " (lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%][,tail=20us])"};
+}
+
+std::optional<HoldPart> part_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return {};
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit == "%" && value <= 100) return HoldPart{0, value / 100};
+  if (unit == "ns") return HoldPart{static_cast<int64_t>(value), 0};
+  if (unit == "us") return HoldPart{static_cast<int64_t>(value * 1e3), 0};
+  if (unit == "ms") return HoldPart{static_cast<int64_t>(value * 1e6), 0};
+  return {};
+}
+
+std::optional<Mode> mode_of(std::string_view text) {
+  if (text == "exclusive") return Mode::exclusive;
+  if (text == "shared") return Mode::shared;
+  if (text == "none") return Mode::none;
+  return {};
+}
+
+bool set_field(SectionRule& rule, std::string_view key, std::string_view value) {
+  if (key == "lock") {
+    rule.lock = value;
+  } else if (key == "site") {
+    rule.site = value;
+  } else if (key == "as") {
+    rule.as = value;
+  } else if (key == "mode") {
+    rule.mode = mode_of(value);
+    return rule.mode.has_value();
+  } else if (key == "head" || key == "tail") {
+    const std::optional<HoldPart> part = part_of(value);
+    if (part) (key == "head" ? rule.head : rule.tail) = *part;
+    return part.has_value();
+  } else {
+    return false;
+  }
+  return !value.empty();
+}
+
+std::string name_of(const model::Trace& trace, uint32_t lock) {
+  const format::LockRow& row = trace.locks[lock];
+  if (row.name.valid()) return std::string(trace.string(row.name));
+  return std::string(model::kLockKindNames[row.kind]) + " " + std::to_string(lock);
+}
+
+bool is_at(const model::Trace& trace, model::ContextId site, const std::string& text) {
+  for (; site.valid(); site = trace.contexts[site.index()].parent) {
+    if (trace.frame_label(site).find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  constexpr size_t kShown = 8;
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown++ == kShown) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+class Applier {
+ public:
+  Applier(const model::Trace& trace, std::span<const model::CriticalSection> sections)
+      : trace_(trace), sections_(sections), edits_(unedited(sections)) {}
+
+  base::Status apply(const SectionRule& rule) {
+    std::vector<uint32_t> chosen = choose(rule);
+    if (chosen.empty()) return base::Error{reason(rule)};
+    std::vector<int64_t> holds_ns;
+    for (const uint32_t s : chosen) holds_ns.push_back(sections_[s].hold_ns());
+    const auto usual = holds_ns.begin() + static_cast<int64_t>((holds_ns.size() - 1) * 9 / 10);
+    std::nth_element(holds_ns.begin(), usual, holds_ns.end());
+    const int64_t usual_ns = *usual;  // nine of ten are no longer
+    for (const uint32_t s : chosen) {
+      SectionEdit& edit = edits_[s];
+      if (!rule.as.empty()) edit.lock = new_lock(rule.lock + " " + rule.as);
+      if (rule.mode) edit.mode = *rule.mode;
+      edit.head_outside_ns = std::max(edit.head_outside_ns, part_ns(rule.head, sections_[s], usual_ns));
+      edit.tail_outside_ns = std::max(edit.tail_outside_ns, part_ns(rule.tail, sections_[s], usual_ns));
+    }
+    return {};
+  }
+
+  std::vector<SectionEdit> take() { return std::move(edits_); }
+
+ private:
+  bool fits_lock(const model::CriticalSection& section, const std::string& name) const {
+    return section.outcome == model::Outcome::normal && section.release.valid() &&
+           model::is_held(trace_.locks[section.lock.index()].kind) && name_of(trace_, section.lock.value) == name;
+  }
+
+  std::vector<uint32_t> choose(const SectionRule& rule) const {
+    std::vector<uint32_t> chosen;
+    for (uint32_t s = 0; s < sections_.size(); ++s) {
+      if (!fits_lock(sections_[s], rule.lock)) continue;
+      if (rule.site.empty() || is_at(trace_, sections_[s].site, rule.site)) chosen.push_back(s);
+    }
+    return chosen;
+  }
+
+  std::string reason(const SectionRule& rule) const {
+    std::set<std::string> locks, sites;
+    for (const model::CriticalSection& section : sections_) {
+      if (!model::is_held(trace_.locks[section.lock.index()].kind)) continue;
+      locks.insert(name_of(trace_, section.lock.value));
+      if (fits_lock(section, rule.lock) && section.site.valid()) sites.insert(trace_.frame_label(section.site));
+    }
+    if (sites.empty()) return "no critical section of a lock named '" + rule.lock + "'; there are: " + listed(locks);
+    return "'" + rule.lock + "' is not acquired at '" + rule.site + "'; it is at: " + listed(sites);
+  }
+
+  // A hold that lost its core in the midst is no longer than usual in what it does.
+  static int64_t part_ns(const HoldPart& part, const model::CriticalSection& section, int64_t usual_ns) {
+    constexpr int64_t kLonger = 2;
+    const int64_t hold_ns = std::min(section.hold_ns(), kLonger * usual_ns);
+    return part.ns + static_cast<int64_t>(part.share * static_cast<double>(hold_ns));
+  }
+
+  uint32_t new_lock(const std::string& name) {
+    const auto next = static_cast<uint32_t>(trace_.locks.size() + new_locks_.size());
+    return new_locks_.try_emplace(name, next).first->second;
+  }
+
+  const model::Trace& trace_;
+  const std::span<const model::CriticalSection> sections_;
+  std::vector<SectionEdit> edits_;
+  std::map<std::string, uint32_t> new_locks_;
+};
+
+}  // namespace
+
+base::Result<SectionRule> parse_section_rule(std::string_view text) {
+  SectionRule rule;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view field = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t equals = field.find('=');
+    if (equals == std::string_view::npos) return wrong(text, "'" + std::string(field) + "' has no '='");
+    if (!set_field(rule, field.substr(0, equals), field.substr(equals + 1)))
+      return wrong(text, "'" + std::string(field) + "' is not understood");
+  }
+  if (rule.lock.empty()) return wrong(text, "no lock is named");
+  return rule;
+}
+
+base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
+                                                std::span<const model::CriticalSection> sections,
+                                                std::span<const SectionRule> rules) {
+  Applier applier(trace, sections);
+  for (const SectionRule& rule : rules) {
+    if (base::Status status = applier.apply(rule); !status) return status.error();
+  }
+  return applier.take();
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,75 @@
+// Edits as a person writes them.
+#include "whatif/section_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+#include "model/trace_builder.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using Mode = SectionEdit::Mode;
+
+model::Trace queue() {
+  base::Result<model::Trace> trace = model::parse_text(
+      "fact agent native\nmethod m1 .put q.cc:10\nmethod m2 .take q.cc:20\ncontext c1 - m1:12\ncontext c2 - m2:22\n"
+      "lock l mutex queue\nlock other mutex\nthread t\n"
+      "0 t lock_acquire l c1\n1000 t lock_release l c1\n2000 t lock_acquire l c2\n4000 t lock_release l c2\n"
+      "5000 t lock_acquire other c2\n5100 t lock_release other c2\n");
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return std::move(*trace);
+}
+
+base::Result<std::vector<SectionEdit>> edited(const model::Trace& trace, const std::vector<std::string>& texts) {
+  std::vector<SectionRule> rules;
+  for (const std::string& text : texts) {
+    base::Result<SectionRule> rule = parse_section_rule(text);
+    if (!rule) return rule.error();
+    rules.push_back(*rule);
+  }
+  return edits_of(trace, model::critical_sections(trace), rules);
+}
+
+std::string error_of(const std::vector<std::string>& texts) {
+  const auto result = edited(queue(), texts);
+  return result.ok() ? "" : result.error().message;
+}
+
+TEST(SectionRules, ChooseByLockAndSite) {
+  const model::Trace trace = queue();
+  const auto edits = edited(trace, {"lock=queue,site=take,as=b,mode=shared", "lock=queue,site=put,head=80%,tail=10ns"});
+  ASSERT_TRUE(edits.ok());
+  ASSERT_EQ(edits->size(), 3u);
+  EXPECT_EQ((*edits)[0], (SectionEdit{0, Mode::exclusive, 800, 10}));
+  EXPECT_EQ((*edits)[1], (SectionEdit{2, Mode::shared, 0, 0}));
+  EXPECT_EQ((*edits)[2], (SectionEdit{1, Mode::exclusive, 0, 0}));
+}
+
+TEST(SectionRules, LocksWithoutANameHaveANumber) {
+  model::TraceBuilder builder;
+  builder.add_fact("agent", "native");
+  const model::ThreadId thread = builder.add_thread("t");
+  const model::LockId lock = builder.add_lock("", format::LockKind::mutex);
+  builder.add(thread, model::EventKind::lock_acquire, 0, {lock.value, UINT32_MAX, 0, 0});
+  builder.add(thread, model::EventKind::lock_release, 10, {lock.value, UINT32_MAX, 0, 0});
+  const base::Result<model::Trace> trace = builder.build();
+  ASSERT_TRUE(trace.ok());
+  const auto edits = edited(*trace, {"lock=mutex 0,mode=none"});
+  ASSERT_TRUE(edits.ok());
+  EXPECT_EQ((*edits)[0].mode, Mode::none);
+}
+
+TEST(SectionRules, ErrorsSayWhatThereIs) {
+  EXPECT_THAT(error_of({"lock=queu,mode=none"}), testing::HasSubstr("there are: other, queue"));
+  EXPECT_THAT(error_of({"lock=queue,site=get,mode=none"}),
+              testing::HasSubstr("it is at: put (q.cc:12), take (q.cc:22)"));
+  EXPECT_THAT(error_of({"site=put"}), testing::HasSubstr("no lock is named"));
+  EXPECT_THAT(error_of({"lock=queue,mode"}), testing::HasSubstr("'mode' has no '='"));
+  EXPECT_THAT(error_of({"lock=queue,head=110%"}), testing::HasSubstr("'head=110%' is not understood"));
+  EXPECT_THAT(error_of({"lock=queue,tail=5"}), testing::HasSubstr("'tail=5' is not understood"));
+}
+
+}  // namespace
+}  // namespace contrafact::whatif

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""usage: truth.py CONTRAFACT PROGRAMS [--runs N] [--case NAME]... [--no-figures] [--markdown FILE] [--json FILE]
+
+Holds predicted gains of lock improvements against programs whose lock was really changed. For each case of cases.json:
+records the program as it was several times and uses the shortest run (other load only lengthens one); lets `contrafact
+replay --no-threads` predict from that recording alone what the case's edits gain; compares with the shortest recording of
+its twin. Crowded cases have more threads than a machine of two cores has.
+
+Beside other load run it under `timeout 600 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
+left alone promises a gain; with --no-figures only if a program cannot be recorded, its twin prints another result, or
+the edits do not fit.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+RUN_SECONDS_MAX = 60
+LIMITS = {"gain_median": 0.03, "gain_worst": 0.08, "baseline_worst": 0.03}
+KEEP_GAIN_MAX = 0.03
+# Gains that differ by less are equal in rank: repeated runs differ as much.
+RANK_TIE = 0.03
+METHODS = {"simulated": "simulated, free order", "simulated in recorded order": "simulated, recorded order",
+           "re-timed": "re-timed, recorded order"}
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
+    return done.stdout
+
+
+def record(tool, program, folder, runs):
+    """The shortest of several recordings: its length, its trace, and what the program printed."""
+    found = []
+    for number in range(runs):
+        trace = folder / f"{program.name}-{number}.cft"
+        printed = run([tool, "record", "-q", "-o", trace, "--", program])
+        info = json.loads(run([tool, "info", "--json", "-q", trace]))
+        found.append((info["duration_ns"], trace, printed))
+    return min(found)
+
+
+def compare(tool, programs, case, folder, runs):
+    before_ns, trace, result = record(tool, programs / f"truth_{case['name']}", folder, runs)
+    after_ns, _, other = record(tool, programs / f"truth_{case['name']}_twin", folder, runs)
+    if result != other:
+        raise Failure(f"{case['name']}: the twin prints {other.strip()!r}, not {result.strip()!r}")
+    command = [tool, "replay", trace, "--no-threads", "--json", "-q", "--runs", "5"]
+    for edit in case["edits"]:
+        command += ["--edit", edit]
+    document = json.loads(run(command))
+    rows = {row["method"]: row for row in document["methods"]}
+    return {"name": case["name"], "crowd": case.get("crowd", False), "keep": case.get("keep", False), "why": case["why"],
+            "before_ns": before_ns, "after_ns": after_ns, "gain": 1 - after_ns / before_ns,
+            "predicted": {name: rows[title]["gain"] for name, title in METHODS.items()},
+            "baseline": {name: rows[title]["error"] for name, title in METHODS.items()},
+            "verdict": rows[METHODS["simulated"]]["verdict"]}
+
+
+def error(comparison, method="simulated"):
+    return comparison["predicted"][method] - comparison["gain"]
+
+
+def faults(comparisons):
+    errors = [abs(error(c)) for c in comparisons]
+    found = []
+    if statistics.median(errors) > LIMITS["gain_median"]:
+        found.append(f"median error of the gain: {100 * statistics.median(errors):.1f} points")
+    for c in comparisons:
+        if abs(error(c)) > LIMITS["gain_worst"]:
+            found.append(f"{c['name']}: predicted {100 * c['predicted']['simulated']:.1f} %, really {100 * c['gain']:.1f} %")
+        if abs(c["baseline"]["simulated"]) > LIMITS["baseline_worst"]:
+            found.append(f"{c['name']}: simulated baseline {100 * c['baseline']['simulated']:+.1f} % off")
+        if c["keep"] and c["predicted"]["simulated"] > KEEP_GAIN_MAX:
+            found.append(f"{c['name']}: to be left alone, and {100 * c['predicted']['simulated']:.1f} % promised")
+    for i, one in enumerate(comparisons):
+        for other in comparisons[i + 1:]:
+            if abs(one["gain"] - other["gain"]) < RANK_TIE:
+                continue
+            if (one["gain"] > other["gain"]) != (one["predicted"]["simulated"] > other["predicted"]["simulated"]):
+                found.append(f"ranking: {one['name']} and {other['name']} in the wrong order")
+    return found
+
+
+def summary(comparisons):
+    lines = []
+    for method in METHODS:
+        errors = [abs(error(c, method)) for c in comparisons]
+        bases = [abs(c["baseline"][method]) for c in comparisons]
+        lines.append((method, statistics.median(errors), max(errors), statistics.median(bases), max(bases)))
+    return lines
+
+
+def show(comparisons):
+    print(f"{'program':16} {'before':>8} {'after':>8} {'gain':>7} {'simulated':>9} {'recorded':>9} {'re-timed':>9} {'baseline':>9}  what")
+    for c in comparisons:
+        p = c["predicted"]
+        print(f"{c['name']:16} {c['before_ns'] / 1e6:6.0f}ms {c['after_ns'] / 1e6:6.0f}ms {100 * c['gain']:6.1f}% "
+              f"{100 * p['simulated']:8.1f}% {100 * p['simulated in recorded order']:8.1f}% {100 * p['re-timed']:8.1f}% "
+              f"{100 * c['baseline']['simulated']:+8.1f}%  {c['why']}")
+    for method, median, worst, base_median, base_worst in summary(comparisons):
+        print(f"{method}: gain off by {100 * median:.1f} points median, {100 * worst:.1f} worst; unchanged run "
+              f"{100 * base_median:.1f} % median, {100 * base_worst:.1f} % worst")
+
+
+def markdown(comparisons, runs):
+    lines = [f"Made by `python3 test/truth_native/truth.py build/release/bin/contrafact build/release/bin --runs {runs}` under",
+             "`chrt -r 1` on two cores; each figure is of the shortest recording.", "",
+             "| program | what was done to the lock | before | after | gain | simulated | recorded order | re-timed | unchanged run, simulated |",
+             "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
+    for c in comparisons:
+        p = c["predicted"]
+        name = f"`{c['name']}`" + (" (crowded)" if c["crowd"] else "")
+        lines.append(f"| {name} | {c['why']} | {c['before_ns'] / 1e6:.0f} ms | {c['after_ns'] / 1e6:.0f} ms | {100 * c['gain']:.1f} % | "
+                     f"{100 * p['simulated']:.1f} % | {100 * p['simulated in recorded order']:.1f} % | {100 * p['re-timed']:.1f} % | "
+                     f"{100 * c['baseline']['simulated']:+.1f} % |")
+    lines += ["", "| method | gain off by, points: median | worst | unchanged run: median | worst |", "|---|--:|--:|--:|--:|"]
+    lines += [f"| {m} | {100 * a:.1f} | {100 * b:.1f} | {100 * c:.1f} % | {100 * d:.1f} % |" for m, a, b, c, d in summary(comparisons)]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("contrafact")
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--no-figures", action="store_true")
+    parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
+    arguments = parser.parse_args()
+    cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
+    cases = [case for case in cases if not arguments.case or case["name"] in arguments.case]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            comparisons = [compare(arguments.contrafact, arguments.programs, case, pathlib.Path(folder), arguments.runs)
+                           for case in cases]
+    except Failure as failure:
+        sys.exit(f"truth: {failure}")
+    show(comparisons)
+    if arguments.markdown:
+        arguments.markdown.write_text(markdown(comparisons, arguments.runs))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(comparisons, indent=1))
+    found = [] if arguments.no_figures else faults(comparisons)
+    for fault in found:
+        print(f"FAULT {fault}")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
