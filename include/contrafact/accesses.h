@@ -1,9 +1,9 @@
-/* How a program that was compiled with -fsanitize=thread, and linked to libcontrafact_accesses instead of the sanitizer's
- * runtime, tells the recorder what it reads and writes (docs/native.md). Plain C; the interface between that library and
- * the recording agent, which a program need not include.
+/* How a program that was compiled with -fsanitize=thread, and linked to libcontrafact_accesses instead of the
+ * sanitizer's runtime, tells the recorder what it reads and writes (docs/native.md). Plain C; the interface between
+ * that library and the recording agent, which a program need not include.
  *
- * The library looks up CONTRAFACT_ACCESSES_SYMBOL when the program starts. Where no agent is preloaded there is none, and
- * the instrumented accesses cost a load and a branch each. */
+ * The library looks up CONTRAFACT_ACCESSES_SYMBOL when the program starts. Where no agent is preloaded there is none,
+ * and the instrumented accesses cost a load and a branch each. */
 #ifndef CONTRAFACT_ACCESSES_H_
 #define CONTRAFACT_ACCESSES_H_
 
@@ -18,8 +18,8 @@
 
 struct contrafact_accesses {
   uint32_t version;
-  /* The program is instrumented: sets come from it, not from translation. Once, before threads exist. Returns 0 where no
-   * sets are asked for. */
+  /* The program is instrumented: sets come from it, not from translation. Once, before threads exist. Returns 0 where
+   * no sets are asked for. */
   int (*begin)(void);
   /* The current thread's flag: not 0 while its accesses are wanted. Stays where it is as long as the thread lives. */
   const volatile uint8_t* (*wanted)(void);

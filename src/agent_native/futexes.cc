@@ -28,7 +28,10 @@ bool waits(long operation) {
 CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
   CONTRAFACT_CALLED;
   if (number != SYS_futex || !waits(b)) {
-    return called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
+    const long result = called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
+    const long call[] = {number, a, b, c, d, e, f};
+    invalidate_sets_by(call, result);
+    return result;
   }
   const long result =
       block(BlockReason::futex, CONTRAFACT_SITE, [&] { return real().syscall(number, a, b, c, d, e, f); });

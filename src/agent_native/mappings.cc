@@ -65,7 +65,10 @@ CONTRAFACT_INTERPOSE(void*, mremap, (void* begin, size_t bytes, size_t next_byte
   CONTRAFACT_CALLED;
   const long result =
       system_call(SYS_mremap, begin, bytes, static_cast<long>(next_bytes), flags, reinterpret_cast<long>(next));
-  if (result != -1) invalidate_sets(begin, bytes);
+  if (result != -1) {
+    invalidate_sets(begin, bytes);
+    invalidate_sets(reinterpret_cast<void*>(result), next_bytes);
+  }
   return reinterpret_cast<void*>(result);
 }
 

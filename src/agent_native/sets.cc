@@ -55,7 +55,7 @@ struct SetsThread {
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
   bool tainted = false;  // a handler came between
-  uint64_t stack_begin = 0;
+  uint64_t stack_begin = 0, stack_end = 0;
   SetsCall* call = nullptr;
   recorder::AccessSetCache sent;
 
@@ -121,10 +121,10 @@ bool is_window_open(int64_t now_ns) {
 }
 
 // The functions of an allocator that neither unwind nor are cancelled: they run natively and what they do inside is not
-// of interest.
+// of interest. posix_memalign is none of them, for it writes to the program's memory.
 void add_allocator(translate::Translator& translator) {
-  for (const char* name : {"malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
-                           "posix_memalign", "valloc", "pvalloc", "malloc_usable_size", "cfree"}) {
+  for (const char* name : {"malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "valloc",
+                           "pvalloc", "malloc_usable_size", "cfree"}) {
     if (void* function = dlsym(RTLD_DEFAULT, name)) translator.add_gate(reinterpret_cast<uint64_t>(function));
   }
 }
@@ -143,14 +143,15 @@ int add_own_code(dl_phdr_info* info, size_t, void* argument) {
   return 1;
 }
 
-uint64_t own_stack_begin() {
+void find_own_stack(SetsThread& thread) {
   pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
   void* begin = nullptr;
   size_t bytes = 0;
   pthread_attr_getstack(&attributes, &begin, &bytes);
   pthread_attr_destroy(&attributes);
-  return reinterpret_cast<uint64_t>(begin);
+  thread.stack_begin = reinterpret_cast<uint64_t>(begin);
+  thread.stack_end = thread.stack_begin + bytes;
 }
 
 void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
@@ -196,6 +197,10 @@ void invalidate_sets(const void* begin, size_t bytes) {
   g_state->translator->invalidate(first, first + bytes);
 }
 
+void invalidate_sets_by(const long* call, long result) {
+  if (sets_are_on()) g_state->translator->invalidate_by(call, result);
+}
+
 void write_sets_facts(recorder::Recorder& recorder) {
   if (!g_state) return;
   const auto fact = [&](const std::string& key, uint64_t value) {
@@ -224,7 +229,7 @@ void write_sets_facts(recorder::Recorder& recorder) {
 void attach_sets() {
   if (!sets_are_on() || t_sets) return;
   auto* thread = new SetsThread;
-  thread->stack_begin = own_stack_begin();
+  find_own_stack(*thread);
   t_sets = thread;
 }
 
@@ -327,7 +332,8 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   translate::Translator& translator = *g_state->translator;
   thread.observing = is_window_open(time_ns);
   if (!thread.observing) g_state->outside.fetch_add(1, std::memory_order_relaxed);
-  if (thread.observing && !translator.is_attached()) thread.observing = translator.attach(thread.stack_begin);
+  if (thread.observing && !translator.is_attached())
+    thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
   thread.tainted = false;
   thread.held_by_allocator = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);

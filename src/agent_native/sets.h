@@ -49,6 +49,8 @@ void write_sets_facts(recorder::Recorder& recorder);
 void refresh_sets();
 // Code of [begin, end) went or may change. Any thread.
 void invalidate_sets(const void* begin, size_t bytes);
+// The same for a system call: its number and arguments, and its result.
+void invalidate_sets_by(const long* call, long result);
 
 // The current thread is being attached, or ends.
 void attach_sets();

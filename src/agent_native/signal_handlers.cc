@@ -19,6 +19,19 @@ constexpr int kSignals = 65;
 constexpr int kCancellation = 32;  // SIGCANCEL of the C library
 
 using Handler = void (*)(int, siginfo_t*, void*);
+using SimpleHandler = void (*)(int);
+
+// The C library, too, keeps both in one place.
+SimpleHandler simple(Handler handler) {
+  struct sigaction action;
+  action.sa_sigaction = handler;
+  return action.sa_handler;
+}
+Handler with_context(SimpleHandler handler) {
+  struct sigaction action;
+  action.sa_handler = handler;
+  return action.sa_sigaction;
+}
 
 // As the kernel knows it; the C library's differs.
 struct KernelAction {
@@ -31,13 +44,10 @@ struct KernelAction {
 std::atomic<translate::Translator*> g_translator{nullptr};
 std::atomic<Handler> g_handlers[kSignals];
 
-// A handler of one argument does not mind three.
+// A handler of one argument does not mind three. The kernel hands over the context whether SA_SIGINFO asks for it or
+// not, so the program's flags stay what they are.
 void on_signal(int number, siginfo_t* info, void* context) {
-  const auto* machine = static_cast<const ucontext_t*>(context);
-  translate::Translator* translator = g_translator.load(std::memory_order_relaxed);
-  if (translator->is_in_cache(static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_RIP]))) {
-    translator->fix_context(static_cast<ucontext_t*>(context));
-  }
+  g_translator.load(std::memory_order_relaxed)->fix_context(static_cast<ucontext_t*>(context));
   if (const Handler handler = g_handlers[number].load(std::memory_order_acquire)) handler(number, info, context);
 }
 
@@ -60,9 +70,8 @@ int change_action(int number, const struct sigaction* next, struct sigaction* be
   if (next && is_function(*next)) {
     wrapped = *next;
     if (!is_ours(*next)) {
-      g_handlers[number].store(reinterpret_cast<Handler>(next->sa_sigaction), std::memory_order_release);
+      g_handlers[number].store(next->sa_sigaction, std::memory_order_release);
       wrapped.sa_sigaction = on_signal;
-      wrapped.sa_flags |= SA_SIGINFO;
     }
     next = &wrapped;
   }
@@ -73,7 +82,7 @@ int change_action(int number, const struct sigaction* next, struct sigaction* be
   }
   if (before) {
     *before = old;
-    if (is_ours(old)) before->sa_sigaction = reinterpret_cast<decltype(old.sa_sigaction)>(old_handler);
+    if (is_ours(old)) before->sa_sigaction = old_handler;
   }
   return 0;
 }
@@ -109,9 +118,8 @@ void wrap_signal_handlers(translate::Translator& translator) {
   for (int number = 1; number < kSignals; ++number) {
     struct sigaction action;
     if (real().sigaction(number, nullptr, &action) != 0 || !is_function(action)) continue;
-    g_handlers[number].store(reinterpret_cast<Handler>(action.sa_sigaction), std::memory_order_release);
+    g_handlers[number].store(action.sa_sigaction, std::memory_order_release);
     action.sa_sigaction = on_signal;
-    action.sa_flags |= SA_SIGINFO;
     real().sigaction(number, &action, nullptr);
   }
 }
@@ -127,39 +135,39 @@ CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, 
 
 namespace {
 
-using SimpleHandler = void (*)(int);
-
-// The old functions' flags differ: a handler stays and system calls are restarted (BSD), or neither (System V).
-SimpleHandler change_handler(int number, SimpleHandler handler, int flags) {
-  struct sigaction next{}, before;
-  next.sa_handler = handler;
-  next.sa_flags = flags;
-  return change_action(number, &next, &before) == 0 ? before.sa_handler : SIG_ERR;
+// `library` is the C library's own: what flags a handler gets is its matter, and siginterrupt()'s.
+SimpleHandler change_handler(int number, SimpleHandler handler, SimpleHandler (*library)(int, SimpleHandler)) {
+  if (!wraps(number)) return library(number, handler);
+  const SimpleHandler ours = simple(on_signal);
+  const Handler old_handler = g_handlers[number].load(std::memory_order_acquire);
+  const bool is_wrapped = handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR && handler != ours;
+  if (is_wrapped) g_handlers[number].store(with_context(handler), std::memory_order_release);
+  const SimpleHandler before = library(number, is_wrapped ? ours : handler);
+  if (before == SIG_ERR) g_handlers[number].store(old_handler, std::memory_order_release);
+  return before == ours ? simple(old_handler) : before;
 }
-
-constexpr int kSystemV = SA_RESETHAND | SA_NODEFER;
 
 }  // namespace
 
 CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return wraps(number) ? change_handler(number, handler, SA_RESTART) : real().signal(number, handler);
+  return change_handler(number, handler, real().signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, bsd_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return wraps(number) ? change_handler(number, handler, SA_RESTART) : real().signal(number, handler);
+  return change_handler(number, handler, real().signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, ssignal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return wraps(number) ? change_handler(number, handler, SA_RESTART) : real().signal(number, handler);
+  return change_handler(number, handler, real().signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, sysv_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return wraps(number) ? change_handler(number, handler, kSystemV) : real().sysv_signal(number, handler);
+  return change_handler(number, handler, real().sysv_signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, __sysv_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return wraps(number) ? change_handler(number, handler, kSystemV) : real().sysv_signal(number, handler);
+  return change_handler(number, handler, real().sysv_signal);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_cancel, (pthread_t thread)) {

@@ -1,6 +1,6 @@
-// The runtime library of objects that were compiled with -fsanitize=thread, by gcc or clang: what the compiler calls before
-// each access, and the atomic operations, which it turns into calls. Accesses go to the recording agent, if there is
-// one, while the thread holds a lock (contrafact/accesses.h).
+// The runtime library of objects that were compiled with -fsanitize=thread, by gcc or clang: what the compiler calls
+// before each access, and the atomic operations, which it turns into calls. Accesses go to the recording agent, if
+// there is one, while the thread holds a lock (contrafact/accesses.h).
 //
 // Thread safety: all of it. Allocates nothing; no dependence but the C library.
 #include <dlfcn.h>
@@ -67,17 +67,37 @@ EXPORT void __tsan_write_range(void* begin, unsigned long bytes) {
   access(begin, bytes, kWrite);
 }
 
-#define ACCESSES(bytes)                                                                                        \
-  EXPORT void __tsan_read##bytes(void* address) { access(address, bytes, kRead); }                             \
-  EXPORT void __tsan_write##bytes(void* address) { access(address, bytes, kWrite); }                           \
-  EXPORT void __tsan_read_write##bytes(void* address) { access(address, bytes, kRead | kWrite); }              \
-  EXPORT void __tsan_volatile_read##bytes(void* address) { access(address, bytes, kRead); }                    \
-  EXPORT void __tsan_volatile_write##bytes(void* address) { access(address, bytes, kWrite); }                  \
-  EXPORT void __tsan_unaligned_read##bytes(void* address) { access(address, bytes, kRead); }                   \
-  EXPORT void __tsan_unaligned_write##bytes(void* address) { access(address, bytes, kWrite); }                 \
-  EXPORT void __tsan_unaligned_read_write##bytes(void* address) { access(address, bytes, kRead | kWrite); }    \
-  EXPORT void __tsan_unaligned_volatile_read##bytes(void* address) { access(address, bytes, kRead); }          \
-  EXPORT void __tsan_unaligned_volatile_write##bytes(void* address) { access(address, bytes, kWrite); }
+#define ACCESSES(bytes)                                               \
+  EXPORT void __tsan_read##bytes(void* address) {                     \
+    access(address, bytes, kRead);                                    \
+  }                                                                   \
+  EXPORT void __tsan_write##bytes(void* address) {                    \
+    access(address, bytes, kWrite);                                   \
+  }                                                                   \
+  EXPORT void __tsan_read_write##bytes(void* address) {               \
+    access(address, bytes, kRead | kWrite);                           \
+  }                                                                   \
+  EXPORT void __tsan_volatile_read##bytes(void* address) {            \
+    access(address, bytes, kRead);                                    \
+  }                                                                   \
+  EXPORT void __tsan_volatile_write##bytes(void* address) {           \
+    access(address, bytes, kWrite);                                   \
+  }                                                                   \
+  EXPORT void __tsan_unaligned_read##bytes(void* address) {           \
+    access(address, bytes, kRead);                                    \
+  }                                                                   \
+  EXPORT void __tsan_unaligned_write##bytes(void* address) {          \
+    access(address, bytes, kWrite);                                   \
+  }                                                                   \
+  EXPORT void __tsan_unaligned_read_write##bytes(void* address) {     \
+    access(address, bytes, kRead | kWrite);                           \
+  }                                                                   \
+  EXPORT void __tsan_unaligned_volatile_read##bytes(void* address) {  \
+    access(address, bytes, kRead);                                    \
+  }                                                                   \
+  EXPORT void __tsan_unaligned_volatile_write##bytes(void* address) { \
+    access(address, bytes, kWrite);                                   \
+  }
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)
@@ -85,56 +105,56 @@ ACCESSES(8)
 ACCESSES(16)
 
 // The order that the program asked for is at most the strongest. __sync where the type has 16 bytes: no library needed.
-#define ATOMIC_FETCH(bits, type, name, expression)                                       \
+#define ATOMIC_FETCH(bits, type, name, expression)                                          \
   EXPORT type __tsan_atomic##bits##_fetch_##name(volatile type* address, type value, int) { \
-    access(address, sizeof(type), kRead | kWrite);                                       \
-    type before = *address;                                                              \
-    for (;;) {                                                                           \
-      const type seen = __sync_val_compare_and_swap(address, before, (type)(expression)); \
-      if (seen == before) return before;                                                 \
-      before = seen;                                                                     \
-    }                                                                                    \
+    access(address, sizeof(type), kRead | kWrite);                                          \
+    type before = *address;                                                                 \
+    for (;;) {                                                                              \
+      const type seen = __sync_val_compare_and_swap(address, before, (type)(expression));   \
+      if (seen == before) return before;                                                    \
+      before = seen;                                                                        \
+    }                                                                                       \
   }
-#define ATOMICS(bits, type)                                                                               \
-  EXPORT type __tsan_atomic##bits##_load(const volatile type* address, int) {                             \
-    access(address, sizeof(type), kRead);                                                                 \
-    if constexpr (sizeof(type) <= 8) return __atomic_load_n(address, __ATOMIC_SEQ_CST);                   \
-    return __sync_val_compare_and_swap(const_cast<volatile type*>(address), type{0}, type{0});            \
-  }                                                                                                       \
-  ATOMIC_FETCH(bits, type, add, before + value)                                                           \
-  ATOMIC_FETCH(bits, type, sub, before - value)                                                           \
-  ATOMIC_FETCH(bits, type, and, before& value)                                                            \
-  ATOMIC_FETCH(bits, type, or, before | value)                                                            \
-  ATOMIC_FETCH(bits, type, xor, before ^ value)                                                           \
-  ATOMIC_FETCH(bits, type, nand, ~(before & value))                                                       \
-  EXPORT type __tsan_atomic##bits##_exchange(volatile type* address, type value, int) {                   \
-    access(address, sizeof(type), kRead | kWrite);                                                        \
-    type before = *address;                                                                               \
-    for (;;) {                                                                                            \
-      const type seen = __sync_val_compare_and_swap(address, before, value);                              \
-      if (seen == before) return before;                                                                  \
-      before = seen;                                                                                      \
-    }                                                                                                     \
-  }                                                                                                       \
-  EXPORT void __tsan_atomic##bits##_store(volatile type* address, type value, int order) {                \
-    __tsan_atomic##bits##_exchange(address, value, order);                                                \
-  }                                                                                                       \
-  EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile type* address, type* expected,        \
-                                                           type wanted, int, int) {                       \
-    access(address, sizeof(type), kRead | kWrite);                                                        \
-    const type seen = __sync_val_compare_and_swap(address, *expected, wanted);                            \
-    if (seen == *expected) return 1;                                                                      \
-    *expected = seen;                                                                                     \
-    return 0;                                                                                             \
-  }                                                                                                       \
-  EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile type* address, type* expected,          \
-                                                         type wanted, int success, int failure) {         \
-    return __tsan_atomic##bits##_compare_exchange_strong(address, expected, wanted, success, failure);    \
-  }                                                                                                       \
-  EXPORT type __tsan_atomic##bits##_compare_exchange_val(volatile type* address, type expected,           \
-                                                         type wanted, int, int) {                         \
-    access(address, sizeof(type), kRead | kWrite);                                                        \
-    return __sync_val_compare_and_swap(address, expected, wanted);                                        \
+#define ATOMICS(bits, type)                                                                                          \
+  EXPORT type __tsan_atomic##bits##_load(const volatile type* address, int) {                                        \
+    access(address, sizeof(type), kRead);                                                                            \
+    if constexpr (sizeof(type) <= 8) return __atomic_load_n(address, __ATOMIC_SEQ_CST);                              \
+    return __sync_val_compare_and_swap(const_cast<volatile type*>(address), type{0}, type{0});                       \
+  }                                                                                                                  \
+  ATOMIC_FETCH(bits, type, add, before + value)                                                                      \
+  ATOMIC_FETCH(bits, type, sub, before - value)                                                                      \
+  ATOMIC_FETCH(bits, type, and, before& value)                                                                       \
+  ATOMIC_FETCH(bits, type, or, before | value)                                                                       \
+  ATOMIC_FETCH(bits, type, xor, before ^ value)                                                                      \
+  ATOMIC_FETCH(bits, type, nand, ~(before & value))                                                                  \
+  EXPORT type __tsan_atomic##bits##_exchange(volatile type* address, type value, int) {                              \
+    access(address, sizeof(type), kRead | kWrite);                                                                   \
+    type before = *address;                                                                                          \
+    for (;;) {                                                                                                       \
+      const type seen = __sync_val_compare_and_swap(address, before, value);                                         \
+      if (seen == before) return before;                                                                             \
+      before = seen;                                                                                                 \
+    }                                                                                                                \
+  }                                                                                                                  \
+  EXPORT void __tsan_atomic##bits##_store(volatile type* address, type value, int order) {                           \
+    __tsan_atomic##bits##_exchange(address, value, order);                                                           \
+  }                                                                                                                  \
+  EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile type* address, type* expected, type wanted, int, \
+                                                           int) {                                                    \
+    access(address, sizeof(type), kRead | kWrite);                                                                   \
+    const type seen = __sync_val_compare_and_swap(address, *expected, wanted);                                       \
+    if (seen == *expected) return 1;                                                                                 \
+    *expected = seen;                                                                                                \
+    return 0;                                                                                                        \
+  }                                                                                                                  \
+  EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile type* address, type* expected, type wanted,        \
+                                                         int success, int failure) {                                 \
+    return __tsan_atomic##bits##_compare_exchange_strong(address, expected, wanted, success, failure);               \
+  }                                                                                                                  \
+  EXPORT type __tsan_atomic##bits##_compare_exchange_val(volatile type* address, type expected, type wanted, int,    \
+                                                         int) {                                                      \
+    access(address, sizeof(type), kRead | kWrite);                                                                   \
+    return __sync_val_compare_and_swap(address, expected, wanted);                                                   \
   }
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)

@@ -52,8 +52,9 @@ void CodeRegions::add_line(const char* line, const char* end) {
     if (!readable || writable || shared || !of_file) return;
     kind = CodeKind::constant;
   } else if (contains(line, end, "[vdso]")) {
-    kind = CodeKind::unlogged;
-  } else if (!writable && readable && !shared && of_file) {
+    kind = CodeKind::program;  // clock_gettime writes where the program says
+  } else if (!writable && readable && !shared && of_file && !contains(slash, end, "/gconv/")) {
+    // Converters of character sets are loaded and unloaded by the C library, which asks nobody before whom we stand.
     kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
   }
   uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path

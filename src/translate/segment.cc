@@ -81,7 +81,12 @@ bool Segment::grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags)
 }
 
 void Segment::add(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
-  if (length_bytes == 0 || (begin >= private_begin_ && begin < private_end_)) return;
+  if (begin >= private_begin_ && begin < private_end_) {  // what reaches out of it counts
+    const uint64_t hidden = std::min(length_bytes, private_end_ - begin);
+    begin += hidden;
+    length_bytes -= hidden;
+  }
+  if (length_bytes == 0) return;
   if (length_bytes > UINT32_MAX || begin > UINT64_MAX - length_bytes) {
     overflown_ = true;
     return;
@@ -110,8 +115,13 @@ std::span<const Access> Segment::ranges() {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count_; ++i) {
     slot_[slot_of_[i]] = 0;
-    const Access range = range_[i];
-    if (range.begin >= private_begin_ && range.begin < private_end_) continue;
+    Access range = range_[i];
+    if (range.begin >= private_begin_ && range.begin < private_end_) {
+      const uint64_t hidden = private_end_ - range.begin;
+      if (hidden >= range.length_bytes) continue;
+      range.begin = private_end_;
+      range.length_bytes -= static_cast<uint32_t>(hidden);
+    }
     range_[kept++] = range;
   }
   count_ = 0;

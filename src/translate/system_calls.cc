@@ -24,6 +24,7 @@ enum Length : uint8_t {
   constant,     // `bytes`
   of_result,    // `bytes` for each unit of the result
   of_argument,  // `bytes` for each unit of argument `from`
+  of_length,    // as many bytes as the integer says that argument `from` points to, which the kernel sets
   text,         // up to a zero byte
   vector_read,
   vector_written,  // argument `from` iovecs: the kernel reads, writes their memory, as far as the result says
@@ -104,7 +105,7 @@ constexpr Effect kEffects[] = {
     {SYS_mprotect, {}},
     {SYS_munmap, {}},
     {SYS_mremap, {}},
-    {SYS_madvise, {}},
+    {SYS_madvise, {{of_argument, 0, kOut, 1}}},  // some advice discards what is there
     {SYS_brk, {}},
     {SYS_msync, {}},
     {SYS_rt_sigprocmask, {{constant, 1, kIn, 0, kSigset}, {constant, 2, kOut, 0, kSigset}}},
@@ -153,14 +154,14 @@ constexpr Effect kEffects[] = {
     {SYS_bind, {{of_argument, 1, kIn, 2}}},
     {SYS_connect, {{of_argument, 1, kIn, 2}}},
     {SYS_listen, {}},
-    {SYS_accept, {{constant, 1, kOut, 0, 16}, {constant, 2, kOut, 0, 4}}},
-    {SYS_accept4, {{constant, 1, kOut, 0, 16}, {constant, 2, kOut, 0, 4}}},
-    {SYS_getsockname, {{constant, 1, kOut, 0, 16}, {constant, 2, kOut, 0, 4}}},
-    {SYS_getpeername, {{constant, 1, kOut, 0, 16}, {constant, 2, kOut, 0, 4}}},
+    {SYS_accept, {{of_length, 1, kOut, 2}, {constant, 2, kOut, 0, 4}}},
+    {SYS_accept4, {{of_length, 1, kOut, 2}, {constant, 2, kOut, 0, 4}}},
+    {SYS_getsockname, {{of_length, 1, kOut, 2}, {constant, 2, kOut, 0, 4}}},
+    {SYS_getpeername, {{of_length, 1, kOut, 2}, {constant, 2, kOut, 0, 4}}},
     {SYS_setsockopt, {{of_argument, 3, kIn, 4}}},
-    {SYS_getsockopt, {{constant, 3, kOut, 0, 4}, {constant, 4, kOut, 0, 4}}},
+    {SYS_getsockopt, {{of_length, 3, kOut, 4}, {constant, 4, kOut, 0, 4}}},
     {SYS_sendto, {{of_result, 1, kIn}, {of_argument, 4, kIn, 5}}},
-    {SYS_recvfrom, {{of_result, 1, kOut}, {constant, 4, kOut, 0, 16}, {constant, 5, kOut, 0, 4}}},
+    {SYS_recvfrom, {{of_result, 1, kOut}, {of_length, 4, kOut, 5}, {constant, 5, kOut, 0, 4}}},
     {SYS_sendmsg, {{message_read, 1}}},
     {SYS_recvmsg, {{message_written, 1, kOut}}},
     {SYS_shutdown, {}},
@@ -241,6 +242,11 @@ void add_piece(const Piece& piece, const long* arguments, long result, Segment& 
     case of_argument:
       segment.add(address, static_cast<uint64_t>(arguments[piece.from]) * piece.bytes, flags);
       break;
+    case of_length:
+      if (const auto* length = reinterpret_cast<const uint32_t*>(arguments[piece.from])) {
+        segment.add(address, *length, flags);
+      }
+      break;
     case text:
       segment.add(address, std::strlen(reinterpret_cast<const char*>(address)) + 1, flags);
       break;
@@ -276,6 +282,27 @@ void add_system_call_accesses(const long* call, long result, Segment& segment) {
   const Effect* effect = find(call[0]);
   if (!effect || result < 0) return;
   for (const Piece& piece : effect->piece) add_piece(piece, call + 1, result, segment);
+}
+
+bool changes_mappings(const long* call, long result, uint64_t (&begin)[2], uint64_t (&bytes)[2]) {
+  begin[0] = static_cast<uint64_t>(call[1]);
+  bytes[0] = static_cast<uint64_t>(call[2]);
+  begin[1] = bytes[1] = 0;
+  switch (call[0]) {
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+      return true;
+    case SYS_mremap:
+      begin[1] = static_cast<uint64_t>(result);
+      bytes[1] = result > 0 ? static_cast<uint64_t>(call[3]) : 0;
+      return true;
+    case SYS_mmap:
+      begin[0] = static_cast<uint64_t>(result);
+      return result > 0;
+    default:
+      return false;
+  }
 }
 
 }  // namespace contrafact::translate

@@ -69,16 +69,17 @@ struct alignas(64) Thread {
   uint64_t registers[kRegisters];  // in the machine's order: rax rcx rdx rbx rsp rbp rsi rdi r8 ...
   uint64_t flags;
   uint64_t xsave_mask;
+  uint64_t signal_mask;  // the program's, while C++ works for it with all signals blocked
   class Translator* translator;
   uint64_t log_top;  // of the empty log
   uint64_t mapping_bytes;
   uint64_t mapping;
-  uint64_t stack_begin;  // of the program's stack; 0: unknown
-  long system_call[7];   // number and arguments of the one that runs
+  uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown
+  long system_call[7];              // number and arguments of the one that runs
   Segment segment;
 };
 static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
-              offsetof(Thread, xsave_mask) == 4232);
+              offsetof(Thread, xsave_mask) == 4232 && offsetof(Thread, signal_mask) == 4240);
 
 // In the static block, so that its distance from %fs is the same in every thread.
 extern thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));

@@ -17,7 +17,7 @@ uint64_t* return_slot(void* frame) {
 OWNERS void begin_translated() {
   volatile uint64_t* slot = return_slot(__builtin_frame_address(0));
   Translator& translator = test_translator();
-  if (!translator.is_attached()) translator.attach(0);
+  if (!translator.is_attached()) translator.attach(0, 0);
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left on another way, the last time
   translator.begin_segment(reinterpret_cast<uint64_t>(slot + 1));
   *slot = translator.enter(*slot);

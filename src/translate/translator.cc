@@ -32,6 +32,10 @@ int32_t state_offset() {
   return static_cast<int32_t>(reinterpret_cast<uint64_t>(&t_thread) - base);
 }
 
+bool is_on_own_stack(const Thread& thread, uint64_t stack_pointer) {
+  return stack_pointer > thread.stack_begin && stack_pointer <= thread.stack_end;
+}
+
 // x87, SSE, AVX and AVX-512, as far as the system uses them: what C++ code may change. 0: no xsave.
 uint64_t xsave_mask() {
   uint32_t a = 1, b, c, d;
@@ -43,12 +47,30 @@ uint64_t xsave_mask() {
   return low & 0xe7;
 }
 
+// Translated code returns to other addresses than it was called from, which a shadow stack refuses.
+bool has_shadow_stack() {
+  uint64_t pointer = 0;
+  __asm__("rdsspq %0" : "+r"(pointer));  // does nothing where there is none
+  return pointer != 0;
+}
+
 }  // namespace
 
 // Entered by a jump from the cache with the Thread in rax and the program's rax in slot 3; all else is the program's.
 // Continues at ThreadState::jump through `contrafact_translate_continue`, a piece of code in the cache.
+//
+// Asynchronous signals are blocked while C++ works: a handler would find itself on the private stack, from which it can
+// neither unwind nor be told where the program's stack ends. They come before or afterwards, at instructions at which
+// fix_context() knows the program's state; the labels are for it. At all of them the program is at ThreadState::target.
 extern "C" {
 void contrafact_translate_slow();
+extern const char contrafact_translate_switched[], contrafact_translate_flags_saved[], contrafact_translate_blocked[],
+    contrafact_translate_unblocked[], contrafact_translate_slow_end[];
+// All but those that an instruction raises: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+extern const uint64_t contrafact_translate_blocked_signals __attribute__((visibility("hidden")));
+const uint64_t contrafact_translate_blocked_signals =
+    ~(uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGBUS - 1) |
+      uint64_t{1} << (SIGFPE - 1) | uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGSYS - 1));
 __attribute__((visibility("hidden"))) uint64_t contrafact_translate_continue = 0;
 __attribute__((visibility("hidden"), used)) void contrafact_translate_serve(Thread* thread) {
   thread->translator->serve(*thread);
@@ -56,7 +78,10 @@ __attribute__((visibility("hidden"), used)) void contrafact_translate_serve(Thre
 }
 __asm__(R"(
   .text
-  .hidden contrafact_translate_slow
+  .hidden contrafact_translate_slow, contrafact_translate_switched, contrafact_translate_flags_saved
+  .hidden contrafact_translate_blocked, contrafact_translate_unblocked, contrafact_translate_slow_end
+  .globl contrafact_translate_switched, contrafact_translate_flags_saved, contrafact_translate_blocked
+  .globl contrafact_translate_unblocked, contrafact_translate_slow_end
   .globl contrafact_translate_slow
   .type contrafact_translate_slow, @function
 contrafact_translate_slow:
@@ -76,10 +101,19 @@ contrafact_translate_slow:
   movq %r14, 4208(%rax)
   movq %r15, 4216(%rax)
   movq %rax, %rsp
+contrafact_translate_switched:
   pushfq
   popq 4224(%rax)
+contrafact_translate_flags_saved:
   cld
   movq %rax, %rbx
+  movl $14, %eax  # rt_sigprocmask(SIG_BLOCK, &blocked, &signal_mask, 8)
+  xorl %edi, %edi
+  leaq contrafact_translate_blocked_signals(%rip), %rsi
+  leaq 4240(%rbx), %rdx
+  movl $8, %r10d
+  syscall
+contrafact_translate_blocked:
   movl 4232(%rbx), %eax
   xorl %edx, %edx
   xsave64 (%rbx)
@@ -88,13 +122,20 @@ contrafact_translate_slow:
   movl 4232(%rbx), %eax
   xorl %edx, %edx
   xrstor64 (%rbx)
-  movq %rbx, %rax
-  pushq 4224(%rax)
+  pushq 4224(%rbx)
   popfq
+  movq 4128(%rbx), %rsp
+  movl $14, %eax  # rt_sigprocmask(SIG_SETMASK, &signal_mask, null, 8): leaves the flags alone, as all that follows
+  movl $2, %edi
+  leaq 4240(%rbx), %rsi
+  movl $0, %edx
+  movl $8, %r10d
+  syscall
+contrafact_translate_unblocked:
+  movq %rbx, %rax
   movq 4104(%rax), %rcx
   movq 4112(%rax), %rdx
   movq 4120(%rax), %rbx
-  movq 4128(%rax), %rsp
   movq 4136(%rax), %rbp
   movq 4144(%rax), %rsi
   movq 4152(%rax), %rdi
@@ -108,6 +149,7 @@ contrafact_translate_slow:
   movq 4216(%rax), %r15
   movq 4096(%rax), %rax
   jmpq *contrafact_translate_continue(%rip)
+contrafact_translate_slow_end:
   .size contrafact_translate_slow, .-contrafact_translate_slow
 )");
 
@@ -143,6 +185,8 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
   out->options_ = options;
   out->xsave_mask_ = xsave_mask();
   if (out->xsave_mask_ == 0) return base::Error{"read and write sets need a processor with xsave"};
+  if (has_shadow_stack())
+    return base::Error{"read and write sets are not possible with a shadow stack (GLIBC_TUNABLES)"};
   auto cache = CodeCache::create(options.cache_bytes);
   if (!cache) return cache.error();
   out->cache_ = std::move(*cache);
@@ -179,7 +223,7 @@ void Translator::add_gate(uint64_t function) {
 }
 
 // One mapping: the log, aligned to its size; a page that may not be touched; the private stack; the Thread.
-bool Translator::attach(uint64_t stack_begin) {
+bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
   const size_t thread_bytes = (sizeof(Thread) + kPageBytes - 1) / kPageBytes * kPageBytes;
   const size_t bytes = 2 * kLogBytes + kPageBytes + kPrivateStackBytes + thread_bytes;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -198,6 +242,7 @@ bool Translator::attach(uint64_t stack_begin) {
   for (int i = 0; i < 4; ++i) t_thread.slot[i] = 0;
   t_thread.log = thread->log_top;
   thread->stack_begin = stack_begin;
+  thread->stack_end = stack_end;
   t_thread.thread = thread;
   return true;
 }
@@ -212,14 +257,14 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_top;
   t_thread.left = Reason::none;
-  const bool on_own_stack = thread.stack_begin != 0 && stack_pointer > thread.stack_begin;
-  thread.segment.begin(on_own_stack ? thread.stack_begin : 0, on_own_stack ? stack_pointer : 0);
+  const bool is_own = is_on_own_stack(thread, stack_pointer);
+  thread.segment.begin(is_own ? thread.stack_begin : 0, is_own ? stack_pointer : 0);
 }
 
 std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
   Thread& thread = *t_thread.thread;
   flush_log(thread);
-  thread.segment.extend_private(stack_pointer);
+  if (is_on_own_stack(thread, stack_pointer)) thread.segment.extend_private(stack_pointer);
   *overflown = thread.segment.overflown();
   return thread.segment.ranges();
 }
@@ -325,17 +370,23 @@ bool Translator::before_system_call(Thread& thread) {
 void Translator::after_system_call(Thread& thread) {
   const auto result = static_cast<long>(thread.registers[rax]);
   add_system_call_accesses(thread.system_call, result, thread.segment);
-  const long number = thread.system_call[0];
-  const auto begin = static_cast<uint64_t>(thread.system_call[1]);
-  const auto bytes = static_cast<uint64_t>(thread.system_call[2]);
-  if (number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap) invalidate(begin, begin + bytes);
-  if (number == SYS_mmap && result > 0)
-    invalidate(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + bytes);
+  invalidate_by(thread.system_call, result);
+}
+
+void Translator::invalidate_by(const long* call, long result) {
+  uint64_t begin[2], bytes[2];
+  if (!changes_mappings(call, result, begin, bytes)) return;
+  for (int i = 0; i < 2; ++i) invalidate(begin[i], begin[i] + bytes[i]);
+}
+
+// A child made by a bare clone has its parent's lock, in whatever state, and shares its code's memory; one of vfork has
+// all of it, so nothing is disabled here.
+bool Translator::is_usable() const {
+  return !disabled_.load(std::memory_order_relaxed) && raw_system_call(SYS_getpid) == process_;
 }
 
 uint64_t Translator::resolve(uint64_t guest, Reason& reason) {
-  if (disabled_.load(std::memory_order_relaxed) || raw_system_call(SYS_getpid) != process_) {
-    disable();
+  if (!is_usable()) {
     reason = Reason::disabled;
     return 0;
   }
@@ -380,19 +431,49 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   return 0;
 }
 
+namespace {
+
+constexpr int kContextOrder[kRegisters] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                           REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+// On the way into C++ or out of it. `stub` is where the code in the cache that leads there begins.
+bool fix_slow_path(uint64_t pc, uint64_t stub, greg_t* registers) {
+  const auto at = [](const auto& label) { return reinterpret_cast<uint64_t>(&label); };
+  if (pc == stub || pc == contrafact_translate_continue) return true;  // all is the program's
+  const bool enters = (pc > stub && pc < contrafact_translate_continue) ||
+                      (pc >= at(contrafact_translate_slow) && pc <= at(contrafact_translate_blocked));
+  const bool leaves = pc >= at(contrafact_translate_unblocked) && pc < at(contrafact_translate_slow_end);
+  if (!enters && !leaves) return false;
+  const Thread& thread = *t_thread.thread;
+  if (leaves || (pc >= at(contrafact_translate_switched) && pc <= at(contrafact_translate_blocked))) {
+    for (size_t i = 0; i < kRegisters; ++i) registers[kContextOrder[i]] = static_cast<greg_t>(thread.registers[i]);
+  }
+  if (pc > at(contrafact_translate_flags_saved) && pc <= at(contrafact_translate_blocked)) {
+    registers[REG_EFL] = static_cast<greg_t>(thread.flags);
+  }
+  if (enters) registers[REG_RAX] = static_cast<greg_t>(t_thread.slot[3]);
+  return true;
+}
+
+}  // namespace
+
 // In a signal's handler on the thread that was in the cache: reads what only this thread writes, and published blocks.
 bool Translator::fix_context(ucontext_t* context) {
   auto& registers = context->uc_mcontext.gregs;
   const auto pc = static_cast<uint64_t>(registers[REG_RIP]);
   const Block* block = cache_->find_block(pc);
-  if (!block) return false;
+  if (!block) {
+    if (!fix_slow_path(pc, slow_stub_, registers)) return false;
+    registers[REG_RIP] = static_cast<greg_t>(t_thread.target);
+    t_thread.mode = Mode::native;
+    note_gap(Reason::signal);
+    return true;
+  }
   const Mark* mark = cache_->mark_at(*block, pc);
   if (!mark || mark->kind == Mark::unknown) return false;
-  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                                      REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
   for (int slot = 0; slot < 4; ++slot) {
     const int reg = mark->spilled >> 4 * slot & 15;
-    if (reg != rsp) registers[kOrder[reg]] = static_cast<greg_t>(t_thread.slot[slot]);
+    if (reg != rsp) registers[kContextOrder[reg]] = static_cast<greg_t>(t_thread.slot[slot]);
   }
   uint64_t guest = t_thread.target;
   if (mark->kind == Mark::at_offset) guest = block->guest + static_cast<uint64_t>(int64_t{mark->value});
@@ -405,7 +486,7 @@ bool Translator::fix_context(ucontext_t* context) {
 }
 
 void Translator::invalidate(uint64_t begin, uint64_t end) {
-  if (begin >= end || disabled_.load(std::memory_order_relaxed)) return;
+  if (begin >= end || !is_usable()) return;
   Guard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
@@ -413,7 +494,7 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
 }
 
 void Translator::refresh() {
-  if (disabled_.load(std::memory_order_relaxed)) return;
+  if (!is_usable()) return;
   Guard guard(lock_);
   refresh_locked();
 }

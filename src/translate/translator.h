@@ -57,11 +57,12 @@ class Translator {
   void add_gate(uint64_t function);
 
   // The current thread.
-  // Pages for it; false if there are none. `stack_begin`: the lower end of its stack, 0 if unknown.
-  bool attach(uint64_t stack_begin);
+  // Pages for it; false if there are none. [stack_begin, stack_end): its own stack; empty if unknown.
+  bool attach(uint64_t stack_begin, uint64_t stack_end);
   void detach();
   bool is_attached() const { return t_thread.thread != nullptr; }
-  // A segment begins; the frames below `stack_pointer` are its own.
+  // A segment begins; the frames below `stack_pointer` are its own, unless it lies elsewhere than in the thread's own
+  // stack: a coroutine's or a signal's may have anything below.
   void begin_segment(uint64_t stack_pointer);
   // What was accessed since. Valid until the next segment begins.
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
@@ -81,6 +82,8 @@ class Translator {
 
   // The code of [begin, end) has gone or may change.
   void invalidate(uint64_t begin, uint64_t end);
+  // The same for a system call that returned `result`; `call`: its number and arguments.
+  void invalidate_by(const long* call, long result);
   // Libraries may have come or gone: looks which code is still there.
   void refresh();
   // Nothing enters the cache any more.
@@ -95,6 +98,7 @@ class Translator {
   class Guard;
   Translator() = default;
   base::Status make_stubs();
+  bool is_usable() const;
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
   void refresh_locked();

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <immintrin.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -377,6 +379,47 @@ TEST(Signals, FindTheProgramsOwnState) {
   EXPECT_GT(interrupted, 5);
 }
 
+std::atomic<int> g_on_private_stack{0};
+void stack_handler(int number, siginfo_t* info, void* context) {
+  handler(number, info, context);
+  const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  const auto sp = static_cast<uint64_t>(machine.gregs[REG_RSP]);
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (sp - here > 1 << 20 || t_thread.mode == Mode::slow) g_on_private_stack = g_on_private_stack + 1;
+}
+
+// Code that needs C++ all the time: no handler ever finds itself on the translator's stack, or C++ at work.
+TEST(Signals, DoNotInterruptTheTranslator) {
+  struct sigaction action{}, before;
+  action.sa_sigaction = stack_handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigaction(SIGPROF, &action, &before);
+  const itimerval every{{0, 101}, {0, 101}};
+  setitimer(ITIMER_PROF, &every, nullptr);
+  static uint64_t bits[4];
+  const int handled_before = g_handled;
+  int interrupted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    uint64_t sum = 0;
+    const Gathered gathered = translated([&] {
+      for (uint64_t i = 0; i < 200; ++i) {
+        __asm__ volatile("btsq %1, %0" : "+m"(bits[0]) : "r"(i % 256) : "cc", "memory");
+        sum = sum * 31 + i;
+      }
+    });
+    uint64_t expected = 0;
+    for (uint64_t i = 0; i < 200; ++i) expected = expected * 31 + i;
+    ASSERT_EQ(sum, expected);
+    interrupted += gathered.left == Reason::signal;
+  }
+  const itimerval never{};
+  setitimer(ITIMER_PROF, &never, nullptr);
+  sigaction(SIGPROF, &before, nullptr);
+  EXPECT_GT(g_handled, handled_before);
+  EXPECT_GT(interrupted, 0);
+  EXPECT_EQ(g_on_private_stack, 0);
+}
+
 sigjmp_buf g_jump;
 void fault_handler(int, siginfo_t*, void* context) {
   test_translator().fix_context(static_cast<ucontext_t*>(context));
@@ -419,6 +462,42 @@ TEST(SystemCalls, WhatTheKernelWritesIsInTheSet) {
   EXPECT_EQ(gathered.left, Reason::none);
   close(pipe_ends[0]);
   close(pipe_ends[1]);
+}
+
+// The kernel's page runs in the program: what it writes is the program's.
+TEST(SystemCalls, TheTimeIsWrittenByTheKernelsPage) {
+  static timespec time;
+  const Gathered gathered = translated([] { clock_gettime(CLOCK_MONOTONIC, &time); });
+  EXPECT_GT(time.tv_sec + time.tv_nsec, 0);
+  EXPECT_EQ(flags_on(gathered, time), kChanging);
+  EXPECT_EQ(bytes_on(gathered, time), sizeof time);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(SystemCalls, AddressesOfSocketsHaveTheLengthThatTheKernelSays) {
+  const int socket_fd = socket(AF_INET6, SOCK_DGRAM, 0);
+  ASSERT_GE(socket_fd, 0);
+  static sockaddr_in6 address;
+  static socklen_t bytes = sizeof address;
+  const Gathered gathered = translated([&] { getsockname(socket_fd, reinterpret_cast<sockaddr*>(&address), &bytes); });
+  EXPECT_EQ(flags_on(gathered, address), kChanging);
+  EXPECT_EQ(bytes_on(gathered, address), sizeof(sockaddr_in6));
+  close(socket_fd);
+}
+
+// A child of vfork uses its parent's memory: what it meets says nothing of its parent.
+TEST(SystemCalls, VforkLeavesTheParentAsItIs) {
+  static uint64_t entered;
+  const pid_t child = vfork();
+  if (child == 0) {
+    entered = test_translator().enter(reinterpret_cast<uint64_t>(&touch_globals));
+    t_thread.mode = Mode::native;
+    test_translator().refresh();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(test_translator().is_in_cache(entered));
+  EXPECT_EQ(translated(touch_globals).left, Reason::none);
 }
 
 TEST(SystemCalls, ForkRunsNatively) {
@@ -557,6 +636,35 @@ TEST(Bounds, ACopyIsOneRange) {
   EXPECT_EQ(std::memcmp(from, to, sizeof to), 0);
   EXPECT_EQ(bytes_on(gathered, to), sizeof to);
   EXPECT_FALSE(gathered.overflown);
+}
+
+// A coroutine's stack is not the thread's: what lies below its stack pointer may be anybody's.
+TEST(OwnStack, IsNotThatOfACoroutine) {
+  translated([] {});  // attaches the thread
+  fill(g_from, 1);
+  Thread& thread = *t_thread.thread;
+  thread.stack_begin = reinterpret_cast<uint64_t>(&g_from);
+  thread.stack_end = thread.stack_begin + 1;
+  const Gathered gathered = translated([] { g_to.bytes[0] = *const_cast<volatile uint8_t*>(g_from.bytes); });
+  EXPECT_EQ(flags_on(gathered, g_from), kReadOnly);
+  thread.stack_begin = thread.stack_end = 0;
+}
+
+TEST(OwnStack, HidesOnlyWhatLiesInIt) {
+  static Segment segment;
+  segment.begin(1000, 2000);
+  segment.add(1990, 30, kAccessRead);   // reaches out
+  segment.add(1500, 8, kAccessWrite);   // lies within
+  segment.add(2984, 16, kAccessWrite);  // the first of two that become one range
+  segment.add(3000, 16, kAccessWrite);
+  segment.extend_private(2996);
+  const auto ranges = segment.ranges();
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges[0].begin, 2996u);
+  EXPECT_EQ(ranges[0].length_bytes, 20u);
+  segment.begin(1000, 2000);
+  segment.add(1990, 30, kAccessRead);
+  ASSERT_EQ(segment.ranges().size(), 1u);
 }
 
 TEST(Threads, RunAtOnce) {

@@ -303,8 +303,8 @@ def ulc():
 def sets_everywhere():
     """Whatever programs do in critical sections, it goes as ever; all that can be complete is."""
     whole = {"jumps"}
-    for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_jumps", "forks", "libraries",
-                 "handed_over", "ends_inside"]:
+    for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_flags", "signal_jumps", "forks",
+                 "libraries", "handed_over", "ends_inside"]:
         recording = Recording("sections", case, options=["--sets"])
         facts = recording.json("info")["facts"]
         check("sets.segments.complete" in facts, f"{case}: {facts}")

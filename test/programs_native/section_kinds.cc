@@ -8,13 +8,13 @@ static sem_t turns[2];
 static volatile long read_by_all = 5, counter = 1, added, flag = 1, sink[2][16];
 static char text[2][64];
 
-#define SECTION(name, ...)                                      \
+#define SECTION(name, ...)                                         \
   static pthread_mutex_t name##_mutex = PTHREAD_MUTEX_INITIALIZER; \
-  static __attribute__((noinline)) void name(int self) {        \
-    pthread_mutex_lock(&name##_mutex);                          \
-    __VA_ARGS__;                                                \
-    pthread_mutex_unlock(&name##_mutex);                        \
-    (void)self;                                                 \
+  static __attribute__((noinline)) void name(int self) {           \
+    pthread_mutex_lock(&name##_mutex);                             \
+    __VA_ARGS__;                                                   \
+    pthread_mutex_unlock(&name##_mutex);                           \
+    (void)self;                                                    \
   }
 
 SECTION(nothing, )

@@ -149,6 +149,22 @@ void signals() {
   if (strange > ticks / 10) printf("of %d ticks %d at strange places\n", int(ticks), int(strange));
 }
 
+// A handler that was installed by signal() interrupts a read, or does not, as siginterrupt() says; and its flags are
+// the program's.
+void signal_flags() {
+  for (const int interrupts : {1, 0}) {
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    siginterrupt(SIGUSR2, interrupts);
+    std::lock_guard lock(mutex);
+    signal(SIGUSR2, [](int) { ticks = ticks + 1; });
+    struct sigaction now{};
+    sigaction(SIGUSR2, nullptr, &now);
+    printf("restarts %d, three arguments %d\n", (now.sa_flags & SA_RESTART) != 0, (now.sa_flags & SA_SIGINFO) != 0);
+  }
+  raise(SIGUSR2);
+  printf("handled %d\n", int(ticks));
+}
+
 // A handler that takes locks and leaves by siglongjmp.
 sigjmp_buf jump_out;
 std::mutex handlers_mutex;
@@ -256,6 +272,7 @@ const struct {
     {"exceptions", exceptions},
     {"jumps", jumps},
     {"signals", signals},
+    {"signal_flags", signal_flags},
     {"signal_jumps", signal_jumps},
     {"forks", forks},
     {"libraries", libraries},
