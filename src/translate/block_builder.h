@@ -56,7 +56,7 @@ class BlockBuilder {
 
   // REQUIRES: the cache has room for the above; [guest, code_end) may be read. Returns the code's address.
   uint64_t translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged);
-  // A function that is called natively. It may come back into the cache (Translator::resume).
+  // A function that is called natively. It may come back into the cache (Translator::enter).
   uint64_t call_out(uint64_t function);
   // A function that is called natively and returns into the cache.
   uint64_t call_and_return(uint64_t function);
