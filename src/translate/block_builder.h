@@ -85,6 +85,7 @@ class BlockBuilder {
   void copy(const Instruction& instruction, const Analysis& analysis);
   void copy_with_spare_register(const Instruction& instruction);
   void log_accesses(const Instruction& instruction, const Analysis& analysis);
+  bool is_linkage_stub(const Instruction& instruction) const;
   bool is_worth_logging(const Instruction& instruction, const Analysis& analysis) const;
   void log_access(const Instruction& instruction, const Analysis& analysis, int which);
   void log_new_value(const Analysis& analysis);

@@ -295,6 +295,25 @@ int fibonacci(int n) {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
+extern "C" {
+void contrafact_test_tail_call();
+void (*contrafact_test_tail)() = [] {};
+}
+__asm__(R"(
+  .text
+  .p2align 4
+contrafact_test_tail_call:
+  jmpq *contrafact_test_tail(%rip)
+  .p2align 4
+)");
+
+// It looks like a stub of the linkage table, but anybody may write the variable.
+TEST(Control, ATailCallReadsItsVariable) {
+  const Gathered gathered = translated(contrafact_test_tail_call);
+  EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(flags_on(gathered, contrafact_test_tail), kReadOnly);
+}
+
 TEST(Control, DeepCalls) {
   int out = 0;
   const Gathered gathered = translated([&] { out = fibonacci(20); });
