@@ -42,9 +42,9 @@ SIZES = {
     "javac": Size(["com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
                    "-sourcepath", "source", "-d", "out", "@files:200"],
                   [], "com.sun.tools.javac.comp."),  # one file needs most of the others: too much for the naive way
-    "lucene": Size(["20000", "1000"], ["300", "20"]),
+    "lucene": Size(["12000", "600"], ["300", "20"]),
     "smile": Size(["10000", "60", "90"], ["500", "5", "5"], "smile.base.", threads=True),
-    "tomcat": Size(["8000"], ["100"]),
+    "tomcat": Size(["4000"], ["100"]),
 }
 
 
