@@ -19,7 +19,8 @@
 struct contrafact_accesses {
   uint32_t version;
   /* The program is instrumented: sets come from it, not from translation. Once, before threads exist. Returns 0 where
-   * no sets are asked for. */
+   * no sets are asked for, and where some of the program has run translated already: then only a plug-in is
+   * instrumented, and translation goes on. */
   int (*begin)(void);
   /* The current thread's flag: not 0 while its accesses are wanted. Stays where it is as long as the thread lives. */
   const volatile uint8_t* (*wanted)(void);

@@ -8,12 +8,14 @@ namespace {
 
 constexpr jint kUnlimited = INT32_MAX;  // as a pool's size, in Java; in a trace it is none
 constexpr char kForkJoinPool[] = "java/util/concurrent/ForkJoinPool";
+constexpr char kThreadPool[] = "java/util/concurrent/ThreadPoolExecutor";
 constexpr char kScheduledPool[] = "java/util/concurrent/ScheduledThreadPoolExecutor";
 
-// Of `object`; 0 or null if it has none of the kind.
-jint call_int(JNIEnv* jni, jobject object, const char* getter) {
-  jmethodID method = jni->GetMethodID(jni->GetObjectClass(object), getter, "()I");
-  const jint value = method ? jni->CallIntMethod(object, method) : 0;
+// The JDK's own getter, not the program's that may override it; 0 if there is none.
+jint call_int(JNIEnv* jni, jobject object, const char* class_name, const char* getter) {
+  jclass type = jni->FindClass(class_name);
+  jmethodID method = type ? jni->GetMethodID(type, getter, "()I") : nullptr;
+  const jint value = method ? jni->CallNonvirtualIntMethod(object, type, method) : 0;
   if (jni->ExceptionCheck()) jni->ExceptionClear();
   return value;
 }
@@ -68,15 +70,15 @@ format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
   format::PoolRow row;
   if (fork_join) {
     row.kind = format::PoolKind::fork_join;
-    row.core_size = row.max_size = static_cast<uint32_t>(call_int(jni, pool, "getParallelism"));
+    row.core_size = row.max_size = static_cast<uint32_t>(call_int(jni, pool, kForkJoinPool, "getParallelism"));
     row.name = recorder_.intern(is_common_pool(jni, pool) ? "ForkJoinPool.commonPool"
                                                           : name(jni, pool, pool, "workerNamePrefix"));
     return row;
   }
   const bool scheduled = is_instance(jni, pool, kScheduledPool);
   row.kind = scheduled ? format::PoolKind::scheduled_thread_pool : format::PoolKind::thread_pool;
-  row.core_size = static_cast<uint32_t>(call_int(jni, pool, "getCorePoolSize"));
-  const jint max = call_int(jni, pool, "getMaximumPoolSize");
+  row.core_size = static_cast<uint32_t>(call_int(jni, pool, kThreadPool, "getCorePoolSize"));
+  const jint max = call_int(jni, pool, kThreadPool, "getMaximumPoolSize");
   row.max_size = scheduled ? row.core_size : max == kUnlimited ? UINT32_MAX : static_cast<uint32_t>(max);
   jfieldID factory =
       jni->GetFieldID(jni->GetObjectClass(pool), "threadFactory", "Ljava/util/concurrent/ThreadFactory;");

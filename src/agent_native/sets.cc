@@ -341,6 +341,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
 
 int begin_instrumented() {
   if (!sets_are_on()) return 0;
+  if (g_state->translator->statistics().blocks > 0) return 0;  // a plug-in of a program that is not instrumented
   g_instrumented.store(true, std::memory_order_relaxed);
   return 1;
 }

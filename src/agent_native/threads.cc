@@ -174,6 +174,7 @@ void leave_current() {
 }
 
 void thread_ended(void* round) {
+  CONTRAFACT_CALLED;  // of a thread that ends while it holds a lock, by translated code
   const auto number = reinterpret_cast<uintptr_t>(round);
   Client* client = t_local.client;
   if (!client || !g_agent.live.load(std::memory_order_acquire)) return;

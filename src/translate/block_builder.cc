@@ -1,6 +1,8 @@
 #include "translate/block_builder.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "translate/log.h"
 
@@ -202,14 +204,24 @@ void BlockBuilder::ensure_log_room(const Instruction& instruction, uint32_t byte
   log_room_ -= bytes;
 }
 
-// Not so are reads of constants, and the one of a stub of the procedure linkage table: it begins, behind a mark for
-// indirect branches if any, with a jump through the table, which only the loader writes.
+// A stub of the procedure linkage table begins, behind a mark for indirect branches if any, with a jump through the
+// table, which only the loader writes. What follows tells it from a function that ends in a call through a variable:
+// the number that lazy binding needs, or what fills the stub up to 8 or 16 bytes.
+bool BlockBuilder::is_linkage_stub(const Instruction& instruction) const {
+  constexpr uint64_t kMarkBytes = 4;  // endbr64
+  if (instruction.address != guest_ && instruction.address != guest_ + kMarkBytes) return false;
+  constexpr std::string_view kBehind[] = {
+      {"\x68", 1}, {"\x66\x90", 2}, {"\x0f\x1f\x44\0\0", 5}, {"\x66\x0f\x1f\x44\0\0", 6}};
+  const uint64_t at = instruction.next();
+  const std::string_view behind(reinterpret_cast<const char*>(at), code_end_ - at);
+  return std::any_of(std::begin(kBehind), std::end(kBehind), [&](auto bytes) { return behind.starts_with(bytes); });
+}
+
+// Not so are reads of constants and of linkage tables.
 bool BlockBuilder::is_worth_logging(const Instruction& instruction, const Analysis& analysis) const {
   const MemoryAccess& access = analysis.access[0];
   if (analysis.accesses != 1 || access.is_written || !analysis.is_rip_relative) return true;
-  constexpr uint64_t kMarkBytes = 4;  // endbr64
-  const bool begins_block = instruction.address == guest_ || instruction.address == guest_ + kMarkBytes;
-  if (analysis.flow == Flow::jump_indirect && begins_block) return false;
+  if (analysis.flow == Flow::jump_indirect && is_linkage_stub(instruction)) return false;
   return regions_.at(static_cast<uint64_t>(access.address.displacement)).kind != CodeKind::constant;
 }
 

@@ -56,7 +56,7 @@ class BlockBuilder {
 
   // REQUIRES: the cache has room for the above; [guest, code_end) may be read. Returns the code's address.
   uint64_t translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged);
-  // A function that is called natively. It may come back into the cache (Translator::resume).
+  // A function that is called natively. It may come back into the cache (Translator::enter).
   uint64_t call_out(uint64_t function);
   // A function that is called natively and returns into the cache.
   uint64_t call_and_return(uint64_t function);
@@ -85,6 +85,7 @@ class BlockBuilder {
   void copy(const Instruction& instruction, const Analysis& analysis);
   void copy_with_spare_register(const Instruction& instruction);
   void log_accesses(const Instruction& instruction, const Analysis& analysis);
+  bool is_linkage_stub(const Instruction& instruction) const;
   bool is_worth_logging(const Instruction& instruction, const Analysis& analysis) const;
   void log_access(const Instruction& instruction, const Analysis& analysis, int which);
   void log_new_value(const Analysis& analysis);

@@ -1,6 +1,6 @@
 // The decoder library (Zydis), loaded when it is first needed: a process that translates nothing never maps it.
 //
-// Thread safety: load() once, before decode().
+// Thread safety: load_decoder() once, before decode().
 #pragma once
 
 #include <Zydis/DecoderTypes.h>

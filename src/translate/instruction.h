@@ -44,7 +44,7 @@ enum class NewValue : uint8_t {
 struct Analysis {
   Flow flow = Flow::on;
   uint64_t target = 0;
-  // Its accesses are computed in C++ before it runs (accesses_of): index vectors, bit strings, %gs, save areas.
+  // Its accesses are computed in C++ before it runs (add_hooked_accesses): index vectors, bit strings, %gs, save areas.
   bool needs_hook = false;
   bool is_repeated = false;                // rep movs and the like: the accesses are a pointer's way
   bool is_commutative = false;             // add, sub, inc, dec of memory

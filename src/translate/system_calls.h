@@ -10,7 +10,7 @@
 namespace contrafact::translate {
 
 enum class SystemCallKind : uint8_t {
-  known,    // accesses_of says what it did
+  known,    // add_system_call_accesses says what it did
   unknown,  // it may touch any memory
   leave,    // it must not run in translated code: it makes, replaces or ends threads and processes, or a signal's frame
 };

@@ -58,12 +58,12 @@ struct ThreadState {
 };
 
 inline constexpr size_t kRegisters = 16;
-inline constexpr size_t kPrivateStackBytes = 256
-                                             << 10;  // of it the translator needs 16 KiB; a signal's handler the rest
-inline constexpr size_t kXsaveBytesMax = 4096;       // of the components that C++ may change: AVX-512 ends at 2,696
+// Of it the translator needs 16 KiB; the rest is for the handler of a fault in it.
+inline constexpr size_t kPrivateStackBytes = 256 << 10;
+inline constexpr size_t kXsaveBytesMax = 4096;  // of the components that C++ may change: AVX-512 ends at 2,696
 
-// The registers of the program while C++ works for it; slow_path.S.h knows the offsets. The private stack ends where it
-// begins.
+// The registers of the program while C++ works for it; translator.cc's assembly knows the offsets. The private stack
+// ends where it begins.
 struct alignas(64) Thread {
   uint8_t xsave[kXsaveBytesMax];
   uint64_t registers[kRegisters];  // in the machine's order: rax rcx rdx rbx rsp rbp rsi rdi r8 ...

@@ -64,8 +64,8 @@ bool has_shadow_stack() {
 // fix_context() knows the program's state; the labels are for it. At all of them the program is at ThreadState::target.
 extern "C" {
 void contrafact_translate_slow();
-extern const char contrafact_translate_switched[], contrafact_translate_flags_saved[], contrafact_translate_blocked[],
-    contrafact_translate_unblocked[], contrafact_translate_slow_end[];
+extern const char contrafact_translate_saved[], contrafact_translate_blocked[], contrafact_translate_unblocked[],
+    contrafact_translate_slow_end[];
 // All but those that an instruction raises: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 extern const uint64_t contrafact_translate_blocked_signals __attribute__((visibility("hidden")));
 const uint64_t contrafact_translate_blocked_signals =
@@ -78,10 +78,10 @@ __attribute__((visibility("hidden"), used)) void contrafact_translate_serve(Thre
 }
 __asm__(R"(
   .text
-  .hidden contrafact_translate_slow, contrafact_translate_switched, contrafact_translate_flags_saved
-  .hidden contrafact_translate_blocked, contrafact_translate_unblocked, contrafact_translate_slow_end
-  .globl contrafact_translate_switched, contrafact_translate_flags_saved, contrafact_translate_blocked
-  .globl contrafact_translate_unblocked, contrafact_translate_slow_end
+  .hidden contrafact_translate_slow, contrafact_translate_saved, contrafact_translate_blocked
+  .hidden contrafact_translate_unblocked, contrafact_translate_slow_end
+  .globl contrafact_translate_saved, contrafact_translate_blocked, contrafact_translate_unblocked
+  .globl contrafact_translate_slow_end
   .globl contrafact_translate_slow
   .type contrafact_translate_slow, @function
 contrafact_translate_slow:
@@ -100,20 +100,19 @@ contrafact_translate_slow:
   movq %r13, 4200(%rax)
   movq %r14, 4208(%rax)
   movq %r15, 4216(%rax)
-  movq %rax, %rsp
-contrafact_translate_switched:
-  pushfq
-  popq 4224(%rax)
-contrafact_translate_flags_saved:
-  cld
+contrafact_translate_saved:
   movq %rax, %rbx
-  movl $14, %eax  # rt_sigprocmask(SIG_BLOCK, &blocked, &signal_mask, 8)
-  xorl %edi, %edi
+  movl $14, %eax  # rt_sigprocmask(SIG_BLOCK, &blocked, &signal_mask, 8): on the program's stack, leaves the flags alone
+  movl $0, %edi
   leaq contrafact_translate_blocked_signals(%rip), %rsi
   leaq 4240(%rbx), %rdx
   movl $8, %r10d
   syscall
 contrafact_translate_blocked:
+  movq %rbx, %rsp
+  pushfq
+  popq 4224(%rbx)
+  cld
   movl 4232(%rbx), %eax
   xorl %edx, %edx
   xsave64 (%rbx)
@@ -445,11 +444,8 @@ bool fix_slow_path(uint64_t pc, uint64_t stub, greg_t* registers) {
   const bool leaves = pc >= at(contrafact_translate_unblocked) && pc < at(contrafact_translate_slow_end);
   if (!enters && !leaves) return false;
   const Thread& thread = *t_thread.thread;
-  if (leaves || (pc >= at(contrafact_translate_switched) && pc <= at(contrafact_translate_blocked))) {
+  if (leaves || (pc >= at(contrafact_translate_saved) && pc <= at(contrafact_translate_blocked))) {
     for (size_t i = 0; i < kRegisters; ++i) registers[kContextOrder[i]] = static_cast<greg_t>(thread.registers[i]);
-  }
-  if (pc > at(contrafact_translate_flags_saved) && pc <= at(contrafact_translate_blocked)) {
-    registers[REG_EFL] = static_cast<greg_t>(thread.flags);
   }
   if (enters) registers[REG_RAX] = static_cast<greg_t>(t_thread.slot[3]);
   return true;

@@ -295,6 +295,25 @@ int fibonacci(int n) {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
+extern "C" {
+void contrafact_test_tail_call();
+void (*contrafact_test_tail)() = [] {};
+}
+__asm__(R"(
+  .text
+  .p2align 4
+contrafact_test_tail_call:
+  jmpq *contrafact_test_tail(%rip)
+  .p2align 4
+)");
+
+// It looks like a stub of the linkage table, but anybody may write the variable.
+TEST(Control, ATailCallReadsItsVariable) {
+  const Gathered gathered = translated(contrafact_test_tail_call);
+  EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(flags_on(gathered, contrafact_test_tail), kReadOnly);
+}
+
 TEST(Control, DeepCalls) {
   int out = 0;
   const Gathered gathered = translated([&] { out = fibonacci(20); });
@@ -333,115 +352,6 @@ TEST(Control, Longjmp) {
   });
   EXPECT_EQ(rounds, 3);
   EXPECT_EQ(gathered.left, Reason::none);
-}
-
-volatile sig_atomic_t g_handled;
-volatile bool g_saw_cache;
-void handler(int, siginfo_t*, void* context) {
-  auto* machine = static_cast<ucontext_t*>(context);
-  test_translator().fix_context(machine);
-  if (test_translator().is_in_cache(static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_RIP]))) g_saw_cache = true;
-  g_handled = g_handled + 1;
-}
-
-// Signals at every place of translated code: whatever the handler interrupts goes on natively, with the right
-// registers.
-TEST(Signals, FindTheProgramsOwnState) {
-  struct sigaction action{}, before;
-  action.sa_sigaction = handler;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigaction(SIGPROF, &action, &before);
-  const itimerval every{{0, 211}, {0, 211}};
-  setitimer(ITIMER_PROF, &every, nullptr);
-  uint64_t expected = 0;
-  const auto work = [](uint64_t& sum) {
-    for (uint64_t i = 0; i < 300; ++i) {
-      std::vector<uint64_t> numbers(64);
-      std::iota(numbers.begin(), numbers.end(), i);
-      char text[64];
-      snprintf(text, sizeof text, "%lu %s", i, "x");
-      for (const uint64_t n : numbers) sum = sum * 31 + n + static_cast<uint64_t>(text[0]);
-    }
-  };
-  work(expected);
-  int interrupted = 0;
-  for (int round = 0; round < 400; ++round) {
-    uint64_t sum = 0;
-    const Gathered gathered = translated([&] { work(sum); });
-    ASSERT_EQ(sum, expected);
-    interrupted += gathered.left == Reason::signal;
-  }
-  setitimer(ITIMER_PROF, nullptr, nullptr);
-  const itimerval never{};
-  setitimer(ITIMER_PROF, &never, nullptr);
-  sigaction(SIGPROF, &before, nullptr);
-  EXPECT_GT(g_handled, 10);
-  EXPECT_GT(interrupted, 5);
-}
-
-std::atomic<int> g_on_private_stack{0};
-void stack_handler(int number, siginfo_t* info, void* context) {
-  handler(number, info, context);
-  const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
-  const auto sp = static_cast<uint64_t>(machine.gregs[REG_RSP]);
-  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (sp - here > 1 << 20 || t_thread.mode == Mode::slow) g_on_private_stack = g_on_private_stack + 1;
-}
-
-// Code that needs C++ all the time: no handler ever finds itself on the translator's stack, or C++ at work.
-TEST(Signals, DoNotInterruptTheTranslator) {
-  struct sigaction action{}, before;
-  action.sa_sigaction = stack_handler;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigaction(SIGPROF, &action, &before);
-  const itimerval every{{0, 101}, {0, 101}};
-  setitimer(ITIMER_PROF, &every, nullptr);
-  static uint64_t bits[4];
-  const int handled_before = g_handled;
-  int interrupted = 0;
-  for (int round = 0; round < 3000; ++round) {
-    uint64_t sum = 0;
-    const Gathered gathered = translated([&] {
-      for (uint64_t i = 0; i < 200; ++i) {
-        __asm__ volatile("btsq %1, %0" : "+m"(bits[0]) : "r"(i % 256) : "cc", "memory");
-        sum = sum * 31 + i;
-      }
-    });
-    uint64_t expected = 0;
-    for (uint64_t i = 0; i < 200; ++i) expected = expected * 31 + i;
-    ASSERT_EQ(sum, expected);
-    interrupted += gathered.left == Reason::signal;
-  }
-  const itimerval never{};
-  setitimer(ITIMER_PROF, &never, nullptr);
-  sigaction(SIGPROF, &before, nullptr);
-  EXPECT_GT(g_handled, handled_before);
-  EXPECT_GT(interrupted, 0);
-  EXPECT_EQ(g_on_private_stack, 0);
-}
-
-sigjmp_buf g_jump;
-void fault_handler(int, siginfo_t*, void* context) {
-  test_translator().fix_context(static_cast<ucontext_t*>(context));
-  siglongjmp(g_jump, 1);
-}
-
-TEST(Signals, FaultsAndJumpsOut) {
-  struct sigaction action{}, before;
-  action.sa_sigaction = fault_handler;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGSEGV, &action, &before);
-  int survived = 0;
-  for (int i = 0; i < 5; ++i) {
-    if (sigsetjmp(g_jump, 1) == 0) {
-      translated([] { *static_cast<volatile int*>(nullptr) = 1; });
-    } else {
-      end_abandoned();
-      ++survived;
-    }
-  }
-  sigaction(SIGSEGV, &before, nullptr);
-  EXPECT_EQ(survived, 5);
 }
 
 TEST(SystemCalls, WhatTheKernelWritesIsInTheSet) {
@@ -486,18 +396,22 @@ TEST(SystemCalls, AddressesOfSocketsHaveTheLengthThatTheKernelSays) {
 }
 
 // A child of vfork uses its parent's memory: what it meets says nothing of its parent.
+__attribute__((noinline)) void do_nothing() {
+  __asm__ volatile("");
+}
+
 TEST(SystemCalls, VforkLeavesTheParentAsItIs) {
   static uint64_t entered;
   const pid_t child = vfork();
   if (child == 0) {
-    entered = test_translator().enter(reinterpret_cast<uint64_t>(&touch_globals));
+    entered = test_translator().enter(reinterpret_cast<uint64_t>(&do_nothing));
     t_thread.mode = Mode::native;
     test_translator().refresh();
     _exit(0);
   }
   waitpid(child, nullptr, 0);
   EXPECT_TRUE(test_translator().is_in_cache(entered));
-  EXPECT_EQ(translated(touch_globals).left, Reason::none);
+  EXPECT_EQ(translated(do_nothing).left, Reason::none);
 }
 
 TEST(SystemCalls, ForkRunsNatively) {
