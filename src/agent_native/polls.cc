@@ -21,6 +21,7 @@ CONTRAFACT_INTERPOSE(int, ppoll, (pollfd * fds, nfds_t count, const timespec* ti
 CONTRAFACT_INTERPOSE(int, select, (int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* timeout)) {
   CONTRAFACT_CALLED;
   for (fd_set* set : {reads, writes, others}) called_.wrote(set, static_cast<size_t>(count + 7) / 8);
+  called_.wrote(timeout, sizeof *timeout);  // gets what is left of it
   if (timeout && timeout->tv_sec == 0 && timeout->tv_usec == 0)
     return real().select(count, reads, writes, others, timeout);
   return block(BlockReason::poll, CONTRAFACT_SITE,

@@ -243,6 +243,11 @@ void detach_sets() {
   delete thread;
 }
 
+void sets_interrupted() {
+  SetsThread* thread = t_sets;
+  if (thread && thread->observing && !g_instrumented.load(std::memory_order_relaxed)) thread->tainted = true;
+}
+
 void SetsCall::begin(uint64_t* slot) {
   SetsThread* thread = t_sets;
   if (!thread || t_local.inside) return;  // inside: the recorder's own call

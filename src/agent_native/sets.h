@@ -56,6 +56,10 @@ void invalidate_sets_by(const long* call, long result);
 void attach_sets();
 void detach_sets();
 
+// A signal's handler of the program runs on the current thread, which was not in translated code: in an interposer, or
+// in what that called. What it accesses is not observed.
+void sets_interrupted();
+
 // An event with a LOCK is about to be appended: ends the segment before it. `taken`: it makes the thread hold the lock.
 void sets_before_event(recorder::Client* client, format::EventKind kind, int64_t time_ns, uint64_t lock_word,
                        bool taken);

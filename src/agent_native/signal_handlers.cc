@@ -47,7 +47,7 @@ std::atomic<Handler> g_handlers[kSignals];
 // A handler of one argument does not mind three. The kernel hands over the context whether SA_SIGINFO asks for it or
 // not, so the program's flags stay what they are.
 void on_signal(int number, siginfo_t* info, void* context) {
-  g_translator.load(std::memory_order_relaxed)->fix_context(static_cast<ucontext_t*>(context));
+  if (!g_translator.load(std::memory_order_relaxed)->fix_context(static_cast<ucontext_t*>(context))) sets_interrupted();
   if (const Handler handler = g_handlers[number].load(std::memory_order_acquire)) handler(number, info, context);
 }
 

@@ -2,6 +2,7 @@
 
 #include <muParser.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -44,7 +45,7 @@ DerivedMetric::~DerivedMetric() = default;
 base::Result<DerivedMetric> DerivedMetric::compile(const std::string& expression, std::vector<std::string> names) {
   const auto fail = [&](const std::string& what, size_t position) {
     return base::Error{"metric expression \"" + expression + "\": " + what + " at character " +
-                       std::to_string(position + 1) + "; metrics are " + joined(names)};
+                       std::to_string(position + 1)};
   };
   if (expression.find_first_not_of(" \t") == std::string::npos)
     return base::Error{"metric expression is empty; metrics are " + joined(names)};
@@ -60,9 +61,12 @@ base::Result<DerivedMetric> DerivedMetric::compile(const std::string& expression
     if (state->parser.GetNumResults() != 1) return fail("more than one expression", expression.find(','));
   } catch (const mu::Parser::exception_type& e) {
     const auto position = static_cast<int64_t>(e.GetPos());  // its type differs between versions; -1: not known
-    const size_t at = position < 0 ? expression.size() : static_cast<size_t>(position);
-    if (e.GetCode() == mu::ecUNASSIGNABLE_TOKEN) return fail("unknown name \"" + e.GetToken() + "\"", at);
-    return fail(e.GetMsg(), at);
+    const size_t at = position < 0 ? expression.size() : std::min(expression.size(), static_cast<size_t>(position));
+    if (e.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
+      return base::Error{fail("unknown name \"" + e.GetToken() + "\"", at).message + "; metrics are " + joined(names)};
+    }
+    const std::string what = e.GetMsg();  // most end in " at position N", counted from 0
+    return fail(what.substr(0, what.find(" at position")), at);
   }
   state->names = std::move(names);
   return DerivedMetric(std::move(state));

@@ -251,6 +251,18 @@ TEST(TraceInput, ATextThatIsNoTraceIsNotTakenForOne) {
   EXPECT_EQ(answer_to({"info", slip.c_str()}).err, "contrafact: " + slip + ": line 3: no thread \"mian\"\n");
 }
 
+TEST(Options, WhatCannotBeIsRefused) {
+  Folder folder;
+  std::string trace = folder.file("t.txt", "thread main\n0 main thread_begin\n5 main thread_end\n");
+  Answer answer = answer_to({"compare", trace.c_str(), trace.c_str(), "--metrics", "waits", "--metrics", "wits"});
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_EQ(answer.err, "contrafact: --metrics: there is no metric 'wits'; contrafact metrics lists them\n");
+  answer = answer_to({"export", trace.c_str(), "--format", "json", "--what", "tasks"});
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_EQ(answer.err, "contrafact: --what is for csv: json is of the whole trace\n");
+  EXPECT_EQ(answer_to({"record", "--sets=1s/100ms", "--", "true"}).status, 1);
+}
+
 TEST(TraceInput, QuietKeepsNotesToItself) {
   Folder folder;
   std::string lossy = folder.file("lossy.txt", "thread main\nloss 3\n0 main thread_begin\n5 main thread_end\n");

@@ -19,7 +19,7 @@ namespace contrafact::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "contrafact records one run of a JVM program and predicts what restructuring its tasks would gain.\n"
+    "contrafact records one run of a program and predicts what changes of its concurrency would gain.\n"
     "\n"
     "    contrafact record -o run.cft -- java -jar service.jar\n"
     "    contrafact advise run.cft\n";

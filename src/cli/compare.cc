@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -43,6 +44,14 @@ const std::vector<std::string> kShown{"duration",      "peak_occupied",  "mean_o
                                       "waiting_share", "copies_by_peak", "copies_by_mean", "utilisation",
                                       "queue_peak",    "tasks_run",      "waits"};
 
+std::string unknown_metric(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::none_of(analysis::metric_specs(), [&](const auto& spec) { return spec.name == name; }))
+      return name;
+  }
+  return {};
+}
+
 Cell relative(double value, double base) {
   if (base == 0) return value == 0 ? Cell(0.0) : Cell();
   return (value - base) / std::fabs(base);
@@ -62,7 +71,6 @@ table::Table side_by_side(const std::vector<Compared>& runs, const std::vector<s
     }
     table.add_row(std::move(row));
   }
-  table.set_empty_reason("no metric has the names given by --metrics; contrafact metrics lists them");
   return table;
 }
 
@@ -124,6 +132,9 @@ int write_pictures(const std::vector<Compared>& runs, const table::Table& metric
 }
 
 int run(const Options& options, const Session& session) {
+  if (const std::string unknown = unknown_metric(options.metrics); !unknown.empty()) {
+    return fail(kExitUsage, fmt::format("--metrics: there is no metric '{}'; contrafact metrics lists them", unknown));
+  }
   std::vector<Compared> runs;
   for (const std::string& path : options.paths) {
     std::optional<model::Trace> trace = load_trace(path, session);

@@ -44,6 +44,11 @@ void check_agent(Report& report, const Session& session) {
   base::Result<Installation> found = find_installation(session.self);
   if (found) {
     report.add("agent", State::ok, found->agent_library);
+    if (!found->native_library.empty())
+      report.add("native agent", State::ok, found->native_library);
+    else
+      report.add("native agent", State::limited, "no libcontrafact_native.so beside it",
+                 "only JVM programs can be recorded; build or install contrafact again");
   } else {
     report.add("agent", State::missing, found.error().message, "build or install contrafact again");
   }

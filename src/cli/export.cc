@@ -21,6 +21,7 @@ struct Options {
   std::string path;
   std::string format;
   std::string what = "thread-use";
+  const CLI::Option* what_given = nullptr;
   std::string output = "-";
   std::string window = "run";
 };
@@ -51,6 +52,9 @@ int run(const Options& options, const Session& session) {
   if (options.format == "cft" && options.output == "-") {
     return fail(kExitUsage, "a cft file cannot be written to standard output; give a name with -o");
   }
+  if (options.format != "csv" && options.what_given->count() > 0) {
+    return fail(kExitUsage, fmt::format("--what is for csv: {} is of the whole trace", options.format));
+  }
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
   std::string content;
@@ -79,9 +83,10 @@ Run declare(CLI::App& app) {
                  "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       ->required()
       ->check(one_of({"csv", "json", "text", "cft", "perfetto"}));
-  app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
-      ->check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
-      ->capture_default_str();
+  options->what_given =
+      app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
+          ->check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
+          ->capture_default_str();
   app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
   add_window_option(app, options->window);
   return [options](Session& session) { return run(*options, session); };

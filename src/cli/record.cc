@@ -113,9 +113,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
                      options.exclude};
   if (!options.sets.empty()) {
     if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
-    base::Result<std::string> sets = sets_option(options.sets);
-    if (!sets) return sets.error();
-    agent.sets = *sets;
+    agent.sets = *sets_option(options.sets);
   }
   if (preparation.native) {
     const char* before = std::getenv("LD_PRELOAD");
@@ -219,8 +217,16 @@ int run(const Options& options, const Session& session) {
                 fmt::format("--memory: {} bytes are too little for the buffers; give at least {}M, better 64M",
                             options.memory_bytes, kBufferBytesMin >> 20));
   }
+  if (!options.sets.empty()) {
+    if (base::Result<std::string> sets = sets_option(options.sets); !sets) {
+      return fail(kExitUsage, sets.error().message);
+    }
+  }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
+  if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
+    note(session, "--include, --exclude and --config choose methods of a JVM; of a native program none are recorded");
+  }
   std::vector<std::string> environment = preparation.plan.environment;
   if (!preparation.jdk && !preparation.native) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);

@@ -63,8 +63,9 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   double bytes = static_cast<double>(reader->byte_count());
   const std::string done =
       counter.native ? count(counter.locks_taken) + " locks taken" : count(counter.tasks) + " tasks run";
-  std::string out = fmt::format("contrafact: {}: {} events, {}, {} threads, {}", path, count(counter.events), done,
-                                count(counter.threads), table::bytes_text(bytes));
+  std::string out =
+      fmt::format("contrafact: {}: {} events, {}, {} {}, {}", path, count(counter.events), done, count(counter.threads),
+                  counter.threads == 1 ? "thread" : "threads", table::bytes_text(bytes));
   if (counter.events > 0) {
     out += fmt::format(" ({} bytes an event)", table::number_text(bytes / static_cast<double>(counter.events)));
   }

@@ -242,7 +242,6 @@ table::Table parts_table(const Outcome& outcome) {
                    median_of(parts, [](const ProcessRun& r) { return r.result.out_of_order; }),
                    static_cast<int64_t>(orders.size()), foreign});
   }
-  table.set_empty_reason("nothing was replayed");
   return table;
 }
 
@@ -331,7 +330,7 @@ int run(const Options& options, const Session& session) {
     text = json_of(options, *trace, outcome);
   } else {
     text = table::render_text(methods_table(*trace, outcome), session.out);
-    if (!options.no_threads) text += "\n" + table::render_text(parts_table(outcome), session.out);
+    if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);
   }
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);

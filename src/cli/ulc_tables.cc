@@ -194,9 +194,9 @@ const table::Schema kLockRemediesSchema{
      {"free_order_interval", "interval", Type::interval, Unit::ratio,
       "Of that, over simulations with drawn hand-overs."},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
-      "Estimated: locks are had in the recorded order, cores are no limit.", 1},
+      "Estimated: locks are had in the recorded order, cores are no limit.", 2},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,
       "Estimated: these locks order only what conflicts, cores are no limit. No other use of them gains more.", 3},
-     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 5}}};
+     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 1}}};
 
 }  // namespace contrafact::cli

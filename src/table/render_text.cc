@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "table/render.h"
 #include "table/value_text.h"
@@ -50,12 +51,23 @@ void shrink(Layout& layout, const Schema& schema, size_t width) {
   }
 }
 
-// Hides the column that is to go first. False if all that are left must stay.
-bool hide_one(Layout& layout, const Schema& schema) {
+// Whether no row has anything in the column.
+bool is_blank(const Table& table, size_t column) {
+  return std::ranges::all_of(table.rows(),
+                             [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
+}
+
+// Hides the column that is to go first: one that says nothing, or else that of the highest order. False if all that are
+// left must stay.
+bool hide_one(Layout& layout, const Table& table) {
+  const Schema& schema = table.schema();
+  const auto order = [&](size_t column) {
+    return is_blank(table, column) ? UINT_MAX : unsigned{schema.columns[column].hide_order};
+  };
   size_t first = schema.columns.size();
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     if (layout.hidden[c] || schema.columns[c].hide_order == 0) continue;
-    if (first == schema.columns.size() || schema.columns[c].hide_order >= schema.columns[first].hide_order) first = c;
+    if (first == schema.columns.size() || order(c) >= order(first)) first = c;
   }
   if (first == schema.columns.size()) return false;
   layout.hidden[first] = true;
@@ -83,7 +95,7 @@ Layout lay_out(const Table& table, const TextStyle& style) {
   for (;;) {
     layout.widths = natural;
     shrink(layout, schema, style.width);
-    if (total_width(layout) <= style.width || !hide_one(layout, schema)) return layout;
+    if (total_width(layout) <= style.width || !hide_one(layout, table)) return layout;
   }
 }
 

@@ -63,7 +63,8 @@ struct Column {
   Type type = Type::text;
   Unit unit = Unit::none;
   std::string_view description;  // one sentence
-  // Columns with the highest number are hidden first when a terminal is too narrow; 0 is never hidden.
+  // Columns with the highest number are hidden first when a terminal is too narrow, those that are empty before all; 0
+  // is never hidden.
   uint8_t hide_order = 0;
 };
 

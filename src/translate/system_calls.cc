@@ -1,5 +1,7 @@
 #include "translate/system_calls.h"
 
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -143,7 +145,7 @@ constexpr Effect kEffects[] = {
     {SYS_prlimit64, {{constant, 2, kIn, 0, sizeof(rlimit)}, {constant, 3, kOut, 0, sizeof(rlimit)}}},
     {SYS_getrlimit, {{constant, 1, kOut, 0, sizeof(rlimit)}}},
     {SYS_uname, {{constant, 0, kOut, 0, sizeof(utsname)}}},
-    {SYS_fcntl, {}},  // but for locks of files, whose description is on the stack as a rule
+    {SYS_fcntl, {}},  // a lock's description, which it reads, is on the stack as a rule
     {SYS_dup, {}},
     {SYS_dup2, {}},
     {SYS_dup3, {}},
@@ -204,6 +206,25 @@ constexpr Effect kEffects[] = {
 constexpr long kLeave[] = {SYS_clone,           SYS_clone3,  SYS_fork,       SYS_vfork,        SYS_execve,
                            SYS_execveat,        SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_arch_prctl,
                            SYS_set_tid_address, SYS_unshare, SYS_seccomp,    SYS_ptrace};
+
+// Most operations only compare a word.
+bool futex_writes(long operation) {
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAKE:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_WAKE_BITSET:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool fcntl_writes(long command) {
+  return command == F_GETLK || command == F_OFD_GETLK || command == F_GETOWN_EX;
+}
 
 const Effect* find(long number) {
   for (const Effect& effect : kEffects) {
@@ -270,11 +291,14 @@ void add_piece(const Piece& piece, const long* arguments, long result, Segment& 
 
 }  // namespace
 
-SystemCallKind system_call_kind(long number) {
+SystemCallKind system_call_kind(const long* call) {
+  const long number = call[0];
   for (const long leave : kLeave) {
     if (number == leave) return SystemCallKind::leave;
   }
-  return find(number) ? SystemCallKind::known : SystemCallKind::unknown;
+  const bool is_known = find(number) != nullptr && !(number == SYS_futex && futex_writes(call[2])) &&
+                        !(number == SYS_fcntl && fcntl_writes(call[2]));
+  return is_known ? SystemCallKind::known : SystemCallKind::unknown;
 }
 
 // A call that failed may have read its arguments; what they point to may not be readable, so nothing is said of it.

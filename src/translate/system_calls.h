@@ -15,7 +15,8 @@ enum class SystemCallKind : uint8_t {
   leave,    // it must not run in translated code: it makes, replaces or ends threads and processes, or a signal's frame
 };
 
-SystemCallKind system_call_kind(long number);
+// `call`: the number and six arguments.
+SystemCallKind system_call_kind(const long* call);
 
 // Adds what the call did, once it has returned `result`. `call`: the number and six arguments.
 void add_system_call_accesses(const long* call, long result, Segment& segment);

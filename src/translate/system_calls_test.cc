@@ -1,7 +1,9 @@
 #include "translate/system_calls.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -77,10 +79,19 @@ TEST(SystemCalls, NullArgumentsAreNotFollowed) {
 }
 
 TEST(SystemCalls, Kinds) {
-  EXPECT_EQ(system_call_kind(SYS_read), SystemCallKind::known);
-  EXPECT_EQ(system_call_kind(SYS_ioctl), SystemCallKind::unknown);
+  const auto kind_of = [](long number, long second = 0) {
+    const long call[7] = {number, 0, second};
+    return system_call_kind(call);
+  };
+  EXPECT_EQ(kind_of(SYS_read), SystemCallKind::known);
+  EXPECT_EQ(kind_of(SYS_ioctl), SystemCallKind::unknown);
+  EXPECT_EQ(kind_of(SYS_futex, FUTEX_WAIT_PRIVATE), SystemCallKind::known);
+  EXPECT_EQ(kind_of(SYS_futex, FUTEX_WAKE_OP_PRIVATE), SystemCallKind::unknown);
+  EXPECT_EQ(kind_of(SYS_futex, FUTEX_LOCK_PI_PRIVATE), SystemCallKind::unknown);
+  EXPECT_EQ(kind_of(SYS_fcntl, F_GETFL), SystemCallKind::known);
+  EXPECT_EQ(kind_of(SYS_fcntl, F_GETLK), SystemCallKind::unknown);
   for (const long number : {SYS_fork, SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn}) {
-    EXPECT_EQ(system_call_kind(number), SystemCallKind::leave) << number;
+    EXPECT_EQ(kind_of(number), SystemCallKind::leave) << number;
   }
 }
 

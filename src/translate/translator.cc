@@ -273,7 +273,7 @@ void Translator::note(const void* begin, uint64_t length_bytes, uint32_t flags) 
 }
 
 void Translator::note_system_call(const long* call, long result) {
-  if (system_call_kind(call[0]) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
+  if (system_call_kind(call) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   add_system_call_accesses(call, result, t_thread.thread->segment);
 }
 
@@ -361,7 +361,7 @@ bool Translator::before_system_call(Thread& thread) {
   thread.system_call[0] = static_cast<long>(thread.registers[rax]);
   constexpr Register kArguments[] = {rdi, rsi, rdx, r10, r8, r9};
   for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
-  const SystemCallKind kind = system_call_kind(thread.system_call[0]);
+  const SystemCallKind kind = system_call_kind(thread.system_call);
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   return kind != SystemCallKind::leave;
 }

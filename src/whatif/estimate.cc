@@ -69,9 +69,13 @@ base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const
                       label(told->waits_for))};
 }
 
+int64_t Estimator::duration_of(int64_t end_ns) const {
+  return (end_ns == graph::kNever ? dag_->trace->end_ns() : end_ns + epilogue_ns_) - begin_ns_;
+}
+
 Figures Estimator::figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const {
   Figures figures;
-  figures.duration_ns = end_ns + epilogue_ns_ - begin_ns_;
+  figures.duration_ns = duration_of(end_ns);
   const double duration = std::max<double>(1.0, static_cast<double>(figures.duration_ns));
   figures.mean_active = static_cast<double>(active_ns) / duration;
   figures.mean_waiting = static_cast<double>(waiting_ns) / duration;
@@ -167,7 +171,7 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
       const graph::Propagated& bound =
           scratch.propagator.run(*placements, {.latencies = latencies, .visits_max = limit});
       if (bound.gave_up || !bound.stuck.empty()) continue;
-      const int64_t duration_ns = bound.end_ns + epilogue_ns_ - begin_ns_;
+      const int64_t duration_ns = duration_of(bound.end_ns);
       estimate.duration_low_ns = std::min(estimate.duration_low_ns, duration_ns);
       estimate.duration_high_ns = std::max(estimate.duration_high_ns, duration_ns);
     }

@@ -97,6 +97,7 @@ class Estimator {
   base::Error too_much_work() const;
   uint64_t visits_max() const { return kVisitsFactor * (dag_->vertices.size() + dag_->bodies.size()); }
   Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
+  int64_t duration_of(int64_t end_ns) const;  // kNever: nothing runs but what was recorded
   Figures figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const;
 
   std::unique_ptr<graph::TraceDag> dag_;

@@ -89,6 +89,17 @@ TEST(Estimate, UnchangedGivesTheRecordedTrace) {
   EXPECT_EQ(base.peak_active, 1u);
 }
 
+TEST(Estimate, OfARunWithoutTasks) {
+  const Trace trace = parsed("thread main\n0 main thread_begin\n700 main thread_end\n");
+  const Estimator estimator = made(trace);
+  base::Result<Estimate> estimate = estimator.estimate({}, {.interval = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_EQ(estimator.base().duration_ns, 700);
+  EXPECT_EQ(estimate->figures.duration_ns, 700);
+  EXPECT_EQ(estimate->duration_low_ns, 700);
+  EXPECT_EQ(estimate->duration_high_ns, 700);
+}
+
 TEST(Estimate, InlineOfFigure2) {
   // The body takes its 61 ns from 10 on; handing out cost 2, which goes; so main asks at 71, gets it at once, and has
   // 10 ns to the method's end and 10 more to its own.

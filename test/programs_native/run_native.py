@@ -303,13 +303,16 @@ def ulc():
 def sets_everywhere():
     """Whatever programs do in critical sections, it goes as ever; all that can be complete is."""
     whole = {"jumps"}
-    for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_flags", "signal_jumps", "forks",
+    for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_flags", "signal_jumps",
+                 "interrupted_call", "forks",
                  "libraries", "handed_over", "ends_inside"]:
         recording = Recording("sections", case, options=["--sets"])
         facts = recording.json("info")["facts"]
         check("sets.segments.complete" in facts, f"{case}: {facts}")
         if case == "signals":
             check(int(facts["sets.left.signal"]) > 5, f"{case}: {facts}")
+        if case == "interrupted_call":
+            check(facts.get("sets.segments.signal") == "1", f"{case}: {facts}")
         if case in whole:
             check(facts["sets.segments.incomplete"] == "0", f"{case}: {facts}")
             check(int(facts["sets.segments.complete"]) >= 20, f"{case}: {facts}")

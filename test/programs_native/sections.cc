@@ -165,6 +165,32 @@ void signal_flags() {
   printf("handled %d\n", int(ticks));
 }
 
+// A handler that runs while its thread is in a call of the C library: what it accesses belongs to the section.
+int handlers_pipe[2];
+void interrupted_call() {
+  if (pipe(handlers_pipe) != 0) return;
+  struct sigaction action{};
+  action.sa_handler = [](int) {
+    shared_value = shared_value + 1;
+    if (write(handlers_pipe[1], "x", 1) != 1) abort();
+  };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &action, nullptr);
+  const pthread_t self = pthread_self();
+  std::thread other([self] {
+    while (!waiting) usleep(1000);
+    usleep(20'000);
+    pthread_kill(self, SIGUSR2);
+  });
+  char byte;
+  mutex.lock();
+  waiting = true;
+  const ssize_t got = read(handlers_pipe[0], &byte, 1);
+  mutex.unlock();
+  other.join();
+  printf("got %zd value %ld\n", got, shared_value);
+}
+
 // A handler that takes locks and leaves by siglongjmp.
 sigjmp_buf jump_out;
 std::mutex handlers_mutex;
@@ -273,6 +299,7 @@ const struct {
     {"jumps", jumps},
     {"signals", signals},
     {"signal_flags", signal_flags},
+    {"interrupted_call", interrupted_call},
     {"signal_jumps", signal_jumps},
     {"forks", forks},
     {"libraries", libraries},
