@@ -42,9 +42,9 @@ SIZES = {
     "javac": Size(["com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
                    "-sourcepath", "source", "-d", "out", "@files:200"],
                   [], "com.sun.tools.javac.comp."),  # one file needs most of the others: too much for the naive way
-    "lucene": Size(["20000", "1000"], ["300", "20"]),
+    "lucene": Size(["12000", "600"], ["300", "20"]),
     "smile": Size(["10000", "60", "90"], ["500", "5", "5"], "smile.base.", threads=True),
-    "tomcat": Size(["8000"], ["100"]),
+    "tomcat": Size(["4000"], ["100"]),
 }
 
 
@@ -311,7 +311,7 @@ def report(measured, full, rounds, command):
     names = ", ".join(f"`{m.program.name}`" for m in threaded)
     text = figures.paragraph(f"""Work time, from which the JVM's start is left out, and which ends when the last buffer has been
         processed. Speed-ups are over the sequential analysis: the same probes, which count at every event in lock-free tables,
-        one for each core (`--processor direct`). Medians of {rounds} round{'' if rounds == 1 else 's'}; what all is compared to
+        four for each core (`--processor direct`). Medians of {rounds} round{'' if rounds == 1 else 's'}; what all is compared to
         was run after every {PLAIN_EVERY} others. No run lost an event, or it is among the problems; the programs of which it can
         be expected made the same calls in all runs.""")
     text += verdict(measured, threaded) + "\n\n"
