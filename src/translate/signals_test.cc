@@ -24,15 +24,34 @@ void handler(int, siginfo_t*, void* context) {
   g_handled = g_handled + 1;
 }
 
+// While it lives, SIGPROF comes after every `every_us` of CPU time.
+class ProfilingSignals {
+ public:
+  ProfilingSignals(void (*on_signal)(int, siginfo_t*, void*), suseconds_t every_us) {
+    struct sigaction action{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(SIGPROF, &action, &before_);
+    set_timer(every_us);
+  }
+  ~ProfilingSignals() {
+    set_timer(0);
+    sigaction(SIGPROF, &before_, nullptr);
+  }
+
+ private:
+  static void set_timer(suseconds_t every_us) {
+    const itimerval timer{{0, every_us}, {0, every_us}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+  }
+  struct sigaction before_{};
+};
+
 // Signals at every place of translated code: whatever the handler interrupts goes on natively, with the right
 // registers.
 TEST(Signals, FindTheProgramsOwnState) {
-  struct sigaction action{}, before;
-  action.sa_sigaction = handler;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigaction(SIGPROF, &action, &before);
-  const itimerval every{{0, 211}, {0, 211}};
-  setitimer(ITIMER_PROF, &every, nullptr);
+  g_saw_cache = false;
+  int interrupted = 0;
   uint64_t expected = 0;
   const auto work = [](uint64_t& sum) {
     for (uint64_t i = 0; i < 300; ++i) {
@@ -44,19 +63,18 @@ TEST(Signals, FindTheProgramsOwnState) {
     }
   };
   work(expected);
-  int interrupted = 0;
-  for (int round = 0; round < 400; ++round) {
-    uint64_t sum = 0;
-    const Gathered gathered = translated([&] { work(sum); });
-    ASSERT_EQ(sum, expected);
-    interrupted += gathered.left == Reason::signal;
+  {
+    const ProfilingSignals signals(handler, 211);
+    for (int round = 0; round < 400; ++round) {
+      uint64_t sum = 0;
+      const Gathered gathered = translated([&] { work(sum); });
+      ASSERT_EQ(sum, expected);
+      interrupted += gathered.left == Reason::signal;
+    }
   }
-  setitimer(ITIMER_PROF, nullptr, nullptr);
-  const itimerval never{};
-  setitimer(ITIMER_PROF, &never, nullptr);
-  sigaction(SIGPROF, &before, nullptr);
   EXPECT_GT(g_handled, 10);
   EXPECT_GT(interrupted, 5);
+  EXPECT_FALSE(g_saw_cache);
 }
 
 std::atomic<int> g_on_private_stack{0};
@@ -70,32 +88,26 @@ void stack_handler(int number, siginfo_t* info, void* context) {
 
 // Code that needs C++ all the time: no handler ever finds itself on the translator's stack, or C++ at work.
 TEST(Signals, DoNotInterruptTheTranslator) {
-  struct sigaction action{}, before;
-  action.sa_sigaction = stack_handler;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigaction(SIGPROF, &action, &before);
-  const itimerval every{{0, 101}, {0, 101}};
-  setitimer(ITIMER_PROF, &every, nullptr);
   static uint64_t bits[4];
   const int handled_before = g_handled;
   g_saw_cache = false;
   int interrupted = 0;
-  for (int round = 0; round < 3000; ++round) {
-    uint64_t sum = 0;
-    const Gathered gathered = translated([&] {
-      for (uint64_t i = 0; i < 200; ++i) {
-        __asm__ volatile("btsq %1, %0" : "+m"(bits[0]) : "r"(i % 256) : "cc", "memory");
-        sum = sum * 31 + i;
-      }
-    });
-    uint64_t expected = 0;
-    for (uint64_t i = 0; i < 200; ++i) expected = expected * 31 + i;
-    ASSERT_EQ(sum, expected);
-    interrupted += gathered.left == Reason::signal;
+  {
+    const ProfilingSignals signals(stack_handler, 101);
+    for (int round = 0; round < 3000; ++round) {
+      uint64_t sum = 0;
+      const Gathered gathered = translated([&] {
+        for (uint64_t i = 0; i < 200; ++i) {
+          __asm__ volatile("btsq %1, %0" : "+m"(bits[0]) : "r"(i % 256) : "cc", "memory");
+          sum = sum * 31 + i;
+        }
+      });
+      uint64_t expected = 0;
+      for (uint64_t i = 0; i < 200; ++i) expected = expected * 31 + i;
+      ASSERT_EQ(sum, expected);
+      interrupted += gathered.left == Reason::signal;
+    }
   }
-  const itimerval never{};
-  setitimer(ITIMER_PROF, &never, nullptr);
-  sigaction(SIGPROF, &before, nullptr);
   EXPECT_GT(g_handled, handled_before);
   EXPECT_GT(interrupted, 0);
   EXPECT_EQ(g_on_private_stack, 0);
