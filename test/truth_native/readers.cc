@@ -1,17 +1,7 @@
 // A table that is looked up much and changed little, under a mutex. Twin: a reader-writer lock. Two threads.
+#include "table_lock.h"
 #include "work.h"
 
-#if TWIN
-static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
-#define READ() pthread_rwlock_rdlock(&table)
-#define WRITE() pthread_rwlock_wrlock(&table)
-#define DONE() pthread_rwlock_unlock(&table)
-#else
-static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-#define READ() pthread_mutex_lock(&table)
-#define WRITE() pthread_mutex_lock(&table)
-#define DONE() pthread_mutex_unlock(&table)
-#endif
 static uint64_t value = 1;
 
 [[gnu::noinline]] static uint64_t look_up() {

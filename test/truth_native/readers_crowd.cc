@@ -1,19 +1,9 @@
 // Look-ups that wait inside the lock, as for a page that has to be fetched; eight threads. Twin: a reader-writer lock.
 #include <unistd.h>
 
+#include "table_lock.h"
 #include "work.h"
 
-#if TWIN
-static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
-#define READ() pthread_rwlock_rdlock(&table)
-#define WRITE() pthread_rwlock_wrlock(&table)
-#define DONE() pthread_rwlock_unlock(&table)
-#else
-static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-#define READ() pthread_mutex_lock(&table)
-#define WRITE() pthread_mutex_lock(&table)
-#define DONE() pthread_mutex_unlock(&table)
-#endif
 static uint64_t value = 1;
 
 [[gnu::noinline]] static uint64_t look_up() {
