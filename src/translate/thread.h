@@ -50,12 +50,20 @@ struct ThreadState {
   uint64_t resume_sp;    // calling: where the return address lies
   uint64_t gate_return;  // gate: the return address
   uint64_t link;         // number of the link that a dispatch came through, plus one; 0: none
+  uint64_t frame;        // stack pointer where the segment began: code at it or above is the segment's own function
   Thread* thread;
   Mode mode;
   Request request;
   Reason left;  // of the current segment: the first reason that something is missing
   uint32_t reserved;
 };
+
+// Where a segment is cut: what was logged at `log` and above came before `clock`, the processor's.
+struct Cut {
+  uint64_t log;
+  uint64_t clock;
+};
+inline constexpr size_t kCutsMax = 16;
 
 inline constexpr size_t kRegisters = 16;
 // Of it the translator needs 16 KiB; the rest is for the handler of a fault in it.
@@ -76,6 +84,10 @@ struct alignas(64) Thread {
   uint64_t mapping;
   uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown
   long system_call[7];              // number and arguments of the one that runs
+  uint64_t log_end;              // below it is what the segment does not have yet
+  uint64_t segment_clock;        // when the segment began
+  Cut cuts[kCutsMax];           // of the segment that ended, the newest first
+  size_t cut_count;
   Segment segment;
 };
 static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
