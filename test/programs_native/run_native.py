@@ -350,6 +350,14 @@ def hidden_accesses():
             check(row["pairs"] == row["conflict"] >= 19, (program, function, row))
 
 
+def allocator():
+    """A thread that a handler took out of the allocator for good is not believed to be there."""
+    recording = Recording("allocator", options=["--sets"])
+    document = recording.json("ulc")
+    row = site(document["sites"], "changes (allocator.cc")
+    check(row["conflict"] == row["pairs"] >= 19, row)
+
+
 def section_kinds(program="section_kinds"):
     """What translation finds on an optimised program, through to the verdict."""
     recording = Recording(program, options=["--sets"])
