@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -180,6 +181,11 @@ class Translator::Guard {
 };
 
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
+  if (!options.translates) {
+    std::unique_ptr<Translator> out(new Translator);
+    out->disable();
+    return out;
+  }
   if (auto loaded = load_decoder(); !loaded) return loaded.error();
   std::unique_ptr<Translator> out(new Translator);
   out->options_ = options;
@@ -215,11 +221,11 @@ base::Status Translator::make_stubs() {
   return {};
 }
 
-void Translator::add_gate(uint64_t function) {
+void Translator::add_gate(uint64_t function, uint64_t stand_in) {
   for (size_t i = 0; i < gate_count_; ++i) {
-    if (gates_[i] == function) return;
+    if (gates_[i].function == function) return;
   }
-  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = function;
+  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = {function, stand_in};
 }
 
 // One mapping: the log, aligned to its size; a page that may not be touched; the private stack; the Thread.
@@ -257,10 +263,9 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
-  t_thread.frame = stack_pointer;
+  t_thread.frame = thread.segment_begin_sp = stack_pointer;
   thread.segment_clock = __rdtsc();
-  const bool is_own = is_on_own_stack(thread, stack_pointer);
-  thread.segment.begin(is_own ? thread.stack_begin : 0, is_own ? stack_pointer : 0);
+  thread.segment.begin();
 }
 
 namespace {
@@ -289,6 +294,12 @@ bool find_cuts(Thread& thread, uint64_t log, uint64_t clock, uint64_t ticks_min,
   return has_last || !is_far(thread.segment_clock, last.clock) || add(last);
 }
 
+void hide_own_stack(Thread& thread, uint64_t stack_pointer) {
+  if (is_on_own_stack(thread, stack_pointer) && is_on_own_stack(thread, thread.segment_begin_sp)) {
+    thread.segment.set_private(thread.stack_begin, std::min(stack_pointer, thread.segment_begin_sp));
+  }
+}
+
 }  // namespace
 
 size_t Translator::cut_segment(uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
@@ -300,9 +311,9 @@ size_t Translator::cut_segment(uint64_t clock, uint64_t ticks_min, uint64_t earl
 std::span<const Access> Translator::next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown) {
   Thread& thread = *t_thread.thread;
   const Cut& cut = thread.cuts[--thread.cut_count];
+  hide_own_stack(thread, stack_pointer);
   thread.segment.add_log(cut.log, thread.log_end);
   thread.log_end = cut.log;
-  if (is_on_own_stack(thread, stack_pointer)) thread.segment.extend_private(stack_pointer);
   *clock = cut.clock;
   *overflown = thread.segment.overflown();
   return thread.segment.ranges();
@@ -310,8 +321,8 @@ std::span<const Access> Translator::next_part(uint64_t stack_pointer, uint64_t* 
 
 std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
   Thread& thread = *t_thread.thread;
+  hide_own_stack(thread, stack_pointer);
   flush_log(thread);
-  if (is_on_own_stack(thread, stack_pointer)) thread.segment.extend_private(stack_pointer);
   *overflown = thread.segment.overflown();
   return thread.segment.ranges();
 }
@@ -362,6 +373,7 @@ void Translator::leave(Reason reason) {
   note_gap(reason);
   t_thread.jump = t_thread.target;
   t_thread.mode = Mode::native;
+  t_thread.is_outside = 1;
 }
 
 void Translator::serve(Thread& thread) {
@@ -415,12 +427,14 @@ bool Translator::before_system_call(Thread& thread) {
   for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
   const SystemCallKind kind = system_call_kind(thread.system_call);
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
-  return kind != SystemCallKind::leave;
+  thread.system_call_runs = kind != SystemCallKind::leave;
+  return thread.system_call_runs;
 }
 
 void Translator::after_system_call(Thread& thread) {
   flush_log(thread);
   const auto result = static_cast<long>(thread.registers[rax]);
+  thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
   invalidate_by(thread.system_call, result);
 }
@@ -461,7 +475,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   }
   BlockBuilder builder(*cache_, regions_, LocalOffsets(state_offset_), slow_stub_);
   for (size_t i = 0; i < gate_count_; ++i) {
-    if (gates_[i] == guest) return builder.call_and_return(guest);
+    if (gates_[i].function == guest) return builder.call_and_return(guest, gates_[i].stand_in);
   }
   CodeRegions::Region region = regions_.at(guest);
   if (region.kind == CodeKind::none && regions_.may_refresh()) {
@@ -508,14 +522,14 @@ bool fix_slow_path(uint64_t pc, uint64_t stub, greg_t* registers) {
 
 // In a signal's handler on the thread that was in the cache: reads what only this thread writes, and published blocks.
 bool Translator::fix_context(ucontext_t* context) {
+  if (!cache_) return false;
   auto& registers = context->uc_mcontext.gregs;
   const auto pc = static_cast<uint64_t>(registers[REG_RIP]);
   const Block* block = cache_->find_block(pc);
   if (!block) {
     if (!fix_slow_path(pc, slow_stub_, registers)) return false;
     registers[REG_RIP] = static_cast<greg_t>(t_thread.target);
-    t_thread.mode = Mode::native;
-    note_gap(Reason::signal);
+    go_on_natively();
     return true;
   }
   const Mark* mark = cache_->mark_at(*block, pc);
@@ -529,9 +543,21 @@ bool Translator::fix_context(ucontext_t* context) {
   if (mark->kind == Mark::at_link)
     guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
   registers[REG_RIP] = static_cast<greg_t>(guest);
-  t_thread.mode = Mode::native;
-  note_gap(Reason::signal);
+  go_on_natively();
   return true;
+}
+
+// A system call that was interrupted before its effect was noted may have changed the program's code.
+void Translator::go_on_natively() {
+  Thread& thread = *t_thread.thread;
+  t_thread.mode = Mode::native;
+  t_thread.is_outside = 1;
+  note_gap(Reason::signal);
+  if (!thread.system_call_runs) return;
+  thread.system_call_runs = false;
+  uint64_t begin[2], bytes[2];
+  constexpr long kAnyResult = 1;
+  if (changes_mappings(thread.system_call, kAnyResult, begin, bytes)) refresh();
 }
 
 void Translator::invalidate(uint64_t begin, uint64_t end) {
@@ -556,8 +582,10 @@ void Translator::refresh_locked() {
 
 Statistics Translator::statistics() const {
   Statistics out;
-  out.blocks = cache_->block_count();
-  out.code_bytes = cache_->used();
+  if (cache_) {
+    out.blocks = cache_->block_count();
+    out.code_bytes = cache_->used();
+  }
   out.removed_blocks = removed_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < kReasons; ++i) out.left[i] = left_[i].load(std::memory_order_relaxed);
   return out;
