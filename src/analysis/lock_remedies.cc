@@ -360,8 +360,8 @@ class Finder {
 
   const SectionFacts& facts_;
   const model::Trace& trace_;
-  std::vector<Lock> locks_;  // by lock
-  Unions groups_;            // of locks
+  std::vector<Lock> locks_;        // by lock
+  Unions groups_;                  // of locks
   std::set<uint32_t> lone_sites_;  // of the locks that are looked at: sites that one thread ran
   LockRemedies found_;
 };

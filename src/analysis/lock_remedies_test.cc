@@ -25,7 +25,8 @@ struct Scene {
         "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
-        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\nthread x\nthread y\n0 x thread_begin\n0 y "
+        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\nthread "
+        "x\nthread y\n0 x thread_begin\n0 y "
         "thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 10;

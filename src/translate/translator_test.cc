@@ -603,8 +603,8 @@ TEST(OwnStack, HidesOnlyFramesThatHaveGone) {
   };
   EXPECT_TRUE(hidden(5000, 5000, 4000));
   EXPECT_FALSE(hidden(5000, 5000, 5000));
-  EXPECT_FALSE(hidden(5000, 3000, 4000));    // its frame lives on
-  EXPECT_FALSE(hidden(5000, 6000, 5500));    // its frame was there before
+  EXPECT_FALSE(hidden(5000, 3000, 4000));  // its frame lives on
+  EXPECT_FALSE(hidden(5000, 6000, 5500));  // its frame was there before
   EXPECT_TRUE(hidden(5000, 6000, 4000));
   EXPECT_FALSE(hidden(5000, 20'000, 4000));  // ends on another stack
   thread.stack_begin = thread.stack_end = 0;

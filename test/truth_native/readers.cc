@@ -1,5 +1,5 @@
-// A table that is looked up much and changed little, under a mutex; a look-up needs it to the end. Twin: a reader-writer
-// lock. Two threads.
+// A table that is looked up much and changed little, under a mutex; a look-up needs it to the end. Twin: a
+// reader-writer lock. Two threads.
 #include "table_lock.h"
 #include "work.h"
 
