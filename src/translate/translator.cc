@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -179,6 +181,11 @@ class Translator::Guard {
 };
 
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
+  if (!options.translates) {
+    std::unique_ptr<Translator> out(new Translator);
+    out->disable();
+    return out;
+  }
   if (auto loaded = load_decoder(); !loaded) return loaded.error();
   std::unique_ptr<Translator> out(new Translator);
   out->options_ = options;
@@ -214,11 +221,11 @@ base::Status Translator::make_stubs() {
   return {};
 }
 
-void Translator::add_gate(uint64_t function) {
+void Translator::add_gate(uint64_t function, uint64_t stand_in) {
   for (size_t i = 0; i < gate_count_; ++i) {
-    if (gates_[i] == function) return;
+    if (gates_[i].function == function) return;
   }
-  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = function;
+  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = {function, stand_in};
 }
 
 // One mapping: the log, aligned to its size; a page that may not be touched; the private stack; the Thread.
@@ -239,7 +246,7 @@ bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
   thread->mapping_bytes = bytes;
   t_thread = {};
   for (int i = 0; i < 4; ++i) t_thread.slot[i] = 0;
-  t_thread.log = thread->log_top;
+  t_thread.log = thread->log_end = thread->log_top;
   thread->stack_begin = stack_begin;
   thread->stack_end = stack_end;
   t_thread.thread = thread;
@@ -254,33 +261,88 @@ void Translator::detach() {
 
 void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
-  t_thread.log = thread.log_top;
+  t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
-  const bool is_own = is_on_own_stack(thread, stack_pointer);
-  thread.segment.begin(is_own ? thread.stack_begin : 0, is_own ? stack_pointer : 0);
+  t_thread.frame = thread.segment_begin_sp = stack_pointer;
+  thread.segment_clock = __rdtsc();
+  thread.segment.begin();
+}
+
+namespace {
+
+// From the newest point to the oldest; both ends of a stretch of `ticks_min` are cuts. False: too many.
+bool find_cuts(Thread& thread, uint64_t log, uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
+  const auto is_far = [&](uint64_t earlier, uint64_t later) { return later > earlier && later - earlier >= ticks_min; };
+  Cut last{0, clock};
+  bool has_last = true;  // the segment's end needs none
+  thread.cut_count = 0;
+  const auto add = [&](const Cut& cut) {
+    if (thread.cut_count < kCutsMax) thread.cuts[thread.cut_count] = cut;
+    return thread.cut_count++ < kCutsMax;
+  };
+  while (log < thread.log_end) {
+    const auto& entry = *reinterpret_cast<const LogEntry*>(log);
+    log += (entry.meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
+    if ((entry.meta & kMetaPoint) == 0) continue;
+    const Cut point{log, entry.address};
+    if (point.clock < earliest) break;
+    const bool is_cut = is_far(point.clock, last.clock);
+    if (is_cut && ((!has_last && !add(last)) || !add(point))) return false;
+    last = point;
+    has_last = is_cut;
+  }
+  return has_last || !is_far(thread.segment_clock, last.clock) || add(last);
+}
+
+void hide_own_stack(Thread& thread, uint64_t stack_pointer) {
+  if (is_on_own_stack(thread, stack_pointer) && is_on_own_stack(thread, thread.segment_begin_sp)) {
+    thread.segment.set_private(thread.stack_begin, std::min(stack_pointer, thread.segment_begin_sp));
+  }
+}
+
+}  // namespace
+
+size_t Translator::cut_segment(uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
+  Thread& thread = *t_thread.thread;
+  while (!find_cuts(thread, t_thread.log, clock, ticks_min, earliest)) ticks_min *= 2;
+  return thread.cut_count;
+}
+
+std::span<const Access> Translator::next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown) {
+  Thread& thread = *t_thread.thread;
+  const Cut& cut = thread.cuts[--thread.cut_count];
+  hide_own_stack(thread, stack_pointer);
+  thread.segment.add_log(cut.log, thread.log_end);
+  thread.log_end = cut.log;
+  *clock = cut.clock;
+  *overflown = thread.segment.overflown();
+  return thread.segment.ranges();
 }
 
 std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
   Thread& thread = *t_thread.thread;
+  hide_own_stack(thread, stack_pointer);
   flush_log(thread);
-  if (is_on_own_stack(thread, stack_pointer)) thread.segment.extend_private(stack_pointer);
   *overflown = thread.segment.overflown();
   return thread.segment.ranges();
 }
 
 void Translator::note(const void* begin, uint64_t length_bytes, uint32_t flags) {
+  flush_log(*t_thread.thread);
   t_thread.thread->segment.add(reinterpret_cast<uint64_t>(begin), length_bytes, flags);
 }
 
 void Translator::note_system_call(const long* call, long result) {
+  flush_log(*t_thread.thread);
   if (system_call_kind(call) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   add_system_call_accesses(call, result, t_thread.thread->segment);
 }
 
+// Also before anything is added by hand: no cut may come between what the log holds and that.
 void Translator::flush_log(Thread& thread) {
-  const uint64_t log = t_thread.log;
-  t_thread.log = thread.log_top;
-  thread.segment.add_log(log, thread.log_top);
+  const uint64_t log = t_thread.log, end = thread.log_end;
+  t_thread.log = thread.log_end = thread.log_top;
+  thread.segment.add_log(log, end);
 }
 
 uint64_t Translator::enter(uint64_t return_address) {
@@ -311,6 +373,7 @@ void Translator::leave(Reason reason) {
   note_gap(reason);
   t_thread.jump = t_thread.target;
   t_thread.mode = Mode::native;
+  t_thread.is_outside = 1;
 }
 
 void Translator::serve(Thread& thread) {
@@ -347,6 +410,7 @@ void Translator::serve_log_full(Thread& thread) {
 }
 
 void Translator::serve_instruction(Thread& thread) {
+  flush_log(thread);
   Instruction instruction;
   if (!decode(t_thread.target, ZYDIS_MAX_INSTRUCTION_LENGTH, instruction)) return leave(Reason::unsupported);
   if (instruction.code.mnemonic == ZYDIS_MNEMONIC_SYSCALL) {
@@ -363,11 +427,14 @@ bool Translator::before_system_call(Thread& thread) {
   for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
   const SystemCallKind kind = system_call_kind(thread.system_call);
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
-  return kind != SystemCallKind::leave;
+  thread.system_call_runs = kind != SystemCallKind::leave;
+  return thread.system_call_runs;
 }
 
 void Translator::after_system_call(Thread& thread) {
+  flush_log(thread);
   const auto result = static_cast<long>(thread.registers[rax]);
+  thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
   invalidate_by(thread.system_call, result);
 }
@@ -408,7 +475,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   }
   BlockBuilder builder(*cache_, regions_, LocalOffsets(state_offset_), slow_stub_);
   for (size_t i = 0; i < gate_count_; ++i) {
-    if (gates_[i] == guest) return builder.call_and_return(guest);
+    if (gates_[i].function == guest) return builder.call_and_return(guest, gates_[i].stand_in);
   }
   CodeRegions::Region region = regions_.at(guest);
   if (region.kind == CodeKind::none && regions_.may_refresh()) {
@@ -455,14 +522,14 @@ bool fix_slow_path(uint64_t pc, uint64_t stub, greg_t* registers) {
 
 // In a signal's handler on the thread that was in the cache: reads what only this thread writes, and published blocks.
 bool Translator::fix_context(ucontext_t* context) {
+  if (!cache_) return false;
   auto& registers = context->uc_mcontext.gregs;
   const auto pc = static_cast<uint64_t>(registers[REG_RIP]);
   const Block* block = cache_->find_block(pc);
   if (!block) {
     if (!fix_slow_path(pc, slow_stub_, registers)) return false;
     registers[REG_RIP] = static_cast<greg_t>(t_thread.target);
-    t_thread.mode = Mode::native;
-    note_gap(Reason::signal);
+    go_on_natively();
     return true;
   }
   const Mark* mark = cache_->mark_at(*block, pc);
@@ -476,9 +543,21 @@ bool Translator::fix_context(ucontext_t* context) {
   if (mark->kind == Mark::at_link)
     guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
   registers[REG_RIP] = static_cast<greg_t>(guest);
-  t_thread.mode = Mode::native;
-  note_gap(Reason::signal);
+  go_on_natively();
   return true;
+}
+
+// A system call that was interrupted before its effect was noted may have changed the program's code.
+void Translator::go_on_natively() {
+  Thread& thread = *t_thread.thread;
+  t_thread.mode = Mode::native;
+  t_thread.is_outside = 1;
+  note_gap(Reason::signal);
+  if (!thread.system_call_runs) return;
+  thread.system_call_runs = false;
+  uint64_t begin[2], bytes[2];
+  constexpr long kAnyResult = 1;
+  if (changes_mappings(thread.system_call, kAnyResult, begin, bytes)) refresh();
 }
 
 void Translator::invalidate(uint64_t begin, uint64_t end) {
@@ -503,8 +582,10 @@ void Translator::refresh_locked() {
 
 Statistics Translator::statistics() const {
   Statistics out;
-  out.blocks = cache_->block_count();
-  out.code_bytes = cache_->used();
+  if (cache_) {
+    out.blocks = cache_->block_count();
+    out.code_bytes = cache_->used();
+  }
   out.removed_blocks = removed_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < kReasons; ++i) out.left[i] = left_[i].load(std::memory_order_relaxed);
   return out;
