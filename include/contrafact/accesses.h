@@ -11,19 +11,17 @@
 #include <stdint.h>
 
 #define CONTRAFACT_ACCESSES_SYMBOL "contrafact_accesses_of_agent"
-#define CONTRAFACT_ACCESSES_VERSION 1
+#define CONTRAFACT_ACCESSES_VERSION 2
 
 #define CONTRAFACT_ACCESS_READ 1u
 #define CONTRAFACT_ACCESS_WRITE 2u
 
 struct contrafact_accesses {
   uint32_t version;
-  /* The program is instrumented: sets come from it, not from translation. Once, before threads exist. Returns 0 where
-   * no sets are asked for, and where some of the program has run translated already: then only a plug-in is
-   * instrumented, and translation goes on. */
-  int (*begin)(void);
-  /* The current thread's flag: not 0 while its accesses are wanted. Stays where it is as long as the thread lives. */
-  const volatile uint8_t* (*wanted)(void);
+  /* Code of the program is instrumented. Returns 0 where no sets are asked for. Else *wanted_at is where, from its
+   * thread pointer, every thread has a byte that is not 0 while its accesses are wanted: in a critical section, where
+   * the thread does not run translated. */
+  int (*begin)(ptrdiff_t* wanted_at);
   /* The current thread is about to access memory. Only while its flag is set. */
   void (*access)(const volatile void* begin, size_t bytes, uint32_t flags);
 };

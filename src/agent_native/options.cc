@@ -37,6 +37,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "children") return parse_flag(value, options.children);
   if (key == "cpu_switches") return parse_flag(value, options.cpu_switches);
   if (key == "sets") return parse_sets(options, value);
+  if (key == "sets_translate") return parse_flag(value, options.sets_translate);
   if (key == "process") return parse_number(value, options.process);
   return false;
 }
@@ -66,6 +67,7 @@ std::string print_options(const Options& options) {
   if (options.sets && options.sets_period_ns != 0) {
     text += ",sets=" + std::to_string(options.sets_window_ns) + "/" + std::to_string(options.sets_period_ns);
   }
+  if (!options.sets_translate) text += ",sets_translate=0";
   if (options.process != 0) text += ",process=" + std::to_string(options.process);
   return text;
 }

@@ -28,6 +28,7 @@ TEST(NativeOptions, SetsAreGatheredAlwaysOrInWindows) {
   auto parsed = parse_options(print_options(options));
   ASSERT_TRUE(parsed.ok());
   EXPECT_TRUE(parsed->sets);
+  EXPECT_TRUE(parsed->sets_translate);
   EXPECT_EQ(parsed->sets_period_ns, 0);
   options.sets_window_ns = 1'000;
   options.sets_period_ns = 20'000;
@@ -35,6 +36,8 @@ TEST(NativeOptions, SetsAreGatheredAlwaysOrInWindows) {
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->sets_window_ns, 1'000);
   EXPECT_EQ(parsed->sets_period_ns, 20'000);
+  options.sets_translate = false;
+  EXPECT_FALSE(parse_options(print_options(options))->sets_translate);
   for (const char* bad : {"", "1", "2/1", "0/5", "-1/5", "always/1"}) {
     EXPECT_FALSE(parse_options(std::string("output=x,sets=") + bad).ok()) << bad;
   }

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "agent_native/agent.h"
@@ -34,15 +35,15 @@ static_assert(translate::kAccessRead == format::kAccessRead && translate::kAcces
 
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
+  bool translates = true;                      // else sets are what the program tells, and never complete
   int64_t window_ns = 0, period_ns = 0;        // 0: always
   std::atomic<uint64_t> segments[kGaps] = {};  // by SetGap
   std::atomic<uint64_t> outside{0};
 };
 constinit Sets* g_state = nullptr;
 
-// Programs that tell of their accesses themselves (contrafact/accesses.h): nothing is translated.
+// The program tells of its accesses itself (contrafact/accesses.h), too.
 std::atomic<bool> g_instrumented{false};
-thread_local constinit uint8_t t_wanted __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool t_noting __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
@@ -120,13 +121,80 @@ bool is_window_open(int64_t now_ns) {
   return g_state->period_ns == 0 || now_ns % g_state->period_ns < g_state->window_ns;
 }
 
-// The functions of an allocator that neither unwind nor are cancelled: they run natively and what they do inside is not
-// of interest. posix_memalign is none of them, for it writes to the program's memory.
+// The allocator's functions that read or write the program's own memory.
+struct Allocator {
+  void* (*calloc)(size_t, size_t);
+  void* (*realloc)(void*, size_t);
+  void* (*reallocarray)(void*, size_t, size_t);
+  int (*posix_memalign)(void**, size_t, size_t);
+  size_t (*usable_size)(void*);
+};
+constinit Allocator g_allocator = {};
+
+void note_of_allocator(const void* begin, size_t bytes, uint32_t flags) {
+  const Inside inside;  // a handler's locks leave the segment alone meanwhile
+  g_state->translator->note(begin, bytes, flags);
+}
+
+void* stand_in_calloc(size_t count, size_t bytes) {
+  void* memory = g_allocator.calloc(count, bytes);
+  if (memory) note_of_allocator(memory, count * bytes, translate::kAccessWrite | translate::kAccessChanged);
+  return memory;
+}
+
+// What a block that moved held is read, and written to its new place.
+void note_moved(uint64_t from, const void* to, size_t bytes) {
+  if (from == 0 || !to || from == reinterpret_cast<uint64_t>(to)) return;
+  note_of_allocator(reinterpret_cast<const void*>(from), bytes, translate::kAccessRead);
+  note_of_allocator(to, bytes, translate::kAccessWrite | translate::kAccessChanged);
+}
+void* stand_in_realloc(void* block, size_t bytes) {
+  const auto from = reinterpret_cast<uint64_t>(block);
+  const size_t bytes_before = block ? g_allocator.usable_size(block) : 0;
+  void* memory = g_allocator.realloc(block, bytes);
+  note_moved(from, memory, std::min(bytes_before, bytes));
+  return memory;
+}
+void* stand_in_reallocarray(void* block, size_t count, size_t bytes) {
+  const auto from = reinterpret_cast<uint64_t>(block);
+  const size_t bytes_before = block ? g_allocator.usable_size(block) : 0;
+  void* memory = g_allocator.reallocarray(block, count, bytes);
+  note_moved(from, memory, std::min(bytes_before, count * bytes));
+  return memory;
+}
+
+int stand_in_posix_memalign(void** memory, size_t alignment, size_t bytes) {
+  const int error = g_allocator.posix_memalign(memory, alignment, bytes);
+  if (error == 0) note_of_allocator(memory, sizeof *memory, translate::kAccessWrite | translate::kAccessChanged);
+  return error;
+}
+
+template <typename Function>
+void find(Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+// The functions of an allocator that neither unwind nor are cancelled: they run natively, and what they do to their own
+// data is not of interest. Without malloc_usable_size nobody knows what realloc copies: it runs translated then.
 void add_allocator(translate::Translator& translator) {
-  for (const char* name : {"malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "valloc",
-                           "pvalloc", "malloc_usable_size", "cfree"}) {
-    if (void* function = dlsym(RTLD_DEFAULT, name)) translator.add_gate(reinterpret_cast<uint64_t>(function));
+  const auto add = [&](auto* function, auto* stand_in) {
+    translator.add_gate(reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(stand_in));
+  };
+  for (const char* name :
+       {"malloc", "free", "memalign", "aligned_alloc", "valloc", "pvalloc", "malloc_usable_size", "cfree"}) {
+    void* const function = dlsym(RTLD_DEFAULT, name);
+    add(function, function);
   }
+  find(g_allocator.calloc, "calloc");
+  find(g_allocator.realloc, "realloc");
+  find(g_allocator.reallocarray, "reallocarray");
+  find(g_allocator.posix_memalign, "posix_memalign");
+  find(g_allocator.usable_size, "malloc_usable_size");
+  add(g_allocator.calloc, stand_in_calloc);
+  add(g_allocator.posix_memalign, stand_in_posix_memalign);
+  if (!g_allocator.usable_size) return;
+  add(g_allocator.realloc, stand_in_realloc);
+  add(g_allocator.reallocarray, stand_in_reallocarray);
 }
 
 int add_own_code(dl_phdr_info* info, size_t, void* argument) {
@@ -164,10 +232,16 @@ void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
 }  // namespace
 
 base::Status begin_sets(const Options& options) {
-  auto translator = translate::Translator::create({});
-  if (!translator) return translator.error();
+  auto created = translate::Translator::create({.translates = options.sets_translate});
+  const bool tells_itself = dlsym(RTLD_DEFAULT, "__tsan_func_entry") != nullptr;
+  if (!tells_itself && !options.sets_translate) {
+    return base::Error{"no read and write sets: the program tells nothing of its accesses (docs/native.md)"};
+  }
+  if (!created && !tells_itself) return created.error();
   g_state = new Sets;
-  g_state->translator = std::move(*translator);
+  g_state->translates = created.ok() && options.sets_translate;
+  if (!created) created = translate::Translator::create({.translates = false});
+  g_state->translator = std::move(*created);
   g_state->window_ns = options.sets_window_ns;
   g_state->period_ns = options.sets_period_ns;
   dl_iterate_phdr(add_own_code, g_state->translator.get());
@@ -217,7 +291,8 @@ void write_sets_facts(recorder::Recorder& recorder) {
   }
   fact("segments.incomplete", incomplete);
   if (g_state->period_ns != 0) fact("sections.outside_window", g_state->outside.load(std::memory_order_relaxed));
-  recorder.add_fact("sets.source", g_instrumented.load(std::memory_order_relaxed) ? "compiler" : "translation");
+  const bool compiler = g_instrumented.load(std::memory_order_relaxed), translation = g_state->translates;
+  recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
@@ -237,7 +312,7 @@ void detach_sets() {
   SetsThread* thread = t_sets;
   if (!thread) return;
   t_sets = nullptr;
-  t_wanted = 0;
+  t_thread.is_outside = 0;
   t_thread.mode = Mode::native;
   g_state->translator->detach();
   delete thread;
@@ -245,7 +320,8 @@ void detach_sets() {
 
 void sets_interrupted() {
   SetsThread* thread = t_sets;
-  if (thread && thread->observing && !g_instrumented.load(std::memory_order_relaxed)) thread->tainted = true;
+  if (thread && thread->observing) thread->tainted = true;
+  if (t_thread.mode == Mode::gate) t_thread.mode = Mode::gate_interrupted;
 }
 
 void SetsCall::begin(uint64_t* slot) {
@@ -254,16 +330,16 @@ void SetsCall::begin(uint64_t* slot) {
   slot_ = slot;
   outer_ = thread->call;
   thread->call = this;
-  if (g_instrumented.load(std::memory_order_relaxed)) {
-    from_ = t_noting ? From::foreign : t_wanted != 0 ? From::translated : From::native;
-    t_wanted = 0;
+  t_thread.is_outside = 0;  // what the recorder accesses itself is not the program's
+  if (t_noting) {
+    from_ = From::foreign;
     return;
   }
+  const auto at = reinterpret_cast<uint64_t>(slot);
   switch (t_thread.mode) {
     case Mode::native:
       break;
-    case Mode::calling: {
-      const auto at = reinterpret_cast<uint64_t>(slot);
+    case Mode::calling:
       if (at == t_thread.resume_sp) {
         from_ = From::translated;
       } else if (at < t_thread.resume_sp) {
@@ -272,9 +348,13 @@ void SetsCall::begin(uint64_t* slot) {
       }
       t_thread.mode = Mode::native;  // above: the function that was called has gone without returning
       break;
-    }
     case Mode::gate:
-      from_ = From::gate;
+    case Mode::gate_interrupted:
+      if (at > t_thread.gate_sp) {
+        t_thread.mode = Mode::native;  // left by a handler that jumped
+      } else {
+        from_ = t_thread.mode == Mode::gate ? From::gate : From::foreign;
+      }
       break;
     case Mode::in_cache:
     case Mode::slow:
@@ -292,15 +372,13 @@ void SetsCall::end() {
     thread->tainted = true;
     return;
   }
-  if (g_instrumented.load(std::memory_order_relaxed)) {
-    t_wanted = thread->observing && thread->holds_any();
-    return;
-  }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
   if (!thread->observing || !thread->holds_any() || t_thread.mode != Mode::native) return;
-  if (t_thread.left == Reason::long_section) return;
-  volatile uint64_t* slot = slot_;
-  *slot = g_state->translator->enter(*slot);
+  if (t_thread.left != Reason::long_section) {
+    volatile uint64_t* slot = slot_;
+    *slot = g_state->translator->enter(*slot);
+  }
+  t_thread.is_outside = t_thread.mode != Mode::in_cache;
 }
 
 void SetsCall::note(const long* call, long result) const {
@@ -344,20 +422,16 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   if (thread.observing) translator.begin_segment(stack_pointer);
 }
 
-int begin_instrumented() {
+int begin_instrumented(ptrdiff_t* wanted_at) {
   if (!sets_are_on()) return 0;
-  if (g_state->translator->statistics().blocks > 0) return 0;  // a plug-in of a program that is not instrumented
   g_instrumented.store(true, std::memory_order_relaxed);
+  *wanted_at = reinterpret_cast<char*>(&t_thread.is_outside) - static_cast<char*>(__builtin_thread_pointer());
   return 1;
-}
-
-const volatile uint8_t* wanted_flag() {
-  return &t_wanted;
 }
 
 // The value after it is not known: every write counts as one that changes.
 void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
-  if (t_noting || !t_thread.thread) return;
+  if (t_noting || !t_thread.thread || t_thread.mode != Mode::native) return;
   t_noting = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if ((flags & translate::kAccessWrite) != 0) flags |= translate::kAccessChanged;
@@ -369,8 +443,7 @@ void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const contrafact_accesses contrafact_accesses_of_agent;
-const contrafact_accesses contrafact_accesses_of_agent = {CONTRAFACT_ACCESSES_VERSION, begin_instrumented, wanted_flag,
-                                                          note_access};
+const contrafact_accesses contrafact_accesses_of_agent = {CONTRAFACT_ACCESSES_VERSION, begin_instrumented, note_access};
 static_assert(CONTRAFACT_ACCESS_READ == translate::kAccessRead && CONTRAFACT_ACCESS_WRITE == translate::kAccessWrite);
 
 namespace {

@@ -23,6 +23,7 @@ struct AgentOptions {
   std::string analysis_options;  // for it
   online::ProcessingOptions processing;
   std::string sets;                   // native: "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
+  bool sets_translate = true;         // native: else only what an instrumented program tells
   std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
 };
 

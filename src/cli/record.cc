@@ -41,6 +41,7 @@ struct Options {
   bool jvm = false;
   bool children = false;
   std::string sets;  // as given
+  std::string sets_from = "translation";
 };
 
 // All that is known before the program starts.
@@ -114,6 +115,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   if (!options.sets.empty()) {
     if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
     agent.sets = *sets_option(options.sets);
+    agent.sets_translate = options.sets_from == "translation";
   }
   if (preparation.native) {
     const char* before = std::getenv("LD_PRELOAD");
@@ -262,6 +264,11 @@ Run declare(CLI::App& app) {
       ->type_name("[WINDOW/PERIOD]")
       ->expected(0, 1)
       ->default_str("always");
+  app.add_option("--sets-from", options->sets_from,
+                 "native: 'compiler' translates no code, and takes only what a program that was compiled with "
+                 "-fsanitize=thread tells of itself")
+      ->check(CLI::IsMember({"translation", "compiler"}))
+      ->capture_default_str();
   CLI::Option* native =
       app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
   app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);

@@ -1,6 +1,9 @@
 // The runtime library of objects that were compiled with -fsanitize=thread, by gcc or clang: what the compiler calls
 // before each access, and the atomic operations, which it turns into calls. Accesses go to the recording agent, if
-// there is one, while the thread holds a lock (contrafact/accesses.h).
+// there is one, where it sees them in no other way (contrafact/accesses.h).
+//
+// While the agent translates a critical section it translates what is here too: so a call that is not wanted touches no
+// memory but its own stack and thread-local variables, by %fs, and no set has more in it than the program's own accesses.
 //
 // Thread safety: all of it. Allocates nothing; no dependence but the C library.
 #include <dlfcn.h>
@@ -15,24 +18,23 @@ namespace {
 constexpr uint32_t kRead = CONTRAFACT_ACCESS_READ, kWrite = CONTRAFACT_ACCESS_WRITE;
 
 constinit const contrafact_accesses* g_agent = nullptr;
-thread_local constinit const volatile uint8_t* t_wanted __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit ptrdiff_t g_wanted_at = 0;
+// Of the thread, once it has entered a function: g_wanted_at. 0: nothing is wanted.
+thread_local constinit ptrdiff_t t_wanted_at __attribute__((tls_model("initial-exec"))) = 0;
 
 // Called by each object's constructor: the agent's own may have run meanwhile.
 void begin() {
   if (g_agent) return;
   const auto* agent = static_cast<const contrafact_accesses*>(dlsym(RTLD_DEFAULT, CONTRAFACT_ACCESSES_SYMBOL));
-  if (agent && agent->version == CONTRAFACT_ACCESSES_VERSION && agent->begin() != 0) g_agent = agent;
-}
-
-bool find_flag() {
-  if (!g_agent) return false;
-  t_wanted = g_agent->wanted();
-  return *t_wanted != 0;
+  if (agent && agent->version == CONTRAFACT_ACCESSES_VERSION && agent->begin(&g_wanted_at) != 0) g_agent = agent;
 }
 
 inline void access(const volatile void* begin, size_t bytes, uint32_t flags) {
-  const volatile uint8_t* wanted = t_wanted;
-  if (wanted ? *wanted == 0 : !find_flag()) [[likely]]
+  const ptrdiff_t at = t_wanted_at;
+  if (at == 0) return;
+  uint8_t wanted;
+  __asm__ volatile("movb %%fs:(%1), %0" : "=q"(wanted) : "r"(at));
+  if (wanted == 0) [[likely]]
     return;
   g_agent->access(begin, bytes, flags);
 }
@@ -44,7 +46,9 @@ inline void access(const volatile void* begin, size_t bytes, uint32_t flags) {
 EXPORT void __tsan_init() {
   begin();
 }
-EXPORT void __tsan_func_entry(void*) {}
+EXPORT void __tsan_func_entry(void*) {
+  if (t_wanted_at == 0) t_wanted_at = g_wanted_at;
+}
 EXPORT void __tsan_func_exit() {}
 EXPORT void __tsan_ignore_thread_begin() {}
 EXPORT void __tsan_ignore_thread_end() {}

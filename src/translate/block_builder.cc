@@ -435,12 +435,13 @@ uint64_t BlockBuilder::call_out(uint64_t function) {
   return publish(function + 1);
 }
 
-uint64_t BlockBuilder::call_and_return(uint64_t function) {
+uint64_t BlockBuilder::call_and_return(uint64_t function, uint64_t stand_in) {
   begin(function);
   mark(Mark::unknown, 0);
   emit_.store_local(locals_.slot(kSlotA), rax);
   emit_.load_from_stack(rax);
   emit_.store_local(locals_.gate_return(), rax);
+  emit_.store_local(locals_.gate_sp(), rsp);
   constexpr size_t kMoveBytes = 10;
   const size_t move_at = emit_.size();
   const uint64_t placeholder = UINT64_MAX;
@@ -449,7 +450,7 @@ uint64_t BlockBuilder::call_and_return(uint64_t function) {
   emit_.load_local(rax, locals_.slot(kSlotA));
   emit_.store_local_u32(locals_.mode(), static_cast<uint32_t>(Mode::gate));
   emit_.jump_through(emit_.here() + 6);
-  emit_.u64(function);
+  emit_.u64(stand_in);
   const uint64_t back = emit_.here();
   std::memcpy(emit_.at(move_at + kMoveBytes - 8), &back, 8);
   emit_.store_local_u32(locals_.mode(), static_cast<uint32_t>(Mode::in_cache));

@@ -37,6 +37,7 @@ struct LocalOffsets {
   int32_t jump() const { return base + static_cast<int32_t>(offsetof(ThreadState, jump)); }
   int32_t resume_sp() const { return base + static_cast<int32_t>(offsetof(ThreadState, resume_sp)); }
   int32_t gate_return() const { return base + static_cast<int32_t>(offsetof(ThreadState, gate_return)); }
+  int32_t gate_sp() const { return base + static_cast<int32_t>(offsetof(ThreadState, gate_sp)); }
   int32_t link() const { return base + static_cast<int32_t>(offsetof(ThreadState, link)); }
   int32_t thread() const { return base + static_cast<int32_t>(offsetof(ThreadState, thread)); }
   int32_t mode() const { return base + static_cast<int32_t>(offsetof(ThreadState, mode)); }
@@ -58,8 +59,8 @@ class BlockBuilder {
   uint64_t translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged);
   // A function that is called natively. It may come back into the cache (Translator::enter).
   uint64_t call_out(uint64_t function);
-  // A function that is called natively and returns into the cache.
-  uint64_t call_and_return(uint64_t function);
+  // Where `function` would run, `stand_in` is called natively, which returns into the cache.
+  uint64_t call_and_return(uint64_t function, uint64_t stand_in);
 
  private:
   struct Exit {

@@ -34,18 +34,18 @@ uint32_t flags_of(const LogEntry& entry) {
 
 }  // namespace
 
-void Segment::begin(uint64_t private_begin, uint64_t private_end) {
+void Segment::begin() {
   for (uint32_t i = 0; i < count_; ++i) slot_[slot_of_[i]] = 0;
   for (uint32_t& stream : stream_) stream = 0;
   count_ = 0;
   accesses_ = 0;
   overflown_ = false;
-  private_begin_ = private_begin;
-  private_end_ = private_end;
+  private_begin_ = private_end_ = 0;
 }
 
-void Segment::extend_private(uint64_t stack_pointer) {
-  if (private_end_ > private_begin_) private_end_ = std::max(private_end_, stack_pointer);
+void Segment::set_private(uint64_t private_begin, uint64_t private_end) {
+  private_begin_ = private_begin;
+  private_end_ = private_end;
 }
 
 void Segment::add_log(uint64_t log, uint64_t log_top) {

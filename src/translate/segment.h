@@ -25,10 +25,10 @@ class Segment {
  public:
   static constexpr uint32_t kRangesMax = 4096;
 
-  // Forgets all; `private_begin` is the lower end of the thread's stack, below which nothing is its own.
-  void begin(uint64_t private_begin, uint64_t private_end);
-  // Raises the end of the private range: frames below `stack_pointer` were made in the segment.
-  void extend_private(uint64_t stack_pointer);
+  // Forgets all.
+  void begin();
+  // What lies in the range is nobody else's: it is left out of what is added from now on, and of ranges().
+  void set_private(uint64_t private_begin, uint64_t private_end);
   // Reads the log's entries, newest first: from `log` up to `log_top`.
   void add_log(uint64_t log, uint64_t log_top);
   void add(uint64_t begin, uint64_t length_bytes, uint32_t flags);

@@ -23,7 +23,7 @@ constexpr uint32_t kChanging = kAccessWrite | kAccessChanged;
 
 class SegmentTest : public testing::Test {
  protected:
-  void SetUp() override { segment_->begin(0, 0); }
+  void SetUp() override { segment_->begin(); }
   std::vector<Access> ranges() {
     const auto span = segment_->ranges();
     return {span.begin(), span.end()};
@@ -48,14 +48,15 @@ TEST_F(SegmentTest, CommutativeOnlyAmongItsLike) {
 }
 
 TEST_F(SegmentTest, TheOwnStackIsLeftOut) {
-  segment_->begin(5000, 6000);
   segment_->add(4999, 1, kAccessRead);
   segment_->add(5000, 8, kAccessRead);
+  segment_->add(5996, 8, kAccessRead);
+  segment_->set_private(5000, 6000);
   segment_->add(5992, 8, kAccessRead);
+  segment_->add(5990, 12, kAccessRead);
   segment_->add(6000, 8, kAccessRead);
-  segment_->add(6500, 8, kAccessRead);
-  segment_->extend_private(6400);  // the function that took the lock has returned
-  EXPECT_THAT(ranges(), ElementsAre(Access{4999, 1, kAccessRead}, Access{6500, 8, kAccessRead}));
+  EXPECT_THAT(ranges(), ElementsAre(Access{4999, 1, kAccessRead}, Access{6000, 4, kAccessRead},
+                                    Access{6000, 2, kAccessRead}, Access{6000, 8, kAccessRead}));
 }
 
 TEST_F(SegmentTest, AWalkThroughMemoryIsOneRange) {
@@ -73,7 +74,7 @@ TEST_F(SegmentTest, MoreThanItHoldsIsSaid) {
   segment_->add(10, 8, kAccessRead);
   EXPECT_TRUE(segment_->overflown());
   EXPECT_EQ(ranges().size(), Segment::kRangesMax);
-  segment_->begin(0, 0);
+  segment_->begin();
   EXPECT_FALSE(segment_->overflown());
   EXPECT_THAT(ranges(), IsEmpty());
 }

@@ -20,7 +20,7 @@ constexpr uint32_t kWritten = kAccessWrite | kAccessChanged;
 struct Effect {
   explicit Effect(std::vector<long> call, long result) {
     call.resize(7);
-    segment->begin(0, 0);
+    segment->begin();
     add_system_call_accesses(call.data(), result, *segment);
     const auto span = segment->ranges();
     accesses.assign(span.begin(), span.end());

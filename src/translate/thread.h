@@ -18,6 +18,7 @@ enum class Mode : uint32_t {
   in_cache,  // in translated code
   calling,   // in a function that runs natively and may go on in the cache when it returns (CallKind::call_out)
   gate,      // in a function that runs natively and returns into the cache (CallKind::call_and_return)
+  gate_interrupted,  // the same, and a signal's handler came, which may have left it for good
   slow,      // in C++, on behalf of translated code
 };
 
@@ -49,12 +50,14 @@ struct ThreadState {
   uint64_t jump;         // where generated code jumps last
   uint64_t resume_sp;    // calling: where the return address lies
   uint64_t gate_return;  // gate: the return address
+  uint64_t gate_sp;      // gate: where it lies
   uint64_t link;         // number of the link that a dispatch came through, plus one; 0: none
   Thread* thread;
   Mode mode;
   Request request;
   Reason left;  // of the current segment: the first reason that something is missing
-  uint32_t reserved;
+  uint8_t is_outside;  // of the current segment, the thread went on natively: what it accesses is not logged
+  uint8_t reserved[3];
 };
 
 inline constexpr size_t kRegisters = 16;
@@ -75,6 +78,8 @@ struct alignas(64) Thread {
   uint64_t mapping_bytes;
   uint64_t mapping;
   uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown
+  uint64_t segment_begin_sp;        // stack pointer at the segment's begin
+  bool system_call_runs;            // it may have been executed, and its effect was not noted yet
   long system_call[7];              // number and arguments of the one that runs
   Segment segment;
 };

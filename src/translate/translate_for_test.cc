@@ -49,8 +49,9 @@ Translator& test_translator() {
     if (!created) std::abort();
     auto* out = created->release();
     out->add_native(reinterpret_cast<uint64_t>(__start_owners_text), reinterpret_cast<uint64_t>(__stop_owners_text));
-    out->add_gate(reinterpret_cast<uint64_t>(&std::malloc));
-    out->add_gate(reinterpret_cast<uint64_t>(&std::free));
+    for (const auto function : {reinterpret_cast<uint64_t>(&std::malloc), reinterpret_cast<uint64_t>(&std::free)}) {
+      out->add_gate(function, function);
+    }
     return out;
   }();
   return *translator;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -179,6 +180,11 @@ class Translator::Guard {
 };
 
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
+  if (!options.translates) {
+    std::unique_ptr<Translator> out(new Translator);
+    out->disable();
+    return out;
+  }
   if (auto loaded = load_decoder(); !loaded) return loaded.error();
   std::unique_ptr<Translator> out(new Translator);
   out->options_ = options;
@@ -214,11 +220,11 @@ base::Status Translator::make_stubs() {
   return {};
 }
 
-void Translator::add_gate(uint64_t function) {
+void Translator::add_gate(uint64_t function, uint64_t stand_in) {
   for (size_t i = 0; i < gate_count_; ++i) {
-    if (gates_[i] == function) return;
+    if (gates_[i].function == function) return;
   }
-  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = function;
+  if (function != 0 && gate_count_ < kGatesMax) gates_[gate_count_++] = {function, stand_in};
 }
 
 // One mapping: the log, aligned to its size; a page that may not be touched; the private stack; the Thread.
@@ -256,14 +262,16 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_top;
   t_thread.left = Reason::none;
-  const bool is_own = is_on_own_stack(thread, stack_pointer);
-  thread.segment.begin(is_own ? thread.stack_begin : 0, is_own ? stack_pointer : 0);
+  thread.segment_begin_sp = stack_pointer;
+  thread.segment.begin();
 }
 
 std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
   Thread& thread = *t_thread.thread;
+  if (is_on_own_stack(thread, stack_pointer) && is_on_own_stack(thread, thread.segment_begin_sp)) {
+    thread.segment.set_private(thread.stack_begin, std::min(stack_pointer, thread.segment_begin_sp));
+  }
   flush_log(thread);
-  if (is_on_own_stack(thread, stack_pointer)) thread.segment.extend_private(stack_pointer);
   *overflown = thread.segment.overflown();
   return thread.segment.ranges();
 }
@@ -311,6 +319,7 @@ void Translator::leave(Reason reason) {
   note_gap(reason);
   t_thread.jump = t_thread.target;
   t_thread.mode = Mode::native;
+  t_thread.is_outside = 1;
 }
 
 void Translator::serve(Thread& thread) {
@@ -363,11 +372,13 @@ bool Translator::before_system_call(Thread& thread) {
   for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
   const SystemCallKind kind = system_call_kind(thread.system_call);
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
-  return kind != SystemCallKind::leave;
+  thread.system_call_runs = kind != SystemCallKind::leave;
+  return thread.system_call_runs;
 }
 
 void Translator::after_system_call(Thread& thread) {
   const auto result = static_cast<long>(thread.registers[rax]);
+  thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
   invalidate_by(thread.system_call, result);
 }
@@ -408,7 +419,7 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   }
   BlockBuilder builder(*cache_, regions_, LocalOffsets(state_offset_), slow_stub_);
   for (size_t i = 0; i < gate_count_; ++i) {
-    if (gates_[i] == guest) return builder.call_and_return(guest);
+    if (gates_[i].function == guest) return builder.call_and_return(guest, gates_[i].stand_in);
   }
   CodeRegions::Region region = regions_.at(guest);
   if (region.kind == CodeKind::none && regions_.may_refresh()) {
@@ -455,14 +466,14 @@ bool fix_slow_path(uint64_t pc, uint64_t stub, greg_t* registers) {
 
 // In a signal's handler on the thread that was in the cache: reads what only this thread writes, and published blocks.
 bool Translator::fix_context(ucontext_t* context) {
+  if (!cache_) return false;
   auto& registers = context->uc_mcontext.gregs;
   const auto pc = static_cast<uint64_t>(registers[REG_RIP]);
   const Block* block = cache_->find_block(pc);
   if (!block) {
     if (!fix_slow_path(pc, slow_stub_, registers)) return false;
     registers[REG_RIP] = static_cast<greg_t>(t_thread.target);
-    t_thread.mode = Mode::native;
-    note_gap(Reason::signal);
+    go_on_natively();
     return true;
   }
   const Mark* mark = cache_->mark_at(*block, pc);
@@ -476,9 +487,21 @@ bool Translator::fix_context(ucontext_t* context) {
   if (mark->kind == Mark::at_link)
     guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
   registers[REG_RIP] = static_cast<greg_t>(guest);
-  t_thread.mode = Mode::native;
-  note_gap(Reason::signal);
+  go_on_natively();
   return true;
+}
+
+// A system call that was interrupted before its effect was noted may have changed the program's code.
+void Translator::go_on_natively() {
+  Thread& thread = *t_thread.thread;
+  t_thread.mode = Mode::native;
+  t_thread.is_outside = 1;
+  note_gap(Reason::signal);
+  if (!thread.system_call_runs) return;
+  thread.system_call_runs = false;
+  uint64_t begin[2], bytes[2];
+  constexpr long kAnyResult = 1;
+  if (changes_mappings(thread.system_call, kAnyResult, begin, bytes)) refresh();
 }
 
 void Translator::invalidate(uint64_t begin, uint64_t end) {
@@ -503,8 +526,10 @@ void Translator::refresh_locked() {
 
 Statistics Translator::statistics() const {
   Statistics out;
-  out.blocks = cache_->block_count();
-  out.code_bytes = cache_->used();
+  if (cache_) {
+    out.blocks = cache_->block_count();
+    out.code_bytes = cache_->used();
+  }
   out.removed_blocks = removed_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < kReasons; ++i) out.left[i] = left_[i].load(std::memory_order_relaxed);
   return out;

@@ -32,6 +32,7 @@
 namespace contrafact::translate {
 
 struct Options {
+  bool translates = true;  // else nothing ever enters the cache, and segments are what is noted
   size_t cache_bytes = size_t{64} << 20;
   uint64_t segment_accesses_max = 1 << 20;  // a longer segment goes on natively
 };
@@ -53,18 +54,19 @@ class Translator {
   // The owner's code. Before the first enter().
   void add_native(uint64_t begin, uint64_t end) { regions_.add_native(begin, end); }
   // A function that runs natively and whose accesses are not of interest; it must return, and neither unwind nor be
-  // cancelled: an allocator's. Before the first enter().
-  void add_gate(uint64_t function);
+  // cancelled: an allocator's. `stand_in` is called instead, and may note() what is of interest. Before the first
+  // enter().
+  void add_gate(uint64_t function, uint64_t stand_in);
 
   // The current thread.
   // Pages for it; false if there are none. [stack_begin, stack_end): its own stack; empty if unknown.
   bool attach(uint64_t stack_begin, uint64_t stack_end);
   void detach();
   bool is_attached() const { return t_thread.thread != nullptr; }
-  // A segment begins; the frames below `stack_pointer` are its own, unless it lies elsewhere than in the thread's own
-  // stack: a coroutine's or a signal's may have anything below.
+  // A segment begins, and ends: what was accessed in between. Left out is what lies below both stack pointers, for it
+  // came into being and went within the segment; unless one lies elsewhere than in the thread's own stack: a
+  // coroutine's or a signal's may have anything below. Valid until the next segment begins.
   void begin_segment(uint64_t stack_pointer);
-  // What was accessed since. Valid until the next segment begins.
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
   // Where to return to instead of `return_address`. REQUIRES: attached, mode native or the function that was called.
   uint64_t enter(uint64_t return_address);
@@ -103,6 +105,7 @@ class Translator {
   uint64_t translate(uint64_t guest, Reason& reason);
   void refresh_locked();
   void leave(Reason reason);
+  void go_on_natively();
   void flush_log(Thread& thread);
   void serve_dispatch();
   void serve_log_full(Thread& thread);
@@ -115,7 +118,10 @@ class Translator {
   Options options_;
   std::unique_ptr<CodeCache> cache_;
   CodeRegions regions_;
-  uint64_t gates_[kGatesMax];
+  struct Gate {
+    uint64_t function, stand_in;
+  };
+  Gate gates_[kGatesMax];
   size_t gate_count_ = 0;
   uint64_t slow_stub_ = 0;
   int32_t state_offset_ = 0;

@@ -518,19 +518,43 @@ TEST(OwnStack, IsNotThatOfACoroutine) {
 
 TEST(OwnStack, HidesOnlyWhatLiesInIt) {
   static Segment segment;
-  segment.begin(1000, 2000);
-  segment.add(1990, 30, kAccessRead);   // reaches out
-  segment.add(1500, 8, kAccessWrite);   // lies within
+  segment.begin();
   segment.add(2984, 16, kAccessWrite);  // the first of two that become one range
   segment.add(3000, 16, kAccessWrite);
-  segment.extend_private(2996);
+  segment.add(1500, 8, kAccessWrite);  // lies within
+  segment.set_private(1000, 2996);
+  segment.add(2990, 10, kAccessRead);  // reaches out
   const auto ranges = segment.ranges();
-  ASSERT_EQ(ranges.size(), 1u);
+  ASSERT_EQ(ranges.size(), 2u);
   EXPECT_EQ(ranges[0].begin, 2996u);
   EXPECT_EQ(ranges[0].length_bytes, 20u);
-  segment.begin(1000, 2000);
-  segment.add(1990, 30, kAccessRead);
+  EXPECT_EQ(ranges[1].begin, 2996u);
+  EXPECT_EQ(ranges[1].length_bytes, 4u);
+  segment.begin();
+  segment.add(1500, 8, kAccessWrite);
   ASSERT_EQ(segment.ranges().size(), 1u);
+}
+
+// Of the frames that lie below where a segment began, those that still live where it ends are not its own.
+TEST(OwnStack, HidesOnlyFramesThatHaveGone) {
+  translated([] {});  // attaches the thread
+  Thread& thread = *t_thread.thread;
+  Translator& translator = test_translator();
+  thread.stack_begin = 1000;
+  thread.stack_end = 9000;
+  const auto hidden = [&](uint64_t begin_sp, uint64_t end_sp, uint64_t address) {
+    translator.begin_segment(begin_sp);
+    translator.note(reinterpret_cast<void*>(address), 8, kAccessWrite);
+    bool overflown;
+    return translator.end_segment(end_sp, &overflown).empty();
+  };
+  EXPECT_TRUE(hidden(5000, 5000, 4000));
+  EXPECT_FALSE(hidden(5000, 5000, 5000));
+  EXPECT_FALSE(hidden(5000, 3000, 4000));    // its frame lives on
+  EXPECT_FALSE(hidden(5000, 6000, 5500));    // its frame was there before
+  EXPECT_TRUE(hidden(5000, 6000, 4000));
+  EXPECT_FALSE(hidden(5000, 20'000, 4000));  // ends on another stack
+  thread.stack_begin = thread.stack_end = 0;
 }
 
 TEST(Threads, RunAtOnce) {
