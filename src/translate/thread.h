@@ -14,12 +14,12 @@ namespace contrafact::translate {
 // Where the thread is. Only from `native`, and from `calling` at the function that was called, may it enter the cache:
 // in all other modes the slots below may hold the program's registers, and the caller is a signal's handler.
 enum class Mode : uint32_t {
-  native,    // in the program's own code
-  in_cache,  // in translated code
-  calling,   // in a function that runs natively and may go on in the cache when it returns (CallKind::call_out)
-  gate,      // in a function that runs natively and returns into the cache (CallKind::call_and_return)
+  native,            // in the program's own code
+  in_cache,          // in translated code
+  calling,           // in a function that runs natively and may go on in the cache when it returns (CallKind::call_out)
+  gate,              // in a function that runs natively and returns into the cache (CallKind::call_and_return)
   gate_interrupted,  // the same, and a signal's handler came, which may have left it for good
-  slow,      // in C++, on behalf of translated code
+  slow,              // in C++, on behalf of translated code
 };
 
 // Why a thread is not, or no longer, in translated code.
@@ -35,8 +35,9 @@ enum class Reason : uint32_t {
   disabled,        // the translator was turned off, or this is a forked child
   gather,          // accesses of an instruction were not all computed; the thread stays in the cache
   unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
+  overflow,        // the segment's set is full: what follows in it is not worth its cost
 };
-inline constexpr uint32_t kReasons = 11;
+inline constexpr uint32_t kReasons = 12;
 
 // What translated code asks C++ for.
 enum class Request : uint32_t { dispatch, log_full, before_instruction, after_system_call, leave };
@@ -55,7 +56,7 @@ struct ThreadState {
   Thread* thread;
   Mode mode;
   Request request;
-  Reason left;  // of the current segment: the first reason that something is missing
+  Reason left;         // of the current segment: the first reason that something is missing
   uint8_t is_outside;  // of the current segment, the thread went on natively: what it accesses is not logged
   uint8_t reserved[3];
 };
