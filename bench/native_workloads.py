@@ -160,14 +160,14 @@ class Memcached(Server):
 
 class Redis(Server):
     name, package, binary = "redis", "redis-server", "redis-server"
-    what = "Redis: 4 clients, each 1,500 times 75 pipelined counters and list operations; one thread does nearly all"
+    what = "Redis: 4 clients, each 1,000 times 75 pipelined counters and list operations; one thread does nearly all"
 
     def command(self, folder):
         return ["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--save", "", "--appendonly", "no",
                 "--dir", folder]
 
     def session(self, folder, service):
-        return services.redis_session(self.port, rounds=1500, depth=25)
+        return services.redis_session(self.port, rounds=1000, depth=25)
 
 
 class Slapd(Server):
