@@ -285,6 +285,12 @@ void end_sets() {
   if (g_state) g_state->translator->disable();
 }
 
+void note_restartable_area(const void* area) {
+  if (!sets_are_on()) return;
+  translate::add_restartable_area(static_cast<const char*>(area) -
+                                  static_cast<const char*>(__builtin_thread_pointer()));
+}
+
 void end_sets_in_child() {
   end_sets();
   g_sets.store(false, std::memory_order_relaxed);
@@ -338,7 +344,7 @@ void attach_sets() {
   if (!sets_are_on() || t_sets) return;
   auto* thread = new SetsThread;
   thread->counts = take_counts();
-  find_own_stack(*thread);
+  if (!g_state->translator->is_disabled()) find_own_stack(*thread);  // asks the kernel
   t_sets = thread;
 }
 

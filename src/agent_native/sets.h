@@ -41,6 +41,8 @@ inline bool sets_are_on() {
 base::Status begin_sets(const Options& options);
 // No thread enters translated code any more.
 void end_sets();
+// It asked the kernel for restartable sequences of its own, described at `area`.
+void note_restartable_area(const void* area);
 // In a forked child, whose code cache is its parent's: there are no sets of it.
 void end_sets_in_child();
 // Facts for `info`.

@@ -62,12 +62,12 @@ void CodeRegions::add_line(const char* line, const char* end) {
   if (count_ < kRegionsMax) regions_[count_++] = {first, behind, kind, identity};
 }
 
-void CodeRegions::read() {
+bool CodeRegions::read() {
   read_ns_ = base::monotonic_ns();
-  count_ = 0;
   const long file =
       raw_system_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
+  if (file < 0) return false;
+  count_ = 0;
   size_t kept = 0;
   for (;;) {
     const long n =
@@ -81,6 +81,14 @@ void CodeRegions::read() {
     std::memmove(buffer_, at, kept);
   }
   raw_system_call(SYS_close, file);
+  return true;
+}
+
+void CodeRegions::forget(uint64_t begin, uint64_t end) {
+  count_ = static_cast<size_t>(std::remove_if(regions_, regions_ + count_, [&](const Region& region) {
+                                 return region.begin < end && region.end > begin;
+                               }) -
+                               regions_);
 }
 
 const CodeRegions::Region* CodeRegions::find(uint64_t address) const {
@@ -111,7 +119,7 @@ CodeRegions::Region CodeRegions::at(uint64_t address) const {
 }
 
 bool CodeRegions::may_refresh() const {
-  return count_ == 0 || base::monotonic_ns() - read_ns_ > kReadAgainNs;
+  return read_ns_ == 0 || base::monotonic_ns() - read_ns_ > kReadAgainNs;
 }
 
 }  // namespace contrafact::translate

@@ -509,17 +509,19 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
   Guard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  refresh_locked();
+  if (!refresh_locked()) regions_.forget(begin, end);
 }
 
 void Translator::refresh() {
   if (!is_usable()) return;
   Guard guard(lock_);
-  refresh_locked();
+  if (refresh_locked()) return;
+  removed_.fetch_add(cache_->remove(0, UINT64_MAX), std::memory_order_relaxed);  // any of it may have gone
+  regions_.forget(0, UINT64_MAX);
 }
 
-void Translator::refresh_locked() {
-  regions_.refresh([this](uint64_t begin, uint64_t end) {
+bool Translator::refresh_locked() {
+  return regions_.refresh([this](uint64_t begin, uint64_t end) {
     removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
   });
 }

@@ -89,6 +89,7 @@ class Translator {
   // Libraries may have come or gone: looks which code is still there.
   void refresh();
   // Nothing enters the cache any more.
+  bool is_disabled() const { return disabled_.load(std::memory_order_relaxed); }
   void disable() { disabled_.store(true, std::memory_order_relaxed); }
 
   Statistics statistics() const;
@@ -103,7 +104,7 @@ class Translator {
   bool is_usable() const;
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
-  void refresh_locked();
+  bool refresh_locked();
   void leave(Reason reason);
   void go_on_natively();
   void flush_log(Thread& thread);
