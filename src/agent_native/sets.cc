@@ -292,9 +292,27 @@ void note_restartable_area(const void* area) {
 }
 
 void end_sets_in_child() {
+  if (!sets_are_on()) return;
   end_sets();
   g_sets.store(false, std::memory_order_relaxed);
   t_sets = nullptr;  // its memory of what was sent is of the parent's recording
+  t_thread.mode = Mode::native;
+  t_thread.is_outside = 0;
+  g_state->translator->detach();
+}
+
+void begin_sets_in_child() {
+  if (!g_state) return;
+  auto translator = translate::Translator::create_in_child(*g_state->translator);
+  if (!translator) return say(translator.error().message);
+  auto* child = new Sets;
+  child->translator = std::move(*translator);
+  child->translates = g_state->translates;
+  child->window_ns = g_state->window_ns;
+  child->period_ns = g_state->period_ns;
+  g_state = child;
+  wrap_signal_handlers(*child->translator);
+  g_sets.store(true, std::memory_order_release);
 }
 
 void refresh_sets() {

@@ -28,6 +28,7 @@ class CodeRegions {
 
   // The owner's own code.
   void add_native(uint64_t begin, uint64_t end);
+  void add_native_of(const CodeRegions& other);
   // Of kind none if nothing is known of the address.
   Region at(uint64_t address) const;
   // Whether to read the process' map for an address of which nothing is known: not too often, for generated code comes

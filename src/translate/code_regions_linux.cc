@@ -38,6 +38,10 @@ void CodeRegions::add_native(uint64_t begin, uint64_t end) {
   if (native_count_ < kNativeMax) native_[native_count_++] = {begin, end, CodeKind::native, 0};
 }
 
+void CodeRegions::add_native_of(const CodeRegions& other) {
+  for (size_t i = 0; i < other.native_count_; ++i) add_native(other.native_[i].begin, other.native_[i].end);
+}
+
 // 7f1c-7f1d r-xp 00026000 08:01 123 /usr/lib/x86_64-linux-gnu/libc.so.6
 void CodeRegions::add_line(const char* line, const char* end) {
   const uint64_t first = parse_hex(line, end);

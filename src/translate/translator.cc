@@ -182,6 +182,7 @@ class Translator::Guard {
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
   if (!options.translates) {
     std::unique_ptr<Translator> out(new Translator);
+    out->options_ = options;
     out->disable();
     return out;
   }
@@ -199,6 +200,16 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
   out->process_ = static_cast<int>(raw_system_call(SYS_getpid));
   if (auto made = out->make_stubs(); !made) return made.error();
   return out;
+}
+
+base::Result<std::unique_ptr<Translator>> Translator::create_in_child(const Translator& parent) {
+  auto created = create(parent.options_);
+  if (!created) return created;
+  Translator& out = **created;
+  out.regions_.add_native_of(parent.regions_);
+  std::copy_n(parent.gates_, parent.gate_count_, out.gates_);
+  out.gate_count_ = parent.gate_count_;
+  return created;
 }
 
 Translator::~Translator() = default;

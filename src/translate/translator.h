@@ -51,6 +51,9 @@ class Translator {
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;
 
+  // In a forked child, whose cache is its parent's: another one, which knows of the owner what `parent` knew.
+  static base::Result<std::unique_ptr<Translator>> create_in_child(const Translator& parent);
+
   // The owner's code. Before the first enter().
   void add_native(uint64_t begin, uint64_t end) { regions_.add_native(begin, end); }
   // A function that runs natively and whose accesses are not of interest; it must return, and neither unwind nor be

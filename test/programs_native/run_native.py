@@ -208,6 +208,12 @@ def children():
     check(len(files) == 4, files)  # the process, the fork, the one that executes, the spawned one
     for path in files:
         check(recording.locks(path)["mutex"]["acquisitions"] == 10, path)
+    recording = Recording("forks", options=["--children", "--sets"])
+    for path in sorted(pathlib.Path(recording.folder.name).iterdir()):
+        facts = recording.json("info", path)["facts"]
+        check((facts["sets.segments.complete"], facts["sets.segments.incomplete"]) == ("10", "0"), (path, facts))
+    # Forked with a lock held, from translated code: the child ends without another section.
+    Recording("sections", "forks", options=["--children", "--sets"])
 
 
 def exec():
