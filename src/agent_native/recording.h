@@ -29,6 +29,7 @@ struct ThreadLocal {
   Client* client = nullptr;  // null: not attached
   bool inside = false;
   bool over = false;  // the thread is not, or no longer, to be recorded
+  int64_t last_event_ns = 0;
 };
 // In the static block: a thread that is being made has it already.
 extern thread_local constinit ThreadLocal t_local __attribute__((tls_model("initial-exec")));
@@ -71,6 +72,7 @@ inline void append(Client* client, EventKind kind, int64_t time_ns, Words... wor
   t_local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...);
+  t_local.last_event_ns = time_ns;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   t_local.inside = false;
 }

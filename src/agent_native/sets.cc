@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <memory>
@@ -75,6 +76,7 @@ struct SetsThread {
   bool observing = false;
   bool tainted = false;  // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
+  int64_t segment_begin_ns = 0;
   SetsCall* call = nullptr;
   recorder::AccessSetCache sent;
 
@@ -93,6 +95,7 @@ struct SetsThread {
     }
     if (held_unlisted > 0) --held_unlisted;  // else another thread's, which this one gives up for it
   }
+  bool holds_only(uint64_t lock) const { return held_count == 1 && held_unlisted == 0 && held[0] == lock; }
   bool holds_any() const { return held_count + held_unlisted > 0; }
 };
 
@@ -256,6 +259,11 @@ void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
           std::span<const translate::Access> accesses) {
   auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
   recorder::append_accesses(client, thread.sent, time_ns, gap, {ranges, accesses.size()});
+}
+
+void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
+               std::span<const translate::Access> accesses) {
+  emit(client, thread, time_ns, gap, accesses);
   thread.counts->segments[static_cast<size_t>(gap)].raise();
 }
 
@@ -479,6 +487,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   thread.tainted = false;
   thread.held_by_allocator = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);
+  thread.segment_begin_ns = time_ns;
 }
 
 int begin_instrumented(ptrdiff_t* wanted_at) {
@@ -507,18 +516,63 @@ static_assert(CONTRAFACT_ACCESS_READ == translate::kAccessRead && CONTRAFACT_ACC
 
 namespace {
 
-void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool came_translated, uint64_t stack_pointer) {
+// Its parts but the last, up to `time_ns`, so that the reader sees when in a long segment what was accessed. None
+// ends before an event that the thread has written meanwhile: events stand in the order of their times.
+void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t stack_pointer) {
+  constexpr int64_t kPartNsMin = 5'000;  // an event and perhaps a set for each: below 1 %
   translate::Translator& translator = *g_state->translator;
+  const int64_t begin_ns = thread.segment_begin_ns;
+  if (time_ns - begin_ns < 2 * kPartNsMin) return;
+  const uint64_t begin = translator.segment_clock(), end = __rdtsc();
+  const int64_t now_ns = base::monotonic_ns();
+  if (end <= begin || now_ns <= begin_ns) return;
+  const double ns_per_tick = static_cast<double>(now_ns - begin_ns) / static_cast<double>(end - begin);
+  const auto ticks = [&](int64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick); };
+  const int64_t earliest_ns = std::max(t_local.last_event_ns, begin_ns);
+  for (size_t left = translator.cut_segment(end, ticks(kPartNsMin) + 1, begin + ticks(earliest_ns - begin_ns));
+       left > 0; --left) {
+    uint64_t clock = 0;
+    bool overflown = false;
+    const auto accesses = translator.next_part(stack_pointer, &clock, &overflown);
+    const auto part_ns = begin_ns + static_cast<int64_t>(static_cast<double>(clock - begin) * ns_per_tick);
+    emit(client, thread, std::clamp(part_ns, earliest_ns, std::max(earliest_ns, time_ns)),
+         overflown ? SetGap::overflow : SetGap::complete, accesses);
+  }
+}
+
+void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool came_translated, uint64_t stack_pointer,
+                    bool is_last) {
+  translate::Translator& translator = *g_state->translator;
+  if (thread.held_by_allocator == 0 && gap_now(thread, came_translated, false) == SetGap::complete) {
+    emit_parts(client, thread, time_ns, stack_pointer);
+  }
   bool overflown = false;
   const auto accesses = translator.end_segment(stack_pointer, &overflown);
   const SetGap gap = thread.held_by_allocator > 0 ? SetGap::not_observed : gap_now(thread, came_translated, overflown);
-  emit(client, thread, time_ns, gap, accesses);
+  emit_last(client, thread, time_ns, gap, accesses);
   thread.tainted = false;
   if (t_thread.left == Reason::long_section) thread.observing = false;  // until it holds no lock any more
+  if (is_last) return;
   translator.begin_segment(stack_pointer);
+  thread.segment_begin_ns = time_ns;
 }
 
 }  // namespace
+
+void sets_before_block(Client* client, int64_t time_ns) {
+  SetsThread* thread = t_sets;
+  if (!thread || !thread->call || !thread->observing || !thread->holds_any()) return;
+  const Inside inside;
+  const SetsCall& call = *thread->call;
+  if (call.from_ != SetsCall::From::translated || thread->held_by_allocator > 0) return;
+  if (gap_now(*thread, true, false) != SetGap::complete) return;
+  emit_parts(client, *thread, time_ns, call.stack_pointer());
+  bool overflown = false;
+  const auto accesses = g_state->translator->end_segment(call.stack_pointer(), &overflown);
+  emit(client, *thread, time_ns, overflown ? SetGap::overflow : SetGap::complete, accesses);
+  g_state->translator->continue_segment();
+  thread->segment_begin_ns = time_ns;
+}
 
 void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken) {
   SetsThread* thread = t_sets;
@@ -529,9 +583,10 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
   if (thread->observing && thread->holds_any()) {
     if (is_foreign) {
       thread->tainted = true;
-      emit(client, *thread, time_ns, SetGap::signal, {});
+      emit_last(client, *thread, time_ns, SetGap::signal, {});
     } else {
-      finish_segment(client, *thread, time_ns, call.from_ != SetsCall::From::native, call.stack_pointer());
+      const bool is_last = kind == EventKind::lock_release && thread->holds_only(lock_word);
+      finish_segment(client, *thread, time_ns, call.from_ != SetsCall::From::native, call.stack_pointer(), is_last);
     }
   }
   // What follows in the same call has no code of the program in front of it.

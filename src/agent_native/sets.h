@@ -68,6 +68,9 @@ void sets_interrupted();
 void sets_before_event(recorder::Client* client, format::EventKind kind, int64_t time_ns, uint64_t lock_word,
                        bool taken);
 
+// An event of a block is about to be appended: a part of the segment ends at `time_ns`.
+void sets_before_block(recorder::Client* client, int64_t time_ns);
+
 // One call of an interposer. The return address lies behind the saved frame pointer.
 class SetsCall {
  public:
@@ -102,6 +105,7 @@ class SetsCall {
  private:
   friend struct SetsThread;
   friend void sets_before_event(recorder::Client*, format::EventKind, int64_t, uint64_t, bool);
+  friend void sets_before_block(recorder::Client*, int64_t);
   void begin(uint64_t* slot);
   void end();
   void note(const long* call, long result) const;

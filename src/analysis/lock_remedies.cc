@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
+#include <set>
 
 #include "graph/lock_cells.h"
 
@@ -38,6 +40,7 @@ struct Lock {
   uint64_t unknown = 0;
   std::optional<LockCells> cells;
   std::vector<bool> contested;  // by cell
+  std::vector<bool> guarded;    // likewise: or written, and all that touch it are sections of lone sites
 };
 
 class Finder {
@@ -108,9 +111,14 @@ class Finder {
   }
 
   void look_at(const std::vector<LockId>& locks) {
-    for (const LockId lock : locks) find_contested(locks_[lock.index()]);
     SectionsOfSite by_site;
     each_section(locks, [&](uint32_t s) { by_site[facts_.site_of[s]].push_back(s); });
+    lone_sites_.clear();
+    for (const auto& [site, sections] : by_site) {
+      const auto same = [&](uint32_t s) { return section(s).thread == section(sections[0]).thread; };
+      if (std::ranges::all_of(sections, same)) lone_sites_.insert(site);
+    }
+    for (const LockId lock : locks) find_contested(locks_[lock.index()]);
     for (auto& [site, sections] : by_site) {
       std::sort(sections.begin(), sections.end());
       try_drop(sections);
@@ -127,8 +135,9 @@ class Finder {
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
       if (!counts(s)) continue;
       used.push_back(facts_.sets.of_section[s]);
-      used.push_back(facts_.sets.head[s].set);
-      used.push_back(facts_.sets.tail[s].set);
+      for (const model::SectionSets::PartRange& range : {facts_.sets.head[s], facts_.sets.tail[s]}) {
+        for (const model::SectionSets::Part& part : facts_.sets.parts_of(range)) used.push_back(part.set);
+      }
     }
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
@@ -138,6 +147,7 @@ class Finder {
       uint32_t thread = UINT32_MAX;
       bool several = false;
       bool written = false;
+      bool lone = true;
     };
     std::vector<Use> uses(lock.cells->cell_count());
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
@@ -147,11 +157,14 @@ class Finder {
         use.several |= use.thread != UINT32_MAX && use.thread != section(s).thread.value;
         use.thread = section(s).thread.value;
         use.written |= each.writes;
+        use.lone &= lone_sites_.contains(facts_.site_of[s]);
       }
     }
     lock.contested.assign(uses.size(), false);
+    lock.guarded.assign(uses.size(), false);
     for (size_t cell = 0; cell < uses.size(); ++cell) {
       lock.contested[cell] = uses[cell].several && uses[cell].written;
+      lock.guarded[cell] = lock.contested[cell] || (uses[cell].written && uses[cell].lone);
     }
   }
 
@@ -160,6 +173,11 @@ class Finder {
     const Lock& lock = locks_[id.index()];
     if (!lock.cells) return true;
     return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return lock.contested[use.cell]; });
+  }
+  bool is_guarded(uint32_t s) const {
+    const Lock& lock = locks_[section(s).lock.index()];
+    return std::ranges::any_of(lock.cells->of(facts_.sets.of_section[s]),
+                               [&](const CellUse& use) { return lock.guarded[use.cell]; });
   }
   bool is_harmless(uint32_t s) const {
     return is_known(s) && !is_around_wait(s) && !is_contested(section(s).lock, facts_.sets.of_section[s]);
@@ -187,6 +205,10 @@ class Finder {
   void try_drop(const std::vector<uint32_t>& of_site) {
     std::vector<uint32_t> sections;
     std::ranges::copy_if(of_site, std::back_inserter(sections), [&](uint32_t s) { return is_harmless(s); });
+    const bool is_lone = lone_sites_.contains(facts_.site_of[of_site[0]]);
+    if (is_lone && std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded(s); })) {
+      return refuse(RemedyKind::drop_lock, section(of_site[0]).lock, "only one thread ran what writes under it");
+    }
     if (!sections.empty()) found_.remedies.push_back(remedy(RemedyKind::drop_lock, std::move(sections)));
   }
 
@@ -208,12 +230,16 @@ class Finder {
 
   // What may move out before and after.
   std::pair<int64_t, int64_t> hoisted(uint32_t s) const {
-    const auto harmless_ns = [&](const model::SectionSets::Part& part) {
-      const bool whole = part.length_ns >= section(s).hold_ns();
-      const bool harmless = facts_.sets.is_complete(part.set) && !is_contested(section(s).lock, part.set);
-      return !whole && harmless ? part.length_ns : int64_t{0};
+    const auto harmless_ns = [&](auto parts) {  // up to the first that is not
+      int64_t sum_ns = 0;
+      for (const model::SectionSets::Part& part : parts) {
+        if (!facts_.sets.is_complete(part.set) || is_contested(section(s).lock, part.set)) break;
+        sum_ns += part.length_ns;
+      }
+      return sum_ns;
     };
-    return {harmless_ns(facts_.sets.head[s]), harmless_ns(facts_.sets.tail[s])};
+    return {harmless_ns(facts_.sets.parts_of(facts_.sets.head[s])),
+            harmless_ns(std::views::reverse(facts_.sets.parts_of(facts_.sets.tail[s])))};
   }
 
   bool only_reads(uint32_t s) const {
@@ -302,27 +328,27 @@ class Finder {
     found_.remedies.push_back(std::move(made));
   }
 
-  // Connected components of the contested bytes: a section ties together all that it touches. Returns how many.
+  // Connected components of the guarded bytes: a section ties together all that it touches. Returns how many.
   uint32_t split(const Lock& lock, std::vector<std::pair<uint32_t, uint32_t>>& placed) const {
-    Unions ties(lock.contested.size());
-    const auto first_contested = [&](uint32_t s) {
+    Unions ties(lock.guarded.size());
+    const auto first_guarded = [&](uint32_t s) {
       uint32_t first = UINT32_MAX;
       for (const CellUse& use : lock.cells->of(facts_.sets.of_section[s])) {
-        if (lock.contested[use.cell] && first == UINT32_MAX) first = use.cell;
+        if (lock.guarded[use.cell] && first == UINT32_MAX) first = use.cell;
       }
       return first;
     };
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
       if (!counts(s)) continue;
-      const uint32_t first = first_contested(s);
+      const uint32_t first = first_guarded(s);
       for (const CellUse& use : lock.cells->of(facts_.sets.of_section[s])) {
-        if (lock.contested[use.cell]) ties.join(use.cell, first);
+        if (lock.guarded[use.cell]) ties.join(use.cell, first);
       }
     }
     std::map<uint32_t, uint32_t> numbers;
     std::vector<std::pair<uint32_t, uint32_t>> mine;
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      const uint32_t first = counts(s) ? first_contested(s) : UINT32_MAX;
+      const uint32_t first = counts(s) ? first_guarded(s) : UINT32_MAX;
       if (first == UINT32_MAX) continue;
       const auto [number, added] = numbers.try_emplace(ties.root(first), static_cast<uint32_t>(numbers.size()));
       mine.emplace_back(s, number->second);
@@ -334,8 +360,9 @@ class Finder {
 
   const SectionFacts& facts_;
   const model::Trace& trace_;
-  std::vector<Lock> locks_;  // by lock
-  Unions groups_;            // of locks
+  std::vector<Lock> locks_;        // by lock
+  Unions groups_;                  // of locks
+  std::set<uint32_t> lone_sites_;  // of the locks that are looked at: sites that one thread ran
   LockRemedies found_;
 };
 

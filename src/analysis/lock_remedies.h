@@ -3,7 +3,8 @@
 //
 // A byte is *contested* under a lock if sections of that lock in several threads touch it, at whatever time, and one of
 // them writes it, be it silently or so that writes commute: without the lock these would need atomic operations. What
-// touches no contested byte needs no exclusion.
+// touches no contested byte needs no exclusion, as far as the run shows: of code that only one thread ran it shows
+// little. What such code writes and no other code touches may have a lock of its own, but none is not proposed.
 //
 // Sections whose sets are not complete are never changed by a candidate. Where they could contradict it, a split and an
 // atomic are not proposed at all, and the other candidates say how many there are (`unknown`).
@@ -21,7 +22,8 @@ namespace contrafact::analysis {
 enum class RemedyKind : uint8_t {
   drop_lock,           // sections of a site that touch no contested byte take no lock
   reader_writer_lock,  // sites that only read take the lock as readers
-  split_lock,          // bytes that no section ties together get locks of their own
+  split_lock,          // bytes that no section ties together get locks of their own: contested ones, and what is
+                       // written by code that one thread ran
   shorten_section,     // what touches no contested byte, at the beginning or end of a section, moves out of it
   make_atomic,         // all that is contested is one word, and no section computes its new value from the old one but
                        // by operations that commute: atomic operations in the place of the lock

@@ -14,8 +14,8 @@ namespace {
 using model::Trace;
 using testing::ElementsAre;
 
-// Sections of one lock that take turns, each of 10 ns: "THREAD SITE SETS...", a set for each segment; between two
-// segments another lock is taken and given up at once.
+// Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 10 ns; between two segments
+// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 10 ns.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_remedies(facts)) {}
@@ -25,7 +25,8 @@ struct Scene {
         "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
-        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\nthread x\nthread y\n0 x thread_begin\n0 y "
+        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\nthread "
+        "x\nthread y\n0 x thread_begin\n0 y "
         "thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 10;
@@ -40,8 +41,11 @@ struct Scene {
       for (bool first = true; words >> set; first = false) {
         if (!first) add(now_ns, "lock_acquire k a");
         if (!first) add(now_ns, "lock_release k a");
-        now_ns += 10;
-        if (set != "-") add(now_ns, "accesses " + set);
+        std::istringstream parts(set);
+        for (std::string part; std::getline(parts, part, ',');) {
+          now_ns += 10;
+          if (part != "-") add(now_ns, "accesses " + part);
+        }
       }
       add(now_ns, "lock_release l");
       now_ns += 10;
@@ -78,6 +82,20 @@ TEST(LockRemedies, WhatNoOtherThreadTouchesNeedsNoLock) {
   EXPECT_EQ(drop->sections.size(), 4u);
   EXPECT_EQ(drop->of_sections, 4u);
   EXPECT_EQ(drop->unknown, 0u);
+}
+
+// Site a by x and b by y: nothing says that x alone will go on running a. Both may have locks of their own.
+TEST(LockRemedies, WhatOnlyOneThreadRanGetsALockOfItsOwnNotNone) {
+  const Scene scene({"x a w0", "y b w64", "y b w64", "y b w64"});
+  EXPECT_EQ(scene.get(RemedyKind::drop_lock), nullptr);
+  const LockRemedy* split = scene.get(RemedyKind::split_lock);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->parts, 2u);
+  EXPECT_TRUE(std::ranges::any_of(scene.found.refused, [](const NoRemedy& refused) {
+    return refused.kind == RemedyKind::drop_lock && refused.reason == "only one thread ran what writes under it";
+  }));
+  const Scene reads({"x a w0", "y b r64", "x a w0", "y b r64"});
+  EXPECT_NE(reads.get(RemedyKind::drop_lock), nullptr);
 }
 
 TEST(LockRemedies, SitesThatOnlyReadBecomeReaders) {
@@ -132,6 +150,15 @@ TEST(LockRemedies, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   EXPECT_THAT(shorter->sections.size(), 1u);
   EXPECT_THAT(shorter->head_ns, ElementsAre(10));
   EXPECT_THAT(shorter->tail_ns, ElementsAre(10));
+}
+
+TEST(LockRemedies, PartsOfASegmentMoveOutByThemselves) {
+  const Scene scene({"x b r8,none,w0,w64,none", "y b w0", "x b none,none"});
+  const LockRemedy* shorter = scene.get(RemedyKind::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->sections, ElementsAre(1));
+  EXPECT_THAT(shorter->head_ns, ElementsAre(20));
+  EXPECT_THAT(shorter->tail_ns, ElementsAre(20));  // w64 is no other thread's
 }
 
 TEST(LockRemedies, SectionsAroundAWaitAtAConditionStay) {

@@ -82,12 +82,14 @@ TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
   ASSERT_EQ(facts.sections.size(), 2u);
   EXPECT_EQ(facts.sets.ranges_of(facts.sets.of_section[0])[0].flags,
             format::kAccessFlags & ~format::kAccessCommutative);
-  EXPECT_EQ(facts.sets.ranges_of(facts.sets.head[0].set)[0].flags, format::kAccessRead);
-  EXPECT_EQ(facts.sets.head[0].length_ns, 5);
-  EXPECT_EQ(facts.sets.tail[0].length_ns, 4);
-  EXPECT_TRUE(facts.sets.ranges_of(facts.sets.tail[0].set).empty());
-  EXPECT_EQ(facts.sets.tail[1].length_ns, 3);
-  EXPECT_EQ(facts.sets.of_section[1], facts.sets.head[1].set);
+  const auto head = [&](size_t s) { return facts.sets.parts_of(facts.sets.head[s]); };
+  const auto tail = [&](size_t s) { return facts.sets.parts_of(facts.sets.tail[s]); };
+  EXPECT_EQ(facts.sets.ranges_of(head(0)[0].set)[0].flags, format::kAccessRead);
+  EXPECT_EQ(head(0)[0].length_ns, 5);
+  EXPECT_EQ(tail(0)[0].length_ns, 4);
+  EXPECT_TRUE(facts.sets.ranges_of(tail(0)[0].set).empty());
+  EXPECT_EQ(tail(1)[0].length_ns, 3);
+  EXPECT_EQ(facts.sets.of_section[1], head(1)[0].set);
 }
 
 // In the one section of x a segment is missing; that of y waits within its section, where nothing has to be observed.

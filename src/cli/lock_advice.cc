@@ -67,6 +67,46 @@ base::Status keep_selected(const analysis::SectionFacts& facts, const std::vecto
   return {};
 }
 
+// How much of the source there is to touch, as far as the kind tells.
+int effort(RemedyKind kind) {
+  switch (kind) {
+    case RemedyKind::drop_lock:
+      return 0;
+    case RemedyKind::shorten_section:
+      return 1;
+    case RemedyKind::reader_writer_lock:
+      return 2;
+    case RemedyKind::split_lock:
+      return 3;
+    case RemedyKind::make_atomic:
+      return 4;
+  }
+  return 5;
+}
+
+void rank(std::vector<LockAdvice>& advices) {
+  std::ranges::stable_sort(advices, [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
+  const auto share_lock = [](const LockAdvice& x, const LockAdvice& y) {
+    return std::ranges::find_first_of(x.remedy.locks, y.remedy.locks) != x.remedy.locks.end();
+  };
+  for (auto place = advices.begin(); place != advices.end(); ++place) {
+    auto first = place;
+    for (auto other = place + 1; other != advices.end(); ++other) {
+      const bool as_good = other->gain_high() >= place->gain_low() && other->gain() >= kLockGainMin;
+      if (as_good && share_lock(*other, *place) && effort(other->remedy.kind) < effort(first->remedy.kind))
+        first = other;
+    }
+    std::rotate(place, first, first + 1);
+  }
+}
+
+// By more than the simulation's error on the unchanged run and the spread of its own runs.
+bool is_beyond_error(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
+  if (!estimate.simulated) return true;
+  const double spread = estimate.free_order_high - estimate.free_order_low;
+  return std::fabs(estimate.free_order) > std::max(std::fabs(baseline.error), spread);
+}
+
 // From the best one on, those whose locks no better one changes; or all that were asked for.
 void make_together(const whatif::LockEstimator& estimator, size_t locks, bool all, LockAdvices& advices) {
   std::vector<bool> changed(locks);
@@ -74,9 +114,9 @@ void make_together(const whatif::LockEstimator& estimator, size_t locks, bool al
   for (size_t i = 0; i < advices.ranked.size(); ++i) {
     const LockAdvice& advice = advices.ranked[i];
     const auto& of = advice.remedy.locks;
-    const bool helps = advice.gain() >= kLockGainMin && !is_within_error(advice, advices.baseline);
+    const bool is_good = helps(advice, advices.baseline);
     const bool again = std::ranges::any_of(of, [&](model::LockId lock) { return changed[lock.index()]; });
-    if (!all && (!helps || again)) continue;
+    if (!all && (!is_good || again)) continue;
     for (const model::LockId lock : of) changed[lock.index()] = true;
     advices.together.push_back(i);
     improvements.push_back(advice.improvement);
@@ -121,8 +161,7 @@ base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, cons
     }
     if (options.progress) options.progress(i + 1, candidates.size());
   }
-  std::ranges::stable_sort(advices.ranked,
-                           [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
+  rank(advices.ranked);
   make_together(estimator, facts.trace->locks.size(), !options.apply.empty(), advices);
   return advices;
 }
@@ -132,10 +171,17 @@ bool gains(const LockAdvice& advice) {
          kLockGainMin;
 }
 
-bool is_within_error(const LockAdvice& advice, const whatif::LockBaseline& baseline) {
-  if (!advice.estimate.simulated) return false;
-  const double spread = advice.estimate.free_order_high - advice.estimate.free_order_low;
-  return std::fabs(advice.estimate.free_order) <= std::max(std::fabs(baseline.error), spread);
+std::string_view verdict_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
+  if (!estimate.simulated) return "not simulated";
+  if (!baseline.trusted) return "baseline off";
+  if (std::fabs(estimate.free_order) < kLockGainMin) return "no gain";
+  if (!is_beyond_error(estimate, baseline)) return "within its error";
+  return estimate.free_order > 0 ? "a gain" : "a loss";
+}
+
+bool helps(const LockAdvice& advice, const whatif::LockBaseline& baseline) {
+  const bool is_told_apart = !baseline.trusted || is_beyond_error(advice.estimate, baseline);
+  return advice.gain() >= kLockGainMin && advice.gain_low() > 0 && is_told_apart;
 }
 
 }  // namespace contrafact::cli

@@ -19,6 +19,8 @@ struct LockAdvice {
   whatif::LockEstimate estimate;
   // The simulated gain where there is one, else that of the recorded order.
   double gain() const { return estimate.simulated ? estimate.free_order : estimate.recorded_order; }
+  double gain_low() const { return estimate.simulated ? estimate.free_order_low : estimate.recorded_order; }
+  double gain_high() const { return estimate.simulated ? estimate.free_order_high : estimate.recorded_order; }
 };
 
 struct LockAdviceOptions {
@@ -30,7 +32,9 @@ struct LockAdviceOptions {
 };
 
 struct LockAdvices {
-  std::vector<LockAdvice> ranked;  // the greatest gain first; those that gain nothing too
+  // The greatest gain first; of those that change the same lock and whose intervals meet, the simpler change. Those
+  // that gain nothing too.
+  std::vector<LockAdvice> ranked;
   // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if
   // there are not so many.
   std::vector<size_t> together;
@@ -45,8 +49,12 @@ base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, cons
 
 // Whether it gains anything by any bound.
 bool gains(const LockAdvice& advice);
-// The gain is no greater than the simulation's error on the unchanged run, or than the spread of its runs.
-bool is_within_error(const LockAdvice& advice, const whatif::LockBaseline& baseline);
+// What to think of a gain: "a gain"; "within its error" if it is no greater than the simulation's error on the
+// unchanged run, or than the spread of its own runs; "no gain"; "a loss"; "baseline off" if the simulation is not to be
+// trusted with this recording; "not simulated".
+std::string_view verdict_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline);
+// It is worth making: it gains something beyond what can be told apart from nothing.
+bool helps(const LockAdvice& advice, const whatif::LockBaseline& baseline);
 
 // A gain below this is none: 0.05 % of the run.
 inline constexpr double kLockGainMin = 0.0005;

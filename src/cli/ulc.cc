@@ -105,7 +105,10 @@ std::string together_text(const LockAdvices& advices) {
   }
   const whatif::LockEstimate& estimate = advices.together_estimate;
   text += " together: ";
-  if (estimate.simulated) text += fmt::format("{} (simulated), ", table::percent_text(estimate.free_order));
+  if (estimate.simulated) {
+    text += fmt::format("{} (simulated: {}), ", table::percent_text(estimate.free_order),
+                        verdict_of(estimate, advices.baseline));
+  }
   return text + fmt::format("{} in recorded order (estimated)\n", table::percent_text(estimate.recorded_order));
 }
 
@@ -171,6 +174,7 @@ nlohmann::ordered_json json_of(const Document& document) {
     json["together"] = {{"ranks", std::move(ranks)},
                         {"free_order", nullptr},
                         {"recorded_order", estimate.recorded_order},
+                        {"verdict", verdict_of(estimate, advices.baseline)},
                         {"floor", nullptr}};
     if (estimate.simulated) json["together"]["free_order"] = estimate.free_order;
     if (estimate.floor) json["together"]["floor"] = *estimate.floor;
@@ -192,6 +196,7 @@ base::Status write_lock_specs(const std::string& folder, const Document& documen
   if (failed) return base::Error{fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
   for (size_t i = 0; i < document.advices.ranked.size(); ++i) {
     const LockAdvice& advice = document.advices.ranked[i];
+    if (!helps(advice, document.advices.baseline)) continue;
     whatif::LockSpec spec{&advice.improvement};
     for (const uint32_t site : advice.remedy.sites) spec.sites.push_back(document.facts.sites.sites()[site].context);
     for (const model::LockId lock : advice.remedy.locks) {
@@ -255,7 +260,7 @@ Run declare(CLI::App& app) {
   app.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")
       ->check(whole_number(0, 1000))
       ->capture_default_str();
-  app.add_option("--specs", options->specs, "folder to write each remedy's spec to");
+  app.add_option("--specs", options->specs, "folder to write the specs of the remedies that help to");
   app.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
       ->expected(1)
       ->take_all();

@@ -60,9 +60,8 @@ std::string what_of(const LockRemedy& remedy) {
   return name;
 }
 
-std::string note_of(const LockAdvice& advice, const whatif::LockBaseline& baseline) {
+std::string note_of(const LockAdvice& advice) {
   std::vector<std::string> notes;
-  if (is_within_error(advice, baseline)) notes.emplace_back("no more than its error");
   if (advice.remedy.unknown > 0) notes.push_back(fmt::format("{} sections not known", advice.remedy.unknown));
   if (advice.remedy.kind == RemedyKind::drop_lock &&
       advice.remedy.sections.size() + advice.remedy.unknown < advice.remedy.of_sections) {
@@ -95,6 +94,7 @@ table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis
     row.push_back(found ? Cell(what_of(best->remedy)) : Cell());
     row.push_back(found ? Cell(best->gain()) : Cell());
     row.push_back(found ? interval(*best) : Cell());
+    row.push_back(found ? Cell(std::string(verdict_of(best->estimate, advices.baseline))) : Cell());
     table.add_row(std::move(row));
   }
   return table;
@@ -120,11 +120,12 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
     ++rank;
     if (!all && !gains(advice)) continue;
     const LockRemedy& remedy = advice.remedy;
-    const std::string note = note_of(advice, advices.baseline);
+    const std::string note = note_of(advice);
     table.add_row({rank, what_of(remedy), sites_text(facts, remedy.sites), locks_text(*facts.trace, remedy.locks),
                    fmt::format("{} of {}", remedy.sections.size(), remedy.of_sections), free_order(advice),
-                   interval(advice), advice.estimate.recorded_order,
-                   advice.estimate.floor ? Cell(*advice.estimate.floor) : Cell(), note.empty() ? Cell() : Cell(note)});
+                   interval(advice), std::string(verdict_of(advice.estimate, advices.baseline)),
+                   advice.estimate.recorded_order, advice.estimate.floor ? Cell(*advice.estimate.floor) : Cell(),
+                   note.empty() ? Cell() : Cell(note)});
   }
   table.set_empty_reason(advices.ranked.empty()
                              ? "no remedy: what the sections touch needs the locks as they are, or is not known"
@@ -160,6 +161,11 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
        "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},      \
       {"share", "share", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs."}
 
+#define CONTRAFACT_VERDICT                                                                                           \
+  "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
+  "or "                                                                                                              \
+  "than the spread of its own runs; baseline off says that this error is too large for any gain to be believed."
+
 const table::Schema kUlcSitesSchema{
     "ulc_sites",
     "Code that waits for locks, the dearest unnecessary contention first; costs are measured, gains estimated or "
@@ -170,7 +176,8 @@ const table::Schema kUlcSitesSchema{
      {"gain", "gain", Type::ratio, Unit::ratio,
       "Of the run's duration, by that: simulated, or of the recorded order where it could not be simulated."},
      {"gain_interval", "interval", Type::interval, Unit::ratio, "Of the gain, over simulations with drawn hand-overs.",
-      1}}};
+      1},
+     {"verdict", "verdict", Type::text, Unit::none, CONTRAFACT_VERDICT}}};
 
 const table::Schema kUlcPairsSchema{
     "ulc_pairs",
@@ -193,6 +200,7 @@ const table::Schema kLockRemediesSchema{
       "Simulated: whoever comes first gets the lock, on the recorded cores."},
      {"free_order_interval", "interval", Type::interval, Unit::ratio,
       "Of that, over simulations with drawn hand-overs."},
+     {"verdict", "verdict", Type::text, Unit::none, CONTRAFACT_VERDICT},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
       "Estimated: locks are had in the recorded order, cores are no limit.", 2},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,

@@ -19,12 +19,14 @@ struct Segment {
   int64_t begin_ns = 0;
   bool waits = false;              // it lies within the lock's own function
   std::vector<uint32_t> of_trace;  // the trace's sets
+  std::vector<int64_t> end_ns;     // parallel: when each part ended
   SetGap gap = SetGap::complete;
 
   void begin(int64_t now_ns, bool is_wait) {
     begin_ns = now_ns;
     waits = is_wait;
     of_trace.clear();
+    end_ns.clear();
     gap = SetGap::complete;
   }
 };
@@ -35,7 +37,7 @@ struct Open {
   std::vector<uint32_t> of_trace;
   SetGap gap = SetGap::complete;
   bool has_head = false;
-  SectionSets::Part tail;
+  SectionSets::PartRange tail;
 };
 
 class Collector {
@@ -45,7 +47,8 @@ class Collector {
   SectionSets run() {
     const uint32_t unseen = intern({}, SetGap::not_observed);
     out_.of_section.assign(sections_.size(), unseen);
-    out_.head.assign(sections_.size(), {unseen, 0});
+    out_.parts.push_back({unseen, 0});
+    out_.head.assign(sections_.size(), {0, 1});
     out_.tail = out_.head;
     for (uint32_t s = 0; s < sections_.size(); ++s) {
       const CriticalSection& section = sections_[s];
@@ -64,7 +67,7 @@ class Collector {
     for (uint32_t i = range.begin; i < range.end; ++i) {
       const EventKind kind = trace_.kind[i];
       if (kind == EventKind::accesses) {
-        take(trace_.a[i]);
+        take(trace_.a[i], trace_.time_ns[i]);
       } else if (kind == EventKind::gap) {
         segment_.gap = SetGap::lost;
       } else if (is_lock_event(kind)) {
@@ -75,12 +78,13 @@ class Collector {
     for (Open& open : open_) close(open);
   }
 
-  void take(uint32_t set) {
+  void take(uint32_t set, int64_t now_ns) {
     if (set == UINT32_MAX) {
       segment_.gap = SetGap::lost;
       return;
     }
     segment_.of_trace.push_back(set);
+    segment_.end_ns.push_back(now_ns);
     if (segment_.gap == SetGap::complete) segment_.gap = trace_.access_sets[set].gap;
   }
 
@@ -108,14 +112,29 @@ class Collector {
         now_ns > segment_.begin_ns) {
       segment_.gap = SetGap::not_observed;
     }
-    const SectionSets::Part part{intern(segment_.of_trace, segment_.gap), now_ns - segment_.begin_ns};
+    const SectionSets::PartRange parts = add_parts(now_ns);
     for (Open& open : open_) {
       open.of_trace.insert(open.of_trace.end(), segment_.of_trace.begin(), segment_.of_trace.end());
       if (open.gap == SetGap::complete) open.gap = segment_.gap;
-      if (!open.has_head) out_.head[open.section] = part;
+      if (!open.has_head) out_.head[open.section] = parts;
       open.has_head = true;
-      open.tail = part;
+      open.tail = parts;
     }
+  }
+
+  SectionSets::PartRange add_parts(int64_t now_ns) {
+    const auto begin = static_cast<uint32_t>(out_.parts.size());
+    if (segment_.of_trace.empty()) {
+      out_.parts.push_back({intern({}, segment_.gap), now_ns - segment_.begin_ns});
+    } else {
+      segment_.end_ns.back() = now_ns;
+    }
+    int64_t from_ns = segment_.begin_ns;
+    for (size_t i = 0; i < segment_.of_trace.size(); ++i) {
+      out_.parts.push_back({intern({segment_.of_trace[i]}, segment_.gap), segment_.end_ns[i] - from_ns});
+      from_ns = segment_.end_ns[i];
+    }
+    return {begin, static_cast<uint32_t>(out_.parts.size())};
   }
 
   void close(Open& open) {

@@ -12,20 +12,29 @@
 namespace contrafact::model {
 
 struct SectionSets {
-  // What the section did from its acquisition to the next lock event of its thread, or from the last one to its
-  // release. Both are the whole section where it has no lock event inside.
+  // What happened up to an `accesses` event, since the one before or the segment's begin; the last part of a segment
+  // ends with it.
   struct Part {
     uint32_t set = 0;
     int64_t length_ns = 0;
+  };
+  struct PartRange {
+    uint32_t begin = 0, end = 0;
   };
 
   std::vector<AccessSet> sets;  // ranges: canonical, into `ranges`
   std::vector<AccessRange> ranges;
   std::vector<uint32_t> of_section;  // parallel to the sections
-  std::vector<Part> head, tail;      // likewise
+  std::vector<Part> parts;           // of one segment next to each other
+  // Likewise: the segment from a section's acquisition to the next lock event of its thread, and that from the last one
+  // to its release. Both are the whole section where it has no lock event inside.
+  std::vector<PartRange> head, tail;
 
   std::span<const AccessRange> ranges_of(uint32_t set) const {
     return std::span(ranges).subspan(sets[set].ranges_begin, sets[set].ranges_end - sets[set].ranges_begin);
+  }
+  std::span<const Part> parts_of(PartRange range) const {
+    return std::span(parts).subspan(range.begin, range.end - range.begin);
   }
   format::SetGap gap_of(uint32_t set) const { return sets[set].gap; }
   bool is_complete(uint32_t set) const { return sets[set].gap == format::SetGap::complete; }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kInstructionsMax = 64;
 constexpr uint64_t kGuestBytesMax = 0x7000;  // a mark's value has 16 bits with a sign
-constexpr size_t kInstructionCodeMax = 600;  // what one instruction of the program becomes at most, with its exits
+constexpr size_t kInstructionCodeMax = 800;  // what one instruction of the program becomes at most, with its exits
 
 // The slots of ThreadState and what they are for.
 constexpr int kSlotA = 0, kSlotB = 1, kSlotC = 2, kSlotSpare = 3;
@@ -109,6 +109,7 @@ bool BlockBuilder::translate_one(const Instruction& instruction, const Analysis&
       conditional_exit(instruction, analysis);
       return true;
     case Flow::call: {
+      log_point(instruction, 0);
       spill(kSlotA, rax);
       emit_.move_immediate(rax, instruction.next());
       emit_.store_at_stack(-8, rax);
@@ -121,6 +122,8 @@ bool BlockBuilder::translate_one(const Instruction& instruction, const Analysis&
     case Flow::jump_indirect:
     case Flow::call_indirect:
     case Flow::ret:
+      if (analysis.flow == Flow::call_indirect) log_point(instruction, 0);
+      if (analysis.flow == Flow::ret) log_point(instruction, 8);
       log_accesses(instruction, analysis);
       load_target(instruction, analysis);
       go_to_target();
@@ -296,6 +299,35 @@ void BlockBuilder::log_after(const Instruction& instruction, const Analysis& ana
       emit_.store(rcx, static_cast<int8_t>(entry + static_cast<int8_t>(offsetof(LogEntry, before))), rax);
     }
   }
+  restore(kSlotA, rax);
+  restore(kSlotB, rcx);
+}
+
+// The clock before a call or a return, if the segment's own function or one of its callers makes the one, or gets the
+// other, at whose stack pointer this one is `above`. That is so if not(rsp) - above + frame, which is
+// frame - (rsp + above) - 1, is negative: its highest byte is not zero.
+void BlockBuilder::log_point(const Instruction& instruction, int64_t above) {
+  if (!is_logged_) return;
+  ensure_log_room(instruction, kEntryBytes);
+  spill(kSlotA, rax);
+  spill(kSlotB, rcx);
+  emit_.move(rax, rsp);
+  emit_.invert(rax);
+  emit_.load_local(rcx, locals_.frame());
+  emit_.load_address(rcx, {.base = rcx, .index = rax, .displacement = -above});
+  emit_.store_local(locals_.slot(kSlotC), rcx);
+  emit_.load_local_byte(rcx, locals_.slot(kSlotC) + 7);
+  const size_t is_deeper = emit_.jump_if_zero_ecx();
+  spill(kSlotC, rdx);
+  emit_.read_clock();
+  emit_.load_local(rcx, locals_.log());
+  emit_.load_address(rcx, {.base = rcx, .displacement = -int64_t{kEntryBytes}});
+  emit_.store(rcx, offsetof(LogEntry, address), rax);
+  emit_.store(rcx, offsetof(LogEntry, address) + 4, rdx);
+  emit_.store_u32(rcx, offsetof(LogEntry, meta), kMetaPoint);
+  emit_.store_local(locals_.log(), rcx);
+  restore(kSlotC, rdx);
+  emit_.land_short(is_deeper);
   restore(kSlotA, rax);
   restore(kSlotB, rcx);
 }

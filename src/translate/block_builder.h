@@ -41,6 +41,7 @@ struct LocalOffsets {
   int32_t link() const { return base + static_cast<int32_t>(offsetof(ThreadState, link)); }
   int32_t thread() const { return base + static_cast<int32_t>(offsetof(ThreadState, thread)); }
   int32_t mode() const { return base + static_cast<int32_t>(offsetof(ThreadState, mode)); }
+  int32_t frame() const { return base + static_cast<int32_t>(offsetof(ThreadState, frame)); }
   int32_t request() const { return base + static_cast<int32_t>(offsetof(ThreadState, request)); }
 };
 
@@ -93,6 +94,7 @@ class BlockBuilder {
   void log_after(const Instruction& instruction, const Analysis& analysis);
   void ensure_log_room(const Instruction& instruction, uint32_t bytes);
   void hook(const Instruction& instruction, Request what, uint64_t guest);
+  void log_point(const Instruction& instruction, int64_t above);
 
   void jump_exit(uint64_t target);
   void conditional_exit(const Instruction& instruction, const Analysis& analysis);

@@ -122,6 +122,11 @@ void Emitter::zero_extend_word(Register to, Register from) {
   bytes(code, sizeof code);
 }
 
+void Emitter::read_clock() {
+  u8(0x0f);
+  u8(0x31);
+}
+
 void Emitter::invert(Register what) {
   const uint8_t code[] = {rex(true, 0, 0, what), 0xf7, modrm(3, 2, what)};
   bytes(code, sizeof code);

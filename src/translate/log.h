@@ -7,6 +7,8 @@
 //                                                       and after
 //             begin:8   meta:4 unused:4 end:8 unused:8  kMetaString: a repeated string instruction; its pointer before
 //                                                       and after, so that the direction and an early end show
+//   16 bytes  clock:8   meta:4 unused:4                 kMetaPoint: no access; the processor's clock before a call that
+//                                                       the segment's own function makes, or the return from it
 #pragma once
 
 #include <cstdint>
@@ -24,6 +26,7 @@ inline constexpr uint32_t kMetaWrite = 1 << 17;
 inline constexpr uint32_t kMetaValues = 1 << 18;
 inline constexpr uint32_t kMetaString = 1 << 19;
 inline constexpr uint32_t kMetaCommutative = 1 << 20;
+inline constexpr uint32_t kMetaPoint = 1 << 21;
 inline constexpr uint32_t kMetaLong = kMetaValues | kMetaString;
 
 struct LogEntry {

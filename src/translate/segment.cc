@@ -54,6 +54,10 @@ void Segment::add_log(uint64_t log, uint64_t log_top) {
   while (log < log_top) {
     const auto& entry = *reinterpret_cast<const LogEntry*>(log);
     const uint32_t size = entry.meta & kMetaSizeMask;
+    if ((entry.meta & kMetaPoint) != 0) {
+      log += kEntryBytes;
+      continue;
+    }
     ++accesses_;
     if ((entry.meta & kMetaString) == 0) [[likely]] {
       const bool is_hidden = entry.address - private_begin_ < private_bytes && private_end_ - entry.address >= size;

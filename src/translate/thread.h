@@ -14,12 +14,12 @@ namespace contrafact::translate {
 // Where the thread is. Only from `native`, and from `calling` at the function that was called, may it enter the cache:
 // in all other modes the slots below may hold the program's registers, and the caller is a signal's handler.
 enum class Mode : uint32_t {
-  native,    // in the program's own code
-  in_cache,  // in translated code
-  calling,   // in a function that runs natively and may go on in the cache when it returns (CallKind::call_out)
-  gate,      // in a function that runs natively and returns into the cache (CallKind::call_and_return)
+  native,            // in the program's own code
+  in_cache,          // in translated code
+  calling,           // in a function that runs natively and may go on in the cache when it returns (CallKind::call_out)
+  gate,              // in a function that runs natively and returns into the cache (CallKind::call_and_return)
   gate_interrupted,  // the same, and a signal's handler came, which may have left it for good
-  slow,      // in C++, on behalf of translated code
+  slow,              // in C++, on behalf of translated code
 };
 
 // Why a thread is not, or no longer, in translated code.
@@ -52,13 +52,21 @@ struct ThreadState {
   uint64_t gate_return;  // gate: the return address
   uint64_t gate_sp;      // gate: where it lies
   uint64_t link;         // number of the link that a dispatch came through, plus one; 0: none
+  uint64_t frame;        // stack pointer where the segment began: code at it or above is the segment's own function
   Thread* thread;
   Mode mode;
   Request request;
-  Reason left;  // of the current segment: the first reason that something is missing
+  Reason left;         // of the current segment: the first reason that something is missing
   uint8_t is_outside;  // of the current segment, the thread went on natively: what it accesses is not logged
   uint8_t reserved[3];
 };
+
+// Where a segment is cut: what was logged at `log` and above came before `clock`, the processor's.
+struct Cut {
+  uint64_t log;
+  uint64_t clock;
+};
+inline constexpr size_t kCutsMax = 16;
 
 inline constexpr size_t kRegisters = 16;
 // Of it the translator needs 16 KiB; the rest is for the handler of a fault in it.
@@ -81,6 +89,10 @@ struct alignas(64) Thread {
   uint64_t segment_begin_sp;        // stack pointer at the segment's begin
   bool system_call_runs;            // it may have been executed, and its effect was not noted yet
   long system_call[7];              // number and arguments of the one that runs
+  uint64_t log_end;                 // below it is what the segment does not have yet
+  uint64_t segment_clock;           // when the segment began
+  Cut cuts[kCutsMax];               // of the segment that ended, the newest first
+  size_t cut_count;
   Segment segment;
 };
 static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&

@@ -1,5 +1,7 @@
 #include "translate/translate_for_test.h"
 
+#include <x86intrin.h>
+
 #include <cstdlib>
 
 #define OWNERS __attribute__((section("owners_text"), noinline))
@@ -9,6 +11,7 @@ namespace contrafact::translate {
 namespace {
 
 thread_local Gathered* t_gathered = nullptr;
+thread_local uint64_t t_ticks_min = 0;  // 0: in one part
 
 uint64_t* return_slot(void* frame) {
   return static_cast<uint64_t*>(frame) + 1;
@@ -29,6 +32,13 @@ OWNERS void end_translated() {
   const bool stayed = t_thread.mode == Mode::calling && t_thread.resume_sp == stack_pointer - 8;
   if (stayed) t_thread.mode = Mode::native;
   t_gathered->left = stayed || t_thread.left != Reason::none ? t_thread.left : Reason::not_resumed;
+  if (t_ticks_min > 0) {
+    for (size_t left = test_translator().cut_segment(__rdtsc(), t_ticks_min, 0); left > 0; --left) {
+      uint64_t clock = 0;
+      const auto part = test_translator().next_part(stack_pointer, &clock, &t_gathered->overflown);
+      t_gathered->parts.emplace_back(part.begin(), part.end());
+    }
+  }
   const auto ranges = test_translator().end_segment(stack_pointer, &t_gathered->overflown);
   t_gathered->accesses.assign(ranges.begin(), ranges.end());
 }
@@ -55,6 +65,17 @@ Translator& test_translator() {
     return out;
   }();
   return *translator;
+}
+
+Gathered translated_calls(const std::vector<void (*)()>& functions, uint64_t ticks_min) {
+  Gathered gathered;
+  t_gathered = &gathered;
+  t_ticks_min = ticks_min;
+  begin_translated();
+  for (void (*function)() : functions) function();
+  end_translated();
+  t_ticks_min = 0;
+  return gathered;
 }
 
 Gathered translated(const std::function<void()>& function) {

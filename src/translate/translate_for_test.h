@@ -9,7 +9,8 @@
 namespace contrafact::translate {
 
 struct Gathered {
-  std::vector<Access> accesses;
+  std::vector<Access> accesses;            // of translated_calls: of the last part
+  std::vector<std::vector<Access>> parts;  // the ones before
   Reason left = Reason::not_resumed;
   bool overflown = false;
 };
@@ -18,6 +19,9 @@ Translator& test_translator();
 
 // On the current thread. `left` is none if the thread stayed in the cache until the function's end.
 Gathered translated(const std::function<void()>& function);
+
+// The functions one after the other, in parts: cut at calls of them that lie `ticks_min` or more apart.
+Gathered translated_calls(const std::vector<void (*)()>& functions, uint64_t ticks_min);
 
 // The function was left on another way than by its end.
 void end_abandoned();

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <cstring>
@@ -256,7 +257,7 @@ bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
   thread->mapping_bytes = bytes;
   t_thread = {};
   for (int i = 0; i < 4; ++i) t_thread.slot[i] = 0;
-  t_thread.log = thread->log_top;
+  t_thread.log = thread->log_end = thread->log_top;
   thread->stack_begin = stack_begin;
   thread->stack_end = stack_end;
   t_thread.thread = thread;
@@ -271,35 +272,88 @@ void Translator::detach() {
 
 void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
-  t_thread.log = thread.log_top;
+  t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
-  thread.segment_begin_sp = stack_pointer;
+  t_thread.frame = thread.segment_begin_sp = stack_pointer;
+  thread.segment_clock = __rdtsc();
   thread.segment.begin();
+}
+
+namespace {
+
+// From the newest point to the oldest; both ends of a stretch of `ticks_min` are cuts. False: too many.
+bool find_cuts(Thread& thread, uint64_t log, uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
+  const auto is_far = [&](uint64_t earlier, uint64_t later) { return later > earlier && later - earlier >= ticks_min; };
+  Cut last{0, clock};
+  bool has_last = true;  // the segment's end needs none
+  thread.cut_count = 0;
+  const auto add = [&](const Cut& cut) {
+    if (thread.cut_count < kCutsMax) thread.cuts[thread.cut_count] = cut;
+    return thread.cut_count++ < kCutsMax;
+  };
+  while (log < thread.log_end) {
+    const auto& entry = *reinterpret_cast<const LogEntry*>(log);
+    log += (entry.meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
+    if ((entry.meta & kMetaPoint) == 0) continue;
+    const Cut point{log, entry.address};
+    if (point.clock < earliest) break;
+    const bool is_cut = is_far(point.clock, last.clock);
+    if (is_cut && ((!has_last && !add(last)) || !add(point))) return false;
+    last = point;
+    has_last = is_cut;
+  }
+  return has_last || !is_far(thread.segment_clock, last.clock) || add(last);
+}
+
+void hide_own_stack(Thread& thread, uint64_t stack_pointer) {
+  if (is_on_own_stack(thread, stack_pointer) && is_on_own_stack(thread, thread.segment_begin_sp)) {
+    thread.segment.set_private(thread.stack_begin, std::min(stack_pointer, thread.segment_begin_sp));
+  }
+}
+
+}  // namespace
+
+size_t Translator::cut_segment(uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
+  Thread& thread = *t_thread.thread;
+  while (!find_cuts(thread, t_thread.log, clock, ticks_min, earliest)) ticks_min *= 2;
+  return thread.cut_count;
+}
+
+std::span<const Access> Translator::next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown) {
+  Thread& thread = *t_thread.thread;
+  const Cut& cut = thread.cuts[--thread.cut_count];
+  hide_own_stack(thread, stack_pointer);
+  thread.segment.add_log(cut.log, thread.log_end);
+  thread.log_end = cut.log;
+  *clock = cut.clock;
+  *overflown = thread.segment.overflown();
+  return thread.segment.ranges();
 }
 
 std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
   Thread& thread = *t_thread.thread;
-  if (is_on_own_stack(thread, stack_pointer) && is_on_own_stack(thread, thread.segment_begin_sp)) {
-    thread.segment.set_private(thread.stack_begin, std::min(stack_pointer, thread.segment_begin_sp));
-  }
+  hide_own_stack(thread, stack_pointer);
   flush_log(thread);
   *overflown = thread.segment.overflown();
   return thread.segment.ranges();
 }
 
 void Translator::note(const void* begin, uint64_t length_bytes, uint32_t flags) {
+  flush_log(*t_thread.thread);
   t_thread.thread->segment.add(reinterpret_cast<uint64_t>(begin), length_bytes, flags);
 }
 
 void Translator::note_system_call(const long* call, long result) {
+  flush_log(*t_thread.thread);
   if (system_call_kind(call) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   add_system_call_accesses(call, result, t_thread.thread->segment);
 }
 
+// Also before anything is added by hand: no cut may come between what the log holds and that.
 void Translator::flush_log(Thread& thread) {
-  const uint64_t log = t_thread.log;
-  t_thread.log = thread.log_top;
-  thread.segment.add_log(log, thread.log_top);
+  const uint64_t log = t_thread.log, end = thread.log_end;
+  t_thread.log = thread.log_end = thread.log_top;
+  thread.segment.add_log(log, end);
 }
 
 uint64_t Translator::enter(uint64_t return_address) {
@@ -367,6 +421,7 @@ void Translator::serve_log_full(Thread& thread) {
 }
 
 void Translator::serve_instruction(Thread& thread) {
+  flush_log(thread);
   Instruction instruction;
   if (!decode(t_thread.target, ZYDIS_MAX_INSTRUCTION_LENGTH, instruction)) return leave(Reason::unsupported);
   if (instruction.code.mnemonic == ZYDIS_MNEMONIC_SYSCALL) {
@@ -388,6 +443,7 @@ bool Translator::before_system_call(Thread& thread) {
 }
 
 void Translator::after_system_call(Thread& thread) {
+  flush_log(thread);
   const auto result = static_cast<long>(thread.registers[rax]);
   thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);

@@ -344,7 +344,7 @@ def sets():
     # Of each of the workers' rounds three segments, and the read.
     check(facts["sets.segments.complete"] == "61", facts)
     events = recording.events()
-    check(events["accesses"] == 61, events)
+    check(events["accesses"] >= 61, events)  # a long segment has several parts
 
 
 def hidden_accesses():

@@ -4,19 +4,21 @@
 #include "table_lock.h"
 #include "work.h"
 
-static uint64_t value = 1;
+static uint64_t value = 1, changes;
 
 [[gnu::noinline]] static uint64_t look_up() {
   READ();
   const uint64_t found = work(value & 3, 30);
   usleep(200);
+  const uint64_t age = changes;
   DONE();
-  return found;
+  return found + age;
 }
 
 [[gnu::noinline]] static void change() {
   WRITE();
   value += work(3, 100) | 1;
+  ++changes;
   DONE();
 }
 
@@ -31,5 +33,5 @@ int main() {
       if (work(static_cast<uint64_t>(i), 60) == 0) return;
     }
   });
-  return print_result(value);
+  return print_result(value + changes);
 }

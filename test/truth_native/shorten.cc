@@ -3,6 +3,7 @@
 
 static pthread_mutex_t totals = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t total = 1;
+static volatile uint64_t count;
 
 [[gnu::noinline]] static void add(int number) {
 #if TWIN
@@ -12,7 +13,8 @@ static uint64_t total = 1;
   pthread_mutex_lock(&totals);
   const uint64_t mine = work(static_cast<uint64_t>(number), 200);
 #endif
-  total += work(mine, 50) & 1;
+  total += work(mine + (count >> 40), 50) & 1;
+  count = count + 1;
   pthread_mutex_unlock(&totals);
 }
 
@@ -23,5 +25,5 @@ int main() {
       if (work(static_cast<uint64_t>(i), 80) == 0) return;
     }
   });
-  return print_result(total);
+  return print_result(total + count);
 }

@@ -14,8 +14,9 @@ static pthread_mutex_t* mutex_of(int table) {
 template <int kTable>
 [[gnu::noinline]] static void update() {
   pthread_mutex_lock(mutex_of(kTable));
-  values[kTable] += work(kTable, 20) & 1;
+  const uint64_t value = work(values[kTable] & 1, 20);
   usleep(300);
+  values[kTable] += value & 1;
   pthread_mutex_unlock(mutex_of(kTable));
 }
 static void update_0() {

@@ -139,6 +139,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
+    cases = [case for case in cases if case["edits"]]  # else there is nothing to predict: ulc_finds.py
     cases = [case for case in cases if not arguments.case or case["name"] in arguments.case]
     try:
         with tempfile.TemporaryDirectory() as folder:
