@@ -183,6 +183,7 @@ class Translator::Guard {
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
   if (!options.translates) {
     std::unique_ptr<Translator> out(new Translator);
+    out->options_ = options;
     out->disable();
     return out;
   }
@@ -200,6 +201,16 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
   out->process_ = static_cast<int>(raw_system_call(SYS_getpid));
   if (auto made = out->make_stubs(); !made) return made.error();
   return out;
+}
+
+base::Result<std::unique_ptr<Translator>> Translator::create_in_child(const Translator& parent) {
+  auto created = create(parent.options_);
+  if (!created) return created;
+  Translator& out = **created;
+  out.regions_.add_native_of(parent.regions_);
+  std::copy_n(parent.gates_, parent.gate_count_, out.gates_);
+  out.gate_count_ = parent.gate_count_;
+  return created;
 }
 
 Translator::~Translator() = default;
@@ -566,17 +577,19 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
   Guard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  refresh_locked();
+  if (!refresh_locked()) regions_.forget(begin, end);
 }
 
 void Translator::refresh() {
   if (!is_usable()) return;
   Guard guard(lock_);
-  refresh_locked();
+  if (refresh_locked()) return;
+  removed_.fetch_add(cache_->remove(0, UINT64_MAX), std::memory_order_relaxed);  // any of it may have gone
+  regions_.forget(0, UINT64_MAX);
 }
 
-void Translator::refresh_locked() {
-  regions_.refresh([this](uint64_t begin, uint64_t end) {
+bool Translator::refresh_locked() {
+  return regions_.refresh([this](uint64_t begin, uint64_t end) {
     removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
   });
 }
