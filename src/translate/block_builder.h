@@ -73,6 +73,11 @@ class BlockBuilder {
     uint64_t guest, back;
   };
 
+  struct Spare {
+    Register address, entry;
+  };
+
+  static Spare spare_registers(const Instruction& instruction);
   void begin(uint64_t guest);
   uint64_t publish(uint64_t guest_end);
   void mark(Mark::Kind kind, int16_t value);
@@ -90,7 +95,6 @@ class BlockBuilder {
   bool is_linkage_stub(const Instruction& instruction) const;
   bool is_worth_logging(const Instruction& instruction, const Analysis& analysis) const;
   void log_access(const Instruction& instruction, const Analysis& analysis, int which);
-  void log_new_value(const Analysis& analysis);
   void log_after(const Instruction& instruction, const Analysis& analysis);
   void ensure_log_room(const Instruction& instruction, uint32_t bytes);
   void hook(const Instruction& instruction, Request what, uint64_t guest);
