@@ -69,11 +69,12 @@ void BlockBuilder::request(Request what, uint64_t guest, uint64_t back) {
   emit_.jump_to(slow_);
 }
 
-uint64_t BlockBuilder::translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged) {
+uint64_t BlockBuilder::translate(uint64_t guest, const CodeRegions::Region& region) {
   begin(guest);
-  code_begin_ = code_begin;
-  code_end_ = code_end;
-  is_logged_ = is_logged;
+  code_begin_ = region.begin;
+  code_end_ = region.end;
+  is_logged_ = region.kind != CodeKind::unlogged;
+  logs_locals_ = region.kind != CodeKind::runtime;
   uint64_t at = guest;
   bool goes_on = true;
   Instruction instruction;
@@ -85,7 +86,7 @@ uint64_t BlockBuilder::translate(uint64_t guest, uint64_t code_begin, uint64_t c
       jump_exit(at);
       break;
     }
-    if (at >= code_end || !decode(at, code_end - at, instruction)) {
+    if (at >= code_end_ || !decode(at, code_end_ - at, instruction)) {
       leave(at);
       break;
     }
@@ -230,6 +231,7 @@ bool BlockBuilder::is_worth_logging(const Instruction& instruction, const Analys
 
 void BlockBuilder::log_accesses(const Instruction& instruction, const Analysis& analysis) {
   if (!is_logged_ || analysis.accesses == 0 || !is_worth_logging(instruction, analysis)) return;
+  if (analysis.access[0].is_local && !logs_locals_) return;
   ensure_log_room(instruction, kLongEntryBytes * static_cast<uint32_t>(analysis.accesses));
   for (int i = 0; i < analysis.accesses; ++i) log_access(instruction, analysis, i);
 }
@@ -255,6 +257,7 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
   if (access.is_written) meta |= kMetaWrite;
   if (compares) meta |= kMetaValues;
   if (analysis.is_repeated) meta |= kMetaString;
+  if (access.is_local) meta |= kMetaLocal;
   if (access.is_written && analysis.is_commutative && are_flags_unused(instruction, code_begin_, code_end_)) {
     meta |= kMetaCommutative;
   }

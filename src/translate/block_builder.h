@@ -56,8 +56,8 @@ class BlockBuilder {
   BlockBuilder(CodeCache& cache, const CodeRegions& regions, LocalOffsets locals, uint64_t slow)
       : cache_(cache), regions_(regions), locals_(locals), slow_(slow) {}
 
-  // REQUIRES: the cache has room for the above; [guest, code_end) may be read. Returns the code's address.
-  uint64_t translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged);
+  // REQUIRES: the cache has room for the above; `region` may be read, and holds `guest`. Returns the code's address.
+  uint64_t translate(uint64_t guest, const CodeRegions::Region& region);
   // A function that is called natively. It may come back into the cache (Translator::enter).
   uint64_t call_out(uint64_t function);
   // Where `function` would run, `stand_in` is called natively, which returns into the cache.
@@ -116,7 +116,7 @@ class BlockBuilder {
   // The block that is being built.
   Emitter emit_{nullptr, 0, 0};
   uint64_t guest_ = 0, code_begin_ = 0, code_end_ = 0;
-  bool is_logged_ = false;
+  bool is_logged_ = false, logs_locals_ = false;
   uint32_t log_room_ = 0;  // bytes that may be logged before the next test
   uint16_t spilled_ = kNothingSpilled;
   uint32_t marks_ = 0, links_ = 0;
