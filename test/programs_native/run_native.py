@@ -411,5 +411,17 @@ def sets_windows():
     check(status != 0 and "neither 'always' nor a window and a period" in err, err)
 
 
+def sets_long_section():
+    """After a million accesses under one lock the thread goes on natively, until it holds none."""
+    recording = Recording("long_section", options=["--sets"])
+    facts = recording.json("info")["facts"]
+    check(facts["sets.left.long_section"] == "1" and facts["sets.segments.incomplete"] == "0", facts)
+    # 1,048,576 accesses are 5,243 inner sections; each is two segments with what lies between.
+    check(2 * 5200 < int(facts["sets.segments.complete"]) - 10 < 2 * 5300, facts)
+    sets = recording.json("ulc")["sections"]["sets"]
+    complete, unseen = sets["complete"], sets["not_observed"]
+    check(complete + unseen == 20_011 and 5200 + 10 < complete < 5300 + 10, sets)
+
+
 globals()[sys.argv[2]]()
 print(f"native {sys.argv[2]}: ok")
