@@ -104,6 +104,8 @@ SetGap gap_of(Reason reason) {
       return SetGap::signal;
     case Reason::not_resumed:
       return SetGap::left;
+    case Reason::overflow:
+      return SetGap::overflow;
     case Reason::generated_code:
     case Reason::cache_full:
     case Reason::long_section:
@@ -114,9 +116,9 @@ SetGap gap_of(Reason reason) {
 }
 
 const char* name_of(Reason reason) {
-  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",   "cache_full",
-                                                       "system_call", "signal",         "long_section",  "not_resumed",
-                                                       "disabled",    "gather",         "unknown_effect"};
+  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",    "cache_full",
+                                                       "system_call", "signal",         "long_section",   "not_resumed",
+                                                       "disabled",    "gather",         "unknown_effect", "overflow"};
   return kNames[static_cast<size_t>(reason)];
 }
 
@@ -382,7 +384,7 @@ void SetsCall::end() {
   }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
   if (!thread->observing || !thread->holds_any() || t_thread.mode != Mode::native) return;
-  if (t_thread.left != Reason::long_section) {
+  if (t_thread.left != Reason::long_section && t_thread.left != Reason::overflow) {
     volatile uint64_t* slot = slot_;
     *slot = g_state->translator->enter(*slot);
   }

@@ -1,8 +1,9 @@
 // The compiler of lane programs: the common order of all variants, found by running the DAG once without times. Private
 // to lanes_compile*.cc. Not thread-safe; of one use.
 //
-// Every body runs as far as what it depends on in any variant has run. Among those that can go on, the one that did so
-// first in the recording goes first: times are then asked for soon after they are computed.
+// Every body runs as far as what it depends on in any variant has run. Of those that can go on, those that did so first
+// in the recording go first, by windows of time, and in a window by their number, which keeps together what belongs
+// together.
 //
 // Where nothing can go on, the variants' needs contradict each other: lanes_compile_relax.cc.
 #pragma once
@@ -117,6 +118,7 @@ class LaneCompiler {
   // The body's own first use; its thread's outside it is `occupied`.
   void enter(uint32_t body, bool occupied);
   int64_t recorded_ns(uint32_t body) const;
+  int64_t window_of(uint32_t body) const;
   void go_on(uint32_t body);
   bool hold(uint32_t body, Hold hold, uint32_t held_by);
   void advance(uint32_t body);
@@ -220,7 +222,8 @@ class LaneCompiler {
   std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> hosted_by_;
   std::unordered_map<uint32_t, Fork> host_forks_;  // by the task completed
   std::vector<uint32_t> sources_;
-  Queue ready_;
+  int64_t window_ns_ = 1;
+  Queue ready_;                                                  // by window
   Queue held_;                                                   // bodies that what lanes may do holds up
   std::vector<uint32_t> spawned_in_, called_in_, completed_in_;  // by task: bodies
   std::vector<uint32_t> woken_in_;                               // by link

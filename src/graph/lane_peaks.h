@@ -5,7 +5,7 @@
 // the counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at
 // one change after the other, the most promising first.
 //
-// Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row, and 8 for each bucket and lane.
+// Not thread-safe; reuse one object, it keeps its memory: 128 bytes for a row, and 8 for each bucket and lane.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,33 @@
 
 namespace contrafact::graph {
 
-inline constexpr size_t kLanes = 8;  // of 64 bits: one cache line, one AVX-512 register
+inline constexpr size_t kLanes = 16;  // of 64 bits: two cache lines, two AVX-512 registers
 
 struct alignas(64) LaneRow {
   int64_t lane[kLanes];
+};
+
+// What counting needs of a LanePeaks (lane_machine.h).
+struct PeakMemory {
+  static constexpr size_t kChunk = 256;  // rows: 32 KiB, still in the cache when counted
+  static constexpr size_t kBlock = 64;   // rows: what is looked at together
+  static_assert(kChunk % kBlock == 0);
+  // Rises in a bucket's lower half, falls in the upper; then the count before.
+  static constexpr uint64_t kRise = 1, kFall = uint64_t{1} << 32;
+
+  struct Block {
+    int32_t first[kLanes], last[kLanes];  // buckets
+  };
+
+  LaneRow* rows;
+  Block* blocks;
+  uint64_t* buckets;   // of each lane `bucket_max` + 1, and one for changes that a lane does not have
+  size_t counted = 0;  // rows
+  int64_t begin_ns = 0;
+  int64_t bucket_max = 0;
+  int shift = 0;
+
+  uint64_t* buckets_of(size_t lane) const { return buckets + static_cast<int64_t>(lane) * (bucket_max + 2); }
 };
 
 class LanePeaks {
@@ -27,11 +50,12 @@ class LanePeaks {
   // Forgets all changes. Those before or after the given times are found too, only later.
   void begin(int64_t begin_ns, int64_t end_ns);
 
-  static constexpr size_t kChunk = 1024;  // rows: 64 KiB, still in the cache when counted
+  static constexpr size_t kChunk = PeakMemory::kChunk;
 
   // Where to write the rows. A lane's entry is time * 2 + 1 for a rise, time * 2 for a fall, kNever (propagate.h) for
   // none.
   LaneRow* rows() { return rows_.data(); }
+  PeakMemory& memory() { return memory_; }
 
   // The first `rows` are final: counts the whole chunks among them.
   void count(size_t rows);
@@ -40,9 +64,6 @@ class LanePeaks {
   uint32_t find(size_t lane);
 
  private:
-  struct Chunk {
-    LaneRow first, last;  // buckets
-  };
   struct Hot {
     int32_t bound;
     uint32_t bucket;
@@ -51,19 +72,13 @@ class LanePeaks {
     int64_t time_ns;
     int32_t step;
   };
-  // The inner loops, in lane_peaks.cc.
-  struct Machine;
   void look_into(size_t lane, size_t first, size_t last);
 
-  uint64_t* buckets_of(size_t lane) { return buckets_.data() + lane * (bucket_max_ + 1); }
-
   std::vector<LaneRow> rows_;
-  std::vector<uint64_t> buckets_;  // rises in the lower half, falls in the upper; then the count before
-  std::vector<Chunk> chunks_;
+  std::vector<PeakMemory::Block> blocks_;
+  std::vector<uint64_t> buckets_;
+  PeakMemory memory_{};
   int64_t peak_ = 0;
-  int64_t begin_ns_ = 0;
-  int shift_ = 0;
-  size_t bucket_max_ = 0;
   std::vector<Hot> hot_;
   std::vector<uint8_t> wanted_;  // by bucket
   std::vector<Change> changes_;

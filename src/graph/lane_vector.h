@@ -1,64 +1,107 @@
-// A row of lanes in a register, or in as many as the machine needs; and functions that are compiled once for each kind
-// of machine, of which the best that runs is called. Private to lanes_run.cc and lane_peaks.cc.
+// A row of lanes in registers of the machine's own width. Private to lane_interpreter.h, and in an unnamed namespace:
+// each of the files that include it is compiled for another kind of machine.
 #pragma once
 
 #include "graph/lane_peaks.h"
 
 namespace contrafact::graph {
-
-// Comparisons give -1 in the lanes where they hold.
-using Lanes = int64_t __attribute__((vector_size(sizeof(LaneRow)), may_alias));
-static_assert(sizeof(Lanes) == sizeof(LaneRow));
+namespace {
 
 #define CONTRAFACT_LANE_INLINE [[gnu::always_inline]] inline
 
-CONTRAFACT_LANE_INLINE void store(LaneRow& row, const Lanes& lanes) {
-  reinterpret_cast<Lanes&>(row) = lanes;
+// Wider than a register, the compiler would take vectors apart into single numbers.
+#if defined(__AVX512F__)
+inline constexpr size_t kRegisterBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr size_t kRegisterBytes = 32;
+#else
+inline constexpr size_t kRegisterBytes = 16;
+#endif
+
+using LanePart = int64_t __attribute__((vector_size(kRegisterBytes), may_alias));
+
+// Comparisons give -1 in the lanes where they hold.
+struct [[gnu::may_alias]] Lanes {
+  static constexpr size_t kParts = sizeof(LaneRow) / sizeof(LanePart);
+  static constexpr size_t kLanesOfPart = kLanes / kParts;
+  LanePart part[kParts];
+
+  CONTRAFACT_LANE_INLINE static Lanes all(int64_t value) {
+    Lanes lanes;
+    for (LanePart& part : lanes.part) part = LanePart{} + value;
+    return lanes;
+  }
+  CONTRAFACT_LANE_INLINE int64_t operator[](size_t lane) const {
+    return part[lane / kLanesOfPart][lane % kLanesOfPart];
+  }
+  CONTRAFACT_LANE_INLINE Lanes operator~() const {
+    Lanes lanes;
+    for (size_t i = 0; i < kParts; ++i) lanes.part[i] = ~part[i];
+    return lanes;
+  }
+};
+static_assert(sizeof(Lanes) == sizeof(LaneRow));
+
+#define CONTRAFACT_LANE_OPERATOR(op)                                                     \
+  CONTRAFACT_LANE_INLINE Lanes operator op(const Lanes& x, const Lanes& y) {             \
+    Lanes lanes;                                                                         \
+    for (size_t i = 0; i < Lanes::kParts; ++i) lanes.part[i] = x.part[i] op y.part[i];   \
+    return lanes;                                                                        \
+  }                                                                                      \
+  [[maybe_unused]] CONTRAFACT_LANE_INLINE Lanes operator op(const Lanes& x, int64_t y) { \
+    return x op Lanes::all(y);                                                           \
+  }
+CONTRAFACT_LANE_OPERATOR(+)
+CONTRAFACT_LANE_OPERATOR(-)
+CONTRAFACT_LANE_OPERATOR(&)
+CONTRAFACT_LANE_OPERATOR(|)
+CONTRAFACT_LANE_OPERATOR(<)
+CONTRAFACT_LANE_OPERATOR(>)
+CONTRAFACT_LANE_OPERATOR(>=)
+CONTRAFACT_LANE_OPERATOR(!=)
+#undef CONTRAFACT_LANE_OPERATOR
+
+CONTRAFACT_LANE_INLINE Lanes& operator+=(Lanes& x, const Lanes& y) {
+  return x = x + y;
+}
+CONTRAFACT_LANE_INLINE Lanes& operator-=(Lanes& x, const Lanes& y) {
+  return x = x - y;
+}
+CONTRAFACT_LANE_INLINE Lanes& operator|=(Lanes& x, const Lanes& y) {
+  return x = x | y;
+}
+CONTRAFACT_LANE_INLINE Lanes operator>>(const Lanes& x, int bits) {
+  Lanes lanes;
+  for (size_t i = 0; i < Lanes::kParts; ++i) lanes.part[i] = x.part[i] >> bits;
+  return lanes;
 }
 
+CONTRAFACT_LANE_INLINE Lanes select(const Lanes& mask, const Lanes& x, const Lanes& y) {
+  Lanes lanes;
+  for (size_t i = 0; i < Lanes::kParts; ++i) lanes.part[i] = mask.part[i] ? x.part[i] : y.part[i];
+  return lanes;
+}
+CONTRAFACT_LANE_INLINE Lanes later_of(const Lanes& x, const Lanes& y) {
+  return select(x > y, x, y);
+}
+CONTRAFACT_LANE_INLINE Lanes earlier_of(const Lanes& x, const Lanes& y) {
+  return select(x < y, x, y);
+}
+
+CONTRAFACT_LANE_INLINE bool is_any(const Lanes& mask) {
+  LanePart any = mask.part[0];
+  for (size_t i = 1; i < Lanes::kParts; ++i) any |= mask.part[i];
+  int64_t bits = 0;
+  for (size_t lane = 0; lane < Lanes::kLanesOfPart; ++lane) bits |= any[lane];
+  return bits != 0;
+}
+
+CONTRAFACT_LANE_INLINE Lanes& lanes_of(LaneRow& row) {
+  return reinterpret_cast<Lanes&>(row);
+}
 CONTRAFACT_LANE_INLINE const Lanes& lanes_of(const LaneRow& row) {
   return reinterpret_cast<const Lanes&>(row);
 }
 
-CONTRAFACT_LANE_INLINE bool is_any(const Lanes& mask) {
-  int64_t any = 0;
-  for (size_t lane = 0; lane < kLanes; ++lane) any |= mask[lane];
-  return any != 0;
-}
-
-// In a struct: `function`, a static CONTRAFACT_LANE_INLINE member with one argument, for each kind of machine; outside
-// it, their definitions. `dispatch_function` calls the best one.
-#if defined(__x86_64__)
-#define CONTRAFACT_LANE_TARGETS(function, argument)                                          \
-  static void function##_plain(argument);                                                    \
-  [[gnu::target("avx2")]] static void function##_avx2(argument);                             \
-  [[gnu::target("avx512f,avx512dq,avx512vl,avx2")]] static void function##_avx512(argument); \
-  static void dispatch_##function(argument);
-
-#define CONTRAFACT_LANE_DISPATCH(type, function, argument)                                                             \
-  void type::function##_plain(argument value) {                                                                        \
-    function(value);                                                                                                   \
-  }                                                                                                                    \
-  [[gnu::target("avx2")]] void type::function##_avx2(argument value) {                                                 \
-    function(value);                                                                                                   \
-  }                                                                                                                    \
-  [[gnu::target("avx512f,avx512dq,avx512vl,avx2")]] void type::function##_avx512(argument value) {                     \
-    function(value);                                                                                                   \
-  }                                                                                                                    \
-  void type::dispatch_##function(argument value) {                                                                     \
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) \
-      function##_avx512(value);                                                                                        \
-    else if (__builtin_cpu_supports("avx2"))                                                                           \
-      function##_avx2(value);                                                                                          \
-    else                                                                                                               \
-      function##_plain(value);                                                                                         \
-  }
-#else
-#define CONTRAFACT_LANE_TARGETS(function, argument) static void dispatch_##function(argument);
-#define CONTRAFACT_LANE_DISPATCH(type, function, argument) \
-  void type::dispatch_##function(argument value) {         \
-    function(value);                                       \
-  }
-#endif
-
+}  // namespace
 }  // namespace contrafact::graph

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -54,22 +55,26 @@ enum class LaneOpCode : uint8_t {
 };
 
 // One operation. Slots hold one time for each lane.
-struct LaneOp {
+template <typename Slot, typename Time>
+struct BasicLaneOp {
+  static constexpr Slot kNone = std::numeric_limits<Slot>::max();
   LaneOpCode code;
   uint8_t unused = 0;
   uint16_t flags = 0;       // of LaneFlag
   uint16_t moves = 0;       // class of the task called or ended
   uint16_t host_moves = 0;  // class of the body that this is part of
-  uint32_t now = 0;         // slot: time of the thread
-  uint32_t cause = 0;       // slot
-  uint32_t result = 0;      // slot: what others wait for
-  uint32_t callee = 0;      // slot: time of the task called, or of the thread that hosts what follows
-  uint32_t spawner = 0;     // slot: time of the thread that spawned
-  uint32_t host = 0;        // slot of hosts
-  int64_t delay_ns = 0, label_ns = 0, post_ns = 0;  // as in Vertex; label_ns of a spawn: its delay; of an end:
-                                                    // hand-out, and post_ns how long before it the task completed
+  Slot now = 0;             // slot: time of the thread
+  Slot cause = 0;           // slot; of a thread that begins: its number
+  Slot result = 0;          // slot: what others wait for
+  Slot callee = 0;          // slot: time of the task called, or of the thread that hosts what follows
+  Slot spawner = 0;         // slot: time of the thread that spawned
+  Slot host = 0;            // slot of hosts
+  Time delay_ns = 0, label_ns = 0, post_ns = 0;  // as in Vertex; label_ns of a spawn: its delay; of an end: hand-out,
+                                                 // and post_ns how long before it the task completed
 };
-static_assert(sizeof(LaneOp) == 56);
+using LaneOp = BasicLaneOp<uint32_t, int64_t>;
+using NarrowLaneOp = BasicLaneOp<uint16_t, int32_t>;
+static_assert(sizeof(LaneOp) == 56 && sizeof(NarrowLaneOp) == 32);
 
 enum LaneFlag : uint16_t {
   kRises = 1,          // the thread counts as occupied from the vertex's ready time
@@ -99,7 +104,11 @@ struct LaneLoop {
 };
 
 struct LaneProgram {
+  // A pass reads all operations from memory, and what is read takes longer than what is done with it: one of the two is
+  // empty (lanes_narrow.cc).
   std::vector<LaneOp> ops;
+  std::vector<NarrowLaneOp> narrow_ops;
+  std::vector<int64_t> begins;  // by thread
   uint32_t slots = 0, hosts = 0;
   std::vector<LaneLoop> loops;                   // by number: `result` of their forks and joins
   std::vector<uint32_t> loop_slots, loop_hosts;  // that a loop's operations write
@@ -111,10 +120,15 @@ struct LaneProgram {
   int64_t begin_ns = 0, end_ns = 0;                // of the trace
   int64_t answered = 0;                            // outermost tasks with a response time
   bool possible = false;                           // false: not even the unchanged run could be put in order
+
+  size_t operations() const { return ops.size() + narrow_ops.size(); }
 };
 
 // `outermost`: the tasks whose response times are added up. Linear in the vertices, but for a queue of threads.
 LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost);
+
+// The same program of narrow operations, if its numbers fit; unchanged otherwise. compile_lanes ends with it.
+void narrow(LaneProgram& program);
 
 struct LaneResult {
   bool exact = false;  // otherwise nothing below holds
@@ -124,49 +138,51 @@ struct LaneResult {
   uint32_t peak_occupied = 0;
 };
 
+// The thread that hosts a coordinator, in each lane.
+struct LaneHost {
+  LaneRow slot;
+  LaneRow free;     // -1 in the lanes whose host is not occupied by itself
+  LaneRow spawner;  // -1 in the lanes whose host is the spawner
+  int64_t hand_out_ns;
+};
+
+// Where a loop begins, for running it again.
+struct LaneSaved {
+  LaneRow bad, end, occupied, waiting, response;
+  size_t changes;
+  uint32_t open, turns;
+};
+
+struct LaneMachine;  // lane_machine.h
+
 class LaneRunner {
  public:
   explicit LaneRunner(const LaneProgram& program);
+  LaneRunner(const LaneProgram& program, const LaneMachine& machine);  // as LaneRunner, on a lesser machine
 
   // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
   void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
 
   // The work of the latest run: operations, those that ran again counted again.
-  uint64_t operations() const { return program_.ops.size() + again_; }
+  uint64_t operations() const { return program_.operations() + again_; }
 
  private:
-  using Row = LaneRow;
-  struct Host {
-    Row slot;
-    Row free;     // -1 in the lanes whose host is not occupied by itself
-    Row spawner;  // -1 in the lanes whose host is the spawner
-    int64_t hand_out_ns;
-  };
-  // Where a loop begins, for running it again.
-  struct Saved {
-    Row bad, end, occupied, waiting, response;
-    size_t changes;
-    uint32_t open, turns;
-  };
-  struct Machine;  // the inner loop, in lanes_run.cc
   void choose(std::span<const std::span<const uint32_t>> sets);
-  void save_slots(uint32_t loop);
-  void put_back_slots(uint32_t loop);
 
   const LaneProgram& program_;
-  std::vector<Row> slots_;
-  std::vector<Host> hosts_;
-  std::vector<Row> inlined_, continued_;            // by class: -1 in the lanes that place its tasks so
+  const LaneMachine& machine_;
+  std::vector<LaneRow> slots_;
+  std::vector<LaneHost> hosts_;
+  std::vector<LaneRow> inlined_, continued_;        // by class: -1 in the lanes that place its tasks so
   std::vector<uint8_t> any_moved_, any_continued_;  // by class
-  std::vector<Row> predicted_;                      // by loop: when the thread goes on
-  std::vector<Row> guessed_;                        // by loop: the lanes that guess it, since nothing settles it
-  bool any_guess_ = false;
-  uint64_t again_ = 0;             // operations that ran again
-  std::vector<Saved> saved_;       // by loop
-  std::vector<Row> saved_slots_;   // as LaneProgram::loop_slots
-  std::vector<Host> saved_hosts_;  // as LaneProgram::loop_hosts
+  std::vector<LaneRow> predicted_;                  // by loop: when the thread goes on
+  std::vector<LaneRow> guessed_;                    // by loop: the lanes that guess it, since nothing settles it
+  uint64_t again_ = 0;                              // operations that ran again
+  std::vector<LaneSaved> saved_;                    // by loop
+  std::vector<LaneRow> saved_slots_;                // as LaneProgram::loop_slots
+  std::vector<LaneHost> saved_hosts_;               // as LaneProgram::loop_hosts
   LanePeaks peaks_;
-  Row refused_{}, bad_{}, end_{}, occupied_{}, waiting_{}, response_{};
+  LaneRow refused_{};
 };
 
 }  // namespace contrafact::graph

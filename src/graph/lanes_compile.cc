@@ -1,12 +1,23 @@
+#include <algorithm>
+
 #include "graph/lane_compiler.h"
 
 namespace contrafact::graph {
+namespace {
+
+// Bodies that others depend on run soon enough for their times to be still in the cache; and long enough for the
+// machine to foresee the operations of one that follow each other, which takes more than half off a pass.
+constexpr int64_t kWindowVertices = 16'384;
+
+}  // namespace
 
 LaneCompiler::LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost)
     : dag_(dag), tasks_(static_cast<uint32_t>(dag.task_count())), actors_(dag.bodies.size()) {
   program_.moves = moves.size();
   program_.begin_ns = dag.trace->begin_ns();
   program_.end_ns = dag.trace->end_ns();
+  const auto windows = static_cast<int64_t>(dag.vertices.size()) / kWindowVertices + 1;
+  window_ns_ = std::max<int64_t>(1, (program_.end_ns - program_.begin_ns) / windows);
   for (const Move& move : moves) program_.placements.push_back(move.placement);
   classify(moves);
   outermost_.resize(tasks_);
@@ -124,12 +135,13 @@ void LaneCompiler::count_readers() {
 }
 
 void LaneCompiler::start_roots() {
+  for (const Root& root : dag_.roots) program_.begins.push_back(root.begin_ns);
   for (uint32_t thread = 0; thread < dag_.roots.size(); ++thread) {
     const uint32_t body = tasks_ + thread;
     if (!dag_.bodies[body].called) continue;
     enter(body, false);
     LaneOp& op = emit(LaneOpCode::set, body);
-    op.delay_ns = dag_.roots[thread].begin_ns;
+    op.cause = thread;
     if (actors_[body].occupied) raise(op);
   }
 }
@@ -156,9 +168,13 @@ int64_t LaneCompiler::recorded_ns(uint32_t body) const {
   return dag_.trace->time_ns[dag_.trace->thread_ranges[body - tasks_].end - 1];
 }
 
+int64_t LaneCompiler::window_of(uint32_t body) const {
+  return recorded_ns(body) / window_ns_;
+}
+
 void LaneCompiler::go_on(uint32_t body) {
   actors_[body].hold = Hold::nothing;
-  ready_.emplace(recorded_ns(body), body);
+  ready_.emplace(window_of(body), body);
 }
 
 bool LaneCompiler::hold(uint32_t body, Hold hold, uint32_t held_by) {
@@ -171,7 +187,7 @@ bool LaneCompiler::hold(uint32_t body, Hold hold, uint32_t held_by) {
 void LaneCompiler::advance(uint32_t body) {
   while (step(body)) {
     if (!ahead_.empty() && far_enough(body)) return;
-    if (!ready_.empty() && ready_.top().first < recorded_ns(body)) {
+    if (!ready_.empty() && ready_.top().first < window_of(body)) {
       go_on(body);
       return;
     }
@@ -275,8 +291,11 @@ void LaneCompiler::use_waiting(uint32_t body, LaneOp& op) {
   occupy(actor, op);
   if (!after) vacate(actor, op);
 }
+
 LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost) {
-  return LaneCompiler(dag, moves, outermost).run();
+  LaneProgram program = LaneCompiler(dag, moves, outermost).run();
+  narrow(program);
+  return program;
 }
 
 }  // namespace contrafact::graph

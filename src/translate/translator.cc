@@ -406,6 +406,7 @@ void Translator::serve_dispatch() {
 void Translator::serve_log_full(Thread& thread) {
   flush_log(thread);
   if (thread.segment.accesses() > options_.segment_accesses_max) return leave(Reason::long_section);
+  if (thread.segment.overflown()) return leave(Reason::overflow);
   t_thread.mode = Mode::in_cache;
 }
 

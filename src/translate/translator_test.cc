@@ -529,14 +529,19 @@ TEST(Vectors, CompressedDisplacement) {
 
 // The log is larger than its memory; the set has more ranges than it may.
 TEST(Bounds, ManyAccesses) {
-  std::vector<long> numbers(200'000);
+  std::vector<long> numbers(1'600'000);
   long sum = 0;
-  const Gathered gathered = translated([&] {
-    for (size_t i = 0; i < numbers.size(); i += 16) sum += numbers[i] + 1;
-  });
-  EXPECT_EQ(sum, 12'500);
+  const auto add = [&](size_t count) {
+    for (size_t i = 0; i < 16 * count; i += 16) sum += numbers[i] + 1;
+  };
+  Gathered gathered = translated([&] { add(100'000); });
+  EXPECT_EQ(sum, 100'000);
   EXPECT_TRUE(gathered.overflown);
+  EXPECT_EQ(gathered.left, Reason::overflow);
+  gathered = translated([&] { add(100); });  // only that segment was given up
+  EXPECT_FALSE(gathered.overflown);
   EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_GE(bytes_on(gathered, numbers[16]), 8u);
 }
 
 TEST(Bounds, ALongSectionIsGivenUp) {

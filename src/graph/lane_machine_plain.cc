@@ -1,0 +1,7 @@
+#include "graph/lane_interpreter.h"
+
+namespace contrafact::graph {
+
+constinit const LaneMachine kPlainLaneMachine = kLaneMachine;
+
+}  // namespace contrafact::graph
