@@ -217,7 +217,7 @@ class Profiler {
                                          [](const auto& x, const auto& y) { return x.second < y.second; });
       if (most != gathered.owners_ns.end()) {
         row.owner_site = most->first;
-        row.owner_share = share(most->second, row.use.wait.total_ns);
+        row.owner_share = std::min(share(most->second, row.use.wait.total_ns), 1.0);  // readers hold it together
       }
       profile_.lock_sites.push_back(row);
     }

@@ -1,5 +1,5 @@
-// Two threads in turns whose critical sections conflict only in places that are easily overlooked; for each place a lock
-// of its own, and a function with each thread's critical section.
+// Two threads in turns whose critical sections conflict only in places that are easily overlooked; for each place a
+// lock of its own, and a function with each thread's critical section.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
