@@ -1,5 +1,6 @@
 #include "translate/instruction.h"
 
+#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -8,6 +9,9 @@ extern "C" __attribute__((weak)) const std::ptrdiff_t __rseq_offset;
 
 namespace contrafact::translate {
 namespace {
+
+// Of the program's own, where the C library registers none.
+std::atomic<std::ptrdiff_t> g_restartable_area{0};
 
 // A restartable sequence begins: the kernel compares the thread's address with that of the program's own code, so the
 // sequence must run there. What stores the sequence's description is recognised: at %fs and the registered offset, or
@@ -18,7 +22,9 @@ bool begins_restartable_sequence(const ZydisDecodedOperand& operand) {
   if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) return false;
   const int64_t at = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
   if (operand.mem.base != ZYDIS_REGISTER_NONE) return at == kDescriptionAt;
-  return &__rseq_offset != nullptr && at == __rseq_offset + kDescriptionAt;
+  const std::ptrdiff_t own = g_restartable_area.load(std::memory_order_relaxed);
+  return (&__rseq_offset != nullptr && at == __rseq_offset + kDescriptionAt) ||
+         (own != 0 && at == own + kDescriptionAt);
 }
 
 bool is_near_branch_of_64_bits(const Instruction& instruction) {
@@ -237,6 +243,10 @@ bool is_commutative(ZydisMnemonic mnemonic) {
 }
 
 }  // namespace
+
+void add_restartable_area(std::ptrdiff_t from_thread_pointer) {
+  g_restartable_area.store(from_thread_pointer, std::memory_order_relaxed);
+}
 
 Register general_register(ZydisRegister reg) {
   const auto from = [&](ZydisRegister first) { return static_cast<Register>(reg - first); };

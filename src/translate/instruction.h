@@ -4,6 +4,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "translate/decoder.h"
@@ -57,6 +58,10 @@ struct Analysis {
 };
 
 Analysis analyse(const Instruction& instruction);
+
+// Threads have registered restartable sequences of their own, described at that distance from %fs; those of the C
+// library are known. What begins one runs natively from now on. Any thread.
+void add_restartable_area(ptrdiff_t from_thread_pointer);
 
 // The general register that is, or holds, `reg`; no_register for all others.
 Register general_register(ZydisRegister reg);

@@ -183,6 +183,7 @@ class Translator::Guard {
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
   if (!options.translates) {
     std::unique_ptr<Translator> out(new Translator);
+    out->options_ = options;
     out->disable();
     return out;
   }
@@ -200,6 +201,16 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
   out->process_ = static_cast<int>(raw_system_call(SYS_getpid));
   if (auto made = out->make_stubs(); !made) return made.error();
   return out;
+}
+
+base::Result<std::unique_ptr<Translator>> Translator::create_in_child(const Translator& parent) {
+  auto created = create(parent.options_);
+  if (!created) return created;
+  Translator& out = **created;
+  out.regions_.add_native_of(parent.regions_);
+  std::copy_n(parent.gates_, parent.gate_count_, out.gates_);
+  out.gate_count_ = parent.gate_count_;
+  return created;
 }
 
 Translator::~Translator() = default;
@@ -263,7 +274,8 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
-  t_thread.frame = thread.segment_begin_sp = stack_pointer;
+  thread.segment_begin_sp = stack_pointer;
+  t_thread.minus_frame = -stack_pointer;
   thread.segment_clock = __rdtsc();
   thread.segment.begin();
 }
@@ -534,7 +546,7 @@ bool Translator::fix_context(ucontext_t* context) {
     return true;
   }
   const Mark* mark = cache_->mark_at(*block, pc);
-  if (!mark || mark->kind == Mark::unknown) return false;
+  if (!mark) return false;
   for (int slot = 0; slot < 4; ++slot) {
     const int reg = mark->spilled >> 4 * slot & 15;
     if (reg != rsp) registers[kContextOrder[reg]] = static_cast<greg_t>(t_thread.slot[slot]);
@@ -543,6 +555,11 @@ bool Translator::fix_context(ucontext_t* context) {
   if (mark->kind == Mark::at_offset) guest = block->guest + static_cast<uint64_t>(int64_t{mark->value});
   if (mark->kind == Mark::at_link)
     guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
+  if (mark->kind == Mark::at_gate) {
+    guest = block->guest;
+    *reinterpret_cast<uint64_t*>(registers[REG_RSP]) = t_thread.gate_return;
+  }
+  if (mark->kind == Mark::after_gate) guest = t_thread.gate_return;
   registers[REG_RIP] = static_cast<greg_t>(guest);
   go_on_natively();
   return true;
@@ -566,17 +583,19 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
   Guard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  refresh_locked();
+  if (!refresh_locked()) regions_.forget(begin, end);
 }
 
 void Translator::refresh() {
   if (!is_usable()) return;
   Guard guard(lock_);
-  refresh_locked();
+  if (refresh_locked()) return;
+  removed_.fetch_add(cache_->remove(0, UINT64_MAX), std::memory_order_relaxed);  // any of it may have gone
+  regions_.forget(0, UINT64_MAX);
 }
 
-void Translator::refresh_locked() {
-  regions_.refresh([this](uint64_t begin, uint64_t end) {
+bool Translator::refresh_locked() {
+  return regions_.refresh([this](uint64_t begin, uint64_t end) {
     removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
   });
 }

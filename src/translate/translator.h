@@ -51,6 +51,9 @@ class Translator {
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;
 
+  // In a forked child, whose cache is its parent's: another one, which knows of the owner what `parent` knew.
+  static base::Result<std::unique_ptr<Translator>> create_in_child(const Translator& parent);
+
   // The owner's code. Before the first enter().
   void add_native(uint64_t begin, uint64_t end) { regions_.add_native(begin, end); }
   // A function that runs natively and whose accesses are not of interest; it must return, and neither unwind nor be
@@ -99,6 +102,7 @@ class Translator {
   // Libraries may have come or gone: looks which code is still there.
   void refresh();
   // Nothing enters the cache any more.
+  bool is_disabled() const { return disabled_.load(std::memory_order_relaxed); }
   void disable() { disabled_.store(true, std::memory_order_relaxed); }
 
   Statistics statistics() const;
@@ -113,7 +117,7 @@ class Translator {
   bool is_usable() const;
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
-  void refresh_locked();
+  bool refresh_locked();
   void leave(Reason reason);
   void go_on_natively();
   void flush_log(Thread& thread);

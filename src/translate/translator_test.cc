@@ -185,6 +185,16 @@ TEST(Control, RestartableSequencesRunNatively) {
   EXPECT_EQ(gathered.left, Reason::unsupported);
 }
 
+// Registered by the program itself; a word of the thread's own stands for the description.
+TEST(Control, RestartableSequencesOfTheProgramRunNatively) {
+  static thread_local uint64_t area[4];
+  const auto begin = [] { __asm__ volatile("movq $0, %0" : "=m"(*static_cast<volatile uint64_t*>(area + 1))); };
+  add_restartable_area(reinterpret_cast<char*>(area) - static_cast<char*>(__builtin_thread_pointer()));
+  const Gathered gathered = translated(begin);
+  EXPECT_EQ(gathered.left, Reason::unsupported);
+  add_restartable_area(0);
+}
+
 TEST(Strings, RepMovsAndStos) {
   for (const bool down : {false, true}) {
     fill(g_from, 3);

@@ -208,6 +208,12 @@ def children():
     check(len(files) == 4, files)  # the process, the fork, the one that executes, the spawned one
     for path in files:
         check(recording.locks(path)["mutex"]["acquisitions"] == 10, path)
+    recording = Recording("forks", options=["--children", "--sets"])
+    for path in sorted(pathlib.Path(recording.folder.name).iterdir()):
+        facts = recording.json("info", path)["facts"]
+        check((facts["sets.segments.complete"], facts["sets.segments.incomplete"]) == ("10", "0"), (path, facts))
+    # Forked with a lock held, from translated code: the child ends without another section.
+    Recording("sections", "forks", options=["--children", "--sets"])
 
 
 def exec():
@@ -305,7 +311,7 @@ def sets_everywhere():
     whole = {"jumps"}
     for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_flags", "signal_jumps",
                  "interrupted_call", "forks",
-                 "libraries", "handed_over", "ends_inside"]:
+                 "libraries", "handed_over", "ends_inside", "restricts_itself"]:
         recording = Recording("sections", case, options=["--sets"])
         facts = recording.json("info")["facts"]
         check("sets.segments.complete" in facts, f"{case}: {facts}")
@@ -313,6 +319,9 @@ def sets_everywhere():
             check(int(facts["sets.left.signal"]) > 5, f"{case}: {facts}")
         if case == "interrupted_call":
             check(facts.get("sets.segments.signal") == "1", f"{case}: {facts}")
+        if case == "restricts_itself":
+            check((facts["sets.segments.complete"], facts["sets.segments.not_observed"]) == ("10", "10"), facts)
+            check("restricts" in facts["sets.ended"], facts)
         if case in whole:
             check(facts["sets.segments.incomplete"] == "0", f"{case}: {facts}")
             check(int(facts["sets.segments.complete"]) >= 20, f"{case}: {facts}")
