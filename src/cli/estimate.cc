@@ -161,7 +161,6 @@ Run declare(CLI::App& app) {
 
 const Command kEstimateCommand{"estimate", "estimate the run with improvements made, and write it as a trace",
                                "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
-                               "contrafact estimate run.cft --apply specs/01-convert-to-inline.json\n"
                                "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8\n"
                                "contrafact estimate native.cft --apply specs/01-split-lock.json -o changed.cft",
                                declare};
