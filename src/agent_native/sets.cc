@@ -27,6 +27,8 @@ using translate::t_thread;
 namespace {
 
 constexpr size_t kHeldMax = 32;
+// Then the thread goes on natively until it holds no lock: about 20 ms of logging. Some programs hold one all the time.
+constexpr uint64_t kSectionAccessesMax = 1 << 20;
 constexpr size_t kGaps = static_cast<size_t>(format::kSetGapLast) + 1;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
@@ -74,6 +76,7 @@ struct SetsThread {
   uint32_t held_unlisted = 0;
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
+  uint64_t accesses = 0;  // since it took the first of the locks
   bool tainted = false;  // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
   int64_t segment_begin_ns = 0;
@@ -488,6 +491,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
   thread.tainted = false;
   thread.held_by_allocator = 0;
+  thread.accesses = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);
   thread.segment_begin_ns = time_ns;
 }
@@ -553,8 +557,12 @@ void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool ca
   const SetGap gap = thread.held_by_allocator > 0 ? SetGap::not_observed : gap_now(thread, came_translated, overflown);
   emit_last(client, thread, time_ns, gap, accesses);
   thread.tainted = false;
-  if (t_thread.left == Reason::long_section) thread.observing = false;  // until it holds no lock any more
   if (is_last) return;
+  thread.accesses += t_thread.thread->segment.accesses();
+  if (thread.accesses > kSectionAccessesMax && t_thread.left != Reason::long_section)
+    translator.note_gap(Reason::long_section);
+  if (thread.accesses > kSectionAccessesMax || t_thread.left == Reason::long_section)
+    thread.observing = false;  // until it holds no lock any more
   translator.begin_segment(stack_pointer);
   thread.segment_begin_ns = time_ns;
 }

@@ -499,8 +499,9 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
     case CodeKind::native:
       return builder.call_out(guest);
     case CodeKind::program:
+    case CodeKind::runtime:
     case CodeKind::unlogged:
-      return builder.translate(guest, region.begin, region.end, region.kind == CodeKind::program);
+      return builder.translate(guest, region);
     case CodeKind::none:
     case CodeKind::constant:
     case CodeKind::generated:
