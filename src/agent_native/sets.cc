@@ -311,7 +311,7 @@ void end_sets_in_child() {
   t_sets = nullptr;  // its memory of what was sent is of the parent's recording
   t_thread.mode = Mode::native;
   t_thread.is_outside = 0;
-  g_state->translator->detach();
+  g_state->translator->detach_in_child();
 }
 
 void begin_sets_in_child() {
@@ -365,6 +365,7 @@ void write_sets_facts(recorder::Recorder& recorder) {
   recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
+  if (statistics.clears > 0) fact("cache.cleared", statistics.clears);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
   for (size_t i = 1; i < translate::kReasons; ++i) {
     if (statistics.left[i] > 0) fact(std::string("left.") + name_of(static_cast<Reason>(i)), statistics.left[i]);
