@@ -114,7 +114,7 @@ void in_forked_child() {
   end_sets_in_child();
   t_local.client = nullptr;
   const Shared* parent = g_agent.shared;
-  if (!parent || !parent->options.children) return;
+  if (!parent || !parent->options.children || g_agent.restricted.load(std::memory_order_relaxed)) return;
   Inside inside;
   auto* shared = new Shared;
   shared->options = parent->options;
@@ -124,6 +124,7 @@ void in_forked_child() {
   g_agent.stopped.store(false, std::memory_order_relaxed);
   if (!begin_recording(*shared, shared->options.output + "." + std::to_string(g_agent.pid))) return;
   g_agent.shared = shared;
+  begin_sets_in_child();
   g_agent.live.store(true, std::memory_order_release);
   attach_main();
 }

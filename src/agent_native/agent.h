@@ -37,6 +37,7 @@ struct Agent {
   pthread_key_t ended{};         // its destructor runs when a thread ends
   std::atomic<int> stopping{0};  // the thread (gettid) that ends the recording
   std::atomic<bool> stopped{false};
+  std::atomic<bool> restricted{false};  // a thread restricts its system calls: none of the program's makes any for us
   bool orphaned = false;  // the drainer's: it ends the process, because nobody else is left to
 };
 extern Agent g_agent;
@@ -44,6 +45,9 @@ extern Agent g_agent;
 // Ends the recording; at most once, bounded in time (a thread that holds the allocator's lock may have called us from a
 // signal's handler), and harmless from any thread at any time.
 void end_recording(const char* reason);
+
+// The current thread is about to restrict its own system calls.
+void before_restriction();
 
 // One line on standard error.
 void say(std::string_view line);

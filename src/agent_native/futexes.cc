@@ -1,5 +1,6 @@
 // syscall(SYS_futex, ...): what programs with locks of their own wait on. The wait is seen, not the lock.
 #include <linux/futex.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "agent_native/blocking.h"
@@ -28,6 +29,8 @@ bool waits(long operation) {
 CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
   CONTRAFACT_CALLED;
   if (number != SYS_futex || !waits(b)) {
+    if (number == SYS_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP)) before_restriction();
+    if (number == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(a));
     const long result = called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
     const long call[] = {number, a, b, c, d, e, f};
     invalidate_sets_by(call, result);

@@ -131,6 +131,7 @@ using clock_id = ::clockid_t;
   X(signal, sighandler_t, (int, sighandler_t))                         \
   X(sysv_signal, sighandler_t, (int, sighandler_t))                    \
   X(dlclose, int, (void*))                                             \
+  X(prctl, int, (int, long, long, long, long))                         \
   X(_exit, void, (int))                                                \
   X(execve, int, (const char*, char* const*, char* const*))            \
   X(execvpe, int, (const char*, char* const*, char* const*))           \

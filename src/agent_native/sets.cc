@@ -27,6 +27,8 @@ using translate::t_thread;
 namespace {
 
 constexpr size_t kHeldMax = 32;
+// Then the thread goes on natively until it holds no lock: about 20 ms of logging. Some programs hold one all the time.
+constexpr uint64_t kSectionAccessesMax = 1 << 20;
 constexpr size_t kGaps = static_cast<size_t>(format::kSetGapLast) + 1;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
@@ -34,12 +36,29 @@ static_assert(translate::kAccessRead == format::kAccessRead && translate::kAcces
               translate::kAccessChanged == format::kAccessChanged &&
               translate::kAccessCommutative == format::kAccessCommutative);
 
+// A count that one thread raises and any may read: without the cost of a locked instruction.
+class OwnCount {
+ public:
+  void raise() { count_.store(value() + 1, std::memory_order_relaxed); }
+  uint64_t value() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> count_{0};
+};
+
+// Of a thread, and when that has ended, of another one.
+struct Counts {
+  Counts* next = nullptr;  // in the list of all
+  std::atomic<bool> is_used{true};
+  OwnCount segments[kGaps];  // by SetGap
+  OwnCount outside;
+};
+
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
-  bool translates = true;                      // else sets are what the program tells, and never complete
-  int64_t window_ns = 0, period_ns = 0;        // 0: always
-  std::atomic<uint64_t> segments[kGaps] = {};  // by SetGap
-  std::atomic<uint64_t> outside{0};
+  bool translates = true;                // else sets are what the program tells, and never complete
+  int64_t window_ns = 0, period_ns = 0;  // 0: always
+  std::atomic<Counts*> counts{nullptr};  // of all threads that ever were
 };
 constinit Sets* g_state = nullptr;
 
@@ -51,12 +70,14 @@ thread_local constinit bool t_noting __attribute__((tls_model("initial-exec"))) 
 
 // Of a thread; made when it is attached, where allocating is safe.
 struct SetsThread {
+  Counts* counts;
   uint64_t held[kHeldMax];  // lock words; a lock that is taken again stands twice
   uint32_t held_count = 0;
   uint32_t held_unlisted = 0;
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
-  bool tainted = false;  // a handler came between
+  uint64_t accesses = 0;  // since it took the first of the locks
+  bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
   int64_t segment_begin_ns = 0;
   SetsCall* call = nullptr;
@@ -104,6 +125,8 @@ SetGap gap_of(Reason reason) {
       return SetGap::signal;
     case Reason::not_resumed:
       return SetGap::left;
+    case Reason::overflow:
+      return SetGap::overflow;
     case Reason::generated_code:
     case Reason::cache_full:
     case Reason::long_section:
@@ -114,9 +137,9 @@ SetGap gap_of(Reason reason) {
 }
 
 const char* name_of(Reason reason) {
-  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",   "cache_full",
-                                                       "system_call", "signal",         "long_section",  "not_resumed",
-                                                       "disabled",    "gather",         "unknown_effect"};
+  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",    "cache_full",
+                                                       "system_call", "signal",         "long_section",   "not_resumed",
+                                                       "disabled",    "gather",         "unknown_effect", "overflow"};
   return kNames[static_cast<size_t>(reason)];
 }
 
@@ -225,6 +248,18 @@ void find_own_stack(SetsThread& thread) {
   thread.stack_end = thread.stack_begin + bytes;
 }
 
+Counts* take_counts() {
+  for (Counts* counts = g_state->counts.load(std::memory_order_acquire); counts; counts = counts->next) {
+    bool is_used = false;
+    if (counts->is_used.compare_exchange_strong(is_used, true, std::memory_order_acquire)) return counts;
+  }
+  auto* counts = new Counts;
+  counts->next = g_state->counts.load(std::memory_order_relaxed);
+  while (!g_state->counts.compare_exchange_weak(counts->next, counts, std::memory_order_release)) {
+  }
+  return counts;
+}
+
 void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
           std::span<const translate::Access> accesses) {
   auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
@@ -234,7 +269,7 @@ void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
 void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
                std::span<const translate::Access> accesses) {
   emit(client, thread, time_ns, gap, accesses);
-  g_state->segments[static_cast<size_t>(gap)].fetch_add(1, std::memory_order_relaxed);
+  thread.counts->segments[static_cast<size_t>(gap)].raise();
 }
 
 }  // namespace
@@ -263,10 +298,34 @@ void end_sets() {
   if (g_state) g_state->translator->disable();
 }
 
+void note_restartable_area(const void* area) {
+  if (!sets_are_on()) return;
+  translate::add_restartable_area(static_cast<const char*>(area) -
+                                  static_cast<const char*>(__builtin_thread_pointer()));
+}
+
 void end_sets_in_child() {
+  if (!sets_are_on()) return;
   end_sets();
   g_sets.store(false, std::memory_order_relaxed);
   t_sets = nullptr;  // its memory of what was sent is of the parent's recording
+  t_thread.mode = Mode::native;
+  t_thread.is_outside = 0;
+  g_state->translator->detach_in_child();
+}
+
+void begin_sets_in_child() {
+  if (!g_state) return;
+  auto translator = translate::Translator::create_in_child(*g_state->translator);
+  if (!translator) return say(translator.error().message);
+  auto* child = new Sets;
+  child->translator = std::move(*translator);
+  child->translates = g_state->translates;
+  child->window_ns = g_state->window_ns;
+  child->period_ns = g_state->period_ns;
+  g_state = child;
+  wrap_signal_handlers(*child->translator);
+  g_sets.store(true, std::memory_order_release);
 }
 
 void refresh_sets() {
@@ -291,18 +350,22 @@ void write_sets_facts(recorder::Recorder& recorder) {
   const translate::Statistics statistics = g_state->translator->statistics();
   constexpr const char* kGapNames[kGaps] = {"complete", "not_observed", "outside_window", "unsupported", "system_call",
                                             "signal",   "left",         "overflow",       "lost"};
-  uint64_t incomplete = 0;
+  uint64_t segments[kGaps] = {}, outside = 0, incomplete = 0;
+  for (const Counts* counts = g_state->counts.load(std::memory_order_acquire); counts; counts = counts->next) {
+    for (size_t i = 0; i < kGaps; ++i) segments[i] += counts->segments[i].value();
+    outside += counts->outside.value();
+  }
   for (size_t i = 0; i < kGaps; ++i) {
-    const uint64_t count = g_state->segments[i].load(std::memory_order_relaxed);
-    if (i > 0) incomplete += count;
-    if (i == 0 || count > 0) fact(std::string("segments.") + kGapNames[i], count);
+    if (i > 0) incomplete += segments[i];
+    if (i == 0 || segments[i] > 0) fact(std::string("segments.") + kGapNames[i], segments[i]);
   }
   fact("segments.incomplete", incomplete);
-  if (g_state->period_ns != 0) fact("sections.outside_window", g_state->outside.load(std::memory_order_relaxed));
+  if (g_state->period_ns != 0) fact("sections.outside_window", outside);
   const bool compiler = g_instrumented.load(std::memory_order_relaxed), translation = g_state->translates;
   recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
+  if (statistics.clears > 0) fact("cache.cleared", statistics.clears);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
   for (size_t i = 1; i < translate::kReasons; ++i) {
     if (statistics.left[i] > 0) fact(std::string("left.") + name_of(static_cast<Reason>(i)), statistics.left[i]);
@@ -312,7 +375,8 @@ void write_sets_facts(recorder::Recorder& recorder) {
 void attach_sets() {
   if (!sets_are_on() || t_sets) return;
   auto* thread = new SetsThread;
-  find_own_stack(*thread);
+  thread->counts = take_counts();
+  if (!g_state->translator->is_disabled()) find_own_stack(*thread);  // asks the kernel
   t_sets = thread;
 }
 
@@ -323,6 +387,7 @@ void detach_sets() {
   t_thread.is_outside = 0;
   t_thread.mode = Mode::native;
   g_state->translator->detach();
+  thread->counts->is_used.store(false, std::memory_order_release);
   delete thread;
 }
 
@@ -382,7 +447,7 @@ void SetsCall::end() {
   }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
   if (!thread->observing || !thread->holds_any() || t_thread.mode != Mode::native) return;
-  if (t_thread.left != Reason::long_section) {
+  if (t_thread.left != Reason::long_section && t_thread.left != Reason::overflow) {
     volatile uint64_t* slot = slot_;
     *slot = g_state->translator->enter(*slot);
   }
@@ -422,11 +487,12 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   if (!is_first) return;
   translate::Translator& translator = *g_state->translator;
   thread.observing = is_window_open(time_ns);
-  if (!thread.observing) g_state->outside.fetch_add(1, std::memory_order_relaxed);
+  if (!thread.observing) thread.counts->outside.raise();
   if (thread.observing && !translator.is_attached())
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
   thread.tainted = false;
   thread.held_by_allocator = 0;
+  thread.accesses = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);
   thread.segment_begin_ns = time_ns;
 }
@@ -492,8 +558,12 @@ void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool ca
   const SetGap gap = thread.held_by_allocator > 0 ? SetGap::not_observed : gap_now(thread, came_translated, overflown);
   emit_last(client, thread, time_ns, gap, accesses);
   thread.tainted = false;
-  if (t_thread.left == Reason::long_section) thread.observing = false;  // until it holds no lock any more
   if (is_last) return;
+  thread.accesses += t_thread.thread->segment.accesses();
+  if (thread.accesses > kSectionAccessesMax && t_thread.left != Reason::long_section)
+    translator.note_gap(Reason::long_section);
+  if (thread.accesses > kSectionAccessesMax || t_thread.left == Reason::long_section)
+    thread.observing = false;  // until it holds no lock any more
   translator.begin_segment(stack_pointer);
   thread.segment_begin_ns = time_ns;
 }

@@ -41,8 +41,12 @@ inline bool sets_are_on() {
 base::Status begin_sets(const Options& options);
 // No thread enters translated code any more.
 void end_sets();
-// In a forked child, whose code cache is its parent's: there are no sets of it.
+// It asked the kernel for restartable sequences of its own, described at `area`.
+void note_restartable_area(const void* area);
+// In a forked child, whose code cache is its parent's: there are no sets of it,
 void end_sets_in_child();
+// until it is recorded itself, if its parent had any. Asks the loader nothing: another thread may have had its lock.
+void begin_sets_in_child();
 // Facts for `info`.
 void write_sets_facts(recorder::Recorder& recorder);
 // Libraries came or went. Any thread.

@@ -117,7 +117,7 @@ void wrap_signal_handlers(translate::Translator& translator) {
   g_translator.store(&translator, std::memory_order_release);
   for (int number = 1; number < kSignals; ++number) {
     struct sigaction action;
-    if (real().sigaction(number, nullptr, &action) != 0 || !is_function(action)) continue;
+    if (real().sigaction(number, nullptr, &action) != 0 || !is_function(action) || is_ours(action)) continue;
     g_handlers[number].store(action.sa_sigaction, std::memory_order_release);
     action.sa_sigaction = on_signal;
     real().sigaction(number, &action, nullptr);

@@ -62,8 +62,9 @@ void name_thread(format::ThreadId thread, const char* name) {
 
 // The thread's own name, if it is not just the program's.
 void record_own_name(Client* client) {
+  if (g_agent.restricted.load(std::memory_order_relaxed)) return;
   char own[17] = {}, first[17] = {};
-  if (prctl(PR_GET_NAME, own) != 0) return;
+  if (real().prctl(PR_GET_NAME, reinterpret_cast<long>(own), 0, 0, 0) != 0) return;
   const int fd = ::open("/proc/self/comm", O_RDONLY | O_CLOEXEC);  // of the first thread
   if (fd >= 0) {
     const ssize_t n = ::read(fd, first, 16);

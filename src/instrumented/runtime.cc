@@ -2,8 +2,9 @@
 // before each access, and the atomic operations, which it turns into calls. Accesses go to the recording agent, if
 // there is one, where it sees them in no other way (contrafact/accesses.h).
 //
-// While the agent translates a critical section it translates what is here too: so a call that is not wanted touches no
-// memory but its own stack and thread-local variables, by %fs, and no set has more in it than the program's own accesses.
+// While the agent translates a critical section it translates what is here too. So a call that is not wanted touches no
+// memory but its own stack and thread-local variables, by %fs, which the agent leaves out of this library: no set has
+// more in it than the program's own accesses.
 //
 // Thread safety: all of it. Allocates nothing; no dependence but the C library.
 #include <dlfcn.h>

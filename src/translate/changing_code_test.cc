@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -29,6 +30,26 @@ TEST(ChangingCode, GeneratedCodeRunsNatively) {
     EXPECT_EQ(out, value);
     EXPECT_EQ(gathered.left, Reason::generated_code);
   }
+  munmap(code, 4096);
+}
+
+// Where no file can be opened the map of the process cannot be read: what was known of its code still is.
+TEST(ChangingCode, IsKnownWithoutFileDescriptors) {
+  translated([] {});  // the map has been read
+  auto* code = static_cast<uint8_t*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(code, MAP_FAILED);
+  write_function(code, 5);
+  rlimit before;
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  usleep(30'000);  // it may be read again
+  setrlimit(RLIMIT_NOFILE, &none);
+  const Gathered unknown = translated([&] { reinterpret_cast<int (*)()>(code)(); });
+  const Gathered known = translated([] { getppid(); });
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(unknown.left, Reason::generated_code);
+  EXPECT_EQ(known.left, Reason::none);
   munmap(code, 4096);
 }
 

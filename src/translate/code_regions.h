@@ -13,6 +13,7 @@ enum class CodeKind : uint8_t {
   none,       // unknown, or neither executable nor constant
   constant,   // a file's, that nobody may write: constants, and the linkage tables that the loader has sealed
   program,    // translated and logged
+  runtime,    // the same, but its thread-local variables are not the program's: libcontrafact_accesses
   unlogged,   // translated, its accesses are nobody's business: the loader's
   native,     // the translator's owner's: called natively, may return into the cache
   generated,  // runs natively
@@ -28,6 +29,7 @@ class CodeRegions {
 
   // The owner's own code.
   void add_native(uint64_t begin, uint64_t end);
+  void add_native_of(const CodeRegions& other);
   // Of kind none if nothing is known of the address.
   Region at(uint64_t address) const;
   // Whether to read the process' map for an address of which nothing is known: not too often, for generated code comes
@@ -35,9 +37,12 @@ class CodeRegions {
   bool may_refresh() const;
   // Some of [begin, end) was executable when the map was read.
   bool may_hold_code(uint64_t begin, uint64_t end) const;
-  // Reads the map, and tells of all code that was known and is there no more, or is something else now.
+  // Reads the map, and tells of all code that was known and is there no more, or is something else now. False if the
+  // map cannot be read, as where the program has no file descriptor left: then nothing has changed here.
   template <typename Gone>
-  void refresh(Gone gone);
+  bool refresh(Gone gone);
+  // Nothing is known any more of code that meets [begin, end).
+  void forget(uint64_t begin, uint64_t end);
 
  private:
   static constexpr size_t kRegionsMax = 4096;
@@ -46,7 +51,7 @@ class CodeRegions {
 
   static constexpr size_t kBufferBytes = 8192;
 
-  void read();
+  bool read();
   void add_line(const char* line, const char* end);
   bool is_known(const Region& region) const;
   const Region* find(uint64_t address) const;
@@ -61,13 +66,14 @@ class CodeRegions {
 };
 
 template <typename Gone>
-void CodeRegions::refresh(Gone gone) {
+bool CodeRegions::refresh(Gone gone) {
   const size_t before = count_;
   for (size_t i = 0; i < before; ++i) before_[i] = regions_[i];
-  read();
+  if (!read()) return false;
   for (size_t i = 0; i < before; ++i) {
     if (!is_known(before_[i])) gone(before_[i].begin, before_[i].end);
   }
+  return true;
 }
 
 }  // namespace contrafact::translate

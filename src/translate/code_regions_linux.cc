@@ -38,6 +38,10 @@ void CodeRegions::add_native(uint64_t begin, uint64_t end) {
   if (native_count_ < kNativeMax) native_[native_count_++] = {begin, end, CodeKind::native, 0};
 }
 
+void CodeRegions::add_native_of(const CodeRegions& other) {
+  for (size_t i = 0; i < other.native_count_; ++i) add_native(other.native_[i].begin, other.native_[i].end);
+}
+
 // 7f1c-7f1d r-xp 00026000 08:01 123 /usr/lib/x86_64-linux-gnu/libc.so.6
 void CodeRegions::add_line(const char* line, const char* end) {
   const uint64_t first = parse_hex(line, end);
@@ -55,19 +59,21 @@ void CodeRegions::add_line(const char* line, const char* end) {
     kind = CodeKind::program;  // clock_gettime writes where the program says
   } else if (!writable && readable && !shared && of_file && !contains(slash, end, "/gconv/")) {
     // Converters of character sets are loaded and unloaded by the C library, which asks nobody before whom we stand.
-    kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
+    kind = contains(slash, end, "/ld-linux-")                 ? CodeKind::unlogged
+           : contains(slash, end, "/libcontrafact_accesses.") ? CodeKind::runtime
+                                                              : CodeKind::program;
   }
   uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path
   for (const char* at = line; at < end; ++at) identity = (identity ^ static_cast<uint8_t>(*at)) * 1099511628211u;
   if (count_ < kRegionsMax) regions_[count_++] = {first, behind, kind, identity};
 }
 
-void CodeRegions::read() {
+bool CodeRegions::read() {
   read_ns_ = base::monotonic_ns();
-  count_ = 0;
   const long file =
       raw_system_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
+  if (file < 0) return false;
+  count_ = 0;
   size_t kept = 0;
   for (;;) {
     const long n =
@@ -81,6 +87,14 @@ void CodeRegions::read() {
     std::memmove(buffer_, at, kept);
   }
   raw_system_call(SYS_close, file);
+  return true;
+}
+
+void CodeRegions::forget(uint64_t begin, uint64_t end) {
+  count_ = static_cast<size_t>(std::remove_if(regions_, regions_ + count_, [&](const Region& region) {
+                                 return region.begin < end && region.end > begin;
+                               }) -
+                               regions_);
 }
 
 const CodeRegions::Region* CodeRegions::find(uint64_t address) const {
@@ -111,7 +125,7 @@ CodeRegions::Region CodeRegions::at(uint64_t address) const {
 }
 
 bool CodeRegions::may_refresh() const {
-  return count_ == 0 || base::monotonic_ns() - read_ns_ > kReadAgainNs;
+  return read_ns_ == 0 || base::monotonic_ns() - read_ns_ > kReadAgainNs;
 }
 
 }  // namespace contrafact::translate

@@ -1,5 +1,6 @@
 #include "translate/instruction.h"
 
+#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -8,6 +9,9 @@ extern "C" __attribute__((weak)) const std::ptrdiff_t __rseq_offset;
 
 namespace contrafact::translate {
 namespace {
+
+// Of the program's own, where the C library registers none.
+std::atomic<std::ptrdiff_t> g_restartable_area{0};
 
 // A restartable sequence begins: the kernel compares the thread's address with that of the program's own code, so the
 // sequence must run there. What stores the sequence's description is recognised: at %fs and the registered offset, or
@@ -18,7 +22,9 @@ bool begins_restartable_sequence(const ZydisDecodedOperand& operand) {
   if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) return false;
   const int64_t at = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
   if (operand.mem.base != ZYDIS_REGISTER_NONE) return at == kDescriptionAt;
-  return &__rseq_offset != nullptr && at == __rseq_offset + kDescriptionAt;
+  const std::ptrdiff_t own = g_restartable_area.load(std::memory_order_relaxed);
+  return (&__rseq_offset != nullptr && at == __rseq_offset + kDescriptionAt) ||
+         (own != 0 && at == own + kDescriptionAt);
 }
 
 bool is_near_branch_of_64_bits(const Instruction& instruction) {
@@ -199,6 +205,7 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
   access.size_bytes = operand.size / 8;
   access.is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
   access.is_written = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  access.is_local = operand.mem.segment == ZYDIS_REGISTER_FS;
   if (!access.is_read && !access.is_written) return;
   out.access[out.accesses++] = access;
   // The written one last: its entry is where the value after is written to.
@@ -210,7 +217,7 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
 void find_new_value(const Instruction& instruction, Analysis& out) {
   const MemoryAccess& access = out.access[0];
   const uint32_t bytes = access.size_bytes;
-  if (out.accesses != 1 || !access.is_written || is_masked(instruction.code)) return;
+  if (out.accesses != 1 || !access.is_written || access.is_local || is_masked(instruction.code)) return;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return;
   if (instruction.code.mnemonic != ZYDIS_MNEMONIC_MOV) {
     const bool may_release =
@@ -238,6 +245,10 @@ bool is_commutative(ZydisMnemonic mnemonic) {
 
 }  // namespace
 
+void add_restartable_area(std::ptrdiff_t from_thread_pointer) {
+  g_restartable_area.store(from_thread_pointer, std::memory_order_relaxed);
+}
+
 Register general_register(ZydisRegister reg) {
   const auto from = [&](ZydisRegister first) { return static_cast<Register>(reg - first); };
   if (reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15) return from(ZYDIS_REGISTER_RAX);
@@ -249,6 +260,11 @@ Register general_register(ZydisRegister reg) {
     return static_cast<Register>(reg - ZYDIS_REGISTER_SPL + rsp);
   }
   return no_register;
+}
+
+bool is_in_control_block(const ZydisDecodedOperand& operand) {
+  return operand.mem.segment == ZYDIS_REGISTER_FS && operand.mem.base == ZYDIS_REGISTER_NONE &&
+         operand.mem.index == ZYDIS_REGISTER_NONE && operand.mem.disp.value >= 0;
 }
 
 uint32_t registers_used(const Instruction& instruction) {
@@ -281,7 +297,7 @@ Analysis analyse(const Instruction& instruction) {
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
     if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) out.is_rip_relative = true;
     if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || touches_nothing(code)) continue;
-    if (operand.mem.segment == ZYDIS_REGISTER_FS || is_stack_operand(code, operand)) continue;  // the thread's own
+    if (is_in_control_block(operand) || is_stack_operand(code, operand)) continue;  // the thread's own
     add_access(instruction, operand, out);
   }
   if (out.needs_hook) out.accesses = 0;

@@ -22,11 +22,11 @@ bool values_differ(const LogEntry& entry) {
   return (entry.before ^ entry.after) << (64 - bits) != 0;
 }
 
-uint32_t flags_of(const LogEntry& entry) {
-  uint32_t flags = 0;
-  if ((entry.meta & kMetaRead) != 0) flags |= kAccessRead;
+// Read and write are the lowest two bits of both.
+inline uint32_t flags_of(const LogEntry& entry) {
+  static_assert(kMetaRead >> 16 == kAccessRead && kMetaWrite >> 16 == kAccessWrite);
+  uint32_t flags = entry.meta >> 16 & (kAccessRead | kAccessWrite);
   if ((entry.meta & kMetaWrite) == 0) return flags;
-  flags |= kAccessWrite;
   if ((entry.meta & kMetaValues) == 0 || values_differ(entry)) flags |= kAccessChanged;
   if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative;
   return flags;
@@ -48,17 +48,25 @@ void Segment::set_private(uint64_t private_begin, uint64_t private_end) {
   private_end_ = private_end;
 }
 
+// Most entries are of the thread's own stack, or of a range that is known.
 void Segment::add_log(uint64_t log, uint64_t log_top) {
+  const auto thread_pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  const uint64_t private_bytes = private_end_ - private_begin_;
   while (log < log_top) {
-    const auto& entry = *reinterpret_cast<const LogEntry*>(log);
+    auto& entry = *reinterpret_cast<LogEntry*>(log);
     const uint32_t size = entry.meta & kMetaSizeMask;
+    if ((entry.meta & kMetaLocal) != 0) [[unlikely]] {
+      entry.address += thread_pointer;
+      if ((entry.meta & kMetaString) != 0) entry.before += thread_pointer;
+    }
     if ((entry.meta & kMetaPoint) != 0) {
       log += kEntryBytes;
       continue;
     }
     ++accesses_;
-    if ((entry.meta & kMetaString) == 0) {
-      add(entry.address, size, flags_of(entry));
+    if ((entry.meta & kMetaString) == 0) [[likely]] {
+      const bool is_hidden = entry.address - private_begin_ < private_bytes && private_end_ - entry.address >= size;
+      if (!is_hidden && !join(entry.address, size, flags_of(entry))) add(entry.address, size, flags_of(entry));
     } else if (entry.before >= entry.address) {
       add(entry.address, entry.before - entry.address, flags_of(entry));
     } else {  // downwards: the pointer is that of the next element
@@ -66,6 +74,20 @@ void Segment::add_log(uint64_t log, uint64_t log_top) {
     }
     log += (entry.meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
   }
+}
+
+inline uint32_t Segment::slot_of(uint64_t begin, uint32_t length_bytes) {
+  return static_cast<uint32_t>((begin * 0x9e3779b97f4a7c15u + length_bytes) >> 40) % kSlots;
+}
+
+// False if the range is not known, or not at its first slot.
+inline bool Segment::join(uint64_t begin, uint32_t length_bytes, uint32_t flags) {
+  const uint32_t number = slot_[slot_of(begin, length_bytes)];
+  if (number == 0) return false;
+  Access& range = range_[number - 1];
+  if (range.begin != begin || range.length_bytes != length_bytes) return false;
+  range.flags = joined(range.flags, flags);
+  return true;
 }
 
 // Vector code walks through memory, upwards or, read from the newest entry, downwards.
@@ -96,7 +118,7 @@ void Segment::add(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
     return;
   }
   const auto length = static_cast<uint32_t>(length_bytes);
-  uint32_t at = static_cast<uint32_t>((begin * 0x9e3779b97f4a7c15u + length) >> 40) % kSlots;
+  uint32_t at = slot_of(begin, length);
   for (; slot_[at] != 0; at = (at + 1) % kSlots) {
     Access& range = range_[slot_[at] - 1];
     if (range.begin != begin || range.length_bytes != length) continue;

@@ -42,6 +42,8 @@ class Segment {
   static constexpr uint32_t kSlots = 2 * kRangesMax;
   static constexpr uint32_t kStreams = 4;  // ranges that grow while memory is copied or searched
 
+  static uint32_t slot_of(uint64_t begin, uint32_t length_bytes);
+  bool join(uint64_t begin, uint32_t length_bytes, uint32_t flags);
   bool grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags);
 
   uint64_t private_begin_ = 0, private_end_ = 0;

@@ -35,8 +35,9 @@ enum class Reason : uint32_t {
   disabled,        // the translator was turned off, or this is a forked child
   gather,          // accesses of an instruction were not all computed; the thread stays in the cache
   unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
+  overflow,        // the segment's set is full: what follows in it is not worth its cost
 };
-inline constexpr uint32_t kReasons = 11;
+inline constexpr uint32_t kReasons = 12;
 
 // What translated code asks C++ for.
 enum class Request : uint32_t { dispatch, log_full, before_instruction, after_system_call, leave };
@@ -52,7 +53,7 @@ struct ThreadState {
   uint64_t gate_return;  // gate: the return address
   uint64_t gate_sp;      // gate: where it lies
   uint64_t link;         // number of the link that a dispatch came through, plus one; 0: none
-  uint64_t frame;        // stack pointer where the segment began: code at it or above is the segment's own function
+  uint64_t minus_frame;  // the negative of the stack pointer where the segment began: code there is its own function
   Thread* thread;
   Mode mode;
   Request request;
@@ -82,6 +83,8 @@ struct alignas(64) Thread {
   uint64_t xsave_mask;
   uint64_t signal_mask;  // the program's, while C++ works for it with all signals blocked
   class Translator* translator;
+  const ThreadState* state;         // in the thread's own memory
+  Thread *next, *previous;          // of the translator's threads
   uint64_t log_top;  // of the empty log
   uint64_t mapping_bytes;
   uint64_t mapping;

@@ -1,9 +1,11 @@
 #include "translate/translator.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/clock.h"
 #include "translate/accesses.h"
 #include "translate/block_builder.h"
 #include "translate/log.h"
@@ -183,6 +186,7 @@ class Translator::Guard {
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
   if (!options.translates) {
     std::unique_ptr<Translator> out(new Translator);
+    out->options_ = options;
     out->disable();
     return out;
   }
@@ -202,6 +206,16 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
   return out;
 }
 
+base::Result<std::unique_ptr<Translator>> Translator::create_in_child(const Translator& parent) {
+  auto created = create(parent.options_);
+  if (!created) return created;
+  Translator& out = **created;
+  out.regions_.add_native_of(parent.regions_);
+  std::copy_n(parent.gates_, parent.gate_count_, out.gates_);
+  out.gate_count_ = parent.gate_count_;
+  return created;
+}
+
 Translator::~Translator() = default;
 
 base::Status Translator::make_stubs() {
@@ -218,6 +232,8 @@ base::Status Translator::make_stubs() {
   emit.jump_local(locals.jump());
   cache_->add_code(emit.size());
   cache_->set_default_lookup(begin);  // its key is no address
+  default_lookup_ = begin;
+  stub_end_ = cache_->used();
   return {};
 }
 
@@ -249,11 +265,26 @@ bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
   t_thread.log = thread->log_end = thread->log_top;
   thread->stack_begin = stack_begin;
   thread->stack_end = stack_end;
+  thread->state = &t_thread;
   t_thread.thread = thread;
+  Guard held(lock_);
+  thread->next = threads_;
+  if (threads_) threads_->previous = thread;
+  threads_ = thread;
   return true;
 }
 
 void Translator::detach() {
+  if (Thread* thread = t_thread.thread) {
+    Guard guard(lock_);
+    if (thread->next) thread->next->previous = thread->previous;
+    (thread->previous ? thread->previous->next : threads_) = thread->next;
+  }
+  detach_in_child();
+}
+
+// Where another thread may have had the lock.
+void Translator::detach_in_child() {
   Thread* thread = t_thread.thread;
   t_thread.thread = nullptr;
   if (thread) munmap(reinterpret_cast<void*>(thread->mapping), thread->mapping_bytes);
@@ -263,7 +294,8 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
-  t_thread.frame = thread.segment_begin_sp = stack_pointer;
+  thread.segment_begin_sp = stack_pointer;
+  t_thread.minus_frame = -stack_pointer;
   thread.segment_clock = __rdtsc();
   thread.segment.begin();
 }
@@ -346,11 +378,10 @@ void Translator::flush_log(Thread& thread) {
 }
 
 uint64_t Translator::enter(uint64_t return_address) {
-  if (disabled_.load(std::memory_order_relaxed)) {
-    note_gap(Reason::disabled);
-    return return_address;
-  }
   t_thread.mode = Mode::in_cache;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (attention_.load(std::memory_order_relaxed) && !may_enter()) [[unlikely]]
+    return return_address;
   const uint64_t code =
       std::atomic_ref(const_cast<uint64_t&>(cache_->lookup_table()[return_address % CodeCache::kLookups]))
           .load(std::memory_order_acquire);
@@ -361,6 +392,76 @@ uint64_t Translator::enter(uint64_t return_address) {
   t_thread.link = 0;
   t_thread.request = Request::dispatch;
   return slow_stub_;
+}
+
+// The mode says that the thread enters before `closed_` is read, here and in enter(). try_clear() writes `closed_`
+// before it reads the modes, and has the kernel order the two on all threads: so one of both sees the other.
+bool Translator::may_enter() {
+  t_thread.mode = Mode::native;
+  if (disabled_.load(std::memory_order_relaxed)) {
+    note_gap(Reason::disabled);
+    return false;
+  }
+  if (const int64_t now_ns = base::monotonic_ns(); now_ns >= look_at_ns_.load(std::memory_order_relaxed)) {
+    try_clear(now_ns);
+  }
+  t_thread.mode = Mode::in_cache;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (!closed_.load(std::memory_order_relaxed)) return true;
+  t_thread.mode = Mode::native;
+  note_gap(Reason::cache_full);
+  return false;
+}
+
+void Translator::clear() {
+  if (!is_usable()) return;
+  Guard guard(lock_);
+  want_clear();
+}
+
+// The kernel must be asked for its barriers before they are used; not by programs that never need them.
+void Translator::want_clear() {
+  if (wants_clear_) return;
+  wants_clear_ = raw_system_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+                 raw_system_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0;
+  if (wants_clear_) attention_.store(true, std::memory_order_relaxed);
+}
+
+void Translator::try_clear(int64_t now_ns) {
+  if (!is_usable()) return;
+  Guard guard(lock_);
+  if (!wants_clear_) return;
+  look_at_ns_.store(now_ns + kLookEveryNs, std::memory_order_relaxed);
+  if (closed_.load(std::memory_order_relaxed) && now_ns > closed_until_ns_) {
+    closed_.store(false, std::memory_order_relaxed);
+    look_at_ns_.store(now_ns + kClearEveryNs, std::memory_order_relaxed);
+    return;
+  }
+  if (!closed_.load(std::memory_order_relaxed)) closed_until_ns_ = now_ns + kClosedNs;
+  closed_.store(true, std::memory_order_relaxed);
+  raw_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (!is_nobody_inside()) return;
+  cache_->clear(stub_end_, default_lookup_);
+  clears_.fetch_add(1, std::memory_order_relaxed);
+  wants_clear_ = false;
+  // Other cores forget what they fetched of the old code.
+  raw_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+  attention_.store(false);
+  if (disabled_.load()) attention_.store(true);
+  closed_.store(false, std::memory_order_release);
+}
+
+// A thread that went without detach() may have left its memory: so it is the kernel that reads there.
+bool Translator::is_nobody_inside() const {
+  for (const Thread* thread = threads_; thread; thread = thread->next) {
+    Mode mode = Mode::in_cache;
+    const iovec to{&mode, sizeof mode};
+    const iovec from{const_cast<Mode*>(&thread->state->mode), sizeof mode};
+    const long got = raw_system_call(SYS_process_vm_readv, process_, reinterpret_cast<long>(&to), 1,
+                                     reinterpret_cast<long>(&from), 1, 0);
+    if (got != sizeof mode || mode != Mode::native) return false;
+  }
+  return true;
 }
 
 void Translator::note_gap(Reason reason) {
@@ -406,6 +507,7 @@ void Translator::serve_dispatch() {
 void Translator::serve_log_full(Thread& thread) {
   flush_log(thread);
   if (thread.segment.accesses() > options_.segment_accesses_max) return leave(Reason::long_section);
+  if (thread.segment.overflown()) return leave(Reason::overflow);
   t_thread.mode = Mode::in_cache;
 }
 
@@ -470,6 +572,7 @@ uint64_t Translator::resolve(uint64_t guest, Reason& reason) {
 
 uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   if (!cache_->has_room(BlockBuilder::kCodeBytesMax, BlockBuilder::kMarksMax, BlockBuilder::kLinksMax)) {
+    want_clear();
     reason = Reason::cache_full;
     return 0;
   }
@@ -486,8 +589,9 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
     case CodeKind::native:
       return builder.call_out(guest);
     case CodeKind::program:
+    case CodeKind::runtime:
     case CodeKind::unlogged:
-      return builder.translate(guest, region.begin, region.end, region.kind == CodeKind::program);
+      return builder.translate(guest, region);
     case CodeKind::none:
     case CodeKind::constant:
     case CodeKind::generated:
@@ -533,7 +637,7 @@ bool Translator::fix_context(ucontext_t* context) {
     return true;
   }
   const Mark* mark = cache_->mark_at(*block, pc);
-  if (!mark || mark->kind == Mark::unknown) return false;
+  if (!mark) return false;
   for (int slot = 0; slot < 4; ++slot) {
     const int reg = mark->spilled >> 4 * slot & 15;
     if (reg != rsp) registers[kContextOrder[reg]] = static_cast<greg_t>(t_thread.slot[slot]);
@@ -542,6 +646,11 @@ bool Translator::fix_context(ucontext_t* context) {
   if (mark->kind == Mark::at_offset) guest = block->guest + static_cast<uint64_t>(int64_t{mark->value});
   if (mark->kind == Mark::at_link)
     guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
+  if (mark->kind == Mark::at_gate) {
+    guest = block->guest;
+    *reinterpret_cast<uint64_t*>(registers[REG_RSP]) = t_thread.gate_return;
+  }
+  if (mark->kind == Mark::after_gate) guest = t_thread.gate_return;
   registers[REG_RIP] = static_cast<greg_t>(guest);
   go_on_natively();
   return true;
@@ -565,17 +674,19 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
   Guard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  refresh_locked();
+  if (!refresh_locked()) regions_.forget(begin, end);
 }
 
 void Translator::refresh() {
   if (!is_usable()) return;
   Guard guard(lock_);
-  refresh_locked();
+  if (refresh_locked()) return;
+  removed_.fetch_add(cache_->remove(0, UINT64_MAX), std::memory_order_relaxed);  // any of it may have gone
+  regions_.forget(0, UINT64_MAX);
 }
 
-void Translator::refresh_locked() {
-  regions_.refresh([this](uint64_t begin, uint64_t end) {
+bool Translator::refresh_locked() {
+  return regions_.refresh([this](uint64_t begin, uint64_t end) {
     removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
   });
 }
@@ -586,6 +697,7 @@ Statistics Translator::statistics() const {
     out.blocks = cache_->block_count();
     out.code_bytes = cache_->used();
   }
+  out.clears = clears_.load(std::memory_order_relaxed);
   out.removed_blocks = removed_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < kReasons; ++i) out.left[i] = left_[i].load(std::memory_order_relaxed);
   return out;

@@ -1,5 +1,5 @@
-// An allocator of the program's own, in which a signal's handler comes that leaves by siglongjmp, with a lock held; then
-// two threads in turns change a variable in critical sections.
+// An allocator of the program's own, in which a signal's handler comes that leaves by siglongjmp, with a lock held;
+// then two threads in turns change a variable in critical sections.
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>

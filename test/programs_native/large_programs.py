@@ -5,17 +5,18 @@ sets are complete. Programs that are not installed are named and left out.
 usage: large_programs.py CONTRAFACT [NAME...]
 """
 
-import os
 import pathlib
 import random
 import re
 import shutil
-import socket
+import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import services
 
 CONTRAFACT = pathlib.Path(sys.argv[1]).resolve()
 LIMIT_S = 90
@@ -51,51 +52,6 @@ def words(path, lines):
     source = random.Random(1)
     vocabulary = ["".join(source.choices("etaoinshrdlu", k=source.randint(2, 9))) for _ in range(5000)]
     path.write_text("".join(" ".join(source.choices(vocabulary, k=20)) + "\n" for _ in range(lines)))
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_for(port):
-    for _ in range(200):
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-    raise RuntimeError(f"nobody listens on {port}")
-
-
-def memcached_session(port):
-    def client(number):
-        with socket.create_connection(("127.0.0.1", port)) as connection:
-            stream = connection.makefile("rwb")
-            for i in range(500):
-                value = b"%d" % (i * number)
-                stream.write(b"set k%d-%d 0 0 %d\r\n%s\r\nget k%d-%d\r\n" % (number, i % 50, len(value), value, number, i % 50))
-                stream.flush()
-                answers[number] += stream.readline() + stream.readline() + stream.readline() + stream.readline()
-
-    answers = [b""] * 4
-    clients = [threading.Thread(target=client, args=(number,)) for number in range(4)]
-    for one in clients:
-        one.start()
-    for one in clients:
-        one.join()
-    return b"".join(answers)
-
-
-def redis_session(port):
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        stream = connection.makefile("rwb")
-        out = b""
-        for i in range(2000):
-            stream.write(b"INCRBY counter %d\r\nLPUSH list x%d\r\nLLEN list\r\n" % (i, i))
-            stream.flush()
-            out += stream.readline() + stream.readline() + stream.readline()
-        return out
 
 
 class Programs:
@@ -137,7 +93,7 @@ class Programs:
             "node": ["node", "-e", COMPRESS_IN_NODE],
             "java": ["java", "-cp", folder, "Sum"],
         }
-        self.servers = {"memcached": memcached_session, "redis-server": redis_session}
+        self.servers = {"memcached": services.memcached_session, "redis-server": services.redis_session}
         if shutil.which("javac"):
             subprocess.run(["javac", "-d", folder, folder / "Sum.java"], check=False, capture_output=True)
 
@@ -154,20 +110,13 @@ def run(command):
 
 
 def run_server(before, programs, name):
-    port = free_port()
+    port = services.free_port()
     begin = time.monotonic()
-    server = subprocess.Popen([str(word) for word in [*before, *programs.server_command(name, port)]], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL)
-    try:
-        wait_for(port)
+    with services.Service([*before, *programs.server_command(name, port)]) as service:
+        service.wait_for_port(port)
         answers = programs.servers[name](port)
         elapsed_s = time.monotonic() - begin
-        # The recorded program is the recorder's child; it passes the signal on.
-        children = pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split() if before else []
-        os.kill(int(children[0]) if children else server.pid, 2)
-        return server.wait(timeout=LIMIT_S) & 0x7f, answers, elapsed_s
-    finally:
-        server.kill()
+        return service.stop(signal.SIGINT), answers, elapsed_s
 
 
 def facts_of(path):
@@ -197,7 +146,8 @@ def main():
                 failed.append(one)
             left = ", ".join(f"{key[5:]} {value}" for key, value in facts.items() if key.startswith("left."))
             print(f"{one:12} {'same output' if same else 'OUTPUT DIFFERS':14} {plain[2]:6.2f} s, with sets {recorded[2]:6.2f} s; segments "
-                  f"complete {facts.get('segments.complete')}, incomplete {facts.get('segments.incomplete')}"
+                  f"complete {facts.get('segments.complete')}, incomplete {facts.get('segments.incomplete')}, "
+                  f"code {int(facts['code_bytes']) >> 10} KiB"
                   f"{' (' + left + ')' if left else ''}", flush=True)
     if missing:
         print("not installed:", ", ".join(missing))

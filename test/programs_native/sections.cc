@@ -1,11 +1,18 @@
 // What programs do inside critical sections, by the name of the case: each prints what came of it.
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -289,6 +296,35 @@ void ends_inside() {
   printf("value %ld\n", shared_value);
 }
 
+// A thread that may not open files any more, and calls code that was generated: nobody may look up what it is.
+void restricts_itself() {
+  std::thread([] {
+    auto* code = static_cast<uint8_t*>(
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const uint8_t returns_7[] = {0xb8, 7, 0, 0, 0, 0xc3};
+    memcpy(code, returns_7, sizeof returns_7);
+    for (int i = 0; i < 10; ++i) {
+      std::lock_guard lock(mutex);
+      shared_value++;
+    }
+    sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{4, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0)
+      return;
+    usleep(30'000);
+    for (int i = 0; i < 10; ++i) {
+      std::lock_guard lock(mutex);
+      shared_value += reinterpret_cast<int (*)()>(code)();
+    }
+  }).join();
+  printf("value %ld\n", shared_value);
+}
+
 const struct {
   const char* name;
   void (*run)();
@@ -305,6 +341,7 @@ const struct {
     {"libraries", libraries},
     {"handed_over", handed_over},
     {"ends_inside", ends_inside},
+    {"restricts_itself", restricts_itself},
 };
 
 }  // namespace
