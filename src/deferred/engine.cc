@@ -219,9 +219,17 @@ void Engine::number(Client& client, Buffer& buffer) {
 void Engine::submit(Client& client, Buffer& full) {
   if (processor_->in_place()) {
     submit_in_place(client, full);
+  } else if (beyond_the_bound(full) && !inside_a_deferred_method()) {
+    run_at_the_bound_.fetch_add(1, std::memory_order_relaxed);
+    FilledBuffer(full).run();
   } else {
     processor_->process(FilledBuffer(full));
   }
+}
+
+// Of take_small(), or as good as one: those do not go into a queue, or a long one would make ever more of them.
+bool Engine::beyond_the_bound(const Buffer& buffer) const {
+  return buffer.size_class == 0 && pool_->beyond_the_bound();
 }
 
 // In the order of the calls, those included that the deferred methods defer.

@@ -18,7 +18,7 @@
 //
 // Memory. Buffers in use at one time: one for each thread that defers, those in the processor's queue, those being run.
 // At the bound nothing is lost: a producer with no second buffer to go on with runs its full one itself and goes on
-// with that; one that never had a buffer gets one for 16 calls beyond the bound.
+// with that; one that has no buffer gets one for 16 calls beyond the bound, and runs that itself too.
 //
 // Deferred methods may defer. Their calls go into the buffers of whichever thread makes them.
 //
@@ -119,6 +119,7 @@ class Engine final : public Carrier {
   bool go_on_with(Client& client, Buffer* fresh);
   void number(Client& client, Buffer& buffer);
   void submit(Client& client, Buffer& full);
+  bool beyond_the_bound(const Buffer& buffer) const;
   void submit_in_place(Client& client, Buffer& full);
   contrafact_buffer* drop(Client& client);
   void stop_foreign(Client& client);

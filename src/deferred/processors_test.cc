@@ -131,6 +131,32 @@ class Hoard final : public Processor {
   std::vector<FilledBuffer> buffers_;
 };
 
+TEST(Engine, ALongQueueOfSmallBuffersKeepsTheMemoryBoundToo) {
+  constexpr uint32_t kThreads = 200;
+  constexpr uint64_t kRounds = 20;
+  constexpr uint64_t kMemory = 16 << 10, kSmall = 1024;
+  Sum sum;
+  auto hoard = std::make_unique<Hoard>();
+  Hoard& keeps = *hoard;
+  auto environment = add_into(sum, std::move(hoard), {.capacity = 256, .memory_bytes_max = kMemory});
+  // One after another: each begins without a buffer, and nothing is processed that does not have to be.
+  for (uint32_t t = 0; t < kThreads; ++t) {
+    std::thread([&] {
+      for (uint64_t i = 0; i < kRounds; ++i) {
+        environment->defer<&Sum::add>(1);
+        environment->process_current_buffer();
+      }
+    }).join();
+  }
+  const Engine::Statistics statistics = environment->statistics();
+  EXPECT_LE(statistics.memory_bytes_max, kMemory + kSmall);
+  EXPECT_GT(statistics.buffers_run_at_the_bound, 0u);
+  EXPECT_GT(keeps.size(), 0u);
+  keeps.helping = true;
+  environment->stop();
+  EXPECT_EQ(sum.sum, kThreads * kRounds);
+}
+
 TEST(Checkpoint, IsReachedOnlyWhenAllEarlierBuffersAre) {
   Sum sum;
   auto owned = std::make_unique<Hoard>();
