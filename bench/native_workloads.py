@@ -160,14 +160,14 @@ class Memcached(Server):
 
 class Redis(Server):
     name, package, binary = "redis", "redis-server", "redis-server"
-    what = "Redis: 4 clients, each 1,500 times 75 pipelined counters and list operations; one thread does nearly all"
+    what = "Redis: 4 clients, each 1,000 times 75 pipelined counters and list operations; one thread does nearly all"
 
     def command(self, folder):
         return ["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--save", "", "--appendonly", "no",
                 "--dir", folder]
 
     def session(self, folder, service):
-        return services.redis_session(self.port, rounds=1500, depth=25)
+        return services.redis_session(self.port, rounds=1000, depth=25)
 
 
 class Slapd(Server):
@@ -359,7 +359,7 @@ def catalogue():
         Command("pbzip2", "pbzip2", "pbzip2 with 8 threads, of a text of 24 MiB", ["pbzip2", "-p8", "-k", "-c", "text"], text_of(24)),
         Slapd(), MariaDb(), Transmission(),
         Command("x264", "x264", "x264 with 4 threads: 300 frames of 640x360",
-                ["x264", "--quiet", "--threads", "4", "--demuxer", "raw", "--input-res", "640x360", "--fps", "25", "--preset",
+                ["x264", "--quiet", "--no-progress", "--threads", "4", "--demuxer", "raw", "--input-res", "640x360", "--fps", "25", "--preset",
                  "veryfast", "--muxer", "raw", "-o", "-", "video"], lambda folder: video(folder / "video", 300)),
         Memcached(), Redis(),
         Command("xz", "xz-utils", "xz with 4 threads, of a text of 16 MiB",

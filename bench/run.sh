@@ -17,6 +17,7 @@ estimate  estimates per second on a trace of a million tasks, and 10,000 combina
 simulate  simulated events per second of a native run with contended locks
 native    recording pbzip2: same output and the ratio of times; nanoseconds of an interposed lock and unlock
 programs  ten native programs: recording with and without sets, trace rates, replays, unnecessary contention; 15 minutes
+tools     recording three native programs beside LTTng, uftrace, valgrind's DRD and ThreadSanitizer; 3 minutes
 deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes
 library   nanoseconds of a deferred call, and of an event with each processor in a synthetic program
 server    requests per second of the example server before and after the advice
@@ -28,6 +29,7 @@ run_one() {
   case "$1" in
     events | native | overhead | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
     programs) python3 bench/native_programs.py "$build" "${@:2}" ;;
+    tools) python3 bench/native_tools.py "$build" "${@:2}" ;;
     deferred) python3 bench/deferred_tables.py "$build" "${@:2}" ;;
     library) python3 bench/deferred.py "$build" "${@:2}" ;;
     load | estimate | simulate) python3 bench/engine.py "$build" "$@" ;;

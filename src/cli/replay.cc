@@ -61,7 +61,8 @@ struct Outcome {
   whatif::BaselineCheck baseline;
   std::vector<MethodRuns> methods;
   std::vector<Parts> parts;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;  // of the simulation
+  std::vector<std::string> replay_notes;
 };
 
 // ---- Simulation
@@ -168,6 +169,14 @@ base::Status replay_all(const whatif::Simulator& simulator, std::span<const Sect
       }
       runs.after_ns.push_back(second->result.run_ns);
     }
+    uint64_t waits_left = 0;
+    for (const ProcessRun& run : parts.runs) waits_left = std::max(waits_left, run.result.waits_left);
+    if (waits_left > 0) {
+      outcome.replay_notes.push_back(fmt::format(
+          "{}: up to {} waits were left although what ended them in the recording had not happened yet: nothing else "
+          "could happen any more",
+          order.title, waits_left));
+    }
     if (!parts.runs.empty()) outcome.parts.push_back(std::move(parts));
     outcome.methods.push_back(std::move(runs));
   }
@@ -223,6 +232,7 @@ table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
   table.add_note(fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)",
                              100 * recorder_share(trace, outcome.recorded_ns)));
   for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
+  for (const std::string& note : outcome.replay_notes) table.add_note("note: " + note);
   return table;
 }
 
@@ -279,6 +289,7 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
     if (!runs.impossible.empty()) document["not_done"][runs.method] = runs.impossible;
   }
   document["notes"] = outcome.notes;
+  document["replay_notes"] = outcome.replay_notes;
   return table::json_text(document);
 }
 

@@ -138,5 +138,28 @@ TEST(Enforce, ThreadsWaitForEachOther) {
   }
 }
 
+// A signal that never comes, and a recorded wake by a thread that waits for that signal first: both waits are left, and
+// the rest is done.
+TEST(Enforce, WhatNothingCanEndIsLeft) {
+  Schedule schedule;
+  schedule.locks = {{.kind = ReplayLockKind::condition}, {.kind = ReplayLockKind::mutex}};
+  schedule.credit_needs = {{1}, {}};
+  schedule.tokens = 1;
+  schedule.threads.resize(2);
+  schedule.threads[0].actions = {{.value = 0, .need = 1, .code = ActionCode::credit_wait},
+                                 {.value = 0, .code = ActionCode::token_wait},
+                                 {.value = 1000, .code = ActionCode::burn}};
+  schedule.threads[1].actions = {{.value = 1, .code = ActionCode::take},
+                                 {.value = 20'000'000, .code = ActionCode::sleep},
+                                 {.value = 1, .code = ActionCode::give}};
+  schedule.starts = {{.thread = 0}, {.thread = 1}};
+  for (const Strategy strategy : {Strategy::free, Strategy::recorded, Strategy::deterministic}) {
+    const ReplayResult result = replayed(schedule, strategy);
+    EXPECT_EQ(result.waits_left, 2u);
+    EXPECT_EQ(result.sections, 1u);
+    EXPECT_GE(result.run_ns, 20'000'000);  // nobody is let go while a thread sleeps
+  }
+}
+
 }  // namespace
 }  // namespace contrafact::replay

@@ -304,20 +304,24 @@ void BlockBuilder::log_after(const Instruction& instruction, const Analysis& ana
 }
 
 // The clock before a call or a return, if the segment's own function or one of its callers makes the one, or gets the
-// other, at whose stack pointer this one is `above`. That is so if not(rsp) - above + frame, which is
-// frame - (rsp + above) - 1, is negative: its highest byte is not zero.
+// other, at whose stack pointer this one is `above`: if rsp + above - frame is not negative, its highest byte is zero.
 void BlockBuilder::log_point(const Instruction& instruction, int64_t above) {
   if (!is_logged_) return;
+  spill(kSlotB, rcx);
+  emit_.load_local(rcx, locals_.minus_frame());
+  emit_.load_address(rcx, {.base = rsp, .index = rcx, .displacement = above});
+  emit_.swap_bytes(rcx);
+  emit_.zero_extend_byte(rcx, rcx);
+  const size_t is_point = emit_.jump_if_zero_ecx();
+  emit_.u8(0xe9);  // further than a short jump
+  emit_.u32(0);
+  const size_t is_deeper = emit_.size() - 4;
+  emit_.land_short(is_point);
+  restore(kSlotB, rcx);
+  const uint32_t room = log_room_;
   ensure_log_room(instruction, kEntryBytes);
   spill(kSlotA, rax);
   spill(kSlotB, rcx);
-  emit_.move(rax, rsp);
-  emit_.invert(rax);
-  emit_.load_local(rcx, locals_.frame());
-  emit_.load_address(rcx, {.base = rcx, .index = rax, .displacement = -above});
-  emit_.store_local(locals_.slot(kSlotC), rcx);
-  emit_.load_local_byte(rcx, locals_.slot(kSlotC) + 7);
-  const size_t is_deeper = emit_.jump_if_zero_ecx();
   spill(kSlotC, rdx);
   emit_.read_clock();
   emit_.load_local(rcx, locals_.log());
@@ -326,10 +330,11 @@ void BlockBuilder::log_point(const Instruction& instruction, int64_t above) {
   emit_.store(rcx, offsetof(LogEntry, address) + 4, rdx);
   emit_.store_u32(rcx, offsetof(LogEntry, meta), kMetaPoint);
   emit_.store_local(locals_.log(), rcx);
-  restore(kSlotC, rdx);
-  emit_.land_short(is_deeper);
   restore(kSlotA, rax);
+  restore(kSlotC, rdx);
+  emit_.land(is_deeper);
   restore(kSlotB, rcx);
+  log_room_ = room < kEntryBytes ? room : room - kEntryBytes;  // on either way at least
 }
 
 void BlockBuilder::hook(const Instruction&, Request what, uint64_t guest) {
@@ -469,8 +474,8 @@ uint64_t BlockBuilder::call_out(uint64_t function) {
 
 uint64_t BlockBuilder::call_and_return(uint64_t function, uint64_t stand_in) {
   begin(function);
-  mark(Mark::unknown, 0);
-  emit_.store_local(locals_.slot(kSlotA), rax);
+  mark_at(function);
+  spill(kSlotA, rax);
   emit_.load_from_stack(rax);
   emit_.store_local(locals_.gate_return(), rax);
   emit_.store_local(locals_.gate_sp(), rsp);
@@ -479,19 +484,20 @@ uint64_t BlockBuilder::call_and_return(uint64_t function, uint64_t stand_in) {
   const uint64_t placeholder = UINT64_MAX;
   emit_.move_immediate(rax, placeholder);
   emit_.store_at_stack(0, rax);
-  emit_.load_local(rax, locals_.slot(kSlotA));
+  mark(Mark::at_gate, 0);
+  restore(kSlotA, rax);
   emit_.store_local_u32(locals_.mode(), static_cast<uint32_t>(Mode::gate));
   emit_.jump_through(emit_.here() + 6);
   emit_.u64(stand_in);
   const uint64_t back = emit_.here();
   std::memcpy(emit_.at(move_at + kMoveBytes - 8), &back, 8);
+  mark(Mark::after_gate, 0);
   emit_.store_local_u32(locals_.mode(), static_cast<uint32_t>(Mode::in_cache));
-  emit_.store_local(locals_.slot(kSlotA), rax);
-  emit_.store_local(locals_.slot(kSlotB), rcx);
-  emit_.store_local(locals_.slot(kSlotC), rdx);
+  spill(kSlotA, rax);
+  spill(kSlotB, rcx);
+  spill(kSlotC, rdx);
   emit_.load_local(rax, locals_.gate_return());
   emit_.store_local(locals_.target(), rax);
-  spilled_ = rax << 4 * kSlotA | rcx << 4 * kSlotB | rdx << 4 * kSlotC | rsp << 4 * kSlotSpare;
   mark(Mark::at_target, 0);
   go_to_target();
   return publish(function + 1);

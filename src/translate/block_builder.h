@@ -41,7 +41,7 @@ struct LocalOffsets {
   int32_t link() const { return base + static_cast<int32_t>(offsetof(ThreadState, link)); }
   int32_t thread() const { return base + static_cast<int32_t>(offsetof(ThreadState, thread)); }
   int32_t mode() const { return base + static_cast<int32_t>(offsetof(ThreadState, mode)); }
-  int32_t frame() const { return base + static_cast<int32_t>(offsetof(ThreadState, frame)); }
+  int32_t minus_frame() const { return base + static_cast<int32_t>(offsetof(ThreadState, minus_frame)); }
   int32_t request() const { return base + static_cast<int32_t>(offsetof(ThreadState, request)); }
 };
 

@@ -26,10 +26,11 @@ namespace contrafact::translate {
 // ran natively. `spilled`: 4 bits for each slot of ThreadState, the register that lies there; 4 (rsp) for none.
 struct Mark {
   enum Kind : uint8_t {
-    at_offset,  // pc is the block's address plus `value`
-    at_target,  // pc is ThreadState::target
-    at_link,    // pc is the target of the block's link number `value`
-    unknown,    // between two states; nobody can tell
+    at_offset,   // pc is the block's address plus `value`
+    at_target,   // pc is ThreadState::target
+    at_link,     // pc is the target of the block's link number `value`
+    at_gate,     // pc is the block's address, and ThreadState::gate_return is missing on the stack
+    after_gate,  // pc is ThreadState::gate_return
   };
   uint16_t code_offset;  // from here on
   uint16_t spilled;

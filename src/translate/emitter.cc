@@ -127,6 +127,16 @@ void Emitter::read_clock() {
   u8(0x31);
 }
 
+void Emitter::swap_bytes(Register what) {
+  const uint8_t code[] = {rex(true, 0, 0, what), 0x0f, static_cast<uint8_t>(0xc8 | (what & 7))};
+  bytes(code, sizeof code);
+}
+
+void Emitter::zero_extend_byte(Register to, Register from) {
+  const uint8_t code[] = {0x0f, 0xb6, modrm(3, to, from)};
+  bytes(code, sizeof code);
+}
+
 void Emitter::invert(Register what) {
   const uint8_t code[] = {rex(true, 0, 0, what), 0xf7, modrm(3, 2, what)};
   bytes(code, sizeof code);

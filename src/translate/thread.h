@@ -53,7 +53,7 @@ struct ThreadState {
   uint64_t gate_return;  // gate: the return address
   uint64_t gate_sp;      // gate: where it lies
   uint64_t link;         // number of the link that a dispatch came through, plus one; 0: none
-  uint64_t frame;        // stack pointer where the segment began: code at it or above is the segment's own function
+  uint64_t minus_frame;  // the negative of the stack pointer where the segment began: code there is its own function
   Thread* thread;
   Mode mode;
   Request request;

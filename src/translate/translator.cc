@@ -274,7 +274,8 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
-  t_thread.frame = thread.segment_begin_sp = stack_pointer;
+  thread.segment_begin_sp = stack_pointer;
+  t_thread.minus_frame = -stack_pointer;
   thread.segment_clock = __rdtsc();
   thread.segment.begin();
 }
@@ -545,7 +546,7 @@ bool Translator::fix_context(ucontext_t* context) {
     return true;
   }
   const Mark* mark = cache_->mark_at(*block, pc);
-  if (!mark || mark->kind == Mark::unknown) return false;
+  if (!mark) return false;
   for (int slot = 0; slot < 4; ++slot) {
     const int reg = mark->spilled >> 4 * slot & 15;
     if (reg != rsp) registers[kContextOrder[reg]] = static_cast<greg_t>(t_thread.slot[slot]);
@@ -554,6 +555,11 @@ bool Translator::fix_context(ucontext_t* context) {
   if (mark->kind == Mark::at_offset) guest = block->guest + static_cast<uint64_t>(int64_t{mark->value});
   if (mark->kind == Mark::at_link)
     guest = cache_->link_info(block->first_link + static_cast<uint32_t>(mark->value)).guest;
+  if (mark->kind == Mark::at_gate) {
+    guest = block->guest;
+    *reinterpret_cast<uint64_t*>(registers[REG_RSP]) = t_thread.gate_return;
+  }
+  if (mark->kind == Mark::after_gate) guest = t_thread.gate_return;
   registers[REG_RIP] = static_cast<greg_t>(guest);
   go_on_natively();
   return true;

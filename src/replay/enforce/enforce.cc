@@ -54,6 +54,7 @@ class Run {
         rounds_(std::make_unique<LiveCount[]>(schedule_.round_sizes.size())),
         parking_(schedule_.threads.size()),
         turns_(schedule_.threads.size()),
+        doing_(std::make_unique<Doing[]>(schedule_.threads.size())),
         workers_(schedule_.threads.size()) {
     for (size_t i = 0; i < schedule_.locks.size(); ++i) {
       locks_[i].init(schedule_.locks[i]);
@@ -74,7 +75,8 @@ class Run {
     for (const Start& start : schedule_.starts) {
       if (!create(start.thread, static_cast<int64_t>(start.time_ns))) return base::Error{"no more threads to be had"};
     }
-    for (uint32_t left = left_.load(); left > 0; left = left_.load()) left_.wait(left);
+    watch();
+    result.waits_left = waits_left_;
     result.run_ns = end_ns_.load() - begin_ns_;
     if (failed_.load()) return base::Error{"no more threads to be had"};
     summarise(result);
@@ -82,6 +84,12 @@ class Run {
   }
 
  private:
+  // What a thread tells the one that watches.
+  struct alignas(64) Doing {
+    std::atomic<uint32_t> actions{0};  // done
+    std::atomic<bool> works{false};    // burns or sleeps
+    int64_t left_ns = 0;               // deterministic order: its logical time when it began to wait for another
+  };
   struct Worker {
     Run* run = nullptr;
     uint32_t thread = 0;
@@ -107,17 +115,23 @@ class Run {
   }
 
   void execute(const Worker& worker) {
+    Doing& doing = doing_[worker.thread];
+    doing.works.store(true, std::memory_order_relaxed);
     if (worker.start_ns > 0) sleep_ns(std::max<int64_t>(0, begin_ns_ + worker.start_ns - base::monotonic_ns()));
     const ReplayThread& thread = schedule_.threads[worker.thread];
     Burner burner;
-    for (const Action& action : thread.actions) perform(worker.thread, action, burner);
+    for (const Action& action : thread.actions) {
+      doing.works.store(action.code == ActionCode::burn || action.code == ActionCode::sleep, std::memory_order_relaxed);
+      perform(worker.thread, action, burner);
+      doing.actions.store(doing.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    doing.works.store(false, std::memory_order_relaxed);
     if (deterministic_) turns_.leave(worker.thread);
     if (thread.background || thread.actions.empty()) return;
     const int64_t now_ns = base::monotonic_ns();
     for (int64_t end_ns = end_ns_.load(); end_ns < now_ns && !end_ns_.compare_exchange_weak(end_ns, now_ns);) {
     }
     left_.fetch_sub(1);
-    left_.notify_all();
   }
 
   void perform(uint32_t thread, const Action& action, Burner& burner) {
@@ -161,6 +175,10 @@ class Run {
 
   void await_turn(uint32_t thread) {
     if (deterministic_) turns_.wait(thread);
+  }
+  void leave_turns(uint32_t thread) {
+    doing_[thread].left_ns = turns_.clock(thread).load(std::memory_order_relaxed);
+    turns_.leave(thread);
   }
   // What a thread did at its turn takes a nanosecond of logical time, so that others' turns come.
   void end_turn(uint32_t thread) {
@@ -253,7 +271,7 @@ class Run {
       std::lock_guard guard(what.mutex);
       if (what.count >= need) return end_turn(thread);
       what.waiting.push_back({thread, need});
-      if (deterministic_) turns_.leave(thread);
+      if (deterministic_) leave_turns(thread);
     }
     park(thread);
   }
@@ -267,7 +285,7 @@ class Run {
         return end_turn(thread);
       }
       semaphore.waiting.push_back({thread, 1});
-      if (deterministic_) turns_.leave(thread);
+      if (deterministic_) leave_turns(thread);
     }
     park(thread);
   }
@@ -283,7 +301,7 @@ class Run {
       const uint32_t need = recorded_ ? action.need : needs[place];
       if (signals.count >= need) return end_turn(thread);
       signals.waiting.push_back({thread, need});
-      if (deterministic_) turns_.leave(thread);
+      if (deterministic_) leave_turns(thread);
     }
     park(thread);
   }
@@ -294,9 +312,53 @@ class Run {
     if (!create(child, 0)) {
       failed_.store(true);
       left_.store(0);
-      left_.notify_all();
     }
     end_turn(thread);
+  }
+
+  // ---- When nothing can happen any more
+
+  // In another order of locks than the recorded one, what a thread waits for may be behind what waits for it: what it
+  // would have tested first is not in the trace. Returns at the end of the run. Looks are rare, for they take a core.
+  void watch() {
+    constexpr int64_t kLookNs = 5'000'000, kLookAgainNs = 500'000;
+    constexpr int kLooks = 4;  // that find nothing done: whoever was let go has had a core since
+    uint64_t done_before = 0;
+    for (int looks = 0; left_.load() > 0;) {
+      sleep_ns(looks == 0 ? kLookNs : kLookAgainNs);
+      uint64_t done = 0;
+      bool works = false;
+      for (size_t i = 0; i < schedule_.threads.size(); ++i) {
+        done += doing_[i].actions.load(std::memory_order_relaxed);
+        works |= doing_[i].works.load(std::memory_order_relaxed);
+      }
+      looks = works || done != done_before ? 0 : looks + 1;
+      done_before = done;
+      if (looks < kLooks) continue;
+      looks = 0;
+      waits_left_ += let_one_go();
+    }
+  }
+
+  // The first that waits for a signal goes on without it, or else for a recorded wake; as in the simulation.
+  bool let_one_go() {
+    for (size_t i = 0; i < schedule_.locks.size(); ++i) {
+      if (schedule_.locks[i].kind == ReplayLockKind::condition && let_go_of(counts_[i])) return true;
+    }
+    for (uint32_t i = 0; i < schedule_.tokens; ++i) {
+      if (let_go_of(tokens_[i])) return true;
+    }
+    return false;
+  }
+
+  bool let_go_of(LiveCount& what) {
+    std::lock_guard guard(what.mutex);
+    if (what.waiting.empty()) return false;
+    const uint32_t thread = what.waiting.front().thread;
+    what.waiting.erase(what.waiting.begin());
+    if (deterministic_) turns_.join_at(thread, doing_[thread].left_ns);
+    parking_.let_go(thread);
+    return true;
   }
 
   void summarise(ReplayResult& result) {
@@ -321,7 +383,9 @@ class Run {
   std::unique_ptr<LiveCount[]> tokens_, tasks_, rounds_;
   Parking parking_;
   Turns turns_;
+  std::unique_ptr<Doing[]> doing_;
   std::vector<Worker> workers_;
+  uint64_t waits_left_ = 0;
   std::atomic<uint32_t> left_{0};
   std::atomic<int64_t> end_ns_{0};
   std::atomic<bool> failed_{false};

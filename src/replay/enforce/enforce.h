@@ -33,6 +33,7 @@ struct ReplayResult {
   uint64_t order_digest = 0;  // equal for equal orders of exclusive sections at every lock
   uint64_t out_of_order = 0;  // exclusive sections that were had before one that came earlier in the recording
   uint64_t sections = 0;
+  uint64_t waits_left = 0;  // threads that went on without what they waited for: nothing else could happen any more
 };
 
 // Reads `path` and runs it once. REQUIRES: the process has no other threads that matter.
