@@ -1,6 +1,8 @@
 #include "deferred/processors.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -179,6 +181,30 @@ TEST(Checkpoint, IsReachedOnlyWhenAllEarlierBuffersAre) {
   checkpoints.back().await_processed();
   environment.reset();
   EXPECT_TRUE(checkpoints.back().is_processed()) << "also after the environment's end";
+}
+
+TEST(Checkpoint, AForkedChildDoesNotWait) {
+  Sum sum;
+  auto hoard = std::make_unique<Hoard>();
+  Hoard& keeps = *hoard;
+  auto environment = add_into(sum, std::move(hoard));
+  environment->defer<&Sum::add>(1);
+  const Checkpoint before = environment->create_checkpoint();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    before.await_processed();
+    const Checkpoint after = environment->create_checkpoint();
+    after.await_processed();
+    _exit(before.is_processed() || after.is_processed() || sum.sum != 0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(before.is_processed());
+  keeps.helping = true;
+  before.await_processed();
+  EXPECT_EQ(sum.sum, 1u);
 }
 
 TEST(Checkpoint, AWaiterRunsItsOwnBuffersAndLeavesOthersAlone) {
