@@ -52,9 +52,14 @@ def run(command, folder=None, limit_s=600, environment=None):
                                    env={**os.environ, **(environment or {})}, start_new_session=True)
         deadline = threading.Timer(limit_s, os.killpg, [process.pid, signal.SIGKILL])
         deadline.start()
-        _, state, usage = os.wait4(process.pid, 0)
+        try:
+            _, state, usage = os.wait4(process.pid, 0)
+        except BaseException:  # this process is to end, and what it started with it
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            deadline.cancel()
         wall_s = time.monotonic() - begin
-        deadline.cancel()
         process.returncode = os.waitstatus_to_exitcode(state)
         output.seek(0)
         errors.seek(0)

@@ -160,14 +160,14 @@ class Memcached(Server):
 
 class Redis(Server):
     name, package, binary = "redis", "redis-server", "redis-server"
-    what = "Redis: 4 clients, each 1,000 times 75 pipelined counters and list operations; one thread does nearly all"
+    what = "Redis: 4 clients, each 3,000 times 75 pipelined counters and list operations; one thread does nearly all"
 
     def command(self, folder):
         return ["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--save", "", "--appendonly", "no",
                 "--dir", folder]
 
     def session(self, folder, service):
-        return services.redis_session(self.port, rounds=1000, depth=25)
+        return services.redis_session(self.port, rounds=3000, depth=25)
 
 
 class Slapd(Server):
@@ -356,7 +356,7 @@ def introduced(info_hash, first_port, second_port):
 
 def catalogue():
     return [
-        Command("pbzip2", "pbzip2", "pbzip2 with 8 threads, of a text of 24 MiB", ["pbzip2", "-p8", "-k", "-c", "text"], text_of(24)),
+        Command("pbzip2", "pbzip2", "pbzip2 with 8 threads, of a text of 40 MiB", ["pbzip2", "-p8", "-k", "-c", "text"], text_of(40)),
         Slapd(), MariaDb(), Transmission(),
         Command("x264", "x264", "x264 with 4 threads: 300 frames of 640x360",
                 ["x264", "--quiet", "--no-progress", "--threads", "4", "--demuxer", "raw", "--input-res", "640x360", "--fps", "25", "--preset",
@@ -367,6 +367,6 @@ def catalogue():
         Command("git", "git", "git pack-objects with 4 threads: deltas of 120 files of 200 kB",
                 ["sh", "-c", "exec git -C repository pack-objects -q --no-reuse-delta --window=20 --threads=4 --stdout < objects"],
                 prepare_repository),
-        Command("zstd", "zstd", "zstd with 4 threads at level 9, of a text of 24 MiB in jobs of 1 MiB",
-                ["zstd", "-T4", "-9", "-B1MiB", "-q", "-c", "text"], text_of(24)),
+        Command("zstd", "zstd", "zstd with 4 threads at level 12, of a text of 24 MiB in jobs of 1 MiB",
+                ["zstd", "-T4", "-12", "-B1MiB", "-q", "-c", "text"], text_of(24)),
     ]

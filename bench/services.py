@@ -8,6 +8,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -27,7 +28,7 @@ def _end_all():
 def end_with_this_process():
     """A signal that ends this process ends what it started, too."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: os._exit(_end_all() or 130))
+        signal.signal(number, lambda caught, _: sys.exit(128 + caught))
 
 
 def free_port():

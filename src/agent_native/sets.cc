@@ -27,6 +27,8 @@ using translate::t_thread;
 namespace {
 
 constexpr size_t kHeldMax = 32;
+// Then the thread goes on natively until it holds no lock: about 20 ms of logging. Some programs hold one all the time.
+constexpr uint64_t kSectionAccessesMax = 1 << 20;
 constexpr size_t kGaps = static_cast<size_t>(format::kSetGapLast) + 1;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
@@ -74,7 +76,8 @@ struct SetsThread {
   uint32_t held_unlisted = 0;
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
-  bool tainted = false;  // a handler came between
+  uint64_t accesses = 0;  // since it took the first of the locks
+  bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
   int64_t segment_begin_ns = 0;
   SetsCall* call = nullptr;
@@ -308,7 +311,7 @@ void end_sets_in_child() {
   t_sets = nullptr;  // its memory of what was sent is of the parent's recording
   t_thread.mode = Mode::native;
   t_thread.is_outside = 0;
-  g_state->translator->detach();
+  g_state->translator->detach_in_child();
 }
 
 void begin_sets_in_child() {
@@ -362,6 +365,7 @@ void write_sets_facts(recorder::Recorder& recorder) {
   recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
+  if (statistics.clears > 0) fact("cache.cleared", statistics.clears);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
   for (size_t i = 1; i < translate::kReasons; ++i) {
     if (statistics.left[i] > 0) fact(std::string("left.") + name_of(static_cast<Reason>(i)), statistics.left[i]);
@@ -488,6 +492,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
   thread.tainted = false;
   thread.held_by_allocator = 0;
+  thread.accesses = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);
   thread.segment_begin_ns = time_ns;
 }
@@ -553,8 +558,12 @@ void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool ca
   const SetGap gap = thread.held_by_allocator > 0 ? SetGap::not_observed : gap_now(thread, came_translated, overflown);
   emit_last(client, thread, time_ns, gap, accesses);
   thread.tainted = false;
-  if (t_thread.left == Reason::long_section) thread.observing = false;  // until it holds no lock any more
   if (is_last) return;
+  thread.accesses += t_thread.thread->segment.accesses();
+  if (thread.accesses > kSectionAccessesMax && t_thread.left != Reason::long_section)
+    translator.note_gap(Reason::long_section);
+  if (thread.accesses > kSectionAccessesMax || t_thread.left == Reason::long_section)
+    thread.observing = false;  // until it holds no lock any more
   translator.begin_segment(stack_pointer);
   thread.segment_begin_ns = time_ns;
 }

@@ -45,7 +45,7 @@ void end_sets();
 void note_restartable_area(const void* area);
 // In a forked child, whose code cache is its parent's: there are no sets of it,
 void end_sets_in_child();
-// until it is recorded itself, and if its parent had any. Asks the loader nothing: another thread may have had its lock.
+// until it is recorded itself, if its parent had any. Asks the loader nothing: another thread may have had its lock.
 void begin_sets_in_child();
 // Facts for `info`.
 void write_sets_facts(recorder::Recorder& recorder);

@@ -3,7 +3,8 @@
 // there is one, where it sees them in no other way (contrafact/accesses.h).
 //
 // While the agent translates a critical section it translates what is here too. So a call that is not wanted touches no
-// memory but its own stack and thread-local variables, by %fs: no set has more in it than the program's own accesses.
+// memory but its own stack and thread-local variables, by %fs, which the agent leaves out of this library: no set has
+// more in it than the program's own accesses.
 //
 // Thread safety: all of it. Allocates nothing; no dependence but the C library.
 #include <dlfcn.h>

@@ -82,6 +82,7 @@ uint32_t flags_of(const ZydisDecodedOperand& operand) {
 
 bool segment_base(ZydisRegister segment, uint64_t& base) {
   base = 0;
+  if (segment == ZYDIS_REGISTER_FS) base = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
   if (segment != ZYDIS_REGISTER_GS) return true;
   return raw_system_call(SYS_arch_prctl, ARCH_GET_GS, reinterpret_cast<long>(&base)) == 0;
 }
@@ -237,7 +238,7 @@ bool add_hooked_accesses(const Instruction& instruction, Thread& thread) {
   for (int i = 0; i < instruction.code.operand_count; ++i) {
     const ZydisDecodedOperand& operand = instruction.operands[i];
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
-    if (operand.mem.segment == ZYDIS_REGISTER_FS) continue;
+    if (is_in_control_block(operand)) continue;
     if (operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && general_register(operand.mem.base) == rsp) continue;
     all &= add_one(instruction, operand, thread);
   }

@@ -69,11 +69,12 @@ void BlockBuilder::request(Request what, uint64_t guest, uint64_t back) {
   emit_.jump_to(slow_);
 }
 
-uint64_t BlockBuilder::translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged) {
+uint64_t BlockBuilder::translate(uint64_t guest, const CodeRegions::Region& region) {
   begin(guest);
-  code_begin_ = code_begin;
-  code_end_ = code_end;
-  is_logged_ = is_logged;
+  code_begin_ = region.begin;
+  code_end_ = region.end;
+  is_logged_ = region.kind != CodeKind::unlogged;
+  logs_locals_ = region.kind != CodeKind::runtime;
   uint64_t at = guest;
   bool goes_on = true;
   Instruction instruction;
@@ -85,7 +86,7 @@ uint64_t BlockBuilder::translate(uint64_t guest, uint64_t code_begin, uint64_t c
       jump_exit(at);
       break;
     }
-    if (at >= code_end || !decode(at, code_end - at, instruction)) {
+    if (at >= code_end_ || !decode(at, code_end_ - at, instruction)) {
       leave(at);
       break;
     }
@@ -230,8 +231,22 @@ bool BlockBuilder::is_worth_logging(const Instruction& instruction, const Analys
 
 void BlockBuilder::log_accesses(const Instruction& instruction, const Analysis& analysis) {
   if (!is_logged_ || analysis.accesses == 0 || !is_worth_logging(instruction, analysis)) return;
+  if (analysis.access[0].is_local && !logs_locals_) return;
   ensure_log_room(instruction, kLongEntryBytes * static_cast<uint32_t>(analysis.accesses));
   for (int i = 0; i < analysis.accesses; ++i) log_access(instruction, analysis, i);
+}
+
+// Two that the instruction does not use. Code computes with the first registers most: what is spilled and restored is
+// best none that the next instruction waits for.
+BlockBuilder::Spare BlockBuilder::spare_registers(const Instruction& instruction) {
+  constexpr Register kOrder[] = {r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, rbx, r15, r14};
+  const uint32_t used = registers_used(instruction);
+  Register found[2] = {rax, rcx};
+  int count = 0;
+  for (const Register reg : kOrder) {
+    if (count < 2 && (used & 1u << reg) == 0) found[count++] = reg;
+  }
+  return {found[0], found[1]};
 }
 
 void BlockBuilder::log_access(const Instruction& instruction, const Analysis& analysis, int which) {
@@ -242,42 +257,32 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
   if (access.is_written) meta |= kMetaWrite;
   if (compares) meta |= kMetaValues;
   if (analysis.is_repeated) meta |= kMetaString;
+  if (access.is_local) meta |= kMetaLocal;
   if (access.is_written && analysis.is_commutative && are_flags_unused(instruction, code_begin_, code_end_)) {
     meta |= kMetaCommutative;
   }
-  spill(kSlotA, rax);
-  spill(kSlotB, rcx);
-  emit_.load_address(rax, access.address);
-  emit_.load_local(rcx, locals_.log());
+  const auto [address, entry] = spare_registers(instruction);
+  spill(kSlotA, address);
+  spill(kSlotB, entry);
+  emit_.load_address(address, access.address);
+  emit_.load_local(entry, locals_.log());
   const uint32_t bytes = (meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
-  emit_.load_address(rcx, {.base = rcx, .displacement = -static_cast<int64_t>(bytes)});
-  emit_.store(rcx, offsetof(LogEntry, address), rax);
-  emit_.store_u32(rcx, offsetof(LogEntry, meta), meta);
+  emit_.load_address(entry, {.base = entry, .displacement = -static_cast<int64_t>(bytes)});
+  emit_.store(entry, offsetof(LogEntry, address), address);
+  emit_.store_u32(entry, offsetof(LogEntry, meta), meta);
   if (compares) {
-    emit_.load(rax, rax, 0, access.size_bytes);
-    emit_.store(rcx, offsetof(LogEntry, before), rax);
-    log_new_value(analysis);
+    const Register value = address;
+    emit_.load(value, address, 0, access.size_bytes);
+    emit_.store(entry, offsetof(LogEntry, before), value);
+    if (analysis.new_value == NewValue::immediate) emit_.move_immediate(value, analysis.immediate);
+    // As far as it is known before. A source that the instruction has is none of the spare ones.
+    emit_.store(entry, offsetof(LogEntry, after), analysis.new_value == NewValue::source ? analysis.source : value);
   } else if (analysis.is_repeated) {
-    emit_.store(rcx, offsetof(LogEntry, before), rax);
+    emit_.store(entry, offsetof(LogEntry, before), address);
   }
-  emit_.store_local(locals_.log(), rcx);
-  restore(kSlotA, rax);
-  restore(kSlotB, rcx);
-}
-
-// As far as it is known before; rax and rcx are in their slots.
-void BlockBuilder::log_new_value(const Analysis& analysis) {
-  Register from = rax;
-  if (analysis.new_value == NewValue::immediate) {
-    emit_.move_immediate(rax, analysis.immediate);
-  } else if (analysis.new_value == NewValue::source && analysis.source == rax) {
-    emit_.load_local(rax, locals_.slot(kSlotA));
-  } else if (analysis.new_value == NewValue::source && analysis.source == rcx) {
-    emit_.load_local(rax, locals_.slot(kSlotB));
-  } else if (analysis.new_value == NewValue::source) {
-    from = analysis.source;
-  }
-  emit_.store(rcx, offsetof(LogEntry, after), from);
+  emit_.store_local(locals_.log(), entry);
+  restore(kSlotA, address);
+  restore(kSlotB, entry);
 }
 
 // The value that was written, or the pointers that a string instruction left.
@@ -285,22 +290,23 @@ void BlockBuilder::log_after(const Instruction& instruction, const Analysis& ana
   const bool looks = analysis.new_value == NewValue::memory;
   if (!is_logged_ || (!looks && !analysis.is_repeated)) return;
   mark_at(instruction.next());
-  spill(kSlotA, rax);
-  spill(kSlotB, rcx);
-  emit_.load_local(rcx, locals_.log());
+  const auto [address, entry] = spare_registers(instruction);
+  spill(kSlotA, address);
+  spill(kSlotB, entry);
+  emit_.load_local(entry, locals_.log());
   if (looks) {
-    emit_.load(rax, rcx, offsetof(LogEntry, address), 8);
-    emit_.load(rax, rax, 0, analysis.access[analysis.accesses - 1].size_bytes);
-    emit_.store(rcx, offsetof(LogEntry, after), rax);
+    emit_.load(address, entry, offsetof(LogEntry, address), 8);
+    emit_.load(address, address, 0, analysis.access[analysis.accesses - 1].size_bytes);
+    emit_.store(entry, offsetof(LogEntry, after), address);
   } else {
     for (int i = 0; i < analysis.accesses; ++i) {  // the last one is the lowest
-      const auto entry = static_cast<int8_t>(kLongEntryBytes * static_cast<uint32_t>(analysis.accesses - 1 - i));
-      emit_.load_address(rax, analysis.access[i].address);
-      emit_.store(rcx, static_cast<int8_t>(entry + static_cast<int8_t>(offsetof(LogEntry, before))), rax);
+      const auto at = static_cast<int8_t>(kLongEntryBytes * static_cast<uint32_t>(analysis.accesses - 1 - i));
+      emit_.load_address(address, analysis.access[i].address);
+      emit_.store(entry, static_cast<int8_t>(at + static_cast<int8_t>(offsetof(LogEntry, before))), address);
     }
   }
-  restore(kSlotA, rax);
-  restore(kSlotB, rcx);
+  restore(kSlotA, address);
+  restore(kSlotB, entry);
 }
 
 // The clock before a call or a return, if the segment's own function or one of its callers makes the one, or gets the

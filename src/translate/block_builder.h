@@ -56,8 +56,8 @@ class BlockBuilder {
   BlockBuilder(CodeCache& cache, const CodeRegions& regions, LocalOffsets locals, uint64_t slow)
       : cache_(cache), regions_(regions), locals_(locals), slow_(slow) {}
 
-  // REQUIRES: the cache has room for the above; [guest, code_end) may be read. Returns the code's address.
-  uint64_t translate(uint64_t guest, uint64_t code_begin, uint64_t code_end, bool is_logged);
+  // REQUIRES: the cache has room for the above; `region` may be read, and holds `guest`. Returns the code's address.
+  uint64_t translate(uint64_t guest, const CodeRegions::Region& region);
   // A function that is called natively. It may come back into the cache (Translator::enter).
   uint64_t call_out(uint64_t function);
   // Where `function` would run, `stand_in` is called natively, which returns into the cache.
@@ -73,6 +73,11 @@ class BlockBuilder {
     uint64_t guest, back;
   };
 
+  struct Spare {
+    Register address, entry;
+  };
+
+  static Spare spare_registers(const Instruction& instruction);
   void begin(uint64_t guest);
   uint64_t publish(uint64_t guest_end);
   void mark(Mark::Kind kind, int16_t value);
@@ -90,7 +95,6 @@ class BlockBuilder {
   bool is_linkage_stub(const Instruction& instruction) const;
   bool is_worth_logging(const Instruction& instruction, const Analysis& analysis) const;
   void log_access(const Instruction& instruction, const Analysis& analysis, int which);
-  void log_new_value(const Analysis& analysis);
   void log_after(const Instruction& instruction, const Analysis& analysis);
   void ensure_log_room(const Instruction& instruction, uint32_t bytes);
   void hook(const Instruction& instruction, Request what, uint64_t guest);
@@ -112,7 +116,7 @@ class BlockBuilder {
   // The block that is being built.
   Emitter emit_{nullptr, 0, 0};
   uint64_t guest_ = 0, code_begin_ = 0, code_end_ = 0;
-  bool is_logged_ = false;
+  bool is_logged_ = false, logs_locals_ = false;
   uint32_t log_room_ = 0;  // bytes that may be logged before the next test
   uint16_t spilled_ = kNothingSpilled;
   uint32_t marks_ = 0, links_ = 0;

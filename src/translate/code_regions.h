@@ -13,6 +13,7 @@ enum class CodeKind : uint8_t {
   none,       // unknown, or neither executable nor constant
   constant,   // a file's, that nobody may write: constants, and the linkage tables that the loader has sealed
   program,    // translated and logged
+  runtime,    // the same, but its thread-local variables are not the program's: libcontrafact_accesses
   unlogged,   // translated, its accesses are nobody's business: the loader's
   native,     // the translator's owner's: called natively, may return into the cache
   generated,  // runs natively

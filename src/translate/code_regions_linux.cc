@@ -59,7 +59,9 @@ void CodeRegions::add_line(const char* line, const char* end) {
     kind = CodeKind::program;  // clock_gettime writes where the program says
   } else if (!writable && readable && !shared && of_file && !contains(slash, end, "/gconv/")) {
     // Converters of character sets are loaded and unloaded by the C library, which asks nobody before whom we stand.
-    kind = contains(slash, end, "/ld-linux-") ? CodeKind::unlogged : CodeKind::program;
+    kind = contains(slash, end, "/ld-linux-")                 ? CodeKind::unlogged
+           : contains(slash, end, "/libcontrafact_accesses.") ? CodeKind::runtime
+                                                              : CodeKind::program;
   }
   uint64_t identity = 14695981039346656037u;  // FNV-1a of permissions, offset, device, inode and path
   for (const char* at = line; at < end; ++at) identity = (identity ^ static_cast<uint8_t>(*at)) * 1099511628211u;

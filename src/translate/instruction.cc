@@ -205,6 +205,7 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
   access.size_bytes = operand.size / 8;
   access.is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
   access.is_written = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  access.is_local = operand.mem.segment == ZYDIS_REGISTER_FS;
   if (!access.is_read && !access.is_written) return;
   out.access[out.accesses++] = access;
   // The written one last: its entry is where the value after is written to.
@@ -216,7 +217,7 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
 void find_new_value(const Instruction& instruction, Analysis& out) {
   const MemoryAccess& access = out.access[0];
   const uint32_t bytes = access.size_bytes;
-  if (out.accesses != 1 || !access.is_written || is_masked(instruction.code)) return;
+  if (out.accesses != 1 || !access.is_written || access.is_local || is_masked(instruction.code)) return;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return;
   if (instruction.code.mnemonic != ZYDIS_MNEMONIC_MOV) {
     const bool may_release =
@@ -261,6 +262,11 @@ Register general_register(ZydisRegister reg) {
   return no_register;
 }
 
+bool is_in_control_block(const ZydisDecodedOperand& operand) {
+  return operand.mem.segment == ZYDIS_REGISTER_FS && operand.mem.base == ZYDIS_REGISTER_NONE &&
+         operand.mem.index == ZYDIS_REGISTER_NONE && operand.mem.disp.value >= 0;
+}
+
 uint32_t registers_used(const Instruction& instruction) {
   uint32_t used = 0;
   const auto add = [&](ZydisRegister reg) {
@@ -291,7 +297,7 @@ Analysis analyse(const Instruction& instruction) {
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
     if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) out.is_rip_relative = true;
     if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || touches_nothing(code)) continue;
-    if (operand.mem.segment == ZYDIS_REGISTER_FS || is_stack_operand(code, operand)) continue;  // the thread's own
+    if (is_in_control_block(operand) || is_stack_operand(code, operand)) continue;  // the thread's own
     add_access(instruction, operand, out);
   }
   if (out.needs_hook) out.accesses = 0;

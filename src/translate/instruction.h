@@ -30,6 +30,7 @@ struct MemoryAccess {
   uint32_t size_bytes = 0;
   bool is_read = false;
   bool is_written = false;
+  bool is_local = false;  // the address counts from the thread pointer
 };
 
 inline constexpr int kAccessesMax = 2;
@@ -65,6 +66,8 @@ void add_restartable_area(ptrdiff_t from_thread_pointer);
 
 // The general register that is, or holds, `reg`; no_register for all others.
 Register general_register(ZydisRegister reg);
+// A constant place at or behind the thread pointer: the C library's own of the thread, such as the stack's guard.
+bool is_in_control_block(const ZydisDecodedOperand& operand);
 // Bits of the general registers that the instruction reads or writes, hidden ones too.
 uint32_t registers_used(const Instruction& instruction);
 

@@ -50,10 +50,15 @@ void Segment::set_private(uint64_t private_begin, uint64_t private_end) {
 
 // Most entries are of the thread's own stack, or of a range that is known.
 void Segment::add_log(uint64_t log, uint64_t log_top) {
+  const auto thread_pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
   const uint64_t private_bytes = private_end_ - private_begin_;
   while (log < log_top) {
-    const auto& entry = *reinterpret_cast<const LogEntry*>(log);
+    auto& entry = *reinterpret_cast<LogEntry*>(log);
     const uint32_t size = entry.meta & kMetaSizeMask;
+    if ((entry.meta & kMetaLocal) != 0) [[unlikely]] {
+      entry.address += thread_pointer;
+      if ((entry.meta & kMetaString) != 0) entry.before += thread_pointer;
+    }
     if ((entry.meta & kMetaPoint) != 0) {
       log += kEntryBytes;
       continue;

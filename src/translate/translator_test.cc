@@ -159,11 +159,31 @@ TEST(AddressingForms, Address32) {
   munmap(low, 4096);
 }
 
-TEST(AddressingForms, ThreadLocalMemoryIsNotGathered) {
+// Others may reach it by a pointer; but what the C library has behind the thread pointer is nobody's business.
+TEST(AddressingForms, ThreadLocalMemory) {
   static thread_local volatile int t_mine = 5;
-  const Gathered gathered = translated([] { t_mine = t_mine + 1; });
+  uint64_t guard = 0;
+  Gathered gathered = translated([&] {
+    t_mine = t_mine + 1;
+    __asm__ volatile("mov %%fs:0x28, %0" : "=r"(guard));
+  });
   EXPECT_EQ(t_mine, 6);
   EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(flags_on(gathered, t_mine), kAccessRead | kAccessWrite | kAccessChanged);
+  EXPECT_EQ(flags_on(gathered, static_cast<char*>(__builtin_thread_pointer())[0x28]), 0u);
+  const int64_t from_pointer =
+      reinterpret_cast<volatile char*>(&t_mine) - static_cast<char*>(__builtin_thread_pointer());
+  int copied[2] = {};
+  gathered = translated([&] {
+    const void* from = reinterpret_cast<const void*>(from_pointer);
+    void* to = copied;
+    long count = sizeof(int);
+    __asm__ volatile("rep movsb %%fs:(%%rsi), %%es:(%%rdi)" : "+S"(from), "+D"(to), "+c"(count)::"memory");
+    __asm__ volatile("btl %1, %%fs:(%0)" ::"r"(from_pointer), "r"(3) : "cc");
+  });
+  EXPECT_EQ(copied[0], 6);
+  EXPECT_EQ(gathered.left, Reason::none);
+  EXPECT_EQ(flags_on(gathered, t_mine), kReadOnly);
 }
 
 TEST(AddressingForms, GsSegment) {
@@ -640,6 +660,30 @@ TEST(Threads, RunAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// All code is forgotten, again and again, between their segments.
+TEST(Threads, RunWhileTheCacheIsCleared) {
+  const uint64_t clears_before = test_translator().statistics().clears;
+  std::atomic<int> wrong{0}, inside{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 3'000; ++i) {
+        int out = 0;
+        const Gathered gathered = translated([&] { out = fibonacci(8) + static_cast<int>(std::to_string(i).size()); });
+        const int digits = i < 10 ? 1 : i < 100 ? 2 : i < 1000 ? 3 : 4;
+        if (out != 21 + digits) ++wrong;
+        inside += gathered.left == Reason::none;
+        if (i % 100 == 0) test_translator().clear();
+      }
+      test_translator().detach();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(inside, 1'000);
+  EXPECT_GT(test_translator().statistics().clears, clears_before + 3);
 }
 
 }  // namespace

@@ -103,11 +103,34 @@ static NOINLINE void write_box(int round) {
   sem_post(&turns[0]);
 }
 
+// A thread-local variable, whose address the other thread has.
+static pthread_mutex_t local_mutex = PTHREAD_MUTEX_INITIALIZER;
+static thread_local volatile long local;
+static volatile long* local_of_owner;
+static NOINLINE void add_to_local(int round) {
+  wait_for_turn(0);
+  local_of_owner = &local;
+  pthread_mutex_lock(&local_mutex);
+  local = round + 5;
+  pthread_mutex_unlock(&local_mutex);
+  sem_post(&turns[1]);
+}
+static NOINLINE void read_local() {
+  wait_for_turn(1);
+  volatile long* of_owner = local_of_owner;
+  pthread_mutex_lock(&local_mutex);
+  const long seen = *of_owner;
+  pthread_mutex_unlock(&local_mutex);
+  sum += seen;
+  sem_post(&turns[0]);
+}
+
 static void* first(void*) {
   for (int round = 0; round < kRounds; ++round) {
     library_writes(0, round);
     fill_block(round);
     clear_block();
+    add_to_local(round);
     wait_for_turn(0);
     own_box();
     sem_post(&turns[0]);
@@ -119,6 +142,7 @@ static void* second(void*) {
     library_writes(1, round);
     move_block();
     write_cleared();
+    read_local();
     write_box(round + 1);
   }
   return nullptr;
