@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/cpu_use.h"
 #include "graph/sync_graph.h"
 #include "model/text_names.h"
 
@@ -21,13 +22,14 @@ struct Gathered {
   std::vector<int64_t> waits_ns, holds_ns;
   std::map<uint32_t, int64_t> owners_ns;  // by the owner's site
 
-  void add(const CriticalSection& section, bool held) {
+  void add(const CriticalSection& section, bool held, int64_t hold_cpu_ns) {
     const bool had = section.outcome == model::Outcome::normal;
     if (had) {
       ++use.acquisitions;
       use.contended += section.contended();
       use.shared += section.shared;
       if (held) holds_ns.push_back(section.hold_ns());
+      use.hold_cpu_ns += hold_cpu_ns;
     } else {
       ++use.failed;
     }
@@ -42,13 +44,14 @@ struct Gathered {
 class Profiler {
  public:
   explicit Profiler(const model::Trace& trace)
-      : trace_(trace), sections_(model::critical_sections(trace)), sites_of_(trace) {}
+      : trace_(trace), sections_(model::critical_sections(trace)), cpu_(trace), sites_of_(trace) {}
 
   LockProfile run() {
     profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
     for (const model::EventRange& range : trace_.thread_ranges) {
       if (range.size() > 0) profile_.threads_ns += trace_.time_ns[range.end - 1] - trace_.time_ns[range.begin];
     }
+    profile_.cpu_known = cpu_.known();
     list_thread_waits();
     for (size_t begin = 0; begin < sections_.size();) {
       size_t end = begin;
@@ -91,8 +94,10 @@ class Profiler {
     for (size_t s = begin; s < end; ++s) {
       const CriticalSection& section = sections_[s];
       Gathered& site = sites_[{lock.value, site_of(section.site)}];
-      site.add(section, held);
-      totals.gathered.add(section, held);
+      const bool counts = held && cpu_.known() && section.outcome == model::Outcome::normal;
+      const int64_t cpu_ns = counts ? cpu_.cpu_ns(section.thread, section.acquire_ns, section.release_ns) : 0;
+      site.add(section, held, cpu_ns);
+      totals.gathered.add(section, held, cpu_ns);
       totals.threads.insert(section.thread.value);
       const int64_t from_ns = std::max(covered_ns, section.acquire_ns);
       if (held && section.release_ns > from_ns) {  // readers overlap: each instant once
@@ -212,7 +217,7 @@ class Profiler {
                                          [](const auto& x, const auto& y) { return x.second < y.second; });
       if (most != gathered.owners_ns.end()) {
         row.owner_site = most->first;
-        row.owner_share = share(most->second, row.use.wait.total_ns);
+        row.owner_share = std::min(share(most->second, row.use.wait.total_ns), 1.0);  // readers hold it together
       }
       profile_.lock_sites.push_back(row);
     }
@@ -226,6 +231,7 @@ class Profiler {
 
   const model::Trace& trace_;
   std::vector<CriticalSection> sections_;
+  CpuTimes cpu_;
   LockProfile profile_;
   std::map<uint32_t, LockTotals> locks_;
   std::map<std::pair<uint32_t, uint32_t>, Gathered> sites_;  // by lock and site

@@ -31,6 +31,7 @@ struct LockUse {
   uint64_t shared = 0;        // of the acquisitions, a reader's
   DurationStats wait;         // of the contended and of the failed waits
   DurationStats hold;         // of the acquisitions; none where nothing is held
+  int64_t hold_cpu_ns = 0;    // of the holds, on a core; 0 where that is not known
   int64_t owner_wait_ns = 0;  // of the wait, while a section of another thread was seen
   int64_t chained_ns = 0;     // of that, while the owner itself waited for a lock
   int64_t critical_ns = 0;    // of the critical path: while it was held there, or being handed over
@@ -64,6 +65,7 @@ struct LockProfile {
   int64_t run_ns = 0;
   int64_t critical_ns = 0;  // length of the critical path
   int64_t threads_ns = 0;   // lifetimes of all threads together
+  bool cpu_known = false;   // the kernel told when threads left their cores
 };
 
 LockProfile lock_profile(const model::Trace& trace);

@@ -6,6 +6,7 @@
 #include "cli/advice.h"
 #include "cli/advice_tables.h"
 #include "cli/commands.h"
+#include "cli/estimate_locks.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
@@ -111,6 +112,17 @@ std::string json_of(const Options& options, const model::Trace& trace, const Var
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
+  base::Result<std::vector<whatif::LockSelector>> locks = read_lock_specs(options.specs);
+  if (!locks) return fail(kExitInput, locks.error().message);
+  if (!locks->empty()) {
+    return estimate_locks({.path = options.path,
+                           .trace = *trace,
+                           .apply = *std::move(locks),
+                           .output = options.output,
+                           .cores = options.cores,
+                           .json = options.json},
+                          session);
+  }
   base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
   if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
   base::Result<std::vector<whatif::Improvement>> improvements = read_specs(options.specs, *estimator);
@@ -134,7 +146,9 @@ Run declare(CLI::App& app) {
   app.add_option("trace", options->path, "a recorded run")->required();
   app.add_option("--apply", options->specs, "an improvement spec; repeatable")->expected(1)->take_all();
   app.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
-  app.add_option("--model", options->model, "fixed: tasks keep their workers; redispatch: pools hand tasks out anew")
+  app.add_option("--model", options->model,
+                 "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "
+                 "which are simulated")
       ->check(one_of({"fixed", "redispatch"}))
       ->capture_default_str();
   app.add_option("--cores", options->cores, "redispatch only: cores of the machine; default: the recorded one's")
@@ -147,8 +161,8 @@ Run declare(CLI::App& app) {
 
 const Command kEstimateCommand{"estimate", "estimate the run with improvements made, and write it as a trace",
                                "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
-                               "contrafact estimate run.cft --apply specs/01-convert-to-inline.json\n"
-                               "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8",
+                               "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8\n"
+                               "contrafact estimate native.cft --apply specs/01-split-lock.json -o changed.cft",
                                declare};
 
 }  // namespace contrafact::cli

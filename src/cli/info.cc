@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "analysis/cpu_use.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -108,12 +109,20 @@ table::Table pools_table(const model::Trace& trace) {
 
 table::Table threads_table(const model::Trace& trace, size_t shown) {
   table::Table table(kInfoThreadsSchema);
+  const analysis::CpuTimes times(trace);
   for (size_t t = 0; t < trace.threads.size(); ++t) {
     const format::ThreadRow& row = trace.threads[t];
     model::EventRange range = trace.thread_ranges[t];
     int64_t span_ns = range.size() == 0 ? 0 : trace.time_ns[range.end - 1] - trace.time_ns[range.begin];
     std::string kind = row.kind == format::ThreadKind::virtual_thread ? "virtual" : row.daemon ? "daemon" : "platform";
-    table.add_row({static_cast<int64_t>(t), std::string(trace.string(row.name)), kind, int64_t{range.size()}, span_ns});
+    std::vector<Cell> cells{static_cast<int64_t>(t), std::string(trace.string(row.name)), kind, int64_t{range.size()},
+                            span_ns};
+    const analysis::CpuUse use = times.of_thread(model::ThreadId(static_cast<uint32_t>(t)));
+    for (const int64_t n : {use.cpu_ns, static_cast<int64_t>(use.preemptions), use.preempted_ns,
+                            static_cast<int64_t>(use.blocks), use.blocked_ns}) {
+      cells.push_back(times.known() ? Cell(n) : Cell());
+    }
+    table.add_row(std::move(cells));
   }
   table.set_empty_reason("the trace holds no threads");
   if (table.rows().size() > shown) {
@@ -191,7 +200,12 @@ const table::Schema kInfoThreadsSchema{
      {"kind", "kind", Type::text, Unit::none,
       "platform, daemon (a platform thread that ends with the program) or virtual."},
      {"events", "events", Type::integer, Unit::events, "Events that it recorded."},
-     {"span_ns", "span", Type::duration, Unit::ns, "From its first event to its last."}}};
+     {"span_ns", "span", Type::duration, Unit::ns, "From its first event to its last."},
+     {"cpu_ns", "on CPU", Type::duration, Unit::ns, "Of the span, on a core; empty where the kernel did not tell."},
+     {"preemptions", "preempted", Type::integer, Unit::none, "How often it had to give up its core."},
+     {"preempted_ns", "ready", Type::duration, Unit::ns, "Time that it was preempted: ready, without a core.", 1},
+     {"blocks", "blocked", Type::integer, Unit::none, "How often it left its core to wait for something."},
+     {"blocked_ns", "off CPU", Type::duration, Unit::ns, "Time that it was off its core so.", 1}}};
 
 const Command kInfoCommand{"info", "say what a trace holds and what is missing from it",
                            "contrafact info run.cft\ncontrafact info run.cft --all\ncontrafact info run.cft --json",

@@ -84,6 +84,9 @@ int effort(RemedyKind kind) {
   return 5;
 }
 
+// Repeated runs of a program differ by more.
+constexpr double kGainTie = 0.01;
+
 void rank(std::vector<LockAdvice>& advices) {
   std::ranges::stable_sort(advices, [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
   const auto share_lock = [](const LockAdvice& x, const LockAdvice& y) {
@@ -92,7 +95,7 @@ void rank(std::vector<LockAdvice>& advices) {
   for (auto place = advices.begin(); place != advices.end(); ++place) {
     auto first = place;
     for (auto other = place + 1; other != advices.end(); ++other) {
-      const bool as_good = other->gain_high() >= place->gain_low() && other->gain() >= kLockGainMin;
+      const bool as_good = other->gain_high() + kGainTie >= place->gain_low() && other->gain() >= kLockGainMin;
       if (as_good && share_lock(*other, *place) && effort(other->remedy.kind) < effort(first->remedy.kind))
         first = other;
     }

@@ -32,7 +32,8 @@ struct LockAdviceOptions {
 };
 
 struct LockAdvices {
-  // The greatest gain first; of those that change the same lock and whose intervals meet, the simpler change. Those
+  // The greatest gain first; of those that change the same lock and whose intervals meet, or miss each other by
+  // less than a point, the simpler change. Those
   // that gain nothing too.
   std::vector<LockAdvice> ranked;
   // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if

@@ -40,7 +40,7 @@ Cell optional_duration(const analysis::DurationStats& stats, int64_t value_ns) {
   return stats.count > 0 ? Cell(value_ns) : Cell();
 }
 
-void add_use(std::vector<Cell>& row, const analysis::LockUse& use) {
+void add_use(std::vector<Cell>& row, const analysis::LockUse& use, bool cpu_known) {
   for (const uint64_t n : {use.acquisitions, use.contended, use.failed}) row.emplace_back(static_cast<int64_t>(n));
   for (const analysis::DurationStats* stats : {&use.wait, &use.hold}) {
     row.push_back(optional_duration(*stats, stats->total_ns));
@@ -50,6 +50,7 @@ void add_use(std::vector<Cell>& row, const analysis::LockUse& use) {
     row.push_back(optional_duration(*stats, stats->p99_ns));
     row.push_back(optional_duration(*stats, stats->max_ns));
   }
+  row.push_back(cpu_known ? optional_duration(use.hold, use.hold_cpu_ns) : Cell());
 }
 
 table::Table locks_table(const model::Trace& trace, const analysis::LockProfile& profile, bool all_kinds) {
@@ -57,7 +58,7 @@ table::Table locks_table(const model::Trace& trace, const analysis::LockProfile&
   for (const analysis::LockRowStats& lock : profile.locks) {
     if (!is_shown(trace, lock.lock, all_kinds)) continue;
     std::vector<Cell> row{lock.name, kind_of(trace, lock.lock), int64_t{lock.threads}};
-    add_use(row, lock.use);
+    add_use(row, lock.use, profile.cpu_known);
     row.emplace_back(lock.wait_share);
     row.emplace_back(lock.held_share);
     row.emplace_back(lock.critical_share);
@@ -72,7 +73,7 @@ table::Table sites_table(const model::Trace& trace, const analysis::LockProfile&
     if (!is_shown(trace, site.lock, all_kinds)) continue;
     std::vector<Cell> row{analysis::lock_name(trace, site.lock), kind_of(trace, site.lock),
                           profile.sites[site.site].label};
-    add_use(row, site.use);
+    add_use(row, site.use, profile.cpu_known);
     const bool owned = site.owner_site != UINT32_MAX;
     row.push_back(owned ? Cell(profile.sites[site.owner_site].label) : Cell());
     row.push_back(owned ? Cell(site.owner_share) : Cell());
@@ -160,7 +161,13 @@ Run declare(CLI::App& app) {
       {"hold_p50_ns", "p50 held", Type::duration, Unit::ns, "Half of the times held were no longer than this.", 5}, \
       {"hold_p90_ns", "p90 held", Type::duration, Unit::ns, "Nine of ten times held were no longer than this.", 7}, \
       {"hold_p99_ns", "p99 held", Type::duration, Unit::ns, "99 of 100 times held were no longer than this.", 4},   \
-      {"hold_max_ns", "longest held", Type::duration, Unit::ns, "The longest time held.", 8}
+      {"hold_max_ns", "longest held", Type::duration, Unit::ns, "The longest time held.", 8},                       \
+      {"hold_cpu_ns",                                                                                               \
+       "held on CPU",                                                                                               \
+       Type::duration,                                                                                              \
+       Unit::ns,                                                                                                    \
+       "Of the time held, what the holder was on a core; empty where the kernel did not tell.",                     \
+       2}
 
 const table::Schema kLocksSchema{
     "locks",

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "analysis/cpu_use.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -134,6 +135,12 @@ base::Result<std::unique_ptr<ScheduleFile>> planned(const whatif::Simulator& sim
   return ScheduleFile::create(*schedule);
 }
 
+double foreign_share(const Parts& parts) {
+  double sum = 0;
+  for (const ProcessRun& run : parts.runs) sum += run.foreign_share;
+  return parts.runs.empty() ? 0 : sum / static_cast<double>(parts.runs.size());
+}
+
 // Unchanged and changed take turns, so that a slow spell of the machine meets both.
 base::Status replay_all(const whatif::Simulator& simulator, std::span<const SectionEdit> edits, const Options& options,
                         Outcome& outcome) {
@@ -169,6 +176,7 @@ base::Status replay_all(const whatif::Simulator& simulator, std::span<const Sect
       }
       runs.after_ns.push_back(second->result.run_ns);
     }
+    runs.foreign_share = foreign_share(parts);
     uint64_t waits_left = 0;
     for (const ProcessRun& run : parts.runs) waits_left = std::max(waits_left, run.result.waits_left);
     if (waits_left > 0) {
@@ -229,6 +237,19 @@ table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
     table.add_note(
         fmt::format("warning: simulated, the unchanged run is {:+.1f} % off (aim: 3 %)", 100 * outcome.baseline.error));
   }
+  if (const auto foreign = analysis::foreign_share(trace); foreign && *foreign >= kForeignShareTold) {
+    table.add_note(
+        fmt::format("warning: other programs had at least {:.0f} % of the cores while this one wanted them, "
+                    "when it was recorded: the recorded run is longer for it",
+                    100 * *foreign));
+  }
+  for (const MethodRuns& runs : outcome.methods) {
+    if (runs.foreign_share < kForeignShareTold) continue;
+    table.add_note(
+        fmt::format("warning: {}: other programs used {:.0f} % of the cores meanwhile; the simulation knows "
+                    "nothing of them",
+                    runs.method, 100 * runs.foreign_share));
+  }
   table.add_note(fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)",
                              100 * recorder_share(trace, outcome.recorded_ns)));
   for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
@@ -240,23 +261,19 @@ table::Table parts_table(const Outcome& outcome) {
   table::Table table(kReplayPartsSchema);
   for (const Parts& parts : outcome.parts) {
     std::set<uint64_t> orders;
-    double foreign = 0;
-    for (const ProcessRun& run : parts.runs) {
-      orders.insert(run.result.order_digest);
-      foreign += run.foreign_share / static_cast<double>(parts.runs.size());
-    }
+    for (const ProcessRun& run : parts.runs) orders.insert(run.result.order_digest);
     table.add_row({parts.method, median_of(parts, [](const ProcessRun& r) { return r.result.read_ns; }),
                    median_of(parts, [](const ProcessRun& r) { return r.result.decode_ns; }),
                    median_of(parts, [](const ProcessRun& r) { return r.result.run_ns; }),
                    median_of(parts, [](const ProcessRun& r) { return r.result.file_bytes; }),
                    median_of(parts, [](const ProcessRun& r) { return r.result.out_of_order; }),
-                   static_cast<int64_t>(orders.size()), foreign});
+                   static_cast<int64_t>(orders.size()), foreign_share(parts)});
   }
   return table;
 }
 
 // Every single run, for figure 8 of the paper: stability and length by strategy.
-base::Status write_csv(const std::string& path, const Outcome& outcome) {
+base::Status write_csv(std::ofstream& out, const std::string& path, const Outcome& outcome) {
   std::string text = "method,origin,variant,run,duration_ns\n";
   text += fmt::format("recorded,measured,unchanged,0,{}\n", outcome.recorded_ns);
   for (const MethodRuns& runs : outcome.methods) {
@@ -266,7 +283,6 @@ base::Status write_csv(const std::string& path, const Outcome& outcome) {
         text += fmt::format("\"{}\",{},{},{},{}\n", runs.method, runs.origin, variant, i, (*durations)[i]);
     }
   }
-  std::ofstream out(path);
   out << text;
   out.close();
   if (!out) return base::Error{path + ": cannot be written"};
@@ -280,6 +296,8 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
   document["edits"] = options.edits;
   document["runs"] = options.runs;
   document["recorder_share"] = recorder_share(trace, outcome.recorded_ns);
+  document["foreign_share"] = nullptr;
+  if (const auto foreign = analysis::foreign_share(trace)) document["foreign_share"] = *foreign;
   document["retimed_error"] = outcome.baseline.retimed_error;
   document["simulated_error"] = outcome.baseline.error;
   document["methods"] = table::rows_json(methods_table(trace, outcome));
@@ -314,6 +332,11 @@ int run(const Options& options, const Session& session) {
     return fail(kExitImpossible,
                 options.path + ": not a recording of a native program: only those have the locks that are replayed");
   }
+  std::ofstream csv;
+  if (!options.csv.empty()) {  // before a replay that may take minutes
+    csv.open(options.csv);
+    if (!csv) return fail(kExitOutput, options.csv + ": cannot be written");
+  }
   const whatif::Simulator simulator(*trace);
   base::Result<std::vector<SectionEdit>> edits = edits_for(options, *trace, simulator);
   if (!edits) return fail(kExitUsage, edits.error().message);
@@ -333,7 +356,7 @@ int run(const Options& options, const Session& session) {
       return fail(kExitImpossible, options.path + ": " + status.error().message);
   }
   if (!options.csv.empty()) {
-    if (base::Status status = write_csv(options.csv, outcome); !status)
+    if (base::Status status = write_csv(csv, options.csv, outcome); !status)
       return fail(kExitOutput, status.error().message);
   }
   std::string text;

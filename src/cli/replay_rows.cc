@@ -20,6 +20,9 @@ double spread_of(const std::vector<int64_t>& values) {
   return static_cast<double>(*most - *least) / static_cast<double>(std::max<int64_t>(median(values), 1));
 }
 
+// A model that is further off the recorded run is not to be trusted with a gain either.
+constexpr double kErrorMax = 0.05;
+
 // What the unchanged run is wrong by, the gain may be wrong by as well; and half of what repetitions differ by.
 std::string verdict_of(double gain, double error) {
   constexpr double kNothing = 0.0005;
@@ -40,6 +43,8 @@ MethodRow row_of(const MethodRuns& runs, int64_t recorded_ns) {
   row.gain = 1 - static_cast<double>(*row.after_ns) / static_cast<double>(std::max<int64_t>(row.before_ns, 1));
   const double spread = std::max(row.spread, spread_of(runs.after_ns));
   row.verdict = verdict_of(*row.gain, std::fabs(row.error) + spread / 2);
+  if (std::fabs(row.error) > kErrorMax) row.verdict += ", baseline off";
+  if (runs.foreign_share >= kForeignShareTold) row.verdict += ", disturbed";
   return row;
 }
 
@@ -57,7 +62,8 @@ const table::Schema kReplaySchema{
      {"after_ns", "changed", Type::duration, Unit::ns, "With the changes made: the median."},
      {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method."},
      {"verdict", "verdict", Type::text, Unit::none,
-      "Whether the gain exceeds its error: the unchanged run's, and half of the spread."}}};
+      "Whether the gain exceeds its error: the unchanged run's, and half of the spread. Baseline off: that error is "
+      "beyond 5 %. Disturbed: other programs used 5 % or more of the cores during the replays."}}};
 
 const table::Schema kReplayPartsSchema{
     "replay_parts",

@@ -19,8 +19,12 @@ struct MethodRuns {
   std::string method;  // "simulated, free order", "replayed, RLSC"
   std::string origin;  // "re-timed", "simulated", "replayed"
   std::vector<int64_t> before_ns, after_ns;
-  std::string impossible;  // why it was not done
+  std::string impossible;    // why it was not done
+  double foreign_share = 0;  // replayed: of the cores' time, what others used; the mean
 };
+
+// What others use of the cores disturbs no more than repetitions differ anyway, below this.
+inline constexpr double kForeignShareTold = 0.05;
 
 struct MethodRow {
   std::string method, origin;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/cpu_use.h"
 #include "analysis/lock_profile.h"
 #include "base/file.h"
 #include "cli/commands.h"
@@ -11,6 +12,7 @@
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/replay_rows.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
 #include "model/text_names.h"
@@ -92,6 +94,12 @@ std::string head_text(const Document& document) {
                     table::percent_text(baseline.error), table::duration_text(static_cast<double>(baseline.retimed_ns)),
                     baseline.trusted ? "" : ": too far off, do not trust the gains");
   }
+  if (const auto foreign = analysis::foreign_share(*document.facts.trace); foreign && *foreign >= kForeignShareTold) {
+    text += fmt::format(
+        "other programs had at least {} of the cores while this one wanted them: the recorded run is "
+        "longer for it\n",
+        table::percent_text(*foreign));
+  }
   return text;
 }
 
@@ -163,6 +171,8 @@ nlohmann::ordered_json json_of(const Document& document) {
   json["simulation_baseline"] = {{"recorded_ns", baseline.recorded_ns}, {"simulated_ns", baseline.simulated_ns},
                                  {"retimed_ns", baseline.retimed_ns},   {"error", baseline.error},
                                  {"trusted", baseline.trusted},         {"notes", baseline.notes}};
+  json["foreign_share"] = nullptr;
+  if (const auto foreign = analysis::foreign_share(*document.facts.trace)) json["foreign_share"] = *foreign;
   json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.advices));
   json["pairs"] = table::rows_json(ulc_pairs_table(document.facts, profile));
   json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.advices, true));

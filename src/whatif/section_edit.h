@@ -27,8 +27,8 @@ struct SectionEdit {
   // recorded lock. Equal numbers are one lock.
   uint32_t lock = UINT32_MAX;
   Mode mode = Mode::exclusive;
-  // CPU time of the hold that happens outside now: its first `head_outside_ns` before the acquisition, its last
-  // `tail_outside_ns` after the release. Clamped to what the hold has.
+  // Time of the hold, on a core or paused, that happens outside now: its first `head_outside_ns` before the
+  // acquisition, its last `tail_outside_ns` after the release. Clamped to what the hold has.
   int64_t head_outside_ns = 0;
   int64_t tail_outside_ns = 0;
 

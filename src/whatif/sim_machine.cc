@@ -121,6 +121,9 @@ base::Result<Simulation> SimMachine::run() {
   if (to_the_end || foreground_ > 0) report_stuck(result);
   if (!options_.build_trace) return result;
   end_workers();
+  std::vector<format::LockKind> kinds;
+  for (const SimLock& lock : locks_) kinds.push_back(lock.kind);
+  out_.set_locks(kinds, plan_.made_from);
   base::Result<model::Trace> trace = out_.finish(program_.begin_ns, cores_);
   if (!trace) return trace.error();
   result.trace = std::move(*trace);
@@ -215,7 +218,11 @@ bool SimMachine::step(uint32_t id) {
       break;
   }
   ++frame.pc;
-  if (op.code != OpCode::spawn) out_.copy(thread.stream, clock_.now_ns(), op.event);
+  if (op.code == OpCode::give) {  // of the lock that it took, which may not be the recorded one
+    out_.write(thread.stream, clock_.now_ns(), EventKind::lock_release, lock_of(op.value));
+  } else if (op.code != OpCode::spawn) {
+    out_.copy(thread.stream, clock_.now_ns(), op.event);
+  }
   switch (op.code) {
     case OpCode::spawn:
       spawn(id, value, op.event);

@@ -27,7 +27,8 @@ class FiberEditor {
           give(op);
           break;
         case OpCode::cpu:
-          cpu(op);
+        case OpCode::pause:
+          timed(op);
           break;
         default:
           out_.push_back(op);
@@ -39,7 +40,7 @@ class FiberEditor {
  private:
   struct Open {
     uint32_t section;
-    size_t take_at;  // in `out_`; the CPU before it stands at take_at - 1 where head_left was not 0
+    size_t take_at;  // in `out_`; what went before it stands at take_at - 2 (CPU) and take_at - 1 (pauses)
     int64_t head_left_ns;
   };
 
@@ -56,22 +57,22 @@ class FiberEditor {
   void take(const Op& op) {
     const SectionEdit& edit = edit_of(op);
     if (edit.mode == Mode::none) return;
-    if (edit.head_outside_ns > 0) out_.push_back(kNothing);
+    if (edit.head_outside_ns > 0) out_.insert(out_.end(), 2, kNothing);
     if (edit.head_outside_ns > 0 || edit.tail_outside_ns > 0)
       open_.push_back({section_of(op.value), out_.size(), edit.head_outside_ns});
     out_.push_back(edited(op, edit));
   }
 
-  // What is hoisted out of the head goes to the place kept before the acquisition.
-  void cpu(const Op& op) {
+  // What is hoisted out of the head goes to the places kept before the acquisition.
+  void timed(const Op& op) {
     Op rest = op;
     for (Open& open : open_) {
       const int64_t moved_ns = std::min(open.head_left_ns, static_cast<int64_t>(rest.value));
       if (moved_ns <= 0) continue;
       open.head_left_ns -= moved_ns;
       rest.value -= static_cast<uint64_t>(moved_ns);
-      Op& before = out_[open.take_at - 1];
-      before.code = OpCode::cpu;
+      Op& before = out_[open.take_at - (op.code == OpCode::cpu ? 2 : 1)];
+      before.code = op.code;
       before.value += static_cast<uint64_t>(moved_ns);
     }
     if (rest.value > 0) out_.push_back(rest);
@@ -80,24 +81,25 @@ class FiberEditor {
   void give(const Op& op) {
     const SectionEdit& edit = edit_of(op);
     if (edit.mode == Mode::none) return;
-    uint64_t moved_ns = 0;
+    uint64_t moved_cpu_ns = 0, moved_pause_ns = 0;
     const auto open =
         std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.section == section_of(op.value); });
     if (open != open_.end()) {
       auto left_ns = static_cast<uint64_t>(std::max<int64_t>(edit.tail_outside_ns, 0));
       for (size_t i = out_.size(); i > open->take_at + 1 && left_ns > 0; --i) {
         Op& inside = out_[i - 1];
-        if (inside.code != OpCode::cpu) continue;
+        if (inside.code != OpCode::cpu && inside.code != OpCode::pause) continue;
         const uint64_t from_here_ns = std::min(left_ns, inside.value);
         inside.value -= from_here_ns;
         left_ns -= from_here_ns;
-        moved_ns += from_here_ns;
+        (inside.code == OpCode::cpu ? moved_cpu_ns : moved_pause_ns) += from_here_ns;
         if (inside.value == 0) inside = kNothing;
       }
       open_.erase(open);
     }
     out_.push_back(edited(op, edit));
-    if (moved_ns > 0) out_.push_back({moved_ns, UINT32_MAX, OpCode::cpu});
+    if (moved_cpu_ns > 0) out_.push_back({moved_cpu_ns, UINT32_MAX, OpCode::cpu});
+    if (moved_pause_ns > 0) out_.push_back({moved_pause_ns, UINT32_MAX, OpCode::pause});
   }
 
   std::span<const SectionEdit> edits_;
@@ -154,10 +156,12 @@ class Planner {
       const uint32_t number = edits_[s].lock;
       if (number < plan_.locks.size() || !takes_lock(s)) continue;
       plan_.locks.resize(number + 1);
+      plan_.made_from.resize(number + 1 - rows.size(), sections_[s].lock.value);
     }
     for (SimLock& lock : plan_.locks) lock.rule = rule_;
     for (size_t s = 0; s < edits_.size(); ++s) {
       if (!takes_lock(s)) continue;
+      if (edits_[s].lock >= rows.size()) plan_.made_from[edits_[s].lock - rows.size()] = sections_[s].lock.value;
       if (edits_[s].mode == Mode::shared) plan_.locks[edits_[s].lock].kind = format::LockKind::rwlock;
       if (edits_[s].lock < rows.size() || plan_.locks[edits_[s].lock].kind == format::LockKind::rwlock) continue;
       plan_.locks[edits_[s].lock].kind = rows[sections_[s].lock.index()].kind;

@@ -15,7 +15,8 @@ struct SectionPlan {
   std::vector<Op> ops;        // empty: the program's own, with its fibers
   std::vector<Fiber> fibers;  // by fiber, into `ops`
   std::vector<SimLock> locks;
-  std::vector<uint32_t> need;  // by section, under LockRule::recorded: see sim_lock.h
+  std::vector<uint32_t> made_from;  // by lock beyond the trace's: the recorded one whose sections it has
+  std::vector<uint32_t> need;       // by section, under LockRule::recorded: see sim_lock.h
 };
 
 // REQUIRES: `edits` is empty or parallel to program.sync.sections.

@@ -64,6 +64,19 @@ uint32_t SimTrace::add_continuation(uint32_t stream, int64_t time_ns, uint32_t c
   return id;
 }
 
+void SimTrace::set_locks(std::span<const format::LockKind> kinds, std::span<const uint32_t> made_from) {
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    format::LockRow row = trace_.locks[i < trace_.locks.size() ? i : made_from[i - trace_.locks.size()]];
+    row.kind = kinds[i];
+    if (i >= trace_.locks.size() && row.name.valid()) {
+      const std::string name(trace_.string(row.name));
+      row.name = model::StringId(static_cast<uint32_t>(trace_.strings.size() + extra_strings_.size()));
+      extra_strings_.push_back(name + " (part " + std::to_string(i + 2 - trace_.locks.size()) + ")");
+    }
+    locks_.push_back(row);
+  }
+}
+
 base::Result<Trace> SimTrace::finish(int64_t begin_ns, uint32_t cores) {
   Trace parts;
   parts.origin = model::Origin::simulated;
@@ -75,7 +88,9 @@ base::Result<Trace> SimTrace::finish(int64_t begin_ns, uint32_t cores) {
   parts.methods = trace_.methods;
   parts.contexts = trace_.contexts;
   parts.pools = trace_.pools;
-  parts.locks = trace_.locks;
+  parts.locks = locks_;
+  parts.access_sets = trace_.access_sets;
+  parts.access_ranges = trace_.access_ranges;
   parts.method_addresses = trace_.method_addresses;
   parts.strings = trace_.strings;
   parts.strings.insert(parts.strings.end(), extra_strings_.begin(), extra_strings_.end());

@@ -2,6 +2,7 @@
 // simulation. Disabled, every call is a test of one flag.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,9 @@ class SimTrace {
   // A new task for the part of a coordinator that runs when `source` has completed.
   uint32_t add_continuation(uint32_t stream, int64_t time_ns, uint32_t coordinator, uint32_t source);
 
+  // What the locks are in the simulated run: the trace's first, then new ones, each made from one of those.
+  void set_locks(std::span<const format::LockKind> kinds, std::span<const uint32_t> made_from);
+
   base::Result<model::Trace> finish(int64_t begin_ns, uint32_t cores);
 
  private:
@@ -55,6 +59,7 @@ class SimTrace {
   std::vector<model::TaskRow> extra_tasks_;
   std::vector<model::Dependency> extra_dependencies_;
   std::vector<std::string> extra_strings_;
+  std::vector<format::LockRow> locks_;
 };
 
 }  // namespace contrafact::whatif

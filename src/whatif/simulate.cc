@@ -83,7 +83,29 @@ base::Result<Simulation> simulate_program(const SimProgram& program, std::span<c
   return simulation;
 }
 
+base::Status check_edits(const SimProgram& program, std::span<const SectionEdit> edits) {
+  const size_t sections = program.sync.sections.size();
+  if (!edits.empty() && edits.size() != sections) {
+    return base::Error{"the edits are for " + std::to_string(edits.size()) + " critical sections, the trace has " +
+                       std::to_string(sections)};
+  }
+  const size_t locks_max = program.trace->locks.size() + sections;
+  for (const SectionEdit& edit : edits) {
+    if (edit.mode != SectionEdit::Mode::none && edit.lock >= locks_max)
+      return base::Error{"an edit names lock " + std::to_string(edit.lock) + ": new ones count on from the trace's " +
+                         std::to_string(program.trace->locks.size())};
+  }
+  return {};
+}
+
 }  // namespace
+
+base::Result<Simulation> simulate_sections(const model::Trace& trace, std::span<const SectionEdit> edits,
+                                           const SimulateOptions& options) {
+  const SimProgram program = compile_program(trace, options.build_trace);
+  if (base::Status status = check_edits(program, edits); !status) return status.error();
+  return simulate_program(program, {}, edits, options);
+}
 
 base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
                                   const SimulateOptions& options) {
@@ -110,16 +132,7 @@ base::Result<Simulation> Simulator::simulate(std::span<const Treatment> treatmen
 
 base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdit> edits,
                                                       const SimulateOptions& options) const {
-  if (!edits.empty() && edits.size() != sections().size()) {
-    return base::Error{"the edits are for " + std::to_string(edits.size()) + " critical sections, the trace has " +
-                       std::to_string(sections().size())};
-  }
-  const size_t locks_max = program_->trace->locks.size() + sections().size();
-  for (const SectionEdit& edit : edits) {
-    if (edit.mode != SectionEdit::Mode::none && edit.lock >= locks_max)
-      return base::Error{"an edit names lock " + std::to_string(edit.lock) + ": new ones count on from the trace's " +
-                         std::to_string(program_->trace->locks.size())};
-  }
+  if (base::Status status = check_edits(*program_, edits); !status) return status.error();
   SimulateOptions quiet = options;
   quiet.build_trace = false;
   return simulate_program(*program_, {}, edits, quiet);

@@ -89,6 +89,10 @@ base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
 base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
                                   const SimulateOptions& options = {});
 
+// A native run with its critical sections changed; `edits`: parallel to model::critical_sections(trace), or empty.
+base::Result<Simulation> simulate_sections(const model::Trace& trace, std::span<const SectionEdit> edits,
+                                           const SimulateOptions& options = {});
+
 // The self-check: the unchanged run simulated, and how far its duration is from the recorded one.
 struct BaselineCheck {
   int64_t recorded_ns = 0;

@@ -65,6 +65,51 @@ TEST(SimulateLocks, EditsDropShareAndSplit) {
   EXPECT_EQ(with([](SectionEdit& edit, size_t i) { edit.lock = static_cast<uint32_t>(i + 1); }), 1500);
 }
 
+// A block of 600 ns in the middle of each hold: with the first 300 ns of CPU before it, or with the last.
+TEST(SimulateLocks, EditsHoistBlocks) {
+  const Trace trace = parsed(
+      "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\n"
+      "0 a lock_acquire l -\n200 a block_begin sleep -\n800 a block_end sleep\n1000 a lock_release l -\n1500 a "
+      "thread_end\n"
+      "0 b lock_request l -\n1000 b lock_acquired l\n1200 b block_begin sleep -\n1800 b block_end sleep\n"
+      "2000 b lock_release l -\n2500 b thread_end\n");
+  const Simulator simulator(trace);
+  const auto with = [&](int64_t head_ns, int64_t tail_ns) {
+    std::vector<SectionEdit> edits = unedited(simulator.sections());
+    for (SectionEdit& edit : edits) {
+      edit.head_outside_ns = head_ns;
+      edit.tail_outside_ns = tail_ns;
+    }
+    return simulated(simulator, edits, {.recorded_latencies = false}).duration_ns;
+  };
+  EXPECT_EQ(with(0, 0), 2500);
+  EXPECT_EQ(with(800, 0), 1700);  // both hold for 200 ns, the second one after the first
+  EXPECT_EQ(with(0, 800), 1700);
+}
+
+// Who had what is in the trace, with the lock that the second section has now and the sets of the first run.
+TEST(SimulateLocks, TheChangedRunIsATrace) {
+  const Trace trace = two_sections();
+  std::vector<SectionEdit> edits = unedited(Simulator(trace).sections());
+  edits[1].lock = 1;
+  const base::Result<Simulation> split = simulate_sections(trace, edits, {.recorded_latencies = false});
+  ASSERT_TRUE(split.ok());
+  ASSERT_EQ(split->trace.locks.size(), 2u);
+  EXPECT_EQ(split->trace.string(split->trace.locks[1].name), "table (part 2)");
+  EXPECT_EQ(split->trace.end_ns() - split->trace.begin_ns(), 1500);
+  const std::vector<model::CriticalSection> sections = model::critical_sections(split->trace);
+  ASSERT_EQ(sections.size(), 2u);
+  EXPECT_EQ(sections[0].lock.value, 0u);
+  EXPECT_EQ(sections[1].lock.value, 1u);
+  for (const model::CriticalSection& section : sections) EXPECT_EQ(section.hold_ns(), 1000);
+  edits[0].lock = edits[1].lock = 0;
+  for (SectionEdit& edit : edits) edit.mode = Mode::shared;
+  const base::Result<Simulation> shared = simulate_sections(trace, edits, {.recorded_latencies = false});
+  ASSERT_TRUE(shared.ok());
+  EXPECT_EQ(shared->trace.locks[0].kind, format::LockKind::rwlock);
+  EXPECT_FALSE(simulate_sections(trace, std::vector<SectionEdit>(1)).ok());
+}
+
 // Half of each hold happens outside: the second section begins when the first, shortened one is over.
 TEST(SimulateLocks, EditsHoistWork) {
   const Trace trace = two_sections();

@@ -1,0 +1,46 @@
+// What the kernel told of cores: how long threads had one, and how often they lost theirs, preempted or blocked; and
+// what other programs took of the cores while this one's threads wanted them.
+//
+// Thread safety: immutable after construction. Times are of CLOCK_MONOTONIC, in ns.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::analysis {
+
+struct CpuUse {
+  int64_t cpu_ns = 0;
+  int64_t preempted_ns = 0;  // ready to run, and without a core
+  int64_t blocked_ns = 0;
+  uint64_t preemptions = 0, blocks = 0;  // how often it left its core so
+};
+
+class CpuTimes {
+ public:
+  // What it is given must outlive it. Cost: linear in the switches.
+  explicit CpuTimes(const model::Trace& trace);
+
+  // False: the kernel did not tell, or there was no switch at all; all below is then no statement.
+  bool known() const { return known_; }
+  // Of the thread's time in [begin_ns, end_ns). Logarithmic in its switches.
+  int64_t cpu_ns(model::ThreadId thread, int64_t begin_ns, int64_t end_ns) const;
+  // From the thread's first event to its last.
+  CpuUse of_thread(model::ThreadId thread) const;
+
+ private:
+  int64_t off_before_ns(size_t thread, int64_t time_ns) const;
+
+  const model::Trace& trace_;
+  bool known_ = false;
+  std::vector<std::vector<int64_t>> off_ns_;  // by thread and gap: off its core up to the gap's begin
+};
+
+// Of the recorded run's cores and duration, the part that others had while threads of this program were preempted: at
+// least so much did others use. Empty if the kernel did not tell, or the trace does not say how many cores there were.
+// Cost: a sort of the switches.
+std::optional<double> foreign_share(const model::Trace& trace);
+
+}  // namespace contrafact::analysis
