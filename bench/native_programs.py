@@ -330,7 +330,7 @@ def replay_table(measured):
         recorded_s = one.facts[RECORDED.name]["seconds"]
         row = [one.workload.name, f"{recorded_s:.3f}", one.replays["count"]]
         for order in ORDERS:
-            row += replay_cell(one.replays.get(order), recorded_s)
+            row += replay_cell(one.replays.get(order), recorded_s) if order in one.orders() else ["-", "-"]
         for name in ("simulated, free order", "simulated, recorded order"):
             runs = one.replays.get(name)
             row.append(f"{100 * (statistics.median(runs) / recorded_s - 1):+.1f} %" if runs else "")
