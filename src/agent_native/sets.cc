@@ -77,7 +77,7 @@ struct SetsThread {
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
   uint64_t accesses = 0;  // since it took the first of the locks
-  bool tainted = false;  // a handler came between
+  bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
   int64_t segment_begin_ns = 0;
   SetsCall* call = nullptr;
