@@ -77,7 +77,7 @@ struct SetsThread {
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
   uint64_t accesses = 0;  // since it took the first of the locks
-  bool tainted = false;  // a handler came between
+  bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
   int64_t segment_begin_ns = 0;
   SetsCall* call = nullptr;
@@ -311,7 +311,7 @@ void end_sets_in_child() {
   t_sets = nullptr;  // its memory of what was sent is of the parent's recording
   t_thread.mode = Mode::native;
   t_thread.is_outside = 0;
-  g_state->translator->detach();
+  g_state->translator->detach_in_child();
 }
 
 void begin_sets_in_child() {
@@ -365,6 +365,7 @@ void write_sets_facts(recorder::Recorder& recorder) {
   recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
   fact("blocks", statistics.blocks);
   fact("code_bytes", statistics.code_bytes);
+  if (statistics.clears > 0) fact("cache.cleared", statistics.clears);
   if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
   for (size_t i = 1; i < translate::kReasons; ++i) {
     if (statistics.left[i] > 0) fact(std::string("left.") + name_of(static_cast<Reason>(i)), statistics.left[i]);
@@ -461,6 +462,12 @@ void SetsCall::note(const long* call, long result) const {
 void SetsCall::note_unobserved() const {
   const SetsThread* thread = t_sets;
   if (thread && thread->observing && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
+}
+
+void SetsCall::note_read(const void* begin, size_t bytes) const {
+  const SetsThread* thread = t_sets;
+  if (!thread || !thread->observing || from_ == From::foreign) return;
+  g_state->translator->note(begin, bytes, translate::kAccessRead);
 }
 
 void SetsCall::note_written(const void* begin, size_t bytes) const {

@@ -110,9 +110,14 @@ TEST(Installation, FoundBesideTheExecutable) {
   std::string self = folder.file("bin/contrafact");
   base::Result<Installation> missing = find_installation(self);
   ASSERT_FALSE(missing.ok());
-  EXPECT_THAT(missing.error().message, HasSubstr("the JVM agent is missing: no libcontrafact_jvm.so in"));
+  EXPECT_THAT(missing.error().message, HasSubstr("the agents are missing: no libcontrafact_jvm.so and no"));
+  const std::string native = folder.file("lib/libcontrafact_native.so");
+  EXPECT_EQ(find_installation(self)->native_library, native);
+  EXPECT_EQ(find_installation(self)->agent_library, "");
+  EXPECT_THAT(find_jvm_installation(self).error().message,
+              HasSubstr("the JVM agent is missing: no libcontrafact_jvm.so in"));
   std::string built = folder.file("lib/libcontrafact_jvm.so");
-  EXPECT_EQ(find_installation(self)->agent_library, built);
+  EXPECT_EQ(find_jvm_installation(self)->agent_library, built);
   std::string installed = folder.file("lib/contrafact/libcontrafact_jvm.so");
   EXPECT_EQ(find_installation(self)->agent_library, installed);
 }

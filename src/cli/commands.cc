@@ -22,7 +22,10 @@ constexpr const char* kDescription =
     "contrafact records one run of a program and predicts what changes of its concurrency would gain.\n"
     "\n"
     "    contrafact record -o run.cft -- java -jar service.jar\n"
-    "    contrafact advise run.cft\n";
+    "    contrafact advise run.cft\n"
+    "\n"
+    "    contrafact record --sets -o run.cft -- pbzip2 -p8 -k big.iso\n"
+    "    contrafact ulc run.cft\n";
 
 // Says in the usage line what follows the options.
 class HelpFormatter : public CLI::Formatter {

@@ -43,7 +43,11 @@ class Report {
 void check_agent(Report& report, const Session& session) {
   base::Result<Installation> found = find_installation(session.self);
   if (found) {
-    report.add("agent", State::ok, found->agent_library);
+    if (!found->agent_library.empty())
+      report.add("agent", State::ok, found->agent_library);
+    else
+      report.add("agent", State::limited, "no libcontrafact_jvm.so beside it",
+                 "only native programs can be recorded; build or install contrafact again");
     if (!found->native_library.empty())
       report.add("native agent", State::ok, found->native_library);
     else

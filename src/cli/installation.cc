@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <vector>
 
 namespace contrafact::cli {
 
@@ -14,18 +15,45 @@ std::string self_path() {
   return failed ? std::string() : self.string();
 }
 
-base::Result<Installation> find_installation(const std::string& self) {
-  fs::path root = fs::path(self).parent_path().parent_path();
+namespace {
+
+std::vector<fs::path> folders_of(const std::string& self) {
+  const fs::path root = fs::path(self).parent_path().parent_path();
+  return {root / "lib" / "contrafact", root / "lib"};
+}
+
+// Empty if it is not there.
+std::string file_in(const fs::path& folder, const char* name) {
+  std::error_code ignored;
+  return fs::exists(folder / name, ignored) ? (folder / name).string() : std::string();
+}
+
+base::Error missing(const std::string& self, std::string_view what) {
   std::string looked;
-  for (const fs::path& folder : {root / "lib" / "contrafact", root / "lib"}) {
-    Installation found{(folder / "libcontrafact_jvm.so").string(), (folder / "libcontrafact_native.so").string()};
-    std::error_code ignored;
-    if (!fs::exists(found.native_library, ignored)) found.native_library.clear();
-    if (fs::exists(found.agent_library, ignored)) return found;
+  for (const fs::path& folder : folders_of(self)) {
     looked += fmt::format("{}'{}'", looked.empty() ? "" : " and ", folder.string());
   }
-  return base::Error{fmt::format(
-      "the JVM agent is missing: no libcontrafact_jvm.so in {}; install or build contrafact again", looked)};
+  return {fmt::format("{} in {}; install or build contrafact again", what, looked)};
+}
+
+}  // namespace
+
+base::Result<Installation> find_installation(const std::string& self) {
+  Installation found;
+  for (const fs::path& folder : folders_of(self)) {
+    if (found.agent_library.empty()) found.agent_library = file_in(folder, "libcontrafact_jvm.so");
+    if (found.native_library.empty()) found.native_library = file_in(folder, "libcontrafact_native.so");
+  }
+  if (found.agent_library.empty() && found.native_library.empty()) {
+    return missing(self, "the agents are missing: no libcontrafact_jvm.so and no libcontrafact_native.so");
+  }
+  return found;
+}
+
+base::Result<Installation> find_jvm_installation(const std::string& self) {
+  base::Result<Installation> found = find_installation(self);
+  if (found && !found->agent_library.empty()) return found;
+  return missing(self, "the JVM agent is missing: no libcontrafact_jvm.so");
 }
 
 }  // namespace contrafact::cli

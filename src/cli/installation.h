@@ -9,14 +9,16 @@
 namespace contrafact::cli {
 
 struct Installation {
-  std::string agent_library;   // libcontrafact_jvm.so
-  std::string native_library;  // libcontrafact_native.so; empty if it is not there
+  std::string agent_library;   // libcontrafact_jvm.so; empty if it is not there
+  std::string native_library;  // libcontrafact_native.so; likewise
 };
 
 // The running executable, from /proc/self/exe.
 std::string self_path();
 
-// The error names what is missing and where it was looked for.
+// One of them at least. The error names what is missing and where it was looked for.
 base::Result<Installation> find_installation(const std::string& self);
+// The same, with the agent for JVMs.
+base::Result<Installation> find_jvm_installation(const std::string& self);
 
 }  // namespace contrafact::cli

@@ -51,7 +51,7 @@ struct Preparation {
 };
 
 base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const std::optional<Jdk>& jdk) {
-  base::Result<Installation> installation = find_installation(session.self);
+  base::Result<Installation> installation = find_jvm_installation(session.self);
   if (!installation) return installation.error();
   AgentOptions agent;
   agent.output = fs::absolute(options.output).string();

@@ -107,7 +107,8 @@ base::Result<std::string> sets_option(const std::string& text) {
 
 base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const Preparation& preparation,
                                   const std::string& recording) {
-  base::Result<Installation> installation = find_installation(session.self);
+  base::Result<Installation> installation =
+      preparation.native ? find_installation(session.self) : find_jvm_installation(session.self);
   if (!installation) return installation.error();
   AgentOptions agent{recording, options.memory_bytes,
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,

@@ -3,7 +3,7 @@
 // Two views of one file in memory: one writable, one executable, never both. Behind the executable view lie the links,
 // which are data: a translated jump goes through its link, first to a piece of code that asks for its target, then
 // straight there. So code is never changed once it has been published, and a block is taken out by turning its links
-// back. Memory is not used again: when the cache is full, code that is not in it runs natively.
+// back. Memory is only used again when all of it is (clear).
 //
 // In front of a block's code stand 8 bytes with the address that it translates, so that an entry of the lookup table is
 // one pointer, which a thread reads at once.
@@ -97,6 +97,8 @@ class CodeCache {
   // The block that holds `code_address`, or null. In a signal's handler too.
   const Block* find_block(uint64_t code_address) const;
   const Mark* mark_at(const Block& block, uint64_t code_address) const;
+  // Forgets all code but the first `kept_bytes`, and all that led to it. REQUIRES: no thread is in the code.
+  void clear(size_t kept_bytes, uint64_t default_lookup);
   // Takes out all blocks with code of [begin, end); returns how many.
   uint32_t remove(uint64_t begin, uint64_t end);
   uint32_t block_count() const { return block_count_.load(std::memory_order_acquire); }

@@ -140,6 +140,14 @@ const Mark* CodeCache::mark_at(const Block& block, uint64_t code_address) const 
   return behind == begin ? nullptr : behind - 1;
 }
 
+void CodeCache::clear(size_t kept_bytes, uint64_t default_lookup) {
+  set_default_lookup(default_lookup);
+  block_count_.store(0, std::memory_order_release);
+  used_ = kept_bytes;
+  link_count_ = mark_count_ = 0;
+  madvise(table_, kTableSlots * sizeof(uint32_t), MADV_DONTNEED);  // zeros
+}
+
 // Threads inside such a block run to its end, which holds no jump but through links and the lookup table.
 uint32_t CodeCache::remove(uint64_t begin, uint64_t end) {
   uint32_t removed = 0;

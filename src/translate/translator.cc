@@ -1,9 +1,11 @@
 #include "translate/translator.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/clock.h"
 #include "translate/accesses.h"
 #include "translate/block_builder.h"
 #include "translate/log.h"
@@ -229,6 +232,8 @@ base::Status Translator::make_stubs() {
   emit.jump_local(locals.jump());
   cache_->add_code(emit.size());
   cache_->set_default_lookup(begin);  // its key is no address
+  default_lookup_ = begin;
+  stub_end_ = cache_->used();
   return {};
 }
 
@@ -260,11 +265,26 @@ bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
   t_thread.log = thread->log_end = thread->log_top;
   thread->stack_begin = stack_begin;
   thread->stack_end = stack_end;
+  thread->state = &t_thread;
   t_thread.thread = thread;
+  Guard held(lock_);
+  thread->next = threads_;
+  if (threads_) threads_->previous = thread;
+  threads_ = thread;
   return true;
 }
 
 void Translator::detach() {
+  if (Thread* thread = t_thread.thread) {
+    Guard guard(lock_);
+    if (thread->next) thread->next->previous = thread->previous;
+    (thread->previous ? thread->previous->next : threads_) = thread->next;
+  }
+  detach_in_child();
+}
+
+// Where another thread may have had the lock.
+void Translator::detach_in_child() {
   Thread* thread = t_thread.thread;
   t_thread.thread = nullptr;
   if (thread) munmap(reinterpret_cast<void*>(thread->mapping), thread->mapping_bytes);
@@ -358,11 +378,10 @@ void Translator::flush_log(Thread& thread) {
 }
 
 uint64_t Translator::enter(uint64_t return_address) {
-  if (disabled_.load(std::memory_order_relaxed)) {
-    note_gap(Reason::disabled);
-    return return_address;
-  }
   t_thread.mode = Mode::in_cache;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (attention_.load(std::memory_order_relaxed) && !may_enter()) [[unlikely]]
+    return return_address;
   const uint64_t code =
       std::atomic_ref(const_cast<uint64_t&>(cache_->lookup_table()[return_address % CodeCache::kLookups]))
           .load(std::memory_order_acquire);
@@ -373,6 +392,76 @@ uint64_t Translator::enter(uint64_t return_address) {
   t_thread.link = 0;
   t_thread.request = Request::dispatch;
   return slow_stub_;
+}
+
+// The mode says that the thread enters before `closed_` is read, here and in enter(). try_clear() writes `closed_`
+// before it reads the modes, and has the kernel order the two on all threads: so one of both sees the other.
+bool Translator::may_enter() {
+  t_thread.mode = Mode::native;
+  if (disabled_.load(std::memory_order_relaxed)) {
+    note_gap(Reason::disabled);
+    return false;
+  }
+  if (const int64_t now_ns = base::monotonic_ns(); now_ns >= look_at_ns_.load(std::memory_order_relaxed)) {
+    try_clear(now_ns);
+  }
+  t_thread.mode = Mode::in_cache;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (!closed_.load(std::memory_order_relaxed)) return true;
+  t_thread.mode = Mode::native;
+  note_gap(Reason::cache_full);
+  return false;
+}
+
+void Translator::clear() {
+  if (!is_usable()) return;
+  Guard guard(lock_);
+  want_clear();
+}
+
+// The kernel must be asked for its barriers before they are used; not by programs that never need them.
+void Translator::want_clear() {
+  if (wants_clear_) return;
+  wants_clear_ = raw_system_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+                 raw_system_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0;
+  if (wants_clear_) attention_.store(true, std::memory_order_relaxed);
+}
+
+void Translator::try_clear(int64_t now_ns) {
+  if (!is_usable()) return;
+  Guard guard(lock_);
+  if (!wants_clear_) return;
+  look_at_ns_.store(now_ns + kLookEveryNs, std::memory_order_relaxed);
+  if (closed_.load(std::memory_order_relaxed) && now_ns > closed_until_ns_) {
+    closed_.store(false, std::memory_order_relaxed);
+    look_at_ns_.store(now_ns + kClearEveryNs, std::memory_order_relaxed);
+    return;
+  }
+  if (!closed_.load(std::memory_order_relaxed)) closed_until_ns_ = now_ns + kClosedNs;
+  closed_.store(true, std::memory_order_relaxed);
+  raw_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (!is_nobody_inside()) return;
+  cache_->clear(stub_end_, default_lookup_);
+  clears_.fetch_add(1, std::memory_order_relaxed);
+  wants_clear_ = false;
+  // Other cores forget what they fetched of the old code.
+  raw_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+  attention_.store(false);
+  if (disabled_.load()) attention_.store(true);
+  closed_.store(false, std::memory_order_release);
+}
+
+// A thread that went without detach() may have left its memory: so it is the kernel that reads there.
+bool Translator::is_nobody_inside() const {
+  for (const Thread* thread = threads_; thread; thread = thread->next) {
+    Mode mode = Mode::in_cache;
+    const iovec to{&mode, sizeof mode};
+    const iovec from{const_cast<Mode*>(&thread->state->mode), sizeof mode};
+    const long got = raw_system_call(SYS_process_vm_readv, process_, reinterpret_cast<long>(&to), 1,
+                                     reinterpret_cast<long>(&from), 1, 0);
+    if (got != sizeof mode || mode != Mode::native) return false;
+  }
+  return true;
 }
 
 void Translator::note_gap(Reason reason) {
@@ -483,6 +572,7 @@ uint64_t Translator::resolve(uint64_t guest, Reason& reason) {
 
 uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   if (!cache_->has_room(BlockBuilder::kCodeBytesMax, BlockBuilder::kMarksMax, BlockBuilder::kLinksMax)) {
+    want_clear();
     reason = Reason::cache_full;
     return 0;
   }
@@ -607,6 +697,7 @@ Statistics Translator::statistics() const {
     out.blocks = cache_->block_count();
     out.code_bytes = cache_->used();
   }
+  out.clears = clears_.load(std::memory_order_relaxed);
   out.removed_blocks = removed_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < kReasons; ++i) out.left[i] = left_[i].load(std::memory_order_relaxed);
   return out;

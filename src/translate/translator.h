@@ -41,6 +41,7 @@ struct Statistics {
   uint32_t blocks = 0;
   uint64_t code_bytes = 0;
   uint64_t removed_blocks = 0;
+  uint64_t clears = 0;  // how often the full cache was emptied
   uint64_t left[kReasons] = {};  // how often, by Reason
 };
 
@@ -65,6 +66,8 @@ class Translator {
   // Pages for it; false if there are none. [stack_begin, stack_end): its own stack; empty if unknown.
   bool attach(uint64_t stack_begin, uint64_t stack_end);
   void detach();
+  // The same in a forked child.
+  void detach_in_child();
   bool is_attached() const { return t_thread.thread != nullptr; }
   // A segment begins, and ends: what was accessed in between. Left out is what lies below both stack pointers, for it
   // came into being and went within the segment; unless one lies elsewhere than in the thread's own stack: a
@@ -103,7 +106,13 @@ class Translator {
   void refresh();
   // Nothing enters the cache any more.
   bool is_disabled() const { return disabled_.load(std::memory_order_relaxed); }
-  void disable() { disabled_.store(true, std::memory_order_relaxed); }
+  void disable() {
+    disabled_.store(true);
+    attention_.store(true);
+  }
+  // Forgets all translated code, soon: at an enter() of any thread while none is in the cache. While that is tried none
+  // may enter, for kClosedNs of each kClearEveryNs. Done when the cache is full.
+  void clear();
 
   Statistics statistics() const;
 
@@ -115,6 +124,10 @@ class Translator {
   Translator() = default;
   base::Status make_stubs();
   bool is_usable() const;
+  bool may_enter();
+  void want_clear();
+  void try_clear(int64_t now_ns);
+  bool is_nobody_inside() const;
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
   bool refresh_locked();
@@ -128,6 +141,7 @@ class Translator {
   void after_system_call(Thread& thread);
 
   static constexpr size_t kGatesMax = 64;
+  static constexpr int64_t kClosedNs = 5'000'000, kClearEveryNs = 100'000'000, kLookEveryNs = 500'000;
 
   Options options_;
   std::unique_ptr<CodeCache> cache_;
@@ -143,6 +157,15 @@ class Translator {
   int process_ = 0;
   std::atomic<int> lock_{0};
   std::atomic<bool> disabled_{false};
+  std::atomic<bool> attention_{false};  // disabled, or to be cleared: enter() must look closer
+  std::atomic<bool> closed_{false};     // none may enter
+  std::atomic<int64_t> look_at_ns_{0};  // to be cleared: when to look next
+  bool wants_clear_ = false;
+  int64_t closed_until_ns_ = 0;
+  size_t stub_end_ = 0;
+  uint64_t default_lookup_ = 0;
+  Thread* threads_ = nullptr;
+  std::atomic<uint64_t> clears_{0};
   std::atomic<uint64_t> removed_{0};
   std::atomic<uint64_t> left_[kReasons] = {};
 };

@@ -662,5 +662,29 @@ TEST(Threads, RunAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+// All code is forgotten, again and again, between their segments.
+TEST(Threads, RunWhileTheCacheIsCleared) {
+  const uint64_t clears_before = test_translator().statistics().clears;
+  std::atomic<int> wrong{0}, inside{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 3'000; ++i) {
+        int out = 0;
+        const Gathered gathered = translated([&] { out = fibonacci(8) + static_cast<int>(std::to_string(i).size()); });
+        const int digits = i < 10 ? 1 : i < 100 ? 2 : i < 1000 ? 3 : 4;
+        if (out != 21 + digits) ++wrong;
+        inside += gathered.left == Reason::none;
+        if (i % 100 == 0) test_translator().clear();
+      }
+      test_translator().detach();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(inside, 1'000);
+  EXPECT_GT(test_translator().statistics().clears, clears_before + 3);
+}
+
 }  // namespace
 }  // namespace contrafact::translate

@@ -146,7 +146,8 @@ def main():
                 failed.append(one)
             left = ", ".join(f"{key[5:]} {value}" for key, value in facts.items() if key.startswith("left."))
             print(f"{one:12} {'same output' if same else 'OUTPUT DIFFERS':14} {plain[2]:6.2f} s, with sets {recorded[2]:6.2f} s; segments "
-                  f"complete {facts.get('segments.complete')}, incomplete {facts.get('segments.incomplete')}"
+                  f"complete {facts.get('segments.complete')}, incomplete {facts.get('segments.incomplete')}, "
+                  f"code {int(facts['code_bytes']) >> 10} KiB"
                   f"{' (' + left + ')' if left else ''}", flush=True)
     if missing:
         print("not installed:", ", ".join(missing))

@@ -1,0 +1,4 @@
+// Exits at once.
+int main() {
+  return 7;
+}
