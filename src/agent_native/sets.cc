@@ -464,6 +464,12 @@ void SetsCall::note_unobserved() const {
   if (thread && thread->observing && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
 }
 
+void SetsCall::note_read(const void* begin, size_t bytes) const {
+  const SetsThread* thread = t_sets;
+  if (!thread || !thread->observing || from_ == From::foreign) return;
+  g_state->translator->note(begin, bytes, translate::kAccessRead);
+}
+
 void SetsCall::note_written(const void* begin, size_t bytes) const {
   const SetsThread* thread = t_sets;
   if (!thread || !thread->observing || from_ == From::foreign) return;
