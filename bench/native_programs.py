@@ -109,8 +109,6 @@ class Measurement:
         self.ulc = self.json_of(["ulc", "--json", self.trace(SETS)], ANALYSIS_LIMIT_S)
         if options.complete and self.one(COMPLETE):
             self.facts[COMPLETE.name] = self.facts_of(COMPLETE)
-        if options.replays and RECORDED.name in self.facts:
-            self.replays = self.replayed(options.replays)
 
     def json_of(self, arguments, limit_s):
         run = figures.run([self.contrafact, arguments[0], "-q", *map(str, arguments[1:])], limit_s=limit_s)
@@ -130,15 +128,19 @@ class Measurement:
                 "seconds": info["duration_ns"] / 1e9, "segments": segments,
                 "accesses": info.get("accesses")}
 
-    def replayed(self, count):
+    def orders(self):
+        """Where nearly nothing runs the order of locks does not matter, and sleeping takes its time."""
+        return ["recorded"] if self.workload.mostly_waits else list(ORDERS)
+
+    def replay_s(self, count):
+        """What that many replays of each order may take: the others take longer than the recorded one."""
+        return (1.75 * len(self.orders()) - 0.7) * count * self.facts[RECORDED.name]["seconds"]
+
+    def replay(self, count):
         """Each order of locks by itself: what does not come to its end in one takes no time from the others."""
-        seconds = self.facts[RECORDED.name]["seconds"]
-        limit_s = max(5.0, 5 * seconds)
-        idle = statistics.median(runs[RECORDED.name].cpu_s for runs in self.rounds) < 0.05 * seconds
-        runs, began = {}, time.monotonic()
-        for order, method in ORDERS.items():
-            if idle and order != "recorded":
-                continue  # the order of locks does not matter where nothing runs, and sleeping takes its time
+        limit_s = max(5.0, 5 * self.facts[RECORDED.name]["seconds"])
+        runs, began = {"count": count}, time.monotonic()
+        for order, method in ((order, ORDERS[order]) for order in self.orders()):
             table = self.folder / "replays.csv"
             table.unlink(missing_ok=True)
             done = figures.run([self.contrafact, "replay", "-q", "--json", "--order", order, "--runs", str(count),
@@ -155,8 +157,8 @@ class Measurement:
                 runs[name] = [int(row["duration_ns"]) / 1e9 for row in all_runs if row["method"] == name]
             foreign = [part["foreign_share"] for part in document.get("parts", [])]
             runs[order + " foreign"] = max(foreign) if foreign else None
-        figures.say(f"  replays: {time.monotonic() - began:.1f} s")
-        return runs
+        figures.say(f"  {count} replays of each order: {time.monotonic() - began:.1f} s")
+        self.replays = runs
 
     def values(self):
         return {"program": self.workload.name, "what": self.workload.what, "problems": self.problems,
@@ -317,7 +319,7 @@ def replay_cell(runs, recorded_s):
 
 
 def replay_table(measured):
-    header = ["program", "recorded, s"]
+    header = ["program", "recorded, s", "replays"]
     for order in ("free", "RLSC", "deterministic"):
         header += [f"{order}: mean", "spread"]
     header += ["simulated, free order", "simulated, recorded order", "foreign CPU"]
@@ -326,9 +328,9 @@ def replay_table(measured):
         if one.replays is None:
             continue
         recorded_s = one.facts[RECORDED.name]["seconds"]
-        row = [one.workload.name, f"{recorded_s:.3f}"]
+        row = [one.workload.name, f"{recorded_s:.3f}", one.replays["count"]]
         for order in ORDERS:
-            row += replay_cell(one.replays.get(order), recorded_s)
+            row += replay_cell(one.replays.get(order), recorded_s) if order in one.orders() else ["-", "-"]
         for name in ("simulated, free order", "simulated, recorded order"):
             runs = one.replays.get(name)
             row.append(f"{100 * (statistics.median(runs) / recorded_s - 1):+.1f} %" if runs else "")
@@ -406,7 +408,7 @@ MB are 10^6 bytes of the compressed file. Complete recording, where the table ha
 100 ms: what it adds, for each second of the windows.
 """
 REPLAYS = """
-The paper's figure 8: each recorded run (without sets) replayed {count} times by real threads. Mean of the replays against the
+The paper's figure 8: each recorded run (without sets) replayed by real threads, {count} times in each order if the time did. Mean of the replays against the
 recorded time, and their spread: standard deviation (longest less shortest) over the mean. *Not done*: a replay was not over within
 five times the recorded time, as in deterministic order some are not. A program that is idle is replayed in recorded order only. Simulated is computed, without threads; foreign CPU is what others
 used of the cores meanwhile.
@@ -438,13 +440,29 @@ def report(measured, options, command):
     return not problems
 
 
-def measure(one, number, options):
+def attempt(one, step, *arguments):
     """What goes wrong with one program must not lose the others' figures."""
     figures.say(one.workload.name)
     try:
-        one.round(number)
+        step(one, *arguments)
     except Exception as error:  # a defect of the benchmark itself
         one.problem(f"the benchmark failed: {error!r}")
+
+
+def analyse(one, options):
+    one.analyse(options)
+    if one.workload.name == "pbzip2":
+        find_figure10(one)
+
+
+def make_replays(measured, options):
+    """The shortest first; fewer than asked for where the time would not do for the rest."""
+    end = time.monotonic() + options.replay_limit
+    left = sorted(measured, key=lambda one: one.replay_s(1)) if options.replays else []
+    while left:
+        one = left.pop(0)
+        share_s = (end - time.monotonic()) / (len(left) + 1)
+        attempt(one, Measurement.replay, max(2, min(options.replays, int(share_s / one.replay_s(1)))))
 
 
 def make_rounds(measured, options):
@@ -457,7 +475,7 @@ def make_rounds(measured, options):
         figures.say(f"round {number + 1} of {options.rounds}")
         for one in measured:
             if number < 2 or not one.workload.mostly_waits:
-                measure(one, number, options)
+                attempt(one, Measurement.round, number)
         longest_s = max(longest_s, time.monotonic() - started)
 
 
@@ -468,6 +486,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="of all ways of all programs (default 5; 2 for what mostly waits)")
     parser.add_argument("--replays", type=int, default=10, help="of each order of locks (default 10; 0: none)")
     parser.add_argument("--limit", type=int, default=420, help="seconds for all rounds (default 420)")
+    parser.add_argument("--replay-limit", type=int, default=540, help="seconds for all replays (default 540)")
     options = parser.parse_args()
     services.end_with_this_process()
     contrafact = str((figures.ROOT / options.build / "bin" / "contrafact").resolve())
@@ -492,13 +511,8 @@ def main():
         make_rounds(ready, options)
         for one in ready:
             if one.rounds:
-                figures.say(one.workload.name)
-                try:
-                    one.analyse(options)
-                    if one.workload.name == "pbzip2":
-                        find_figure10(one)
-                except Exception as error:  # as in measure()
-                    one.problem(f"the benchmark failed: {error!r}")
+                attempt(one, analyse, options)
+        make_replays([one for one in ready if one.facts.get(RECORDED.name)], options)
         return 0 if report(measured, options, figures.door("programs", sys.argv[2:])) else 1
 
 

@@ -60,6 +60,7 @@ CONTRAFACT_INTERPOSE(int, mtx_trylock, (mtx_t * mutex)) {
 
 CONTRAFACT_INTERPOSE(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().mtx_timedlock(mutex, until);
   return result_of(acquire(
@@ -87,6 +88,7 @@ CONTRAFACT_INTERPOSE(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {
 
 CONTRAFACT_INTERPOSE(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().cnd_timedwait(condition, mutex, until);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};

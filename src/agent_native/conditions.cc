@@ -51,6 +51,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t * condition, pthrea
 CONTRAFACT_INTERPOSE(int, pthread_cond_timedwait,
                      (pthread_cond_t * condition, pthread_mutex_t* mutex, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_cond_timedwait(condition, mutex, until);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
@@ -63,6 +64,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_timedwait,
 CONTRAFACT_INTERPOSE(int, pthread_cond_clockwait,
                      (pthread_cond_t * condition, pthread_mutex_t* mutex, clock_id clock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_cond_clockwait(condition, mutex, clock, until);
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};

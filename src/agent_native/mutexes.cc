@@ -30,6 +30,7 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_mutex_timedlock(mutex, until);
   return acquire(
@@ -39,6 +40,7 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, con
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clock_id clock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_mutex_clocklock(mutex, clock, until);
   return acquire(

@@ -14,6 +14,7 @@ CONTRAFACT_INTERPOSE(int, poll, (pollfd * fds, nfds_t count, int timeout_ms)) {
 }
 CONTRAFACT_INTERPOSE(int, ppoll, (pollfd * fds, nfds_t count, const timespec* timeout, const sigset_t* mask)) {
   CONTRAFACT_CALLED;
+  called_.reads(timeout, sizeof *timeout);
   called_.wrote(fds, count * sizeof(pollfd));
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0) return real().ppoll(fds, count, timeout, mask);
   return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().ppoll(fds, count, timeout, mask); });
@@ -31,6 +32,7 @@ CONTRAFACT_INTERPOSE(int, pselect,
                      (int count, fd_set* reads, fd_set* writes, fd_set* others, const timespec* timeout,
                       const sigset_t* mask)) {
   CONTRAFACT_CALLED;
+  called_.reads(timeout, sizeof *timeout);
   for (fd_set* set : {reads, writes, others}) called_.wrote(set, static_cast<size_t>(count + 7) / 8);
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
     return real().pselect(count, reads, writes, others, timeout, mask);
@@ -58,6 +60,7 @@ CONTRAFACT_INTERPOSE(int, epoll_pwait, (int fd, epoll_event* events, int count, 
 CONTRAFACT_INTERPOSE(int, epoll_pwait2,
                      (int fd, epoll_event* events, int count, const timespec* timeout, const sigset_t* mask)) {
   CONTRAFACT_CALLED;
+  called_.reads(timeout, sizeof *timeout);
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
     return called_.effect(SYS_epoll_wait, real().epoll_pwait2(fd, events, count, timeout, mask), fd, events);
   return called_.effect(

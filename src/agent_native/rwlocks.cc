@@ -47,6 +47,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedrdlock(lock, until);
   return acquire(
@@ -56,6 +57,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, 
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedwrlock(lock, until);
   return acquire(
@@ -66,6 +68,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
                      (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockrdlock(lock, clock, until);
   return acquire(
@@ -76,6 +79,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
                      (pthread_rwlock_t * lock, clock_id clock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockwrlock(lock, clock, until);
   return acquire(

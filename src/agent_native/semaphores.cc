@@ -54,6 +54,7 @@ CONTRAFACT_INTERPOSE(int, sem_trywait, (sem_t * semaphore)) {
 
 CONTRAFACT_INTERPOSE(int, sem_timedwait, (sem_t * semaphore, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().sem_timedwait(semaphore, until);
   return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_timedwait(semaphore, until); });
@@ -61,6 +62,7 @@ CONTRAFACT_INTERPOSE(int, sem_timedwait, (sem_t * semaphore, const timespec* unt
 
 CONTRAFACT_INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clock_id clock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().sem_clockwait(semaphore, clock, until);
   return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_clockwait(semaphore, clock, until); });

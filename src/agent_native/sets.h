@@ -97,6 +97,11 @@ class SetsCall {
     if (slot_) [[unlikely]]
       note_unobserved();
   }
+  // What the function reads or writes for its caller, noted at its begin.
+  void reads(const void* begin, size_t bytes) const {
+    if (slot_ && begin) [[unlikely]]
+      note_read(begin, bytes);
+  }
   void wrote(const void* begin, size_t bytes) const {
     if (slot_ && begin) [[unlikely]]
       note_written(begin, bytes);
@@ -110,6 +115,7 @@ class SetsCall {
   void end();
   void note(const long* call, long result) const;
   void note_unobserved() const;
+  void note_read(const void* begin, size_t bytes) const;
   void note_written(const void* begin, size_t bytes) const;
   uint64_t stack_pointer() const { return reinterpret_cast<uint64_t>(slot_ + 1); }
 

@@ -130,6 +130,8 @@ using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, struct sigaction* before)) {
   CONTRAFACT_CALLED;
+  called_.reads(next, sizeof *next);
+  called_.wrote(before, sizeof *before);
   return change_action(number, next, before);
 }
 

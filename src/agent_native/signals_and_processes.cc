@@ -30,21 +30,26 @@ CONTRAFACT_INTERPOSE(pid_t, wait4, (pid_t pid, int* status, int flags, rusage* u
 }
 CONTRAFACT_INTERPOSE(int, sigwait, (const sigset_t* set, int* number)) {
   CONTRAFACT_CALLED;
+  called_.reads(set, sizeof *set);
   called_.wrote(number, sizeof *number);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigwait(set, number); });
 }
 CONTRAFACT_INTERPOSE(int, sigwaitinfo, (const sigset_t* set, siginfo_t* info)) {
   CONTRAFACT_CALLED;
+  called_.reads(set, sizeof *set);
   called_.wrote(info, sizeof *info);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigwaitinfo(set, info); });
 }
 CONTRAFACT_INTERPOSE(int, sigtimedwait, (const sigset_t* set, siginfo_t* info, const timespec* timeout)) {
   CONTRAFACT_CALLED;
+  called_.reads(set, sizeof *set);
+  called_.reads(timeout, sizeof *timeout);
   called_.wrote(info, sizeof *info);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigtimedwait(set, info, timeout); });
 }
 CONTRAFACT_INTERPOSE(int, sigsuspend, (const sigset_t* mask)) {
   CONTRAFACT_CALLED;
+  called_.reads(mask, sizeof *mask);
   return block(BlockReason::signal, CONTRAFACT_SITE, [&] { return real().sigsuspend(mask); });
 }
 CONTRAFACT_INTERPOSE(int, pause, ()) {

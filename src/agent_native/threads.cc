@@ -249,6 +249,7 @@ CONTRAFACT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void** value)) 
 
 CONTRAFACT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void** value, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().pthread_timedjoin_np(thread, value, until);
@@ -258,6 +259,7 @@ CONTRAFACT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void** value,
 CONTRAFACT_INTERPOSE(int, pthread_clockjoin_np,
                      (pthread_t thread, void** value, clock_id clock, const timespec* until)) {
   CONTRAFACT_CALLED;
+  called_.reads(until, sizeof *until);
   called_.wrote(value, sizeof *value);
   Client* client = recording();
   if (!client) return real().pthread_clockjoin_np(thread, value, clock, until);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "blueprint/arrangement.h"
 #include "blueprint/graph.h"
 #include "blueprint/views.h"
 
@@ -79,6 +80,29 @@ TEST(Focus, SaysWhichEdgesItLeftOut) {
   EXPECT_EQ(part.edges[0].calls, 7u);
   EXPECT_EQ(part.edges_left_out, 3u);
   EXPECT_EQ(part.calls_left_out, 8u);
+}
+
+TEST(Focus, PicturesSayHowManyCallsTheyDoNotDraw) {
+  const Graph part =
+      focus(roll_up(small(), Level::method),
+            {.width = Metric::objects, .height = Metric::objects, .nodes_max = 1, .edges_of_folded = false});
+  EXPECT_EQ(calls(part, "Feed.a", "2 others"), 0u);
+  EXPECT_EQ(calls(part, "Feed.a", "Feed.a"), 2u);
+  EXPECT_EQ(part.calls_of_folded, 5u);
+  EXPECT_EQ(part.edges_left_out, 0u);
+  EXPECT_THAT(page_view(part, {}, small(), ""), HasSubstr("5 calls from or to what was folded are not drawn."));
+}
+
+// Ten nodes are three columns. 1 -> 0 -> 2 fill a row, 4 <-> 3 and 5 the next, 6, 7, 8 and 9 the rest.
+TEST(Arrangement, PutsPiecesBehindOneAnother) {
+  Graph graph;
+  graph.nodes.resize(10);
+  graph.edges = {{1, 0, 1}, {0, 2, 1}, {3, 4, 1}, {4, 3, 1}, {5, 5, 1}};
+  EXPECT_EQ(row_columns(graph), 3u);
+  EXPECT_THAT(rows_of_pieces(graph),
+              testing::ElementsAre(testing::Pair(4, 5), testing::Pair(6, 7), testing::Pair(7, 8)));
+  EXPECT_THAT(rows_of_pieces({}), testing::IsEmpty());
+  EXPECT_THAT(dot_view(graph, {}), HasSubstr("n4 -> n5 [style=invis]"));
 }
 
 TEST(Dot, NamesOfTheProgramCannotBreakOut) {

@@ -183,7 +183,11 @@ Graph focus(const Graph& graph, const Focus& focus) {
   for (const Edge& edge : graph.edges) {
     const uint32_t from = place[edge.from], to = place[edge.to];
     if (from == folded && to == folded) continue;  // within what is folded
-    calls[pair_of(from, to)] += edge.calls;
+    if (!focus.edges_of_folded && (from == folded || to == folded)) {
+      out.calls_of_folded += edge.calls;
+    } else {
+      calls[pair_of(from, to)] += edge.calls;
+    }
   }
   set_edges(out, calls);
   for (size_t i = focus.edges_max; i < out.edges.size(); ++i) {

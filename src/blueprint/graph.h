@@ -59,6 +59,7 @@ struct Graph {
   // What focus() did not keep.
   uint64_t edges_left_out = 0;
   uint64_t calls_left_out = 0;
+  uint64_t calls_of_folded = 0;  // between what was folded and the rest, where those have no edges
 };
 
 // Calls between elements that fall into one node stay as an edge to itself; a method's are its recursion. Linear but
@@ -70,6 +71,7 @@ struct Focus {
   Metric height = Metric::bytes;
   size_t nodes_max = 40;
   size_t edges_max = 120;
+  bool edges_of_folded = true;  // they lead everywhere, and tell little in a picture
 };
 
 // The heaviest nodes, by their shares of the two metrics, heaviest first; the others folded into one node, the last. Of

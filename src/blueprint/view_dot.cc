@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blueprint/arrangement.h"
 #include "blueprint/views.h"
 #include "table/value_text.h"
 
@@ -60,11 +61,6 @@ struct Largest {
   uint64_t calls = 0;
 };
 
-// Of what was folded: pale and without a say in the layout, since it would pull everything to one place.
-bool is_aside(const Graph& graph, const Edge& edge) {
-  return graph.nodes[edge.from].kind == Node::folded || graph.nodes[edge.to].kind == Node::folded;
-}
-
 // Of the elements: what is folded would make all of them small.
 Largest largest_of(const Graph& graph, const View& view) {
   Largest largest;
@@ -73,9 +69,7 @@ Largest largest_of(const Graph& graph, const View& view) {
     largest.width = std::max(largest.width, node.value(view.width));
     largest.height = std::max(largest.height, node.value(view.height));
   }
-  for (const Edge& edge : graph.edges) {
-    if (!is_aside(graph, edge)) largest.calls = std::max(largest.calls, edge.calls);
-  }
+  for (const Edge& edge : graph.edges) largest.calls = std::max(largest.calls, edge.calls);
   return largest;
 }
 
@@ -95,15 +89,12 @@ std::string node_line(const Graph& graph, size_t i, const View& view, const Larg
 }
 
 std::string edge_line(const Graph& graph, const Edge& edge, const Largest& largest) {
-  const bool aside = is_aside(graph, edge);
-  const double width =
-      aside ? kEdgeMin : std::max(kEdgeMin, kEdgeMax * scaled(edge.calls, largest.calls, Scale::linear));
+  const double width = std::max(kEdgeMin, kEdgeMax * scaled(edge.calls, largest.calls, Scale::linear));
   const std::string count = table::count_text(static_cast<int64_t>(edge.calls));
   const std::string tip =
       quoted(fmt::format("{} calls {}: {} times", graph.nodes[edge.from].name, graph.nodes[edge.to].name, count));
-  return fmt::format("  n{} -> n{} [penwidth={:.2f} arrowsize={:.2f}{} tooltip={} edgetooltip={}];\n", edge.from,
-                     edge.to, width, std::clamp(2 / std::sqrt(width + 1), 0.4, 0.9),
-                     aside ? " color=\"#2c3e5522\" constraint=false" : "", tip, tip);
+  return fmt::format("  n{} -> n{} [penwidth={:.2f} arrowsize={:.2f} tooltip={} edgetooltip={}];\n", edge.from, edge.to,
+                     width, std::clamp(2 / std::sqrt(width + 1), 0.4, 0.9), tip, tip);
 }
 
 }  // namespace
@@ -118,6 +109,9 @@ std::string dot_view(const Graph& graph, const View& view) {
       quoted(view.title));
   for (size_t i = 0; i < graph.nodes.size(); ++i) out += node_line(graph, i, view, largest);
   for (const Edge& edge : graph.edges) out += edge_line(graph, edge, largest);
+  for (const auto& [before, behind] : rows_of_pieces(graph)) {
+    out += fmt::format("  n{} -> n{} [style=invis];\n", before, behind);
+  }
   return out + "}\n";
 }
 

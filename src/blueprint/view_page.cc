@@ -41,6 +41,10 @@ std::string notes(const Graph& graph, const Profile& profile) {
                     table::count_text(static_cast<int64_t>(graph.edges_left_out)),
                     table::count_text(static_cast<int64_t>(graph.calls_left_out))));
   }
+  if (graph.calls_of_folded != 0) {
+    add(fmt::format("{} calls from or to what was folded are not drawn.",
+                    table::count_text(static_cast<int64_t>(graph.calls_of_folded))));
+  }
   if (profile.lost != 0) {
     add(fmt::format("{} events were lost for want of memory: all counts are too small.", profile.lost));
   }

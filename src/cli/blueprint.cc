@@ -32,7 +32,7 @@ struct Options {
   std::string scale = "linear";
   std::string rows = "nodes";
   size_t top = 40;
-  size_t edges = 0;  // 0: three for each node
+  size_t edges = 0;  // 0: two for each node
 };
 
 class TemporaryFolder {
@@ -105,9 +105,12 @@ base::Result<std::string> content_of(const Options& options, const blueprint::Pr
   const blueprint::Graph whole = blueprint::roll_up(profile, view.level);
   // For other programs: everything.
   if (format == "csv") return table::render_csv(rows_of(options, whole));
-  const size_t edges = options.edges == 0 ? options.top * 3 : options.edges;
-  const blueprint::Graph graph = blueprint::focus(
-      whole, {.width = view.width, .height = view.height, .nodes_max = options.top, .edges_max = edges});
+  const size_t edges = options.edges == 0 ? options.top * 2 : options.edges;
+  const blueprint::Graph graph = blueprint::focus(whole, {.width = view.width,
+                                                          .height = view.height,
+                                                          .nodes_max = options.top,
+                                                          .edges_max = edges,
+                                                          .edges_of_folded = format == "text"});
   if (format == "text") return table::render_text(rows_of(options, graph), session.out);
   if (options.top > kDrawnMax)
     return base::Error{fmt::format("--top {}: a picture shows at most {}", options.top, kDrawnMax)};
@@ -156,7 +159,7 @@ Run declare(CLI::App& app) {
   app.add_option("--top", options->top, "rectangles to show, heaviest first; the others become one")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--edges", options->edges, "edges to draw, most calls first; 0: three for each rectangle")
+  app.add_option("--edges", options->edges, "edges to draw, most calls first; 0: two for each rectangle")
       ->check(whole_number(0, 10'000'000))
       ->capture_default_str();
   app.add_option("--rows", options->rows, "csv and text: nodes or edges")

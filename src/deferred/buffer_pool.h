@@ -42,6 +42,9 @@ class BufferPool {
   // One of the smallest size, beyond the bound if need be. Null only without address space.
   Buffer* take_small();
 
+  // Whether there are more of take_small()'s than the memory has room for.
+  bool beyond_the_bound() const { return bytes_made() > memory_bytes_max_; }
+
   // Bytes of buffers that may be resident, now and at most so far.
   uint64_t bytes_made() const { return made_bytes_.load(std::memory_order_relaxed); }
   uint64_t bytes_made_max() const { return made_bytes_max_.load(std::memory_order_relaxed); }

@@ -60,6 +60,7 @@ Waiters FilledBuffer::waiters() const {
 }
 
 void Checkpoint::await_processed() const {
+  if (forks_before() != forks_before_) return;
   progress_->await(number_, [&] { return processor_->help(client_); });
 }
 
@@ -86,10 +87,11 @@ Engine::Engine(BatchRunner& runner, std::unique_ptr<Processor> processor, std::u
 
 Engine::~Engine() {
   stop();
+  if (in_forked_child()) (void)processor_.release();  // its destructor would wait for threads that the parent has
 }
 
 void Engine::stop() {
-  if (stopping_.exchange(true)) return;
+  if (in_forked_child() || stopping_.exchange(true)) return;
   link_->cut();
   for (Client* client : clients_.all()) {
     if (client->foreign_) stop_foreign(*client);
@@ -159,6 +161,7 @@ void Engine::attached(Client& client) {
 }
 
 void Engine::detached(Client& client) {
+  if (in_forked_child()) return;
   process_current_buffer(client);
   {
     std::lock_guard lock(client.mutex_);
@@ -170,6 +173,7 @@ void Engine::detached(Client& client) {
 }
 
 contrafact_buffer* Engine::swap(Client& client) {
+  if (in_forked_child()) return drop(client);
   Buffer& old = *client.current_;
   if (&old != &client.stub_ && old.header.committed > 0) {
     const bool needs_second = !processor_->in_place() || client.running_;
@@ -219,9 +223,17 @@ void Engine::number(Client& client, Buffer& buffer) {
 void Engine::submit(Client& client, Buffer& full) {
   if (processor_->in_place()) {
     submit_in_place(client, full);
+  } else if (beyond_the_bound(full) && !inside_a_deferred_method()) {
+    run_at_the_bound_.fetch_add(1, std::memory_order_relaxed);
+    FilledBuffer(full).run();
   } else {
     processor_->process(FilledBuffer(full));
   }
+}
+
+// Of take_small(), or as good as one: those do not go into a queue, or a long one would make ever more of them.
+bool Engine::beyond_the_bound(const Buffer& buffer) const {
+  return buffer.size_class == 0 && pool_->beyond_the_bound();
 }
 
 // In the order of the calls, those included that the deferred methods defer.
@@ -269,13 +281,13 @@ contrafact_buffer* Engine::drop(Client&) {
 
 void Engine::process_current_buffer(Client& client) {
   Buffer& current = *client.current_;
-  if (&current == &client.stub_ || current.header.committed == 0) return;
+  if (&current == &client.stub_ || current.header.committed == 0 || in_forked_child()) return;
   if (go_on_with(client, nullptr)) submit(client, current);
 }
 
 Checkpoint Engine::create_checkpoint(Client& client) {
   process_current_buffer(client);
-  return {*processor_, client, client.progress_, client.submitted_};
+  return {*processor_, client, client.progress_, client.submitted_, forks_before_};
 }
 
 // ---- whoever runs buffers

@@ -18,7 +18,10 @@
 //
 // Memory. Buffers in use at one time: one for each thread that defers, those in the processor's queue, those being run.
 // At the bound nothing is lost: a producer with no second buffer to go on with runs its full one itself and goes on
-// with that; one that never had a buffer gets one for 16 calls beyond the bound.
+// with that; one that has no buffer gets one for 16 calls beyond the bound, and runs that itself too.
+//
+// A forked child has neither consumers nor the right to its parent's calls: there all is inert, nothing is run and
+// nothing waited for; what is deferred is dropped.
 //
 // Deferred methods may defer. Their calls go into the buffers of whichever thread makes them.
 //
@@ -36,6 +39,7 @@
 #include "deferred/client.h"
 #include "deferred/defaults.h"
 #include "deferred/failures.h"
+#include "deferred/forks.h"
 #include "deferred/processor.h"
 #include "deferred/thread_clients.h"
 
@@ -66,7 +70,7 @@ class Engine final : public Carrier {
   struct Statistics {
     uint64_t buffers = 0, calls = 0;                  // processed
     uint64_t buffers_run_at_the_bound = 0;            // by their producers, for want of memory
-    uint64_t calls_dropped = 0;                       // after stop(), or without address space
+    uint64_t calls_dropped = 0;                       // after stop(), in a forked child, or without address space
     uint64_t memory_bytes = 0, memory_bytes_max = 0;  // of buffers, now and at most so far
     uint64_t consumers_cpu_ns = 0;                    // of the processor's own threads
   };
@@ -114,11 +118,13 @@ class Engine final : public Carrier {
   friend Client& find_or_attach(Engine& engine, const std::shared_ptr<ThreadLink>& link);
   Engine(BatchRunner& runner, std::unique_ptr<Processor> processor, std::unique_ptr<BufferPool> pool,
          const Options& options);
+  bool in_forked_child() const { return forks_before() != forks_before_; }
   Buffer* take();
   void hand_out(Client& client, Buffer& buffer);
   bool go_on_with(Client& client, Buffer* fresh);
   void number(Client& client, Buffer& buffer);
   void submit(Client& client, Buffer& full);
+  bool beyond_the_bound(const Buffer& buffer) const;
   void submit_in_place(Client& client, Buffer& full);
   contrafact_buffer* drop(Client& client);
   void stop_foreign(Client& client);
@@ -133,6 +139,7 @@ class Engine final : public Carrier {
   std::unique_ptr<BufferPool> pool_;
   ClientTable clients_{*this};
   const uint64_t serial_;
+  const uint32_t forks_before_ = forks_before();
   const std::shared_ptr<ThreadLink> link_;  // by which ending threads find us, or that we have ended
   std::atomic<uint32_t> capacity_;
   std::atomic<bool> stopping_{false};

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <future>
 #include <latch>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -20,6 +23,17 @@ using namespace std::chrono_literals;
 
 class EnvironmentWithEachProcessor : public EveryProcessor {};
 INSTANTIATE_TEST_SUITE_P(Deferred, EnvironmentWithEachProcessor, testing::ValuesIn(kKinds), name_of);
+
+// Nobody passes before it is opened.
+struct Gate {
+  void pass() {
+    reached.release();
+    open.acquire();
+    ++passed;
+  }
+  std::counting_semaphore<> reached{0}, open{0};
+  std::atomic<unsigned> passed{0};
+};
 
 // ---- the ends of threads and environments
 
@@ -121,6 +135,36 @@ TEST(Environment, CallsAfterTheStopAreDroppedAndCounted) {
   EXPECT_GT(environment->statistics().calls_dropped, 0u);
   std::thread([&] { EXPECT_FALSE(environment->defer<&Sum::add>(1)); }).join();
   EXPECT_EQ(sum.sum, 1u);
+}
+
+// The child has the thread that forked and no other; a consumer had a buffer in its hands, and more were waiting.
+TEST_P(EnvironmentWithEachProcessor, AForkedChildGoesOnWithoutIt) {
+  Gate gate;
+  auto environment = created(Environment<&Gate::pass>::create(gate, make(GetParam()), {.capacity = 4}));
+  std::thread other([&] {
+    for (int i = 0; i < 12; ++i) environment->defer<&Gate::pass>();
+  });
+  gate.reached.acquire();
+  const Checkpoint before = environment->create_checkpoint();
+  for (int i = 0; i < 3; ++i) environment->defer<&Gate::pass>();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    bool dropped = false;
+    for (int i = 0; i < 100; ++i) dropped = !environment->defer<&Gate::pass>();
+    const Checkpoint checkpoint = environment->create_checkpoint();
+    checkpoint.await_processed();
+    before.await_processed();
+    environment.reset();
+    _exit(dropped && gate.passed == 0 ? 0 : 1);
+  }
+  gate.open.release(1000);
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  other.join();
+  environment->stop();
+  EXPECT_EQ(gate.passed, 15u) << "the parent's calls are made, and those of the child are not";
 }
 
 // ---- capacity and memory

@@ -1,6 +1,8 @@
 #include "deferred/processors.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -131,6 +133,32 @@ class Hoard final : public Processor {
   std::vector<FilledBuffer> buffers_;
 };
 
+TEST(Engine, ALongQueueOfSmallBuffersKeepsTheMemoryBoundToo) {
+  constexpr uint32_t kThreads = 200;
+  constexpr uint64_t kRounds = 20;
+  constexpr uint64_t kMemory = 16 << 10, kSmall = 1024;
+  Sum sum;
+  auto hoard = std::make_unique<Hoard>();
+  Hoard& keeps = *hoard;
+  auto environment = add_into(sum, std::move(hoard), {.capacity = 256, .memory_bytes_max = kMemory});
+  // One after another: each begins without a buffer, and nothing is processed that does not have to be.
+  for (uint32_t t = 0; t < kThreads; ++t) {
+    std::thread([&] {
+      for (uint64_t i = 0; i < kRounds; ++i) {
+        environment->defer<&Sum::add>(1);
+        environment->process_current_buffer();
+      }
+    }).join();
+  }
+  const Engine::Statistics statistics = environment->statistics();
+  EXPECT_LE(statistics.memory_bytes_max, kMemory + kSmall);
+  EXPECT_GT(statistics.buffers_run_at_the_bound, 0u);
+  EXPECT_GT(keeps.size(), 0u);
+  keeps.helping = true;
+  environment->stop();
+  EXPECT_EQ(sum.sum, kThreads * kRounds);
+}
+
 TEST(Checkpoint, IsReachedOnlyWhenAllEarlierBuffersAre) {
   Sum sum;
   auto owned = std::make_unique<Hoard>();
@@ -153,6 +181,30 @@ TEST(Checkpoint, IsReachedOnlyWhenAllEarlierBuffersAre) {
   checkpoints.back().await_processed();
   environment.reset();
   EXPECT_TRUE(checkpoints.back().is_processed()) << "also after the environment's end";
+}
+
+TEST(Checkpoint, AForkedChildDoesNotWait) {
+  Sum sum;
+  auto hoard = std::make_unique<Hoard>();
+  Hoard& keeps = *hoard;
+  auto environment = add_into(sum, std::move(hoard));
+  environment->defer<&Sum::add>(1);
+  const Checkpoint before = environment->create_checkpoint();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    before.await_processed();
+    const Checkpoint after = environment->create_checkpoint();
+    after.await_processed();
+    _exit(before.is_processed() || after.is_processed() || sum.sum != 0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(before.is_processed());
+  keeps.helping = true;
+  before.await_processed();
+  EXPECT_EQ(sum.sum, 1u);
 }
 
 TEST(Checkpoint, AWaiterRunsItsOwnBuffersAndLeavesOthersAlone) {

@@ -60,6 +60,7 @@ bool ThreadLink::is_cut() const {
 }
 
 void ThreadLink::detach(Client* client) {
+  if (forks_before() != forks_before_) return;
   std::shared_lock lock(mutex_);
   if (engine_) engine_->detach(client);
 }

@@ -9,6 +9,8 @@
 #include <memory>
 #include <shared_mutex>
 
+#include "deferred/forks.h"
+
 namespace contrafact::deferred {
 
 class Client;
@@ -24,6 +26,7 @@ class ThreadLink {
   void detach(Client* client);
 
  private:
+  const uint32_t forks_before_ = forks_before();  // in a forked child another thread's lock may stay locked
   mutable std::shared_mutex mutex_;
   Engine* engine_;
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define NOINLINE __attribute__((noinline))
 
@@ -125,12 +126,31 @@ static NOINLINE void read_local() {
   sem_post(&turns[0]);
 }
 
+// What the C library reads for its caller.
+static pthread_mutex_t pause_mutex = PTHREAD_MUTEX_INITIALIZER;
+static timespec pause_time;
+static NOINLINE void set_pause(int round) {
+  wait_for_turn(0);
+  pthread_mutex_lock(&pause_mutex);
+  pause_time.tv_nsec = round + 1;
+  pthread_mutex_unlock(&pause_mutex);
+  sem_post(&turns[1]);
+}
+static NOINLINE void take_pause() {
+  wait_for_turn(1);
+  pthread_mutex_lock(&pause_mutex);
+  nanosleep(&pause_time, nullptr);
+  pthread_mutex_unlock(&pause_mutex);
+  sem_post(&turns[0]);
+}
+
 static void* first(void*) {
   for (int round = 0; round < kRounds; ++round) {
     library_writes(0, round);
     fill_block(round);
     clear_block();
     add_to_local(round);
+    set_pause(round);
     wait_for_turn(0);
     own_box();
     sem_post(&turns[0]);
@@ -143,6 +163,7 @@ static void* second(void*) {
     move_block();
     write_cleared();
     read_local();
+    take_pause();
     write_box(round + 1);
   }
   return nullptr;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "replay/enforce/burn.h"
 #include "replay/enforce/live_locks.h"
+#include "replay/enforce/thread_states.h"
 #include "replay/enforce/turns.h"
 
 namespace contrafact::replay {
@@ -322,7 +323,7 @@ class Run {
   // would have tested first is not in the trace. Returns at the end of the run. Looks are rare, for they take a core.
   void watch() {
     constexpr int64_t kLookNs = 5'000'000, kLookAgainNs = 500'000;
-    constexpr int kLooks = 4;  // that find nothing done: whoever was let go has had a core since
+    constexpr int kLooks = 4;  // that find nothing done
     uint64_t done_before = 0;
     for (int looks = 0; left_.load() > 0;) {
       sleep_ns(looks == 0 ? kLookNs : kLookAgainNs);
@@ -336,7 +337,7 @@ class Run {
       done_before = done;
       if (looks < kLooks) continue;
       looks = 0;
-      waits_left_ += let_one_go();
+      if (!others_can_run()) waits_left_ += let_one_go();  // some may wait for a core
     }
   }
 
