@@ -75,19 +75,24 @@ def load(programs, tasks, rounds):
 
 def estimate(programs, tasks, combinations, limit_s):
     trace, _ = generated_trace(programs, tasks)
-    threads = os.cpu_count()
+    threads, load = os.cpu_count(), os.getloadavg()[0]
     [words] = lines_of([programs / "estimate_bench", trace, str(combinations), str(threads), str(limit_s)])
     values = {name: int(value) for name, value in zip(words[::2], words[1::2])}
     spent_s = values["spent_ns"] / 1e9
     rate = values["estimated"] / spent_s
     whole = values["estimated"] + values["refused"] == combinations
     took = f"{spent_s:.1f} s" if whole else f"{combinations / rate:,.0f} s at this rate"
+    cpu_each_ms = values["cpu_ns"] / values["estimated"] / 1e6
+    at_best_s = combinations * cpu_each_ms / 1e3 / threads
     text = figures.paragraph(ESTIMATE_NOTE.format(threads=threads, limit_s=limit_s, **values))
     text += figures.markdown(["", "value"], [
         ["combinations estimated", f"{values['estimated']:,} of {combinations:,}"],
         ["combinations refused, for the program would wait for itself", f"{values['refused']:,}"],
         ["estimates per second", f"{rate:.1f}"],
         [f"{combinations:,} combinations", took],
+        ["load of the machine before", f"{load:.1f}"],
+        ["processor time for each", f"{cpu_each_ms:.1f} ms"],
+        [f"{combinations:,} combinations, if the threads had a core each", f"{at_best_s:.1f} s"],
         ["of these, estimated one by one", f"{values['alone']:,}"],
         ["the common order of all combinations, once", f"{values['compile_ns'] / 1e9:.2f} s"],
         ["the DAG, once", f"{values['create_ns'] / 1e9:.2f} s"],

@@ -38,7 +38,7 @@ struct Agent {
   std::atomic<int> stopping{0};  // the thread (gettid) that ends the recording
   std::atomic<bool> stopped{false};
   std::atomic<bool> restricted{false};  // a thread restricts its system calls: none of the program's makes any for us
-  bool orphaned = false;  // the drainer's: it ends the process, because nobody else is left to
+  bool orphaned = false;                // the drainer's: it ends the process, because nobody else is left to
 };
 extern Agent g_agent;
 

@@ -34,8 +34,8 @@ base::Result<Outcome> make(const analysis::SectionFacts& facts, const LockEstima
   if (!edits) return edits.error();
   const bool one = outcome.advices.ranked.size() == 1;
   outcome.estimate = one ? outcome.advices.ranked[0].estimate : outcome.advices.together_estimate;
-  base::Result<whatif::Simulation> simulation = whatif::simulate_sections(
-      input.trace, *edits, {.cores = input.cores, .build_trace = !input.output.empty()});
+  base::Result<whatif::Simulation> simulation =
+      whatif::simulate_sections(input.trace, *edits, {.cores = input.cores, .build_trace = !input.output.empty()});
   if (!simulation) return simulation.error();
   if (!simulation->stuck.empty()) {
     return base::Error{fmt::format("the simulated program hangs: {}", simulation->stuck.front().reason)};
@@ -68,8 +68,8 @@ nlohmann::ordered_json json_of(const LockEstimateInput& input, const analysis::S
   }
   document["effect"] = table::rows_json(lock_remedies_table(facts, outcome.advices, true));
   document["base_duration_ns"] = baseline.recorded_ns;
-  document["estimated_duration_ns"] = static_cast<int64_t>(
-      static_cast<double>(baseline.retimed_ns) * (1 - outcome.estimate.recorded_order));
+  document["estimated_duration_ns"] =
+      static_cast<int64_t>(static_cast<double>(baseline.retimed_ns) * (1 - outcome.estimate.recorded_order));
   document["simulated_base_ns"] = baseline.simulated_ns;
   document["simulated_duration_ns"] = outcome.simulation.duration_ns;
   document["verdict"] = verdict_of(outcome.estimate, baseline);

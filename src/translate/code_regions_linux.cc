@@ -91,10 +91,10 @@ bool CodeRegions::read() {
 }
 
 void CodeRegions::forget(uint64_t begin, uint64_t end) {
-  count_ = static_cast<size_t>(std::remove_if(regions_, regions_ + count_, [&](const Region& region) {
-                                 return region.begin < end && region.end > begin;
-                               }) -
-                               regions_);
+  count_ = static_cast<size_t>(
+      std::remove_if(regions_, regions_ + count_,
+                     [&](const Region& region) { return region.begin < end && region.end > begin; }) -
+      regions_);
 }
 
 const CodeRegions::Region* CodeRegions::find(uint64_t address) const {

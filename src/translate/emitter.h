@@ -63,7 +63,7 @@ class Emitter {
   void invert(Register what);
   void swap_bytes(Register what);                     // of 64 bits
   void zero_extend_byte(Register to, Register from);  // both below rsp
-  void read_clock();  // rdtsc: the lower half to rax, the upper one to rdx
+  void read_clock();                                  // rdtsc: the lower half to rax, the upper one to rdx
   void store_at_stack(int8_t displacement, Register from);
   void load_from_stack(Register to);
 

@@ -83,9 +83,9 @@ struct alignas(64) Thread {
   uint64_t xsave_mask;
   uint64_t signal_mask;  // the program's, while C++ works for it with all signals blocked
   class Translator* translator;
-  const ThreadState* state;         // in the thread's own memory
-  Thread *next, *previous;          // of the translator's threads
-  uint64_t log_top;  // of the empty log
+  const ThreadState* state;  // in the thread's own memory
+  Thread *next, *previous;   // of the translator's threads
+  uint64_t log_top;          // of the empty log
   uint64_t mapping_bytes;
   uint64_t mapping;
   uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown

@@ -41,7 +41,7 @@ struct Statistics {
   uint32_t blocks = 0;
   uint64_t code_bytes = 0;
   uint64_t removed_blocks = 0;
-  uint64_t clears = 0;  // how often the full cache was emptied
+  uint64_t clears = 0;           // how often the full cache was emptied
   uint64_t left[kReasons] = {};  // how often, by Reason
 };
 
