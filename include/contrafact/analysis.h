@@ -33,7 +33,7 @@ extern "C" {
  * and methods that were excluded while no profiled one was active below them. */
 #define CONTRAFACT_OUTSIDE 0u
 
-/* Strings are the host's and live as long as the analysis. */
+/* Strings are the host's and live as long as the analysis. UTF-8. */
 struct contrafact_method {
   const char* class_name; /* shop.api.Feed$Page */
   const char* name;       /* render, <init> */

@@ -59,6 +59,8 @@ struct Sets {
   bool translates = true;                // else sets are what the program tells, and never complete
   int64_t window_ns = 0, period_ns = 0;  // 0: always
   std::atomic<Counts*> counts{nullptr};  // of all threads that ever were
+  const int64_t clock_ns = base::monotonic_ns();
+  const uint64_t clock = __rdtsc();  // the processor's, then
 };
 constinit Sets* g_state = nullptr;
 
@@ -536,13 +538,15 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
   translate::Translator& translator = *g_state->translator;
   const int64_t begin_ns = thread.segment_begin_ns;
   if (time_ns - begin_ns < 2 * kPartNsMin) return;
-  const uint64_t begin = translator.segment_clock(), end = __rdtsc();
+  const uint64_t end = __rdtsc();
   const int64_t now_ns = base::monotonic_ns();
-  if (end <= begin || now_ns <= begin_ns) return;
-  const double ns_per_tick = static_cast<double>(now_ns - begin_ns) / static_cast<double>(end - begin);
+  if (end <= g_state->clock || now_ns <= begin_ns) return;
+  const double ns_per_tick =
+      static_cast<double>(now_ns - g_state->clock_ns) / static_cast<double>(end - g_state->clock);
   const auto ticks = [&](int64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick); };
+  const uint64_t begin = end - ticks(now_ns - begin_ns);
   const int64_t earliest_ns = std::max(t_local.last_event_ns, begin_ns);
-  for (size_t left = translator.cut_segment(end, ticks(kPartNsMin) + 1, begin + ticks(earliest_ns - begin_ns));
+  for (size_t left = translator.cut_segment(begin, end, ticks(kPartNsMin) + 1, begin + ticks(earliest_ns - begin_ns));
        left > 0; --left) {
     uint64_t clock = 0;
     bool overflown = false;

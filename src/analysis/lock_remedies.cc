@@ -6,6 +6,7 @@
 #include <optional>
 #include <ranges>
 #include <set>
+#include <string>
 
 #include "graph/lock_cells.h"
 
@@ -88,18 +89,19 @@ class Finder {
     return section(s).outcome == model::Outcome::normal && model::is_held(trace_.locks[section(s).lock.index()].kind);
   }
 
-  // It ends in a wait at a condition, or begins with the end of one: the wait needs the mutex.
-  bool is_around_wait(uint32_t s) const {
+  // It begins with the end of a wait at a condition, or ends in one: the wait needs the mutex.
+  bool follows_wait(uint32_t s) const {
     const uint32_t acquire = section(s).acquire.value;
-    if (acquire > 0 && trace_.kind[acquire - 1] == EventKind::sync_woken &&
-        trace_.time_ns[acquire - 1] == trace_.time_ns[acquire]) {
-      return true;
-    }
+    return acquire > 0 && trace_.kind[acquire - 1] == EventKind::sync_woken &&
+           trace_.time_ns[acquire - 1] == trace_.time_ns[acquire];
+  }
+  bool ends_in_wait(uint32_t s) const {
     if (!section(s).release.valid()) return false;
     const uint32_t after = section(s).release.value + 1;
     return after < trace_.event_count() && trace_.kind[after] == EventKind::sync_wait &&
            trace_.time_ns[after] == trace_.time_ns[after - 1];
   }
+  bool is_around_wait(uint32_t s) const { return follows_wait(s) || ends_in_wait(s); }
 
   template <typename Visit>
   void each_section(const std::vector<LockId>& locks, Visit visit) const {
@@ -122,12 +124,30 @@ class Finder {
     for (auto& [site, sections] : by_site) {
       std::sort(sections.begin(), sections.end());
       try_drop(sections);
-      try_shorten(sections);
     }
+    for (const auto& [function, sections] : by_function(by_site)) try_shorten(sections);
     try_readers(by_site);
     try_atomic(locks);
     try_split(locks);
     for (const LockId lock : locks) locks_[lock.index()].cells.reset();
+  }
+
+  // What one function does to its section may be asked for in two places: where it locks and, with a condition, where
+  // it waits. Without conditions each site is by itself.
+  SectionsOfSite by_function(const SectionsOfSite& by_site) const {
+    SectionsOfSite groups;
+    std::map<std::string, uint32_t> first_site;  // by function
+    for (const auto& [site, sections] : by_site) {
+      const model::ContextId context = facts_.sites.sites()[site].context;
+      const bool is_with_condition = locks_[section(sections[0]).lock.index()].with_condition;
+      uint32_t group = site;
+      if (is_with_condition && context.valid() && trace_.contexts[context.index()].method.valid()) {
+        const std::string function = trace_.method_label(trace_.contexts[context.index()].method);
+        group = first_site.try_emplace(function, site).first->second;
+      }
+      groups[group].insert(groups[group].end(), sections.begin(), sections.end());
+    }
+    return groups;
   }
 
   void find_contested(Lock& lock) {
@@ -215,7 +235,8 @@ class Finder {
   void try_shorten(const std::vector<uint32_t>& of_site) {
     std::vector<uint32_t> sections;
     for (const uint32_t s : of_site) {
-      if (is_known(s) && !is_around_wait(s) && !is_harmless(s) && hoisted(s).first + hoisted(s).second > 0) {
+      const bool needs_lock = is_known(s) && is_contested(section(s).lock, facts_.sets.of_section[s]);
+      if (needs_lock && hoisted(s).first + hoisted(s).second > 0) {
         sections.push_back(s);
       }
     }
@@ -238,8 +259,8 @@ class Finder {
       }
       return sum_ns;
     };
-    return {harmless_ns(facts_.sets.parts_of(facts_.sets.head[s])),
-            harmless_ns(std::views::reverse(facts_.sets.parts_of(facts_.sets.tail[s])))};
+    return {follows_wait(s) ? 0 : harmless_ns(facts_.sets.parts_of(facts_.sets.head[s])),
+            ends_in_wait(s) ? 0 : harmless_ns(std::views::reverse(facts_.sets.parts_of(facts_.sets.tail[s])))};
   }
 
   bool only_reads(uint32_t s) const {

@@ -171,6 +171,19 @@ TEST(LockRemedies, SectionsAroundAWaitAtAConditionStay) {
   }
 }
 
+// After a wait the end of a section may move out, before one its beginning; the wait keeps its mutex.
+TEST(LockRemedies, SectionsAroundAWaitAreShortenedOnItsOtherSide) {
+  const Scene scene({"x b w0", "y b w0"},
+                    "200 x lock_acquire l b\n205 x accesses none\n208 x accesses w0\n210 x accesses none\n"
+                    "210 x lock_release l\n210 x sync_wait v\n250 y sync_signal v\n251 x sync_woken v\n"
+                    "251 x lock_acquire l b\n255 x accesses none\n258 x accesses w0\n261 x accesses none\n"
+                    "261 x lock_release l\n");
+  const LockRemedy* shorter = scene.get(RemedyKind::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->head_ns, ElementsAre(5, 0));
+  EXPECT_THAT(shorter->tail_ns, ElementsAre(0, 3));
+}
+
 TEST(LockRemedies, DamagedTracesAreSurvived) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     const Trace trace = model::random_trace(seed, 500);

@@ -27,7 +27,8 @@ struct Facts {
 Facts facts_of(const Trace& trace, const ThreadUsage& usage) {
   Facts facts{trace, usage, headroom(trace, usage)};
   for (size_t i = 0; i < trace.event_count(); ++i) {
-    if (trace.kind[i] == EventKind::task_start) ++facts.tasks_run;
+    if (trace.kind[i] == EventKind::task_start && trace.tasks[trace.a[i]].kind != model::TaskKind::stage)
+      ++facts.tasks_run;
     if (trace.kind[i] == EventKind::task_spawn) ++facts.tasks_spawned;
     if (trace.kind[i] == EventKind::wait_begin) ++facts.waits;
   }
@@ -103,7 +104,8 @@ const std::vector<Entry>& entries() {
        }},
       {{"tasks_spawned", "tasks", "Tasks handed to a pool or a thread."},
        [](const Facts& f) { return double(f.tasks_spawned); }},
-      {{"tasks_run", "tasks", "Task bodies that began."}, [](const Facts& f) { return double(f.tasks_run); }},
+      {{"tasks_run", "tasks", "Task bodies that began, without stages."},
+       [](const Facts& f) { return double(f.tasks_run); }},
       {{"waits", "waits", "Times that a thread asked for a task's result."},
        [](const Facts& f) { return double(f.waits); }},
   };

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 
 namespace contrafact::analysis {
@@ -91,6 +92,7 @@ Classes classify(const Trace& trace, ClassKey key) {
       fresh.context = task.spawn_context;
       fresh.pool = task.pool;
       fresh.kind = task.kind;
+      fresh.workers = model::is_worker_run(trace, task);
       result.classes.push_back(fresh);
       continue;
     }
@@ -183,8 +185,9 @@ std::vector<TaskClass> task_classes(const Trace& trace, ClassKey key) {
     }
     finish_class(c, samples, off_cpu_ns, cpu_known);
   }
-  std::stable_sort(classes.begin(), classes.end(),
-                   [](const TaskClass& x, const TaskClass& y) { return x.duration.total_ns > y.duration.total_ns; });
+  std::stable_sort(classes.begin(), classes.end(), [](const TaskClass& x, const TaskClass& y) {
+    return x.workers != y.workers ? y.workers : x.duration.total_ns > y.duration.total_ns;
+  });
   return classes;
 }
 

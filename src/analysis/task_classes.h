@@ -19,6 +19,7 @@ struct TaskClass {
   model::ContextId context;                        // of the spawn; none if the class mixes several (ClassKey::body)
   model::PoolId pool;                              // none if it mixes several or has none
   model::TaskKind kind = model::TaskKind::future;  // of the first task
+  bool workers = false;                            // the first task is the whole run of a pool's worker
   uint64_t count = 0;
   uint64_t started = 0;
   uint64_t finished = 0;    // have an end
@@ -35,7 +36,7 @@ struct TaskClass {
   std::optional<double> cpu_share;  // known only where the kernel told when threads left their cores
 };
 
-// The classes, the longest total duration first.
+// The classes, the longest total duration first; but the runs of pools' workers, which hold other tasks, last.
 std::vector<TaskClass> task_classes(const model::Trace& trace, ClassKey key = ClassKey::body_and_context);
 
 }  // namespace contrafact::analysis

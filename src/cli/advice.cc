@@ -63,7 +63,7 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
                        table::duration_text(static_cast<double>(figures.duration_ns)));
   }
   if (slower(figures.mean_response_ns, base.mean_response_ns, whatif::slower_tasks_max(options.slower_max))) {
-    return fmt::format("slower tasks: {} -> {} from being handed out to the result",
+    return fmt::format("slower tasks: {} -> {} on average from being handed out to the result",
                        table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }
   if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {

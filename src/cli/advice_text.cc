@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +54,38 @@ class SharedLines {
   std::unordered_map<std::string, size_t> position_;
 };
 
+std::vector<std::string_view> steps_of(std::string_view path) {
+  constexpr std::string_view kBetween = "; ";
+  std::vector<std::string_view> steps;
+  while (true) {
+    const size_t end = path.find(kBetween);
+    steps.push_back(path.substr(0, end));
+    if (end == std::string_view::npos) return steps;
+    path.remove_prefix(end + kBetween.size());
+  }
+}
+
+// The steps from `first` on; all of them are in the JSON.
+std::string some_steps(const std::vector<std::string_view>& steps, size_t first) {
+  constexpr size_t kStepsMax = 5;
+  if (first >= steps.size()) return "nothing more";
+  const size_t last = std::min(first + kStepsMax, steps.size());
+  std::string text = fmt::format("{}", fmt::join(steps.begin() + static_cast<ptrdiff_t>(first),
+                                                 steps.begin() + static_cast<ptrdiff_t>(last), "; "));
+  if (last < steps.size()) text += fmt::format("; {} more", steps.size() - last);
+  return text;
+}
+
+// Two execution paths, from where they part.
+std::string branch_text(std::string_view path, std::string_view other_path) {
+  const std::vector<std::string_view> steps = steps_of(path), others = steps_of(other_path);
+  const auto [part, other_part] = std::mismatch(steps.begin(), steps.end(), others.begin(), others.end());
+  const auto same = static_cast<size_t>(part - steps.begin());
+  std::string text;
+  if (same > 0) text = fmt::format("after {} ({} step{}): ", steps[same - 1], same, same > 1 ? "s" : "");
+  return text + some_steps(steps, same) + "; the other tasks: " + some_steps(others, same);
+}
+
 // Warnings and conditions that the rows of the table have no room for.
 std::string details_text(const AdviceDocument& document, std::span<const size_t> indexes, bool unicode) {
   SharedLines lines;
@@ -61,7 +95,7 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
   for (size_t i : indexes) {
     const Advice& advice = document.advices.ranked[i];
     if (!advice.filtered.empty()) line(i, "note", advice.filtered + " by itself; for the combination only");
-    if (!advice.path.empty()) line(i, "branch to hoist", advice.path + "; the other tasks: " + advice.other_path);
+    if (!advice.path.empty()) line(i, "branch to hoist", branch_text(advice.path, advice.other_path));
     for (const analysis::Violation& violation : advice.violations) {
       line(i, violation.serious ? "warning" : "note", violation.message);
     }
@@ -76,12 +110,14 @@ std::string baseline_text(const AdviceDocument& document, bool unicode) {
   if (!document.advices.baseline) return "";
   const whatif::BaselineCheck& check = *document.advices.baseline;
   const Headline& headline = document.advices.headline;
+  const std::string measured = table::duration_text(static_cast<double>(check.recorded_ns));
+  const std::string all = table::duration_text(static_cast<double>(document.advices.base.duration_ns));
   return fmt::format("\nRead the {} figures first: {}.\n",
                      headline.model == model::Origin::simulated ? "simulated" : "estimated",
                      table::printable(headline.reason, unicode)) +
-         fmt::format("Self-check of the simulation: the unchanged run takes {} simulated, {} measured: {} off{}\n",
-                     table::duration_text(static_cast<double>(check.simulated_ns)),
-                     table::duration_text(static_cast<double>(check.recorded_ns)), table::percent_text(check.error),
+         fmt::format("Self-check of the simulation: the unchanged run takes {} simulated, {} measured{}: {} off{}\n",
+                     table::duration_text(static_cast<double>(check.simulated_ns)), measured,
+                     measured == all ? "" : " to the end of its last thread", table::percent_text(check.error),
                      check.trusted ? "" : "; do not rely on simulated figures");
 }
 
@@ -116,6 +152,19 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
   return out;
 }
 
+// What the strict limit on the duration leaves out.
+std::string slower_text(const AdviceDocument& document) {
+  const Combination& best = document.best;
+  if (!best.slower) return "";
+  const whatif::Figures &base = document.advices.base, &slower = *best.slower;
+  const double share = static_cast<double>(slower.duration_ns) / static_cast<double>(base.duration_ns) - 1;
+  return fmt::format(
+      "hint: for {} more time, {} changes together would take the peak to {} threads and the mean to {} (estimated): "
+      "--slower-max {}\n",
+      table::percent_text(share), best.slower_members, slower.peak_occupied, table::number_text(slower.mean_occupied),
+      table::number_text(100 * whatif::kSlightlySlower));
+}
+
 // The best combination: its members, each by itself, and what all of them change together.
 std::string best_text(const AdviceDocument& document, const Shown& shown, const table::TextStyle& style) {
   const Combination& best = document.best;
@@ -135,7 +184,7 @@ std::string best_text(const AdviceDocument& document, const Shown& shown, const 
     out += fmt::format("warning: the simulated program hangs: {}\n",
                        table::printable(best.simulated->stuck_why, style.unicode));
   }
-  return out;
+  return out + slower_text(document);
 }
 
 // What is not in the best combination: what is worth doing by itself, and how many more there are.

@@ -9,9 +9,11 @@
 #include "cli/installation.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
+#include "cli/lock_advice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
+#include "cli/replay_rows.h"
 #include "cli/schemas.h"
 #include "cli/tellable.h"
 
@@ -103,6 +105,39 @@ TEST(Jdk, RefusesWhatTheAgentDoesNotKnow) {
   base::Status other = check_supported({.home = "/j9", .version = "17", .feature = 17, .hotspot = false});
   ASSERT_FALSE(other.ok());
   EXPECT_THAT(other.error().message, HasSubstr("no HotSpot virtual machine"));
+}
+
+TEST(LockAdvice, AGainHasAVerdict) {
+  const auto verdict = [](double gain, double low, double high, double error, bool trusted = true) {
+    whatif::LockEstimate estimate{.recorded_order = 0.5, .simulated = true, .floor = {}};
+    estimate.free_order = gain;
+    estimate.free_order_low = low;
+    estimate.free_order_high = high;
+    return verdict_of(estimate, {.error = error, .trusted = trusted, .notes = {}});
+  };
+  EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.01), "a gain");
+  EXPECT_EQ(verdict(0.03, 0.03, 0.03, -0.04), "within its error");
+  EXPECT_EQ(verdict(0.03, 0.0, 0.05, 0.0), "within its error");  // its runs differ by more
+  EXPECT_EQ(verdict(-0.2, -0.21, -0.19, 0.01), "a loss");
+  EXPECT_EQ(verdict(0.0001, 0, 0, 0.04), "no gain");
+  EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.3, false), "baseline off");
+  EXPECT_EQ(verdict_of({.recorded_order = 0.5, .floor = {}}, {.trusted = true, .notes = {}}), "not simulated");
+}
+
+TEST(Replay, AVerdictSaysWhatDisturbsIt) {
+  const auto verdict = [](int64_t before_ns, int64_t after_ns, double foreign_share) {
+    const MethodRuns runs{.method = "m",
+                          .origin = "replayed",
+                          .before_ns = {before_ns, before_ns},
+                          .after_ns = {after_ns, after_ns},
+                          .impossible = "",
+                          .foreign_share = foreign_share};
+    return row_of(runs, 1000).verdict;
+  };
+  EXPECT_EQ(verdict(1000, 800, 0.01), "a gain");
+  EXPECT_EQ(verdict(1020, 1010, 0.01), "a gain smaller than its error");
+  EXPECT_EQ(verdict(1100, 800, 0.01), "a gain, baseline off");
+  EXPECT_EQ(verdict(1000, 800, 0.2), "a gain, disturbed");
 }
 
 TEST(Installation, FoundBesideTheExecutable) {

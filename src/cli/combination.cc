@@ -194,6 +194,8 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
     best.exhaustive = found.exhaustive;
     best.cut_short |= found.cut_short;
     search_options.visits_max -= std::min(search_options.visits_max, found.visits);
+    if (found.slower) best.slower = found.slower->figures;
+    if (found.slower) best.slower_members = found.slower->improvements.size();
     if (found.best.empty() || found.best.front().score >= score_max) return best;
     bool lost = false;
     const Found search{trace, estimator, simulator, advices, options, considered, found};

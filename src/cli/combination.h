@@ -15,6 +15,9 @@ struct Combination {
   uint64_t estimated = 0;   // combinations that were estimated
   bool exhaustive = false;  // all that do not exclude each other
   bool cut_short = false;   // the search ended with its budget
+  // What a slightly slower run would gain besides (whatif::kSlightlySlower), estimated only.
+  std::optional<whatif::Figures> slower;
+  size_t slower_members = 0;
 };
 
 // Considers what is ranked, and what gains nothing or fails a filter by itself: together with others it may pass (a

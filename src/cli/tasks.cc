@@ -53,7 +53,7 @@ Run declare(CLI::App& app) {
   app.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
       ->check(one_of({"body", "context", "both"}))
       ->capture_default_str();
-  app.add_option("--top", options->top, "classes to print, the longest total first")
+  app.add_option("--top", options->top, "classes to print, the longest total first, pools' workers last")
       ->check(whole_number(0))
       ->capture_default_str();
   app.add_flag("--json", options->json, "as JSON; every class");

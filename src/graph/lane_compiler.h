@@ -159,7 +159,7 @@ class LaneCompiler {
   bool stand(uint32_t body, uint32_t task);
   // The coordinator has spawned the very task that would host it, and some lanes ran that in its midst: those go on.
   void return_inlined(uint32_t body);
-  bool may_move_or_moves(uint32_t body) const;
+  bool may_still_coordinate(uint32_t body) const;
   void let_host_go(uint32_t body, uint32_t task);
   void let_hosts_go(uint32_t coordinator);
   bool wait(uint32_t body, const Vertex& vertex);
@@ -196,6 +196,7 @@ class LaneCompiler {
     return task.spawner_fork.loop == kNone ? actors_[task.spawner].occupied : task.spawner_fork.occupied;
   }
   bool too_many_loops() const;
+  void refuse_coordinators(uint16_t moves);
   void close_refused();
   void go_ahead(uint32_t body, uint32_t follower);
   bool far_enough(uint32_t body);
@@ -213,7 +214,7 @@ class LaneCompiler {
   LaneProgram program_;
   std::vector<Actor> actors_;
   std::vector<uint16_t> class_;
-  std::vector<bool> inlines_, continues_;  // by class
+  std::vector<bool> inlines_, continues_;  // by class: as some lanes place its tasks, that are not refused
   std::vector<bool> outermost_;
   std::vector<Value> available_, completed_, linked_;
   std::vector<uint32_t> coordinator_;  // by task: the only body that may wait for it as a coordinator

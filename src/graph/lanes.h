@@ -115,7 +115,8 @@ struct LaneProgram {
   size_t moves = 0;
   std::vector<std::vector<uint32_t>> class_moves;  // by class of tasks: the moves that place them; none in class 0
   std::vector<Placement> placements;               // by move
-  std::vector<bool> refused;                       // by class: has no place in the common order
+  std::vector<bool> refused;                       // by class: has no place in the common order ...
+  std::vector<bool> refused_coordinators;          // ... where its tasks are coordinators
   size_t changes_max = 0;                          // of occupied threads, in one lane
   int64_t begin_ns = 0, end_ns = 0;                // of the trace
   int64_t answered = 0;                            // outermost tasks with a response time

@@ -69,6 +69,7 @@ void LaneCompiler::classify(std::span<const Move> moves) {
   }
   too_many_classes_ = program_.class_moves.size() > UINT16_MAX;  // their numbers have wrapped
   program_.refused.assign(program_.class_moves.size(), false);
+  program_.refused_coordinators.assign(program_.class_moves.size(), false);
   inlines_.assign(program_.class_moves.size(), false);
   continues_.assign(program_.class_moves.size(), false);
   for (size_t i = 0; i < program_.class_moves.size(); ++i) {

@@ -1,7 +1,7 @@
 // Where nothing can go on, the variants' needs contradict each other: bodies wait for each other in a circle that no
 // variant has by itself. One of its threads forks, and goes on as far as the next of the circle needs: a thread that
-// some lanes would run a task on, or host a coordinator. If there are too many forks, a class of tasks does not move at
-// all: no lane that moves them is exact.
+// some lanes would run a task on, or host a coordinator. If there are too many forks, a class of tasks has no
+// coordinators, or does not move at all: no lane that makes or moves them is exact.
 #include <algorithm>
 
 #include "graph/lane_compiler.h"
@@ -165,7 +165,7 @@ bool LaneCompiler::refuse(uint32_t body) {
   }
   if (actor.hold != Hold::coordinator) return false;
   const uint32_t task = actor.held_by, coordinator = coordinator_[task];
-  program_.refused[class_[coordinator]] = true;
+  refuse_coordinators(class_[coordinator]);
   if (std::exchange(stander_[task], kNone) == body)
     let_host_go(body, task);
   else
@@ -174,11 +174,17 @@ bool LaneCompiler::refuse(uint32_t body) {
   return true;
 }
 
+void LaneCompiler::refuse_coordinators(uint16_t moves) {
+  program_.refused_coordinators[moves] = true;
+  continues_[moves] = false;
+  if (!inlines_[moves]) program_.refused[moves] = true;
+}
+
 // Nobody needs the loops of coordinators that no exact lane makes: others may be open instead.
 void LaneCompiler::close_refused() {
   std::vector<uint32_t> closed;
   for (const auto& [task, fork] : host_forks_) {
-    if (program_.refused[class_[coordinator_[task]]]) closed.push_back(task);
+    if (!continues_[class_[coordinator_[task]]]) closed.push_back(task);
   }
   std::sort(closed.begin(), closed.end());
   for (uint32_t task : closed) {

@@ -186,7 +186,7 @@ bool LaneCompiler::complete(uint32_t body, const Vertex& vertex) {
 
 bool LaneCompiler::stand(uint32_t body, uint32_t task) {
   const uint32_t coordinator = coordinator_[task];
-  if (coordinator == kNone || coordinator == body || !may_move_or_moves(coordinator)) return false;
+  if (coordinator == kNone || coordinator == body || !may_still_coordinate(coordinator)) return false;
   if (coordinator == actors_[body].spawner) return_inlined(body);
   stander_[task] = body;
   hold(body, Hold::coordinator, task);
@@ -205,8 +205,8 @@ void LaneCompiler::return_inlined(uint32_t body) {
   free_spawner(body);
 }
 
-bool LaneCompiler::may_move_or_moves(uint32_t body) const {
-  return may_move(body) && (actors_[body].slot == kNone || may_coordinate(body));
+bool LaneCompiler::may_still_coordinate(uint32_t body) const {
+  return may_move(body) && continues_[class_[body]] && (actors_[body].slot == kNone || may_coordinate(body));
 }
 
 void LaneCompiler::let_hosts_go(uint32_t coordinator) {

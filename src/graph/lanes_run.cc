@@ -45,10 +45,13 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
       for (uint32_t move : program_.class_moves[i]) {
         if (!chosen[move]) continue;
         const bool continues = program_.placements[move] == Placement::continuation;
+        if (program_.refused[i] || (continues && program_.refused_coordinators[i])) {
+          refused_.lane[lane] = kAll;
+          continue;
+        }
         (continues ? continued_ : inlined_)[i].lane[lane] = kAll;
         any_moved_[i] = 1;
         any_continued_[i] |= continues;
-        if (program_.refused[i]) refused_.lane[lane] = kAll;
       }
     }
     for (uint32_t move : sets[lane]) chosen[move] = 0;

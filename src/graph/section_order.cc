@@ -1,6 +1,7 @@
 #include "graph/section_order.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/lock_cells.h"
 
@@ -205,7 +206,7 @@ SectionOrder recorded_order(const Trace& trace, std::span<const CriticalSection>
       if (!is_ordered(trace, sections[s])) continue;
       std::vector<uint32_t> before;
       if (!sections[s].shared && !readers.empty()) {
-        before = std::move(readers);
+        before = std::exchange(readers, {});
       } else if (writer != UINT32_MAX) {
         before = {writer};
       }

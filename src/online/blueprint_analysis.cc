@@ -123,7 +123,7 @@ class Blueprint {
   const std::unique_ptr<SharedCounts> shared_;  // where nothing is gathered
 };
 
-// A string of JSON; the JVM's names are modified UTF-8, of which only what JSON forbids is escaped.
+// A string of JSON, of UTF-8.
 std::string quoted(const char* text) {
   std::string out = "\"";
   for (; *text; ++text) {

@@ -52,6 +52,11 @@ class StableArray {
   std::atomic<uint32_t> size_{0};
 };
 
+// A name of the JVM's, which writes a character beyond U+FFFF as two surrogates of three bytes each, and U+0000 as two
+// bytes, in UTF-8. A surrogate without its other half becomes U+FFFD.
+std::string utf8_of_modified(std::string_view name);
+
+// In the tables, names are UTF-8.
 struct MethodName {
   std::string class_name;  // with dots
   std::string name;
@@ -63,7 +68,7 @@ struct MethodName {
 class MethodNames {
  public:
   // The id of this class, name and descriptor, a new one if it is new: classes of one name in several loaders share
-  // theirs. None if there are too many.
+  // theirs. Names as the JVM has them. None if there are too many.
   MethodId add(MethodName method);
   const MethodName* find(MethodId id) const;
   uint32_t size() const { return methods_.size(); }
@@ -89,7 +94,7 @@ struct ClassInfo {
 
 class ClassTable {
  public:
-  // A new id, whatever the name. None if there are too many.
+  // A new id, whatever the name, which is as the JVM has it. None if there are too many.
   ClassId add(ClassInfo info);
   const ClassInfo* find(ClassId id) const;
 

@@ -77,6 +77,20 @@ TEST(MethodNames, OneIdForOneName) {
   EXPECT_EQ(names.find(MethodId(3)), nullptr);
 }
 
+TEST(MethodNames, AreUtf8) {
+  EXPECT_EQ(utf8_of_modified("plain \u00e9\uD7FF"), "plain \u00e9\uD7FF");
+  EXPECT_EQ(utf8_of_modified("a\xED\xA0\xB5\xED\xB2\x9C.b"), "a\U0001D49C.b");
+  EXPECT_EQ(utf8_of_modified("\xED\xAF\xBF\xED\xBF\xBF"), "\U0010FFFF");
+  EXPECT_EQ(utf8_of_modified("\xED\xA0\xB5x\xED\xB2\x9C"), "\uFFFDx\uFFFD");
+  EXPECT_EQ(utf8_of_modified("\xED\xA0\xB5\xED\xA0\xB5\xED\xB2\x9C"), "\uFFFD\U0001D49C");
+  EXPECT_EQ(utf8_of_modified("\xC0\x80z"), std::string("\0z", 2));
+  EXPECT_EQ(utf8_of_modified("cut \xED\xA0"), "cut \xED\xA0");
+  MethodNames names;
+  const MethodId id = names.add({"C", "\xED\xA0\xB5\xED\xB2\x9C", "()V", "", 0});
+  EXPECT_EQ(names.add({"C", "\xED\xA0\xB5\xED\xB2\x9C", "()V", "", 0}), id);
+  EXPECT_EQ(names.find(id)->name, "\U0001D49C");
+}
+
 TEST(Names, AreReadWhileOthersAreAdded) {
   ClassTable classes;
   std::thread adding([&] {

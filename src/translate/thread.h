@@ -93,7 +93,6 @@ struct alignas(64) Thread {
   bool system_call_runs;            // it may have been executed, and its effect was not noted yet
   long system_call[7];              // number and arguments of the one that runs
   uint64_t log_end;                 // below it is what the segment does not have yet
-  uint64_t segment_clock;           // when the segment began
   Cut cuts[kCutsMax];               // of the segment that ended, the newest first
   size_t cut_count;
   Segment segment;

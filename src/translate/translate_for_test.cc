@@ -12,6 +12,7 @@ namespace {
 
 thread_local Gathered* t_gathered = nullptr;
 thread_local uint64_t t_ticks_min = 0;  // 0: in one part
+thread_local uint64_t t_begin_clock = 0;
 
 uint64_t* return_slot(void* frame) {
   return static_cast<uint64_t*>(frame) + 1;
@@ -23,6 +24,7 @@ OWNERS void begin_translated() {
   if (!translator.is_attached()) translator.attach(0, 0);
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left on another way, the last time
   translator.begin_segment(reinterpret_cast<uint64_t>(slot + 1));
+  t_begin_clock = __rdtsc();
   *slot = translator.enter(*slot);
 }
 
@@ -33,7 +35,7 @@ OWNERS void end_translated() {
   if (stayed) t_thread.mode = Mode::native;
   t_gathered->left = stayed || t_thread.left != Reason::none ? t_thread.left : Reason::not_resumed;
   if (t_ticks_min > 0) {
-    for (size_t left = test_translator().cut_segment(__rdtsc(), t_ticks_min, 0); left > 0; --left) {
+    for (size_t left = test_translator().cut_segment(t_begin_clock, __rdtsc(), t_ticks_min, 0); left > 0; --left) {
       uint64_t clock = 0;
       const auto part = test_translator().next_part(stack_pointer, &clock, &t_gathered->overflown);
       t_gathered->parts.emplace_back(part.begin(), part.end());

@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <cstring>
@@ -296,16 +295,16 @@ void Translator::begin_segment(uint64_t stack_pointer) {
   t_thread.left = Reason::none;
   thread.segment_begin_sp = stack_pointer;
   t_thread.minus_frame = -stack_pointer;
-  thread.segment_clock = __rdtsc();
   thread.segment.begin();
 }
 
 namespace {
 
 // From the newest point to the oldest; both ends of a stretch of `ticks_min` are cuts. False: too many.
-bool find_cuts(Thread& thread, uint64_t log, uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
+bool find_cuts(Thread& thread, uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest) {
+  uint64_t log = t_thread.log;
   const auto is_far = [&](uint64_t earlier, uint64_t later) { return later > earlier && later - earlier >= ticks_min; };
-  Cut last{0, clock};
+  Cut last{0, end};
   bool has_last = true;  // the segment's end needs none
   thread.cut_count = 0;
   const auto add = [&](const Cut& cut) {
@@ -323,7 +322,7 @@ bool find_cuts(Thread& thread, uint64_t log, uint64_t clock, uint64_t ticks_min,
     last = point;
     has_last = is_cut;
   }
-  return has_last || !is_far(thread.segment_clock, last.clock) || add(last);
+  return has_last || !is_far(begin, last.clock) || add(last);
 }
 
 void hide_own_stack(Thread& thread, uint64_t stack_pointer) {
@@ -334,9 +333,9 @@ void hide_own_stack(Thread& thread, uint64_t stack_pointer) {
 
 }  // namespace
 
-size_t Translator::cut_segment(uint64_t clock, uint64_t ticks_min, uint64_t earliest) {
+size_t Translator::cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest) {
   Thread& thread = *t_thread.thread;
-  while (!find_cuts(thread, t_thread.log, clock, ticks_min, earliest)) ticks_min *= 2;
+  while (!find_cuts(thread, begin, end, ticks_min, earliest)) ticks_min *= 2;
   return thread.cut_count;
 }
 

@@ -75,14 +75,13 @@ class Translator {
   void begin_segment(uint64_t stack_pointer);
   // One in whose place the next begins: as if at the same stack pointer.
   void continue_segment() { begin_segment(t_thread.thread->segment_begin_sp); }
-  // The segment in parts. Cuts lie where the function that began it, or a caller of that, calls another one or gets
-  // back from it: at calls and returns `ticks_min` or more of the processor's clock apart, not before `earliest`, and
-  // no more than kCutsMax. Returns how many there are; then next_part(), called so often, tells what was accessed up to
-  // each, the oldest first, and end_segment() the rest. What was added by hand, or came before the log was full, and
-  // all before that is of the first part.
-  size_t cut_segment(uint64_t clock, uint64_t ticks_min, uint64_t earliest);
+  // The segment in parts; `begin` and `end` are its times, by the processor's clock. Cuts lie where the function that
+  // began it, or a caller of that, calls another one or gets back from it: at calls and returns `ticks_min` or more
+  // apart, not before `earliest`, and no more than kCutsMax. Returns how many there are; then next_part(), called so
+  // often, tells what was accessed up to each, the oldest first, and end_segment() the rest. What was added by hand, or
+  // came before the log was full, and all before that is of the first part.
+  size_t cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest);
   std::span<const Access> next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown);
-  uint64_t segment_clock() const { return t_thread.thread->segment_clock; }
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
   // Where to return to instead of `return_address`. REQUIRES: attached, mode native or the function that was called.
   uint64_t enter(uint64_t return_address);

@@ -15,16 +15,25 @@ using model::CriticalSection;
 using model::EventKind;
 using model::Trace;
 
-// It ends in a wait at a condition, or begins with the end of one.
-bool is_around_wait(const Trace& trace, const CriticalSection& section) {
+// It begins with the end of a wait at a condition.
+bool follows_wait(const Trace& trace, const CriticalSection& section) {
   const uint32_t acquire = section.acquire.value;
+  return acquire > 0 && trace.kind[acquire - 1] == EventKind::sync_woken &&
+         trace.time_ns[acquire - 1] == trace.time_ns[acquire];
+}
+// It ends in one.
+bool ends_in_wait(const Trace& trace, const CriticalSection& section) {
   const uint32_t release = section.release.value;
-  if (acquire > 0 && trace.kind[acquire - 1] == EventKind::sync_woken &&
-      trace.time_ns[acquire - 1] == trace.time_ns[acquire]) {
-    return true;
-  }
   return section.release.valid() && release + 1 < trace.event_count() &&
          trace.kind[release + 1] == EventKind::sync_wait && trace.time_ns[release + 1] == trace.time_ns[release];
+}
+
+// What moves out on the other side leaves the wait its mutex.
+bool takes_mutex_from_wait(const Trace& trace, const CriticalSection& section, const LockImprovement& change,
+                           size_t i) {
+  const bool shortens = change.optimisation == LockOptimisation::shorten_section;
+  return (follows_wait(trace, section) && !(shortens && change.head_ns[i] == 0)) ||
+         (ends_in_wait(trace, section) && !(shortens && change.tail_ns[i] == 0));
 }
 
 std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const LockImprovement& change,
@@ -36,13 +45,15 @@ std::string_view fault(const Trace& trace, std::span<const CriticalSection> sect
       (change.head_ns.size() != count || change.tail_ns.size() != count)) {
     return "a section has no length";
   }
-  for (const uint32_t s : change.sections) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t s = change.sections[i];
     if (s >= sections.size()) return "a section does not exist";
     if (sections[s].outcome != model::Outcome::normal || !model::is_held(trace.locks[sections[s].lock.index()].kind)) {
       return "a section was never held";
     }
     if (edits[s].mode == SectionEdit::Mode::none) return "a section has no lock any more";
-    if (is_around_wait(trace, sections[s])) return "a section is part of a wait at a condition, which needs its mutex";
+    if (takes_mutex_from_wait(trace, sections[s], change, i))
+      return "a section is part of a wait at a condition, which needs its mutex";
   }
   return "";
 }

@@ -16,6 +16,8 @@ namespace {
 
 using Set = std::vector<uint32_t>;  // sorted
 
+constexpr double kWorthMention = 0.01;  // of the score: less is not worth a slower run
+
 struct Scored {
   std::optional<Combination> combination;  // nothing: cannot be estimated ...
   std::string reason;                      // ... because of this
@@ -311,6 +313,18 @@ class Search {
     });
     std::stable_partition(all.begin(), all.end(), [&](const Combination* x) { return x->improvements == lean_; });
     for (size_t i = 0; i < all.size() && i < options_.keep; ++i) result_.best.push_back(*all[i]);
+    note_slower();
+  }
+
+  void note_slower() {
+    if (!options_.filters) return;
+    double enough = (result_.best.empty() ? 1 : result_.best.front().score) - kWorthMention;
+    for (const auto& [set, scored] : known_) {
+      if (scored.passes || !scored.combination || scored.combination->score >= enough) continue;
+      if (!passes_filters(scored.combination->figures, estimator_.base(), kSlightlySlower)) continue;
+      result_.slower = scored.combination;
+      enough = scored.combination->score;
+    }
   }
 
   const Estimator& estimator_;

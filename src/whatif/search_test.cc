@@ -208,6 +208,32 @@ pool p thread_pool 2
   EXPECT_FALSE(passes_filters(result.singles[0].estimate->figures, estimator.base()));
 }
 
+// A task of 0.3 % of the run, beside which main sleeps as long: inlined, the run needs one thread instead of two.
+TEST(Search, NamesWhatASlightlySlowerRunWouldGain) {
+  const Trace trace = *model::parse_text(R"(thread main
+thread w1
+pool p thread_pool 1
+0 main thread_begin
+1000 main task_spawn t1 - p
+1000 w1 task_start t1
+1010 main block_begin sleep -
+1300 main block_end sleep
+1300 w1 task_end t1
+1300 main wait_begin t1
+1300 main wait_end t1
+100000 main thread_end
+)");
+  const Estimator estimator = *Estimator::create(trace);
+  const SearchResult strict = search(estimator, one_each(1));
+  EXPECT_TRUE(strict.best.empty());
+  ASSERT_TRUE(strict.slower.has_value());
+  EXPECT_EQ(strict.slower->figures.duration_ns, 100'290);  // less the 10 that handing it out cost
+  EXPECT_EQ(strict.slower->figures.peak_occupied, 1u);
+  const SearchResult lax = search(estimator, one_each(1), {.slower_max = kSlightlySlower});
+  ASSERT_EQ(lax.best.size(), 1u);
+  EXPECT_FALSE(lax.slower.has_value());
+}
+
 TEST(Score, IsTheWeightedMeanOfRatios) {
   Figures base, half;
   base.duration_ns = 100;
