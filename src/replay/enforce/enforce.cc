@@ -426,8 +426,9 @@ base::Result<ReplayResult> enforce(const std::string& path, Strategy strategy) {
   if (!schedule) return base::Error{path + ": " + schedule.error().message};
   result.read_ns = read_ns - begin_ns;
   result.decode_ns = base::monotonic_ns() - read_ns;
-  // Left behind with the process: threads that the run does not wait for may still use it.
-  auto* run = new Run(*std::move(schedule), strategy);
+  // Kept as long as the process lives: threads that the run does not wait for may still use it.
+  static std::vector<Run*>& kept = *new std::vector<Run*>;
+  Run* run = kept.emplace_back(new Run(*std::move(schedule), strategy));
   if (base::Status status = run->run(result); !status) return status.error();
   return result;
 }
