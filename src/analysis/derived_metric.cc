@@ -65,7 +65,7 @@ base::Result<DerivedMetric> DerivedMetric::compile(const std::string& expression
     if (e.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
       return base::Error{fail("unknown name \"" + e.GetToken() + "\"", at).message + "; metrics are " + joined(names)};
     }
-    const std::string what = e.GetMsg();  // most end in " at position N", counted from 0
+    const std::string& what = e.GetMsg();  // most end in " at position N", counted from 0
     return fail(what.substr(0, what.find(" at position")), at);
   }
   state->names = std::move(names);

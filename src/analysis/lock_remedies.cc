@@ -117,7 +117,8 @@ class Finder {
     each_section(locks, [&](uint32_t s) { by_site[facts_.site_of[s]].push_back(s); });
     lone_sites_.clear();
     for (const auto& [site, sections] : by_site) {
-      const auto same = [&](uint32_t s) { return section(s).thread == section(sections[0]).thread; };
+      const model::ThreadId thread = section(sections[0]).thread;
+      const auto same = [this, thread](uint32_t s) { return section(s).thread == thread; };
       if (std::ranges::all_of(sections, same)) lone_sites_.insert(site);
     }
     for (const LockId lock : locks) find_contested(locks_[lock.index()]);

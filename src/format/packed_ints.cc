@@ -90,11 +90,10 @@ template <typename Int>
 void PackedInts::pack(std::span<const Int> numbers) {
   make_room(numbers.size());
   count_ = numbers.size();
-  const auto [low, first_second, first_third, first_tail] =
-      std::array{plane_[0].get(), plane_[1].get(), plane_[2].get(), plane_[3].get()};
-  uint8_t* second = first_second;
-  uint8_t* third = first_third;
-  uint8_t* tail = first_tail;
+  uint8_t* const low = plane_[0].get();
+  uint8_t* second = plane_[1].get();
+  uint8_t* third = plane_[2].get();
+  uint8_t* tail = plane_[3].get();
   const auto one = [&](size_t i) -> uint32_t {
     const Int v = numbers[i];
     const uint32_t code = (v > 0xff) + (v > 0xffff) + (v > 0xffffff);
@@ -123,8 +122,8 @@ void PackedInts::pack(std::span<const Int> numbers) {
   uint32_t codes = 0;
   for (size_t k = 0; i < numbers.size(); ++i, ++k) codes |= one(i) << (2 * k);
   if (count_ % 4 != 0) *control = static_cast<uint8_t>(codes);
-  used_ = {count_, static_cast<size_t>(second - first_second), static_cast<size_t>(third - first_third),
-           static_cast<size_t>(tail - first_tail)};
+  used_ = {count_, static_cast<size_t>(second - plane_[1].get()), static_cast<size_t>(third - plane_[2].get()),
+           static_cast<size_t>(tail - plane_[3].get())};
 }
 template void PackedInts::pack(std::span<const uint32_t>);
 template void PackedInts::pack(std::span<const uint64_t>);
