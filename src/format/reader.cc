@@ -125,6 +125,9 @@ class BlockDecoder {
         return visit_rows<LockRow>(block, [&](auto rows) { visitor_.on_locks(LockId(first), rows); });
       case BlockType::access_sets:
         return visit_access_sets(block);
+      case BlockType::access_log:
+        if (!visitor_.wants_access_chunks()) return true;
+        return visit_rows<AccessChunk>(block, [&](auto rows) { visitor_.on_access_chunks(rows); });
       case BlockType::events: {
         const EventBlock* events = events_.decode(block.payload, block.header.count);
         if (events) visitor_.on_events(*events);

@@ -1,6 +1,7 @@
 // The bytes of table rows. docs/format.md draws them; an optional id is stored plus one, 0 for none.
 #pragma once
 
+#include "format/access_log.h"
 #include "format/access_set.h"
 #include "format/bytes.h"
 #include "format/event.h"
@@ -64,6 +65,17 @@ inline void put_row(std::vector<uint8_t>& out, const AccessSetRow& row) {
   }
 }
 
+inline void put_row(std::vector<uint8_t>& out, const AccessChunk& row) {
+  put_varint(out, row.thread);
+  put_varint(out, static_cast<uint64_t>(row.gap));
+  put_varint(out, zigzag(row.begin_ns));
+  put_varint(out, static_cast<uint64_t>(row.end_ns - row.begin_ns));
+  put_varint(out, row.lost);
+  put_varint(out, row.accesses);
+  put_varint(out, row.bytes.size());
+  out.insert(out.end(), row.bytes.begin(), row.bytes.end());
+}
+
 // False if the bytes are no such row.
 inline bool get_row(ByteReader& in, std::string_view& row) {
   row = in.text();
@@ -112,6 +124,19 @@ inline bool get_row(ByteReader& in, LockRow& row) {
   row.address = in.varint();
   row.name = get_id<StringId>(in);
   return in.ok() && kind <= static_cast<uint64_t>(LockKind::once);
+}
+// Its bytes are those of the block, and are looked at when they are decoded.
+inline bool get_row(ByteReader& in, AccessChunk& row) {
+  row.thread = in.varint32();
+  const uint64_t gap = in.varint();
+  row.gap = static_cast<SetGap>(gap);
+  row.begin_ns = unzigzag(in.varint());
+  const uint64_t duration_ns = in.varint();
+  row.end_ns = static_cast<int64_t>(static_cast<uint64_t>(row.begin_ns) + duration_ns);
+  row.lost = in.varint();
+  row.accesses = in.varint32();
+  row.bytes = in.bytes(in.varint());
+  return in.ok() && gap <= static_cast<uint64_t>(kSetGapLast) && row.end_ns >= row.begin_ns;
 }
 // The row's ranges are appended to `ranges`, whose growth moves them: the caller sets the span when all are read.
 inline bool get_row(ByteReader& in, AccessSetRow& row, std::vector<AccessRange>& ranges) {

@@ -116,6 +116,10 @@ base::Status Writer::add_access_sets(std::span<const AccessSetRow> rows) {
   return add_rows(BlockType::access_sets, access_sets_, rows);
 }
 
+base::Status Writer::add_access_chunks(std::span<const AccessChunk> chunks) {
+  return add_rows(BlockType::access_log, access_chunks_, chunks);
+}
+
 base::Status Writer::add_fact(std::string_view key, std::string_view value) {
   if (!status_.ok()) return status_;
   rows_.clear();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/access_log.h"
 #include "format/access_set.h"
 #include "format/event.h"
 #include "format/event_block.h"
@@ -50,6 +51,8 @@ class Writer {
   base::Status add_locks(std::span<const LockRow> rows);
   // REQUIRES: each is canonical and has at most kAccessRangesMax ranges.
   base::Status add_access_sets(std::span<const AccessSetRow> rows);
+  // Each has at most kAccessChunkBytesMax bytes.
+  base::Status add_access_chunks(std::span<const AccessChunk> chunks);
   // Writes the encoder's events as one block, and clears it. Nothing happens if it is empty.
   base::Status add_events(EventEncoder& encoder);
   // The trailer. Nothing may follow.
@@ -75,7 +78,7 @@ class Writer {
   uint64_t bytes_written_ = 0;
   uint64_t events_written_ = 0;
   uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0, addresses_ = 0, locks_ = 0,
-           access_sets_ = 0;
+           access_sets_ = 0, access_chunks_ = 0;
   bool finished_ = false;
 };
 

@@ -69,6 +69,8 @@ struct ThreadRoom {
 // recording get room, so that finish() seldom has to move anything.
 class Collector : public format::Visitor {
  public:
+  explicit Collector(const LoadOptions& options) : options_(options) {}
+
   void on_fact(std::string_view key, std::string_view value) override {
     if (key == "origin") {
       trace_.origin = named(kOriginNames, value).value_or(Origin::measured);
@@ -114,6 +116,12 @@ class Collector : public format::Visitor {
       sets.push_back({row.gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
     }
     put(trace_.access_sets, first.value, sets);
+  }
+  bool wants_access_chunks() const override { return true; }
+  void on_access_chunks(std::span<const format::AccessChunk> chunks) override {
+    for (const format::AccessChunk& chunk : chunks) {
+      trace_.access_log.add(chunk, options_.access_log && chunk.thread < trace_.threads.size());
+    }
   }
   void on_trailer(const format::Trailer& trailer) override {
     trace_.loss.events_dropped = std::max(trace_.loss.events_dropped, trailer.events_dropped);
@@ -387,6 +395,7 @@ class Collector : public format::Visitor {
     std::copy(sorted.begin(), sorted.end(), column.begin() + range.begin);
   }
 
+  const LoadOptions options_;
   Trace trace_;
   FileParts file_;  // until number_tasks, row_of is 1 for the ids that occur, else 0
   std::vector<std::string> notes_;
@@ -405,8 +414,8 @@ bool looks_like_text(const std::vector<uint8_t>& bytes) {
          });
 }
 
-base::Result<Trace> load_binary(format::Reader file) {
-  Collector collector;
+base::Result<Trace> load_binary(format::Reader file, const LoadOptions& options) {
+  Collector collector(options);
   format::ReadLoss loss;
   {
     const format::Reader reader = std::move(file);  // its bytes go before the columns are finished
@@ -417,7 +426,7 @@ base::Result<Trace> load_binary(format::Reader file) {
 
 }  // namespace
 
-base::Result<Trace> load_any(const std::string& path) {
+base::Result<Trace> load_any(const std::string& path, const LoadOptions& options) {
   base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
   if (!bytes) return bytes.error();
   const bool named_text = path.size() > 4 && path.compare(path.size() - 4, 4, ".txt") == 0;
@@ -430,7 +439,7 @@ base::Result<Trace> load_any(const std::string& path) {
   }
   base::Result<format::Reader> reader = format::Reader::from_bytes(*std::move(bytes), path);
   if (!reader) return reader.error();
-  base::Result<Trace> trace = load_binary(*std::move(reader));
+  base::Result<Trace> trace = load_binary(*std::move(reader), options);
   if (!trace) return base::Error{path + ": " + trace.error().message};
   return trace;
 }

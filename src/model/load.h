@@ -8,8 +8,12 @@
 
 namespace contrafact::model {
 
+struct LoadOptions {
+  bool access_log = false;  // its chunks too, which may be many times what all else is
+};
+
 // Picks the text form for names that end in .txt and for files that do not begin as the binary form does.
 // A damaged or cut-off file loads, with what is missing in Trace::loss. Errors name the path.
-base::Result<Trace> load_any(const std::string& path);
+base::Result<Trace> load_any(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace contrafact::model

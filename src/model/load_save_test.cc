@@ -62,6 +62,9 @@ lock l1 mutex "queue"
 access_set s1 complete 0x1000+8:r 0x1008+4:wcm
 access_set s2 complete
 access_set s3 system_call 0x2000+65536:rw
+access_log main 1 5 complete 0 0x1000+8:r 0x7ffc00001000+4:wcm 0x1000+16:rw
+access_log w1 2 9 signal 12
+access_log main 5 6 complete 0 0x2000+1:w
 0 main lock_acquire l1 c1
 5 main accesses s1
 6 main lock_release l1 c1
@@ -94,15 +97,20 @@ TEST_F(LoadSave, ABinaryFileHoldsTheWholeTrace) {
   EXPECT_EQ(print_text(*loaded), print_text(*trace));
 }
 
-TEST_F(LoadSave, AccessSetsSurviveTheFileAndTheText) {
+TEST_F(LoadSave, AccessesSurviveTheFileAndTheText) {
   base::Result<Trace> trace = parse_text(kNativeProgram);
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   EXPECT_EQ(print_text(*trace), kNativeProgram);
   const std::string file = path("a.cft");
   ASSERT_TRUE(save(*trace, file).ok());
-  base::Result<Trace> loaded = load_any(file);
+  base::Result<Trace> loaded = load_any(file, {.access_log = true});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(print_text(*loaded), kNativeProgram);
+  loaded = load_any(file);  // counted, not kept
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->access_log.accesses, 4u);
+  EXPECT_EQ(loaded->access_log.lost, 12u);
+  EXPECT_TRUE(loaded->access_log.chunks.empty());
 }
 
 TEST_F(LoadSave, AnAccessSetThatIsNoRowBecomesNone) {

@@ -50,6 +50,17 @@ class Saver {
     in_parts(std::span(trace_.locks), kRows, [&](auto rows) { ok(writer_.add_locks(rows)); });
     write_access_sets();
     in_parts(std::span(trace_.threads), kRows, [&](auto rows) { ok(writer_.add_threads(rows)); });
+    write_access_log();
+  }
+
+  void write_access_log() {
+    const AccessLog& log = trace_.access_log;
+    for (const AccessLog::Chunk& chunk : log.chunks) {
+      const auto bytes = std::span(log.bytes).subspan(chunk.bytes_begin, chunk.bytes_end - chunk.bytes_begin);
+      access_chunks_.push_back(
+          {chunk.thread.value, chunk.gap, chunk.begin_ns, chunk.end_ns, chunk.lost, chunk.accesses, bytes});
+    }
+    ok(writer_.add_access_chunks(access_chunks_));
   }
 
   void write_access_sets() {
@@ -116,6 +127,7 @@ class Saver {
   const Trace& trace_;
   format::Writer& writer_;
   format::EventEncoder encoder_;
+  std::vector<format::AccessChunk> access_chunks_;
 };
 
 }  // namespace

@@ -135,6 +135,7 @@ class Parser {
     if (what == "pool") return parse_pool(words);
     if (what == "lock") return parse_lock(words);
     if (what == "access_set") return parse_access_set(words);
+    if (what == "access_log") return parse_access_log(words);
     if (what == "method") return parse_method(words);
     if (what == "context") return parse_context(words);
     if (what == "cpu") return parse_cpu(words);
@@ -217,6 +218,30 @@ class Parser {
       ranges.push_back(*range);
     }
     return declare(access_sets_, words[1], builder_.add_access_set(*gap, std::move(ranges)).value);
+  }
+
+  base::Status parse_access_log(const Words& words) {
+    if (words.size() < 6) return error("access_log needs a thread, two times, a gap and how many accesses were lost");
+    const base::Result<uint32_t> thread = look_up(threads_, "thread", words[1]);
+    if (!thread) return thread.error();
+    if (*thread == UINT32_MAX) return error("an access_log is of a thread");
+    const auto begin_ns = number<int64_t>(words[2]), end_ns = number<int64_t>(words[3]);
+    const std::optional<format::SetGap> gap = named(kSetGapNames, words[4]);
+    const auto lost = number<uint64_t>(words[5]);
+    if (!begin_ns || !end_ns || *end_ns < *begin_ns || !gap || !lost)
+      return error("an access_log's times, gap or number of lost accesses is none");
+    format::AccessEncoder encoder;
+    std::vector<uint8_t> bytes((words.size() - 6) * format::AccessEncoder::kBytesMax);
+    uint8_t* out = bytes.data();
+    for (size_t i = 6; i < words.size(); ++i) {
+      const std::optional<AccessRange> access = access_range(words[i]);
+      if (!access || !is_sound(*access)) return error(fmt::format("\"{}\" is no BEGIN+BYTES:FLAGS", words[i]));
+      out = encoder.put(out, *access);
+    }
+    bytes.resize(static_cast<size_t>(out - bytes.data()));
+    builder_.add_access_chunk(
+        {*thread, *gap, *begin_ns, *end_ns, *lost, static_cast<uint32_t>(words.size() - 6), bytes});
+    return {};
   }
 
   base::Status parse_method(const Words& words) {
@@ -344,8 +369,8 @@ class Parser {
 }  // namespace
 
 bool begins_as_text_trace(std::string_view text) {
-  constexpr std::string_view kRows[] = {"origin", "fact",  "thread", "pool", "method", "context",
-                                        "cpu",    "pause", "loss",   "note", "lock",   "access_set"};
+  constexpr std::string_view kRows[] = {"origin", "fact", "thread", "pool", "method",     "context",   "cpu",
+                                        "pause",  "loss", "note",   "lock", "access_set", "access_log"};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

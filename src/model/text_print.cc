@@ -38,6 +38,7 @@ class Printer {
     print_tables();
     print_locks();
     print_access_sets();
+    print_access_log();
     print_beside();
     print_events();
     return std::move(out_);
@@ -95,13 +96,25 @@ class Printer {
   void print_access_sets() {
     for (uint32_t i = 0; i < trace_.access_sets.size(); ++i) {
       std::string ranges;
-      for (const AccessRange& range : trace_.ranges_of(AccessSetId(i))) {
-        fmt::format_to(std::back_inserter(ranges), " {:#x}+{}:", range.begin, range.length_bytes);
-        for (size_t bit = 0; bit < kAccessLetters.size(); ++bit) {
-          if (range.flags >> bit & 1) ranges += kAccessLetters[bit];
-        }
-      }
+      for (const AccessRange& range : trace_.ranges_of(AccessSetId(i))) add_range(ranges, range);
       line("access_set s{} {}{}", i + 1, kSetGapNames[trace_.access_sets[i].gap], ranges);
+    }
+  }
+
+  static void add_range(std::string& text, const AccessRange& range) {
+    fmt::format_to(std::back_inserter(text), " {:#x}+{}:", range.begin, range.length_bytes);
+    for (size_t bit = 0; bit < kAccessLetters.size(); ++bit) {
+      if (range.flags >> bit & 1) text += kAccessLetters[bit];
+    }
+  }
+
+  void print_access_log() {
+    for (const AccessLog::Chunk& chunk : trace_.access_log.chunks) {
+      std::string accesses;
+      format::AccessDecoder log = trace_.access_log.decode(chunk);
+      for (format::LoggedAccess access; log.next(access);) add_range(accesses, access);
+      line("access_log {} {} {} {} {}{}", threads_[chunk.thread.index()], chunk.begin_ns, chunk.end_ns,
+           kSetGapNames[chunk.gap], chunk.lost, accesses);
     }
   }
 

@@ -9,6 +9,7 @@
 //   lock l1 mutex "queue"                       lock KEY KIND ["NAME"]    its address is its number in the file
 //   access_set s1 complete 4096+8:rwc 0x20+1:r  access_set KEY GAP [BEGIN+BYTES:FLAGS...]  r read, w wrote, c changed,
 //                                               m commutative; addresses decimal or 0x...
+//   access_log main 10 20 complete 0 0x20+8:r   access_log THREAD BEGIN_NS END_NS GAP LOST [BEGIN+BYTES:FLAGS...]
 //   pause 10 20                                 pause BEGIN_NS END_NS
 //   cpu main 10 20 preempted                    cpu THREAD OUT_NS IN_NS preempted|blocked
 //   loss 12                                     events dropped

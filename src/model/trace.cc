@@ -6,6 +6,18 @@
 
 namespace contrafact::model {
 
+void AccessLog::add(const format::AccessChunk& chunk, bool keep) {
+  accesses += chunk.accesses;
+  lost += chunk.lost;
+  encoded_bytes += chunk.bytes.size();
+  if (!keep) return;
+  Chunk row{ThreadId(chunk.thread), chunk.gap, chunk.accesses, chunk.lost, chunk.begin_ns, chunk.end_ns};
+  row.bytes_begin = bytes.size();
+  bytes.insert(bytes.end(), chunk.bytes.begin(), chunk.bytes.end());
+  row.bytes_end = bytes.size();
+  chunks.push_back(row);
+}
+
 ThreadId Trace::thread_of(EventIndex event) const {
   auto after = std::upper_bound(thread_ranges.begin(), thread_ranges.end(), event.value,
                                 [](uint32_t position, const EventRange& range) { return position < range.begin; });

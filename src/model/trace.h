@@ -21,6 +21,7 @@
 
 #include "base/column.h"
 #include "base/result.h"
+#include "format/access_log.h"
 #include "format/access_set.h"
 #include "format/event.h"
 
@@ -106,6 +107,31 @@ struct AccessSet {
   uint32_t ranges_end = 0;
 };
 
+// What threads accessed, every access in its thread's order (format/access_log.h). The counts are always there, the
+// chunks only if loading was asked for them.
+struct AccessLog {
+  struct Chunk {
+    ThreadId thread;
+    format::SetGap gap = format::SetGap::complete;  // why accesses may be missing since the thread's chunk before
+    uint32_t accesses = 0;
+    uint64_t lost = 0;
+    int64_t begin_ns = 0;
+    int64_t end_ns = 0;
+    uint64_t bytes_begin = 0;
+    uint64_t bytes_end = 0;
+  };
+  uint64_t accesses = 0;
+  uint64_t lost = 0;           // logged, and dropped for want of room
+  uint64_t encoded_bytes = 0;  // before compression
+  std::vector<Chunk> chunks;   // of each thread in its order
+  std::vector<uint8_t> bytes;
+  // Counts and, if asked to, keeps it.
+  void add(const format::AccessChunk& chunk, bool keep);
+  format::AccessDecoder decode(const Chunk& chunk) const {
+    return format::AccessDecoder(std::span(bytes).subspan(chunk.bytes_begin, chunk.bytes_end - chunk.bytes_begin));
+  }
+};
+
 // Facts of the run: "jvm.version", "command", "cores", "clock", "probe.cost_ns", ...; docs/format.md lists the keys.
 struct Fact {
   std::string key;
@@ -136,6 +162,7 @@ struct Trace {
   std::vector<format::MethodAddressRow> method_addresses;  // of native methods whose names are not found yet
   std::vector<AccessSet> access_sets;
   std::vector<AccessRange> access_ranges;
+  AccessLog access_log;
   std::vector<std::string> strings;
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
   std::vector<Pause> pauses;

@@ -31,6 +31,10 @@ LockId TraceBuilder::add_lock(std::string_view name, format::LockKind kind) {
   return LockId(static_cast<uint32_t>(trace_.locks.size() - 1));
 }
 
+void TraceBuilder::add_access_chunk(const format::AccessChunk& chunk) {
+  trace_.access_log.add(chunk, true);
+}
+
 AccessSetId TraceBuilder::add_access_set(format::SetGap gap, std::vector<AccessRange> ranges) {
   format::make_canonical(ranges);
   const auto begin = static_cast<uint32_t>(trace_.access_ranges.size());

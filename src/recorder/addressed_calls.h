@@ -8,6 +8,7 @@
 //          `accesses` has 4 words and no operands of the schema's: the set's hash, 2; its SetGap; how many
 //          kAccessRangeCalls, which stand just before it, are its ranges, or kAccessesKnown for a set that the client
 //          has sent before. kAccessRangeCall has 4 words and no time: an AccessRange's begin, 2, length and flags.
+//          kAccessLogCall has 4 words and no time: 16 bytes of the client's access log (access_log.h).
 //          kFramesCall has 4 words, two return addresses, and no time: callers of the CONTEXT of the client's next
 //          addressed event, innermost first; a zero ends the stack.
 #pragma once
@@ -25,8 +26,10 @@ inline constexpr uint16_t kAccessRangeCall = kAddressedCall + 0xfe;
 inline constexpr uint32_t kAccessRangeWords = 4;
 inline constexpr uint32_t kAccessesWords = 4;
 inline constexpr uint32_t kAccessesKnown = UINT32_MAX;
+inline constexpr uint16_t kAccessLogCall = kAddressedCall + 0xfd;
+inline constexpr uint32_t kAccessLogWords = 4;
 inline constexpr uint32_t kAddressedWordsMax = 4;
-static_assert(format::kEventKinds < 0xfe);
+static_assert(format::kEventKinds < 0xfd);
 
 constexpr uint16_t addressed_call(format::EventKind kind) {
   return static_cast<uint16_t>(kAddressedCall + static_cast<uint16_t>(kind));

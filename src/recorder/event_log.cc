@@ -27,6 +27,7 @@ void EventLog::take(deferred::Batch& batch) {
     append_gap(batch);
     addresses_.forget_frames(batch.stream);  // theirs was among the lost
     access_sets_.forget(batch.stream);
+    access_log_.forget(batch.stream);
   }
   append_calls(batch);
 }
@@ -89,6 +90,12 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
     batch.cursor[kOperandColumn] += kAccessRangeWords;
     return true;
   }
+  if (id == kAccessLogCall) {
+    access_log_.add(batch.stream, words);
+    batch.cursor[kOperandColumn] += kAccessLogWords;
+    if (access_log_.is_heavy()) write_rows();
+    return true;
+  }
   const uint16_t kind_id = id - kAddressedCall;
   if (kind_id >= format::kEventKinds) {
     ++calls_unknown_;
@@ -131,6 +138,7 @@ void EventLog::end_pass() {
   append_cpu_switches(false);
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
+  if (!access_log_.is_empty()) write_rows();
 }
 
 // Each block costs about 60 bytes beside its events, so a few events are kept back for a while: with the interval
@@ -180,6 +188,7 @@ void EventLog::write_rows() {
   check(writer_->add_threads(rows_.threads));
   check(writer_->add_locks(rows_.locks));
   check(writer_->add_access_sets(access_sets_.take_new()));
+  check(writer_->add_access_chunks(access_log_.take_new()));
   for (const auto& [key, value] : rows_.facts) check(writer_->add_fact(key, value));
 }
 

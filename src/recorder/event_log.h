@@ -17,6 +17,7 @@
 
 #include "deferred/batch.h"
 #include "format/writer.h"
+#include "recorder/access_log.h"
 #include "recorder/access_set_table.h"
 #include "recorder/address_table.h"
 #include "recorder/addressed_calls.h"
@@ -68,6 +69,7 @@ class EventLog : public deferred::Consumer {
   Tables& tables_;
   AddressTable& addresses_;
   AccessSetTable access_sets_;
+  AccessLogTable access_log_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;

@@ -4,7 +4,7 @@
 //
 //   fact KEY VALUE | string ID TEXT | method ID CLASS NAME FILE LINE | context ID PARENT METHOD LINE | pool ID NAME
 //   KIND CORE MAX thread ID NAME KIND DAEMON OS_TID JAVA_TID | event THREAD TIME_NS KIND OPERANDS... | loss ... |
-//   trailer REASON EVENTS DROPPED
+//   access THREAD ADDRESS BYTES FLAGS | trailer REASON EVENTS DROPPED
 //
 // Fields are separated by tabs; an id of none is "-".
 #include <cstdio>
@@ -60,6 +60,18 @@ class Printer : public Visitor {
     size_t extra = 0;
     for (const EventRun& run : block.runs) {
       for (uint32_t i = run.begin; i < run.end; ++i) print_event(block, run.thread, i, extra);
+    }
+  }
+  bool wants_access_chunks() const override { return true; }
+  void on_access_chunks(std::span<const AccessChunk> chunks) override {
+    for (const AccessChunk& chunk : chunks) {
+      if (chunk.gap != SetGap::complete)
+        std::printf("loss\tthread %u has a gap before %ld\n", chunk.thread, static_cast<long>(chunk.end_ns));
+      AccessDecoder log(chunk.bytes);
+      for (LoggedAccess access; log.next(access);) {
+        std::printf("access\t%u\t%#lx\t%u\t%u\n", chunk.thread, static_cast<unsigned long>(access.begin),
+                    access.length_bytes, access.flags);
+      }
     }
   }
   void on_trailer(const Trailer& trailer) override {
