@@ -4,6 +4,7 @@ nanoseconds of an uncontended lock and unlock."""
 
 import argparse
 import filecmp
+import json
 import pathlib
 import random
 import subprocess
@@ -40,6 +41,29 @@ def print_set_costs(options, record, folder):
         print(f"critical section, {way}: {section:.1f} ns empty; each read in it {read:.2f}, write {write:.2f}, call {call:.2f}")
 
 
+def print_trace_rates(options, record, folder):
+    """The paper's table 2: what complete and selective recording write, of the same run."""
+    generate(folder / "small", 1)
+    command = ["sh", "-c", f"exec pbzip2 -p2 -b1 -c {folder / 'small'} > {folder / 'small.bz2'}"]
+    plain_s = min(timed(command)[0] for _ in range(options.runs))
+    expected = (folder / "small.bz2").read_bytes()
+    print(f"pbzip2 -p2 -b1, 1 MiB: {plain_s:.3f} s plain; bytes of trace, and a second of the program's plain time")
+    for way, option in (("selective, locks", []), ("selective, with sets", ["--sets"]), ("complete", ["--accesses"])):
+        trace = folder / "rate.cft"
+        seconds = timed(record + [trace, *option, "--", *command])[0]
+        if (folder / "small.bz2").read_bytes() != expected:
+            sys.exit(f"pbzip2's output differs when it is recorded: {way}")
+        info = json.loads(timed([record[0], "info", "--json", trace])[1].stdout)
+        run_s = info["duration_ns"] / 1e9
+        accesses = info.get("accesses")
+        what = ""
+        if accesses:
+            what = (f"; {accesses['count']} accesses, {accesses['lost']} lost, {accesses['count'] / run_s / 1e6:.1f} million/s, "
+                    f"{info['file_bytes'] / accesses['count']:.2f} bytes each")
+        print(f"  {way}: {info['file_bytes']} bytes, {info['file_bytes'] / run_s / 1e6:.3f} MB/s recorded, "
+              f"{info['file_bytes'] / plain_s / 1e6:.3f} MB/s of plain time; {run_s / plain_s:.1f} times{what}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
@@ -71,6 +95,7 @@ def main():
             plain_ns.append(float(timed([cost])[1].stdout))
             recorded_ns.append(float(timed(record + [folder / "l.cft", "--", cost])[1].stdout))
         print_set_costs(options, record, folder)
+        print_trace_rates(options, record, folder)
         print(f"uncontended lock and unlock: {min(plain_ns):.1f} ns plain, {min(recorded_ns):.1f} ns recorded")
 
 

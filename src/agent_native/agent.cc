@@ -176,6 +176,7 @@ void end_recording(const char* reason) {
   const int self = static_cast<int>(syscall(SYS_gettid));
   int nobody = 0;
   if (g_agent.stopping.compare_exchange_strong(nobody, self)) {
+    flush_sets();
     leave_current();
     write_sets_facts(*g_agent.shared->recorder);
     end_sets();

@@ -37,6 +37,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "children") return parse_flag(value, options.children);
   if (key == "cpu_switches") return parse_flag(value, options.cpu_switches);
   if (key == "sets") return parse_sets(options, value);
+  if (key == "accesses") return options.accesses = parse_sets(options, value);
   if (key == "sets_translate") return parse_flag(value, options.sets_translate);
   if (key == "process") return parse_number(value, options.process);
   return false;
@@ -63,9 +64,10 @@ std::string print_options(const Options& options) {
       "output=" + base::percent_encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
   if (options.children) text += ",children=1";
   if (!options.cpu_switches) text += ",cpu_switches=0";
-  if (options.sets && options.sets_period_ns == 0) text += ",sets=always";
+  const std::string which = options.accesses ? ",accesses=" : ",sets=";
+  if (options.sets && options.sets_period_ns == 0) text += which + "always";
   if (options.sets && options.sets_period_ns != 0) {
-    text += ",sets=" + std::to_string(options.sets_window_ns) + "/" + std::to_string(options.sets_period_ns);
+    text += which + std::to_string(options.sets_window_ns) + "/" + std::to_string(options.sets_period_ns);
   }
   if (!options.sets_translate) text += ",sets_translate=0";
   if (options.process != 0) text += ",process=" + std::to_string(options.process);

@@ -19,7 +19,8 @@ struct Options {
   bool cpu_switches = true;
   bool sets = false;           // gather the read and write sets of critical sections
   bool sets_translate = true;  // by translation; else only what the program tells of itself
-  int64_t sets_window_ns = 0;  // of those that begin in the first sets_window_ns of each sets_period_ns; 0: of all
+  bool accesses = false;       // log every access of every thread, with `sets`
+  int64_t sets_window_ns = 0;  // of what begins in the first sets_window_ns of each sets_period_ns; 0: of all
   int64_t sets_period_ns = 0;
   int32_t process = 0;  // the recorded process that goes on through exec; 0: this is the first
 };

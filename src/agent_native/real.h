@@ -126,15 +126,16 @@ using clock_id = ::clockid_t;
   X(pause, int, ())                                                                   \
   X(syscall, long, (long, long, long, long, long, long, long))
 
-#define CONTRAFACT_REAL_PROCESS(X)                                     \
-  X(sigaction, int, (int, const struct sigaction*, struct sigaction*)) \
-  X(signal, sighandler_t, (int, sighandler_t))                         \
-  X(sysv_signal, sighandler_t, (int, sighandler_t))                    \
-  X(dlclose, int, (void*))                                             \
-  X(prctl, int, (int, long, long, long, long))                         \
-  X(_exit, void, (int))                                                \
-  X(execve, int, (const char*, char* const*, char* const*))            \
-  X(execvpe, int, (const char*, char* const*, char* const*))           \
+#define CONTRAFACT_REAL_PROCESS(X)                                                                                  \
+  X(sigaction, int, (int, const struct sigaction*, struct sigaction*))                                              \
+  X(signal, sighandler_t, (int, sighandler_t))                                                                      \
+  X(sysv_signal, sighandler_t, (int, sighandler_t))                                                                 \
+  X(__libc_start_main, int, (int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*)) \
+  X(dlclose, int, (void*))                                                                                          \
+  X(prctl, int, (int, long, long, long, long))                                                                      \
+  X(_exit, void, (int))                                                                                             \
+  X(execve, int, (const char*, char* const*, char* const*))                                                         \
+  X(execvpe, int, (const char*, char* const*, char* const*))                                                        \
   X(fexecve, int, (int, char* const*, char* const*))
 
 struct Real {

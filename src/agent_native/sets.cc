@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "agent_native/access_log.h"
 #include "agent_native/agent.h"
 #include "agent_native/recording.h"
 #include "agent_native/signal_handlers.h"
@@ -56,9 +57,11 @@ struct Counts {
 
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
-  bool translates = true;                // else sets are what the program tells, and never complete
-  int64_t window_ns = 0, period_ns = 0;  // 0: always
+  bool translates = true;  // else sets are what the program tells, and never complete
+  TimeWindow window;
   std::atomic<Counts*> counts{nullptr};  // of all threads that ever were
+  bool all_accesses = false;
+  AccessTotals accesses;
   const int64_t clock_ns = base::monotonic_ns();
   const uint64_t clock = __rdtsc();  // the processor's, then
 };
@@ -84,6 +87,7 @@ struct SetsThread {
   int64_t segment_begin_ns = 0;
   SetsCall* call = nullptr;
   recorder::AccessSetCache sent;
+  std::unique_ptr<AccessLog> log;  // null: only critical sections are of interest
 
   void take(uint64_t lock) {
     if (held_count < kHeldMax) {
@@ -102,6 +106,7 @@ struct SetsThread {
   }
   bool holds_only(uint64_t lock) const { return held_count == 1 && held_unlisted == 0 && held[0] == lock; }
   bool holds_any() const { return held_count + held_unlisted > 0; }
+  bool is_watched() const { return observing || log; }
 };
 
 namespace {
@@ -113,40 +118,11 @@ bool is_held(uint64_t lock_word) {
   return kind == LockKind::mutex || kind == LockKind::rwlock || kind == LockKind::spinlock;
 }
 
-SetGap gap_of(Reason reason) {
-  switch (reason) {
-    case Reason::none:
-      return SetGap::complete;
-    case Reason::unsupported:
-    case Reason::gather:
-      return SetGap::unsupported;
-    case Reason::system_call:
-    case Reason::unknown_effect:
-      return SetGap::system_call;
-    case Reason::signal:
-      return SetGap::signal;
-    case Reason::not_resumed:
-      return SetGap::left;
-    case Reason::overflow:
-      return SetGap::overflow;
-    case Reason::generated_code:
-    case Reason::cache_full:
-    case Reason::long_section:
-    case Reason::disabled:
-      return SetGap::not_observed;
-  }
-  return SetGap::not_observed;
-}
-
 const char* name_of(Reason reason) {
-  constexpr const char* kNames[translate::kReasons] = {"none",        "generated_code", "unsupported",    "cache_full",
-                                                       "system_call", "signal",         "long_section",   "not_resumed",
-                                                       "disabled",    "gather",         "unknown_effect", "overflow"};
+  constexpr const char* kNames[translate::kReasons] = {
+      "none",        "generated_code", "unsupported", "cache_full",     "system_call", "signal",    "long_section",
+      "not_resumed", "disabled",       "gather",      "unknown_effect", "overflow",    "not_wanted"};
   return kNames[static_cast<size_t>(reason)];
-}
-
-bool is_window_open(int64_t now_ns) {
-  return g_state->period_ns == 0 || now_ns % g_state->period_ns < g_state->window_ns;
 }
 
 // The allocator's functions that read or write the program's own memory.
@@ -276,6 +252,33 @@ void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
 
 }  // namespace
 
+SetGap gap_of(Reason reason) {
+  switch (reason) {
+    case Reason::none:
+      return SetGap::complete;
+    case Reason::unsupported:
+    case Reason::gather:
+      return SetGap::unsupported;
+    case Reason::system_call:
+    case Reason::unknown_effect:
+      return SetGap::system_call;
+    case Reason::signal:
+      return SetGap::signal;
+    case Reason::not_resumed:
+      return SetGap::left;
+    case Reason::overflow:
+      return SetGap::overflow;
+    case Reason::generated_code:
+    case Reason::cache_full:
+    case Reason::long_section:
+    case Reason::disabled:
+      return SetGap::not_observed;
+    case Reason::not_wanted:
+      return SetGap::outside_window;
+  }
+  return SetGap::not_observed;
+}
+
 base::Status begin_sets(const Options& options) {
   auto created = translate::Translator::create({.translates = options.sets_translate});
   const bool tells_itself = dlsym(RTLD_DEFAULT, "__tsan_func_entry") != nullptr;
@@ -287,8 +290,8 @@ base::Status begin_sets(const Options& options) {
   g_state->translates = created.ok() && options.sets_translate;
   if (!created) created = translate::Translator::create({.translates = false});
   g_state->translator = std::move(*created);
-  g_state->window_ns = options.sets_window_ns;
-  g_state->period_ns = options.sets_period_ns;
+  g_state->window = {options.sets_window_ns, options.sets_period_ns};
+  g_state->all_accesses = options.accesses;
   dl_iterate_phdr(add_own_code, g_state->translator.get());
   add_allocator(*g_state->translator);
   wrap_signal_handlers(*g_state->translator);
@@ -323,8 +326,8 @@ void begin_sets_in_child() {
   auto* child = new Sets;
   child->translator = std::move(*translator);
   child->translates = g_state->translates;
-  child->window_ns = g_state->window_ns;
-  child->period_ns = g_state->period_ns;
+  child->window = g_state->window;
+  child->all_accesses = g_state->all_accesses;
   g_state = child;
   wrap_signal_handlers(*child->translator);
   g_sets.store(true, std::memory_order_release);
@@ -362,7 +365,11 @@ void write_sets_facts(recorder::Recorder& recorder) {
     if (i == 0 || segments[i] > 0) fact(std::string("segments.") + kGapNames[i], segments[i]);
   }
   fact("segments.incomplete", incomplete);
-  if (g_state->period_ns != 0) fact("sections.outside_window", outside);
+  if (g_state->window.period_ns != 0) fact("sections.outside_window", outside);
+  if (g_state->all_accesses) {
+    recorder.add_fact("accesses.count", std::to_string(g_state->accesses.accesses.load(std::memory_order_relaxed)));
+    recorder.add_fact("accesses.lost", std::to_string(g_state->accesses.lost.load(std::memory_order_relaxed)));
+  }
   const bool compiler = g_instrumented.load(std::memory_order_relaxed), translation = g_state->translates;
   recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
   fact("blocks", statistics.blocks);
@@ -374,17 +381,24 @@ void write_sets_facts(recorder::Recorder& recorder) {
   }
 }
 
-void attach_sets() {
+void attach_sets(Client* client, bool from_its_beginning) {
   if (!sets_are_on() || t_sets) return;
   auto* thread = new SetsThread;
   thread->counts = take_counts();
   if (!g_state->translator->is_disabled()) find_own_stack(*thread);  // asks the kernel
+  if (g_state->all_accesses && g_state->translator->attach(thread->stack_begin, thread->stack_end)) {
+    thread->log = std::make_unique<AccessLog>(client, g_state->window, g_state->accesses);
+    thread->log->begin(base::monotonic_ns());
+    if (!from_its_beginning) thread->log->missed(SetGap::not_observed);
+    g_state->translator->stream_to(thread->log.get());
+  }
   t_sets = thread;
 }
 
 void detach_sets() {
   SetsThread* thread = t_sets;
   if (!thread) return;
+  flush_sets();
   t_sets = nullptr;
   t_thread.is_outside = 0;
   t_thread.mode = Mode::native;
@@ -393,10 +407,46 @@ void detach_sets() {
   delete thread;
 }
 
+uint64_t sets_enter(uint64_t function) {
+  const SetsThread* thread = t_sets;
+  if (!thread || !thread->log) return function;
+  const Inside inside;
+  if (!thread->log->is_wanted()) {
+    thread->log->missed(SetGap::outside_window);
+    return function;
+  }
+  thread->log->begin(base::monotonic_ns());
+  const uint64_t code = g_state->translator->enter(function);
+  t_thread.is_outside = t_thread.mode != Mode::in_cache;
+  return code;
+}
+
+void sets_returned() {
+  if (!t_sets || t_thread.mode != Mode::calling) return;
+  flush_sets();
+  t_thread.mode = Mode::native;
+}
+
+void flush_sets() {
+  if (!t_sets || !t_sets->log) return;
+  const Inside inside;
+  g_state->translator->flush();
+}
+
 void sets_interrupted() {
   SetsThread* thread = t_sets;
-  if (thread && thread->observing) thread->tainted = true;
   if (t_thread.mode == Mode::gate) t_thread.mode = Mode::gate_interrupted;
+  if (!thread) return;
+  if (thread->observing) thread->tainted = true;
+  if (thread->log) thread->log->missed(SetGap::signal);
+}
+
+// Before the library's function runs: what came until now, and how.
+void SetsCall::log_until_now(SetsThread& thread) const {
+  if (!thread.log || from_ == From::foreign) return;
+  const Inside inside;
+  g_state->translator->flush();
+  if (from_ == From::native) thread.log->missed(SetGap::not_observed);
 }
 
 void SetsCall::begin(uint64_t* slot) {
@@ -434,9 +484,21 @@ void SetsCall::begin(uint64_t* slot) {
     case Mode::in_cache:
     case Mode::slow:
       from_ = From::foreign;
-      break;
+      return;
   }
+  log_until_now(*thread);
 }
+
+namespace {
+
+bool wants_all(SetsThread& thread) {
+  if (!thread.log) return false;
+  if (thread.log->is_wanted()) return true;
+  thread.log->missed(SetGap::outside_window);
+  return false;
+}
+
+}  // namespace
 
 void SetsCall::end() {
   SetsThread* thread = t_sets;
@@ -447,9 +509,16 @@ void SetsCall::end() {
     thread->tainted = true;
     return;
   }
+  const bool in_section = thread->observing && thread->holds_any();
+  if (thread->log) {
+    const Inside inside;
+    thread->log->begin(base::monotonic_ns());
+  }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
-  if (!thread->observing || !thread->holds_any() || t_thread.mode != Mode::native) return;
-  if (t_thread.left != Reason::long_section && t_thread.left != Reason::overflow) {
+  if (t_thread.mode != Mode::native) return;
+  const bool all = wants_all(*thread);
+  if (!in_section && !all) return;
+  if (all || (t_thread.left != Reason::long_section && t_thread.left != Reason::overflow)) {
     volatile uint64_t* slot = slot_;
     *slot = g_state->translator->enter(*slot);
   }
@@ -458,23 +527,27 @@ void SetsCall::end() {
 
 void SetsCall::note(const long* call, long result) const {
   const SetsThread* thread = t_sets;
-  if (thread && thread->observing && from_ != From::foreign) g_state->translator->note_system_call(call, result);
+  if (!thread || !thread->is_watched() || from_ == From::foreign) return;
+  const Inside inside;
+  g_state->translator->note_system_call(call, result);
 }
 
 void SetsCall::note_unobserved() const {
   const SetsThread* thread = t_sets;
-  if (thread && thread->observing && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
+  if (thread && thread->is_watched() && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
 }
 
 void SetsCall::note_read(const void* begin, size_t bytes) const {
   const SetsThread* thread = t_sets;
-  if (!thread || !thread->observing || from_ == From::foreign) return;
+  if (!thread || !thread->is_watched() || from_ == From::foreign) return;
+  const Inside inside;
   g_state->translator->note(begin, bytes, translate::kAccessRead);
 }
 
 void SetsCall::note_written(const void* begin, size_t bytes) const {
   const SetsThread* thread = t_sets;
-  if (!thread || !thread->observing || from_ == From::foreign) return;
+  if (!thread || !thread->is_watched() || from_ == From::foreign) return;
+  const Inside inside;
   g_state->translator->note(begin, bytes, translate::kAccessWrite | translate::kAccessChanged);
 }
 
@@ -494,7 +567,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   thread.take(lock_word);
   if (!is_first) return;
   translate::Translator& translator = *g_state->translator;
-  thread.observing = is_window_open(time_ns);
+  thread.observing = g_state->window.is_open(time_ns);
   if (!thread.observing) thread.counts->outside.raise();
   if (thread.observing && !translator.is_attached())
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
@@ -516,6 +589,7 @@ int begin_instrumented(ptrdiff_t* wanted_at) {
 void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
   if (t_noting || !t_thread.thread || t_thread.mode != Mode::native) return;
   t_noting = true;
+  const Inside inside;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if ((flags & translate::kAccessWrite) != 0) flags |= translate::kAccessChanged;
   g_state->translator->note(const_cast<const void*>(begin), bytes, flags);
@@ -616,7 +690,9 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
   if (kind == EventKind::lock_release) {
     thread->give_up(lock_word);
     if (is_allocator && thread->held_by_allocator > 0) --thread->held_by_allocator;
-    if (!thread->holds_any()) thread->observing = false;
+    if (thread->holds_any()) return;
+    if (thread->log) g_state->translator->pause_segment();
+    thread->observing = false;
   } else if (taken) {
     if (is_foreign) {
       thread->take(lock_word);

@@ -13,6 +13,10 @@
 // Every interposer that translated code may call begins with CONTRAFACT_CALLED. One that does not is safe: the thread
 // then goes on natively and the set says so.
 //
+// Where every access of every thread is wanted (Options::accesses), threads enter translated code at their beginning
+// and with each interposed call's return, whether they hold a lock or not, and what they access goes into the thread's
+// AccessLog (access_log.h); the sets of critical sections are gathered beside it.
+//
 // Thread safety: all of it concerns the current thread, but for what says otherwise. Cost where sets are not asked for:
 // one load and a branch.
 #pragma once
@@ -22,14 +26,18 @@
 
 #include "agent_native/options.h"
 #include "base/result.h"
+#include "format/access_set.h"
 #include "format/event.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::translate {
 class Translator;
-}
+enum class Reason : uint32_t;
+}  // namespace contrafact::translate
 
 namespace contrafact::agent_native {
+
+struct SetsThread;
 
 // Set once, before threads exist.
 extern std::atomic<bool> g_sets;
@@ -56,9 +64,18 @@ void invalidate_sets(const void* begin, size_t bytes);
 // The same for a system call: its number and arguments, and its result.
 void invalidate_sets_by(const long* call, long result);
 
-// The current thread is being attached, or ends.
-void attach_sets();
+// Why a set lacks something, in the trace's words.
+format::SetGap gap_of(translate::Reason reason);
+
+// The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.
+void attach_sets(recorder::Client* client, bool from_its_beginning);
 void detach_sets();
+
+// Where every access is wanted: the address to call instead of the program's `function`, of a thread's beginning, so
+// that it runs translated; and after it has returned. What was logged is handed on before the recording ends.
+uint64_t sets_enter(uint64_t function);
+void sets_returned();
+void flush_sets();
 
 // A signal's handler of the program runs on the current thread, which was not in translated code: in an interposer, or
 // in what that called. What it accesses is not observed.
@@ -114,6 +131,7 @@ class SetsCall {
   void begin(uint64_t* slot);
   void end();
   void note(const long* call, long result) const;
+  void log_until_now(SetsThread& thread) const;
   void note_unobserved() const;
   void note_read(const void* begin, size_t bytes) const;
   void note_written(const void* begin, size_t bytes) const;

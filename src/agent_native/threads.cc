@@ -29,7 +29,7 @@ struct Start {
   uint32_t task;  // none: the recorder's own thread, or one that is not to be recorded
 };
 
-Client* attach(const std::string& name, uint32_t task) {
+Client* attach(const std::string& name, uint32_t task, bool from_its_beginning) {
   Inside inside;
   Shared& shared = *g_agent.shared;
   format::ThreadRow row;
@@ -46,7 +46,7 @@ Client* attach(const std::string& name, uint32_t task) {
     Recorder::append(client, EventKind::task_start, base::monotonic_ns(), task);
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
-  attach_sets();
+  attach_sets(client, from_its_beginning);
   shared.threads.fetch_add(1, std::memory_order_relaxed);
   t_local.client = client;
   return client;
@@ -81,19 +81,36 @@ Start take(void* start) {
   if (taken.task == kNone || !g_agent.live.load(std::memory_order_acquire)) {
     t_local.over = true;
   } else {
-    attach(next_name(), taken.task);
+    attach(next_name(), taken.task, true);
   }
   return taken;
 }
 
+// The program's own code, from a thread's beginning. It may not come back.
+template <typename Result, typename... Arguments>
+Result run_watched(Result (*function)(Arguments...), Arguments... arguments) {
+  if (!sets_are_on()) return function(arguments...);
+  const auto entered = reinterpret_cast<Result (*)(Arguments...)>(sets_enter(reinterpret_cast<uint64_t>(function)));
+  const Result result = entered(arguments...);
+  sets_returned();
+  return result;
+}
+
+using Main = int (*)(int, char**, char**);
+constinit Main g_main = nullptr;
+
+int run_main(int count, char** arguments, char** environment) {
+  return run_watched(g_main, count, arguments, environment);
+}
+
 void* run_posix(void* start) {
   const Start taken = take(start);
-  return taken.posix(taken.argument);
+  return run_watched(taken.posix, taken.argument);
 }
 
 int run_c11(void* start) {
   const Start taken = take(start);
-  return taken.c11(taken.argument);
+  return run_watched(taken.c11, taken.argument);
 }
 
 // The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third
@@ -151,13 +168,13 @@ int join(Client* client, pthread_t thread, uint64_t site, Library library) {
 }  // namespace
 
 void attach_main() {
-  attach("main", kNone);
+  attach("main", kNone, true);
 }
 
 Client* recording_slow() {
   ThreadLocal& local = t_local;
   if (local.inside || local.over || !g_agent.live.load(std::memory_order_acquire)) return nullptr;
-  return attach(next_name(), kNone);  // made behind our back: by the C library itself, or by clone
+  return attach(next_name(), kNone, false);  // made behind our back: by the C library itself, or by clone
 }
 
 void leave_current() {
@@ -296,4 +313,13 @@ CONTRAFACT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char* nam
     name_thread(Recorder::thread_of(client), name);
   }
   return real().pthread_setname_np(thread, name);
+}
+
+// Its own beginning of main is all that the recorder wants of it.
+CONTRAFACT_INTERPOSE(int, __libc_start_main,
+                     (int (*function)(int, char**, char**), int count, char** arguments, void (*init)(), void (*fini)(),
+                      void (*loader_fini)(), void* stack_end)) {
+  g_main = function;
+  return real().__libc_start_main(sets_are_on() ? run_main : function, count, arguments, init, fini, loader_fini,
+                                  stack_end);
 }

@@ -73,6 +73,16 @@ table::Table run_table(const Facts& facts) {
   if (events > 0) {
     add("bytes per event", table::number_text(static_cast<double>(facts.file_bytes) / static_cast<double>(events)));
   }
+  const double run_s = static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e9;
+  if (run_s > 0) add("trace rate", table::bytes_text(static_cast<double>(facts.file_bytes) / run_s) + "/s");
+  if (const model::AccessLog& log = trace.access_log; log.accesses + log.lost > 0) {
+    add("accesses", table::count_text(static_cast<int64_t>(log.accesses)));
+    if (log.lost > 0) add("accesses lost", table::count_text(static_cast<int64_t>(log.lost)));
+    if (run_s > 0)
+      add("access rate", table::number_text(static_cast<double>(log.accesses) / run_s / 1e6) + " million/s");
+    add("bytes per access", table::number_text(static_cast<double>(facts.file_bytes) /
+                                               static_cast<double>(std::max<uint64_t>(log.accesses, 1))));
+  }
   for (const model::Fact& fact : trace.facts) add(fact.key, fact.value);
   return table;
 }
@@ -148,6 +158,11 @@ int run(const Options& options, const Session& session) {
     document["event_count"] = total(count_events(*trace));
     document["task_count"] = trace->tasks.size();
     document["file_bytes"] = facts.file_bytes;
+    if (trace->access_log.accesses + trace->access_log.lost > 0) {
+      document["accesses"] = {{"count", trace->access_log.accesses},
+                              {"lost", trace->access_log.lost},
+                              {"encoded_bytes", trace->access_log.encoded_bytes}};
+    }
     document["facts"] = nlohmann::ordered_json::object();
     for (const model::Fact& fact : trace->facts) document["facts"][fact.key] = fact.value;
     document["events"] = table::rows_json(tables[1]);

@@ -76,6 +76,7 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
   if (options.memory_bytes != 0) text += fmt::format(",memory={}", options.memory_bytes);
   if (children) text += ",children=1";
   if (!options.sets.empty()) text += ",sets=" + base::percent_encode(options.sets);
+  if (!options.accesses.empty()) text += ",accesses=" + base::percent_encode(options.accesses);
   if (!options.sets_translate) text += ",sets_translate=0";
   plan.environment = {"CONTRAFACT_NATIVE=" + text,
                       fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};

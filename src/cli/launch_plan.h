@@ -22,6 +22,7 @@ struct AgentOptions {
   std::string analysis;          // fed while the program runs, instead of a trace: a name or an absolute path; or empty
   std::string analysis_options;  // for it
   online::ProcessingOptions processing;
+  std::string accesses;               // native: the same, of every access
   std::string sets;                   // native: "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
   bool sets_translate = true;         // native: else only what an instrumented program tells
   std::vector<std::string> vm_flags;  // of the JVM itself, without spaces

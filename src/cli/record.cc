@@ -41,6 +41,7 @@ struct Options {
   bool jvm = false;
   bool children = false;
   std::string sets;  // as given
+  std::string accesses;
   std::string sets_from = "translation";
 };
 
@@ -92,15 +93,15 @@ int64_t duration_ns(std::string_view text) {
   return unit == "s" ? number * 1'000'000'000 : 0;
 }
 
-// The agent's form of --sets.
-base::Result<std::string> sets_option(const std::string& text) {
+// The agent's form of --sets or --accesses.
+base::Result<std::string> windows_option(std::string_view option, const std::string& text) {
   if (text == "always") return text;
   const size_t slash = text.find('/');
   const int64_t window_ns = duration_ns(std::string_view(text).substr(0, slash));
   const int64_t period_ns = slash == std::string::npos ? 0 : duration_ns(std::string_view(text).substr(slash + 1));
   if (window_ns == 0 || period_ns < window_ns) {
     return base::Error{
-        fmt::format("--sets: '{}' is neither 'always' nor a window and a period, such as 100ms/1s", text)};
+        fmt::format("{}: '{}' is neither 'always' nor a window and a period, such as 100ms/1s", option, text)};
   }
   return fmt::format("{}/{}", window_ns, period_ns);
 }
@@ -115,7 +116,13 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
                      options.exclude};
   if (!options.sets.empty()) {
     if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
-    agent.sets = *sets_option(options.sets);
+    agent.sets = *windows_option("--sets", options.sets);
+  }
+  if (!options.accesses.empty()) {
+    if (!preparation.native) return base::Error{"--accesses is for native programs: those of a JVM cannot be seen"};
+    agent.accesses = *windows_option("--accesses", options.accesses);
+  }
+  if (!options.sets.empty() || !options.accesses.empty()) {
     agent.sets_translate = options.sets_from == "translation";
   }
   if (preparation.native) {
@@ -220,9 +227,10 @@ int run(const Options& options, const Session& session) {
                 fmt::format("--memory: {} bytes are too little for the buffers; give at least {}M, better 64M",
                             options.memory_bytes, kBufferBytesMin >> 20));
   }
-  if (!options.sets.empty()) {
-    if (base::Result<std::string> sets = sets_option(options.sets); !sets) {
-      return fail(kExitUsage, sets.error().message);
+  for (const auto& [option, text] : {std::pair{"--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
+    if (text->empty()) continue;
+    if (base::Result<std::string> windows = windows_option(option, *text); !windows) {
+      return fail(kExitUsage, windows.error().message);
     }
   }
   Preparation preparation;
@@ -259,12 +267,21 @@ Run declare(CLI::App& app) {
   app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
   app.add_flag("--children", options->children,
                "native: record the processes that it starts too, each in a file of its own");
-  app.add_option("--sets", options->sets,
-                 "native: gather what critical sections read and write, in all or in a window of each period, e.g. "
-                 "--sets=100ms/1s")
+  CLI::Option* sets =
+      app.add_option("--sets", options->sets,
+                     "native: gather what critical sections read and write, in all or in a window of each period, e.g. "
+                     "--sets=100ms/1s")
+          ->type_name("[WINDOW/PERIOD]")
+          ->expected(0, 1)
+          ->default_str("always");
+  app.add_option(
+         "--accesses", options->accesses,
+         "native: record every access of every thread, in its order, always or in a window of each period; many "
+         "times slower, and the trace grows by megabytes a second")
       ->type_name("[WINDOW/PERIOD]")
       ->expected(0, 1)
-      ->default_str("always");
+      ->default_str("always")
+      ->excludes(sets);
   app.add_option("--sets-from", options->sets_from,
                  "native: 'compiler' translates no code, and takes only what a program that was compiled with "
                  "-fsanitize=thread tells of itself")

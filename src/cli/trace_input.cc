@@ -10,9 +10,10 @@
 
 namespace contrafact::cli {
 
-std::optional<model::Trace> load_trace(const std::string& path, const Session& session) {
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const model::LoadOptions& options) {
   Progress progress(session, "loading " + path);
-  base::Result<model::Trace> trace = model::load_any(path);
+  base::Result<model::Trace> trace = model::load_any(path, options);
   progress.done();
   if (!trace) {
     fail(kExitInput, trace.error().message);

@@ -6,12 +6,14 @@
 #include <string>
 
 #include "cli/command.h"
+#include "model/load.h"
 #include "model/trace.h"
 
 namespace contrafact::cli {
 
 // None after the error has been printed; the command then ends with kExitInput. Losses are printed as notes.
-std::optional<model::Trace> load_trace(const std::string& path, const Session& session);
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const model::LoadOptions& options = {});
 
 // "measured", "estimated", "simulated".
 std::string_view name_of(model::Origin origin);

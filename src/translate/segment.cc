@@ -1,6 +1,7 @@
 #include "translate/segment.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "translate/log.h"
 
@@ -32,6 +33,24 @@ inline uint32_t flags_of(const LogEntry& entry) {
   return flags;
 }
 
+uint64_t entry_bytes(const LogEntry& entry) {
+  return (entry.meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
+}
+
+Access access_of(const LogEntry& entry, uint64_t thread_pointer) {
+  const uint32_t size = entry.meta & kMetaSizeMask;
+  const uint64_t base = (entry.meta & kMetaLocal) != 0 ? thread_pointer : 0;
+  uint64_t begin = base + entry.address;
+  if ((entry.meta & kMetaString) == 0) return {begin, size, flags_of(entry)};
+  uint64_t end = base + entry.before;
+  if (end < begin) {  // downwards: the pointer is that of the next element
+    std::swap(begin, end);
+    begin += size;
+    end += size;
+  }
+  return {begin, static_cast<uint32_t>(std::min<uint64_t>(end - begin, UINT32_MAX)), flags_of(entry)};
+}
+
 }  // namespace
 
 void Segment::begin() {
@@ -40,6 +59,7 @@ void Segment::begin() {
   count_ = 0;
   accesses_ = 0;
   overflown_ = false;
+  gathers_ = true;
   private_begin_ = private_end_ = 0;
 }
 
@@ -50,6 +70,8 @@ void Segment::set_private(uint64_t private_begin, uint64_t private_end) {
 
 // Most entries are of the thread's own stack, or of a range that is known.
 void Segment::add_log(uint64_t log, uint64_t log_top) {
+  if (sink_) stream(log, log_top);
+  if (!gathers_) return;
   const auto thread_pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
   const uint64_t private_bytes = private_end_ - private_begin_;
   while (log < log_top) {
@@ -66,14 +88,36 @@ void Segment::add_log(uint64_t log, uint64_t log_top) {
     ++accesses_;
     if ((entry.meta & kMetaString) == 0) [[likely]] {
       const bool is_hidden = entry.address - private_begin_ < private_bytes && private_end_ - entry.address >= size;
-      if (!is_hidden && !join(entry.address, size, flags_of(entry))) add(entry.address, size, flags_of(entry));
+      if (!is_hidden && !join(entry.address, size, flags_of(entry))) gather(entry.address, size, flags_of(entry));
     } else if (entry.before >= entry.address) {
-      add(entry.address, entry.before - entry.address, flags_of(entry));
+      gather(entry.address, entry.before - entry.address, flags_of(entry));
     } else {  // downwards: the pointer is that of the next element
-      add(entry.before + size, entry.address - entry.before, flags_of(entry));
+      gather(entry.before + size, entry.address - entry.before, flags_of(entry));
     }
     log += (entry.meta & kMetaLong) != 0 ? kLongEntryBytes : kEntryBytes;
   }
+}
+
+// Oldest first. The sink may be slow: it gets a few at a time, for they lie on the stack.
+void Segment::stream(uint64_t log, uint64_t log_top) {
+  const auto thread_pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  uint32_t count = 0;
+  for (uint64_t at = log; at < log_top; at += entry_bytes(*reinterpret_cast<const LogEntry*>(at))) {
+    const bool is_point = (reinterpret_cast<const LogEntry*>(at)->meta & kMetaPoint) != 0;
+    if (!is_point) log_order_[count++] = static_cast<uint16_t>((at - log) / kEntryBytes);
+  }
+  constexpr uint32_t kAtOnce = 64;
+  Access accesses[kAtOnce];
+  while (count > 0) {
+    uint32_t taken = 0;
+    while (taken < kAtOnce && count > 0) {
+      const auto* entry = reinterpret_cast<const LogEntry*>(log + uint64_t{log_order_[--count]} * kEntryBytes);
+      const Access access = access_of(*entry, thread_pointer);
+      if (access.length_bytes > 0) accesses[taken++] = access;
+    }
+    sink_->take({accesses, taken});
+  }
+  sink_->flushed();
 }
 
 inline uint32_t Segment::slot_of(uint64_t begin, uint32_t length_bytes) {
@@ -107,6 +151,14 @@ bool Segment::grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags)
 }
 
 void Segment::add(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
+  if (sink_ && length_bytes > 0) {
+    const Access access{begin, static_cast<uint32_t>(std::min<uint64_t>(length_bytes, UINT32_MAX)), flags};
+    sink_->take({&access, 1});
+  }
+  if (gathers_) gather(begin, length_bytes, flags);
+}
+
+void Segment::gather(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
   if (begin >= private_begin_ && begin < private_end_) {  // what reaches out of it counts
     const uint64_t hidden = std::min(length_bytes, private_end_ - begin);
     begin += hidden;

@@ -7,7 +7,11 @@
 #include <cstdint>
 #include <span>
 
+#include "translate/log.h"
+
 namespace contrafact::translate {
+
+enum class Reason : uint32_t;  // thread.h
 
 inline constexpr uint32_t kAccessRead = 1;
 inline constexpr uint32_t kAccessWrite = 2;
@@ -21,16 +25,40 @@ struct Access {
 };
 static_assert(sizeof(Access) == 16);
 
+// Who wants every access of a thread, in its order. Called on the thread, between two of the program's instructions;
+// neither allocates, locks nor uses much stack.
+class AccessSink {
+ public:
+  virtual void take(std::span<const Access> accesses) = 0;
+  // It has all until now.
+  virtual void flushed() = 0;
+  // From here on accesses may be missing. Also from a signal's handler, but never in one of the above.
+  virtual void missed(Reason reason) = 0;
+  // False: the thread may go on natively.
+  virtual bool is_wanted() const = 0;
+
+ protected:
+  ~AccessSink() = default;
+};
+
 class Segment {
  public:
   static constexpr uint32_t kRangesMax = 4096;
 
+  // Everything that is added goes to `sink` too; null: no longer.
+  void stream_to(AccessSink* sink) { sink_ = sink; }
+  AccessSink* sink() const { return sink_; }
+  // Gathers nothing until the next begin().
+  void pause() { gathers_ = false; }
+  bool gathers() const { return gathers_; }
+
   // Forgets all.
   void begin();
-  // What lies in the range is nobody else's: it is left out of what is added from now on, and of ranges().
+  // What lies in the range is nobody else's: it is left out of what is gathered from now on, and of ranges().
   void set_private(uint64_t private_begin, uint64_t private_end);
   // Reads the log's entries, newest first: from `log` up to `log_top`.
   void add_log(uint64_t log, uint64_t log_top);
+  // REQUIRES: the log is empty, if the accesses are streamed: they would come before those in it.
   void add(uint64_t begin, uint64_t length_bytes, uint32_t flags);
 
   // Without what lies in the private range. Valid until the next call.
@@ -42,9 +70,15 @@ class Segment {
   static constexpr uint32_t kSlots = 2 * kRangesMax;
   static constexpr uint32_t kStreams = 4;  // ranges that grow while memory is copied or searched
 
+  void gather(uint64_t begin, uint64_t length_bytes, uint32_t flags);
+  void stream(uint64_t log, uint64_t log_top);
   static uint32_t slot_of(uint64_t begin, uint32_t length_bytes);
   bool join(uint64_t begin, uint32_t length_bytes, uint32_t flags);
   bool grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags);
+
+  AccessSink* sink_ = nullptr;
+  uint16_t log_order_[kLogBytes / kEntryBytes];  // of stream(): where each entry lies
+  bool gathers_ = false;
 
   uint64_t private_begin_ = 0, private_end_ = 0;
   uint64_t accesses_ = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "translate/log.h"
+#include "translate/thread.h"
 
 namespace contrafact::translate {
 
@@ -92,6 +93,44 @@ TEST_F(SegmentTest, ReadsTheLog) {
   EXPECT_EQ(segment_->accesses(), 4u);
   EXPECT_THAT(ranges(), ElementsAre(Access{6964, 40, kAccessRead}, Access{3000, 1, kAccessWrite},
                                     Access{3001, 1, kChanging}, Access{4000, 8, kAccessRead}));
+}
+
+struct Seen final : AccessSink {
+  std::vector<Access> accesses;
+  int flushes = 0;
+  void take(std::span<const Access> some) override { accesses.insert(accesses.end(), some.begin(), some.end()); }
+  void flushed() override { ++flushes; }
+  void missed(Reason) override {}
+  bool is_wanted() const override { return true; }
+};
+
+// Entries lie in the log newest first; the sink has them as they happened, the own stack's and repeated ones too.
+TEST_F(SegmentTest, ASinkHasEveryAccessInItsOrder) {
+  std::vector<Access> expected;
+  std::vector<LogEntry> log;
+  for (uint64_t i = 0; i < 300; ++i) {
+    const uint64_t address = 5000 + i % 7 * 8;
+    log.insert(log.begin(), {address, 8 | kMetaWrite | kMetaValues, 0, i, i % 2 == 0 ? i : i + 1});
+    expected.push_back({address, 8, i % 2 == 0 ? kAccessWrite : kChanging});
+  }
+  log.insert(log.begin(), {0x1000, 2 | kMetaRead | kMetaString, 0, 0x1010, 0});
+  expected.push_back({0x1000, 16, kAccessRead});
+  log.insert(log.begin(), {16, 4 | kMetaRead | kMetaLocal, 0, 0, 0});
+  expected.push_back({reinterpret_cast<uint64_t>(__builtin_thread_pointer()) + 16, 4, kAccessRead});
+  Seen seen;
+  segment_->stream_to(&seen);
+  segment_->pause();
+  segment_->set_private(5000, 6000);
+  const auto begin = reinterpret_cast<uint64_t>(log.data());
+  segment_->add_log(begin, begin + log.size() * sizeof(LogEntry));
+  segment_->add(70, 3, kAccessRead);
+  expected.push_back({70, 3, kAccessRead});
+  EXPECT_EQ(seen.accesses, expected);
+  EXPECT_EQ(seen.flushes, 1);
+  EXPECT_THAT(ranges(), IsEmpty());  // paused
+  segment_->begin();
+  segment_->add_log(begin, begin + log.size() * sizeof(LogEntry));
+  EXPECT_EQ(ranges().size(), 9u);
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ enum class Reason : uint32_t {
   gather,          // accesses of an instruction were not all computed; the thread stays in the cache
   unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
   overflow,        // the segment's set is full: what follows in it is not worth its cost
+  not_wanted,      // the sink said so
 };
-inline constexpr uint32_t kReasons = 12;
+inline constexpr uint32_t kReasons = 13;
 
 // What translated code asks C++ for.
 enum class Request : uint32_t { dispatch, log_full, before_instruction, after_system_call, leave };

@@ -358,6 +358,21 @@ std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* ov
   return thread.segment.ranges();
 }
 
+void Translator::stream_to(AccessSink* sink) {
+  t_thread.thread->segment.stream_to(sink);
+  pause_segment();
+}
+
+void Translator::flush() {
+  flush_log(*t_thread.thread);
+}
+
+// No frame is one of the segment's: no distance has a highest byte of zero then (BlockBuilder::log_point).
+void Translator::pause_segment() {
+  t_thread.thread->segment.pause();
+  t_thread.minus_frame = uint64_t{1} << 56;
+}
+
 void Translator::note(const void* begin, uint64_t length_bytes, uint32_t flags) {
   flush_log(*t_thread.thread);
   t_thread.thread->segment.add(reinterpret_cast<uint64_t>(begin), length_bytes, flags);
@@ -465,6 +480,7 @@ bool Translator::is_nobody_inside() const {
 
 void Translator::note_gap(Reason reason) {
   if (t_thread.left == Reason::none) t_thread.left = reason;
+  if (AccessSink* sink = t_thread.thread ? t_thread.thread->segment.sink() : nullptr) sink->missed(reason);
   left_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -503,10 +519,21 @@ void Translator::serve_dispatch() {
   t_thread.mode = Mode::in_cache;
 }
 
+Reason Translator::full_segment(const Thread& thread) const {
+  if (!thread.segment.gathers()) return Reason::none;
+  if (thread.segment.accesses() > options_.segment_accesses_max) return Reason::long_section;
+  return thread.segment.overflown() ? Reason::overflow : Reason::none;
+}
+
 void Translator::serve_log_full(Thread& thread) {
   flush_log(thread);
-  if (thread.segment.accesses() > options_.segment_accesses_max) return leave(Reason::long_section);
-  if (thread.segment.overflown()) return leave(Reason::overflow);
+  if (const Reason full = full_segment(thread); full != Reason::none) {
+    if (!thread.segment.sink()) return leave(full);
+    if (t_thread.left == Reason::none) t_thread.left = full;
+    pause_segment();
+  }
+  const AccessSink* sink = thread.segment.sink();
+  if (sink && !thread.segment.gathers() && !sink->is_wanted()) return leave(Reason::not_wanted);
   t_thread.mode = Mode::in_cache;
 }
 

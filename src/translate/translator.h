@@ -89,6 +89,11 @@ class Translator {
   void note(const void* begin, uint64_t length_bytes, uint32_t flags);
   // The same for one that stood for a system call: its number and arguments, and the result.
   void note_system_call(const long* call, long result);
+  // Every access of the thread from here on goes to `sink`, in order, at the latest with flush(). Null: no longer.
+  void stream_to(AccessSink* sink);
+  void flush();
+  // The segment is over and none begins: only the sink gets what follows.
+  void pause_segment();
   // Something is missing in the segment from here on.
   void note_gap(Reason reason);
 
@@ -133,6 +138,7 @@ class Translator {
   void leave(Reason reason);
   void go_on_natively();
   void flush_log(Thread& thread);
+  Reason full_segment(const Thread& thread) const;
   void serve_dispatch();
   void serve_log_full(Thread& thread);
   void serve_instruction(Thread& thread);

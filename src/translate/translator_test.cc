@@ -663,8 +663,8 @@ TEST(Threads, RunAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// All code is forgotten, again and again, between their segments. How often that succeeds depends on who runs when, so the
-// threads go on until it has often enough.
+// All code is forgotten, again and again, between their segments. How often that succeeds depends on who runs when, so
+// the threads go on until it has often enough.
 TEST(Threads, RunWhileTheCacheIsCleared) {
   const auto clears = [begin = test_translator().statistics().clears] {
     return test_translator().statistics().clears - begin;

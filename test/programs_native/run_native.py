@@ -475,6 +475,85 @@ def sets_windows():
     check(status != 0 and "neither 'always' nor a window and a period" in err, err)
 
 
+READ, WRITTEN, CHANGED = 1, 2, 4
+
+
+def accesses():
+    """Every access of every thread, in its order, whether it holds a lock or not; and a replay in that order."""
+    recording = Recording("accesses", options=["--accesses"])
+    info = recording.json("info")
+    check(info["accesses"]["lost"] == 0 and info["accesses"]["count"] > 4000, info["accesses"])
+    check(info["facts"]["accesses.count"] == str(info["accesses"]["count"]), info["facts"])
+    check(info["facts"]["sets.segments.complete"] == "20" and info["facts"]["sets.segments.incomplete"] == "0", info["facts"])
+    addresses = [int(word, 16) for word in recording.err.split("addresses ")[1].split()[:4]]
+    _, dump, _ = run([PROGRAMS / "cft_dump", recording.path])
+    lines = [line.split("\t") for line in dump.splitlines()]
+    # What the library does for a thread's end, it does natively at first.
+    gaps = [number for number, line in enumerate(lines) if line[0] == "loss"]
+    worked = [number for number, line in enumerate(lines) if line[0] == "access" and int(line[2], 16) in addresses]
+    check(all(not lines[gap][1].startswith("thread 0") for gap in gaps), gaps)
+    for thread in (1, 2):
+        last = max(number for number in worked if lines[number][1] == str(thread))
+        check(all(gap > last for gap in gaps if lines[gap][1].startswith(f"thread {thread}")), (gaps, last))
+    log = [(int(line[1]), int(line[2], 16), int(line[4])) for line in lines if line[0] == "access"]
+
+    def at(address, thread=None):
+        return [(who, flags) for who, where, flags in log if where == address and thread in (None, who)]
+
+    def count(accesses, flag):
+        return sum(1 for _, flags in accesses if flags & flag)
+
+    for number in (0, 1):
+        thread = number + 1
+        first, second = at(addresses[number], thread), at(addresses[number] + 8, thread)
+        others = [(who, flags) for who, flags in at(addresses[number]) + at(addresses[number] + 8) if who != thread]
+        check(others == [(0, READ)], others)  # main prints the sum
+        check((count(first, WRITTEN), count(first, READ)) == (1000, 500), (count(first, WRITTEN), count(first, READ)))
+        check((count(second, WRITTEN), count(second, READ)) == (500, 500), (count(second, WRITTEN), count(second, READ)))
+        # Two of the first's writes between two of the second's, all the way.
+        order = "".join("a" if where == addresses[number] else "b" for who, where, flags in log
+                        if who == thread and flags & WRITTEN and where in (addresses[number], addresses[number] + 8))
+        check(order == "aba" * 500, order[:40])
+        check((count(at(addresses[2], thread), WRITTEN), count(at(addresses[2], thread), READ)) == (10, 10), "both")
+    check([who for who, flags in at(addresses[3]) if flags & WRITTEN] == [0] * 7, at(addresses[3]))
+
+    status, out, err = run([CONTRAFACT, "replay", "--json", "--runs", "2", "--order", "accesses", recording.path])
+    check(status == 0, err)
+    replayed = json.loads(out)
+    shared = replayed["shared_accesses"]
+    check(shared["accesses"] == info["accesses"]["count"] and shared["lost"] == 0, shared)
+    check(40 <= shared["shared"] < shared["accesses"] / 2 and 20 <= shared["turns"] <= shared["shared"], shared)
+    check(replayed["not_done"] == {} and [row["out_of_order"] for row in replayed["parts"]] == [0], replayed["parts"])
+    plain = Recording("accesses")
+    refused = json.loads(run([CONTRAFACT, "replay", "--json", "--runs", "1", "--order", "accesses", plain.path])[1])
+    check("contrafact record --accesses" in "".join(refused["not_done"].values()), refused["not_done"])
+
+
+def accesses_everywhere():
+    """Whatever programs do, they do it translated as ever."""
+    for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_flags", "signal_jumps",
+                 "interrupted_call", "forks", "libraries", "handed_over", "ends_inside"]:
+        facts = Recording("sections", case, options=["--accesses"]).json("info")["facts"]
+        check(int(facts["accesses.count"]) > 0, f"{case}: {facts}")
+    for program in ["access_sets_compiled", "allocator", "barrier", "blocking", "c11", "condition", "cpp", "exec", "forks",
+                    "mutex", "mutex_kinds", "once", "rwlock", "semaphore", "spinlock", "stripped", "threads"]:
+        facts = Recording(program, options=["--accesses"]).json("info")["facts"]
+        check(int(facts["accesses.count"]) > 0, f"{program}: {facts}")
+    facts = Recording("libraries", LIBRARY, options=["--accesses"]).json("info")["facts"]
+    check(int(facts["accesses.count"]) > 0, facts)
+
+
+def accesses_windows():
+    """Nothing outside of the windows; a sample is enough for a rate."""
+    whole = int(Recording("threads", options=["--accesses"]).json("info")["facts"]["accesses.count"])
+    part = int(Recording("threads", options=["--accesses=1ms/20ms"]).json("info")["facts"]["accesses.count"])
+    check(0 < part < whole / 2, (part, whole))
+    status, _, err = run([CONTRAFACT, "record", "--accesses=2s/1s", "--", PROGRAMS / "native_mutex"])
+    check(status != 0 and "--accesses: '2s/1s' is neither 'always' nor a window and a period" in err, err)
+    status, _, err = run([CONTRAFACT, "record", "--accesses", "--sets", "--", PROGRAMS / "native_mutex"])
+    check(status != 0 and "--sets" in err, err)
+
+
 def sets_long_section():
     """After a million accesses under one lock the thread goes on natively, until it holds none."""
     recording = Recording("long_section", options=["--sets"])
