@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "analysis/cpu_use.h"
@@ -18,6 +19,7 @@
 #include "cli/replay_rows.h"
 #include "cli/trace_input.h"
 #include "replay/enforce/process.h"
+#include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
 #include "table/value_text.h"
 #include "whatif/section_rules.h"
@@ -44,12 +46,13 @@ struct Options {
 struct Order {
   std::string_view word;
   std::string_view title;
-  std::optional<Strategy> strategy;  // none: cannot be done
+  Strategy strategy;
+  bool turns = false;  // at shared memory, as recorded, beside the locks' order
 };
 constexpr Order kOrders[] = {{"free", "replayed, free order", Strategy::free},
                              {"recorded", "replayed, recorded order (RLSC)", Strategy::recorded},
                              {"deterministic", "replayed, deterministic order", Strategy::deterministic},
-                             {"accesses", "replayed, all shared accesses in order", {}}};
+                             {"accesses", "replayed, all shared accesses in order", Strategy::recorded, true}};
 
 // The parts of one order's replays.
 struct Parts {
@@ -62,6 +65,7 @@ struct Outcome {
   whatif::BaselineCheck baseline;
   std::vector<MethodRuns> methods;
   std::vector<Parts> parts;
+  std::optional<replay::SharedAccesses> accesses;
   std::vector<std::string> notes;  // of the simulation
   std::vector<std::string> replay_notes;
 };
@@ -141,40 +145,75 @@ double foreign_share(const Parts& parts) {
   return parts.runs.empty() ? 0 : sum / static_cast<double>(parts.runs.size());
 }
 
-// Unchanged and changed take turns, so that a slow spell of the machine meets both.
-base::Status replay_all(const whatif::Simulator& simulator, std::span<const SectionEdit> edits, const Options& options,
-                        Outcome& outcome) {
+base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const model::Trace& trace,
+                                                 const whatif::Simulator& simulator);
+
+// What is replayed: as it was recorded, and changed by the edits, if there are any.
+struct Plans {
+  std::unique_ptr<ScheduleFile> before, after;
+};
+
+base::Result<Plans> plans_for(const whatif::Simulator& simulator, std::span<const SectionEdit> edits) {
+  Plans plans;
   auto before = planned(simulator, {});
   if (!before) return before.error();
-  std::unique_ptr<ScheduleFile> after;
-  if (!edits.empty()) {
-    auto made = planned(simulator, edits);
-    if (!made) return made.error();
-    after = std::move(*made);
+  plans.before = std::move(*before);
+  if (edits.empty()) return plans;
+  auto after = planned(simulator, edits);
+  if (!after) return after.error();
+  plans.after = std::move(*after);
+  return plans;
+}
+
+// The same with turns at shared memory: the edits are for other numbers of sections then.
+base::Result<Plans> plans_with_turns(const model::Trace& trace, const Options& options, Outcome& outcome) {
+  replay::SharedAccesses facts;
+  const base::Result<model::Trace> with_turns = replay::with_access_turns(trace, facts);
+  if (!with_turns) return with_turns.error();
+  outcome.accesses = facts;
+  const whatif::Simulator simulator(*with_turns);
+  const base::Result<std::vector<SectionEdit>> edits = edits_for(options, *with_turns, simulator);
+  if (!edits) return edits.error();
+  return plans_for(simulator, *edits);
+}
+
+// Unchanged and changed take turns, so that a slow spell of the machine meets both.
+void replay_order(const Order& order, const Plans& plans, const Options& options, MethodRuns& runs, Parts& parts) {
+  for (uint32_t i = 0; i < options.runs; ++i) {
+    const auto first = replay::enforce_in_process(plans.before->path(), order.strategy, options.limit_s);
+    if (!first) {
+      runs.impossible = first.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
+      return;
+    }
+    parts.runs.push_back(*first);
+    runs.before_ns.push_back(first->result.run_ns);
+    if (!plans.after) continue;
+    const auto second = replay::enforce_in_process(plans.after->path(), order.strategy, options.limit_s);
+    if (!second) {
+      runs.impossible = "changed: " + second.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
+      return;
+    }
+    runs.after_ns.push_back(second->result.run_ns);
   }
+}
+
+base::Status replay_all(const model::Trace& trace, const whatif::Simulator& simulator,
+                        std::span<const SectionEdit> edits, const Options& options, Outcome& outcome) {
+  const base::Result<Plans> plans = plans_for(simulator, edits);
+  if (!plans) return plans.error();
   for (const Order& order : kOrders) {
     if (std::ranges::find(options.orders, order.word) == options.orders.end()) continue;
     MethodRuns runs{.method = std::string(order.title), .origin = "replayed"};
     Parts parts{.method = std::string(order.title), .runs = {}};
-    if (!order.strategy) {
-      runs.impossible =
-          "the trace does not hold every access to shared memory in its order: sets are of critical sections only";
-    }
-    for (uint32_t i = 0; i < options.runs && runs.impossible.empty(); ++i) {
-      const auto first = replay::enforce_in_process((*before)->path(), *order.strategy, options.limit_s);
-      if (!first) {
-        runs.impossible = first.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
-        break;
+    if (order.turns) {
+      const base::Result<Plans> with_turns = plans_with_turns(trace, options, outcome);
+      if (with_turns) {
+        replay_order(order, *with_turns, options, runs, parts);
+      } else {
+        runs.impossible = with_turns.error().message;
       }
-      parts.runs.push_back(*first);
-      runs.before_ns.push_back(first->result.run_ns);
-      if (!after) continue;
-      const auto second = replay::enforce_in_process(after->path(), *order.strategy, options.limit_s);
-      if (!second) {
-        runs.impossible = "changed: " + second.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
-        break;
-      }
-      runs.after_ns.push_back(second->result.run_ns);
+    } else {
+      replay_order(order, *plans, options, runs, parts);
     }
     runs.foreign_share = foreign_share(parts);
     uint64_t waits_left = 0;
@@ -203,8 +242,9 @@ int64_t median_of(const Parts& parts, Value value) {
 }
 
 // The probes' time in the recording: an estimate from what they cost on a machine of the kind that they were measured
-// on.
-double recorder_share(const model::Trace& trace, int64_t recorded_ns) {
+// on. None where every access was recorded: what that costs depends on the code.
+std::optional<double> recorder_share(const model::Trace& trace, int64_t recorded_ns) {
+  if (trace.access_log.accesses + trace.access_log.lost > 0) return std::nullopt;
   constexpr double kEventNs = 16;  // docs/benchmarks.md: an interposed call against a bare one
   uint64_t events = 0;
   for (size_t i = 0; i < trace.event_count(); ++i) events += trace.kind[i] >= model::EventKind::lock_acquire;
@@ -250,9 +290,28 @@ table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
                     "nothing of them",
                     runs.method, 100 * runs.foreign_share));
   }
-  table.add_note(fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)",
-                             100 * recorder_share(trace, outcome.recorded_ns)));
+  if (const std::optional<double> share = recorder_share(trace, outcome.recorded_ns)) {
+    table.add_note(
+        fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)", 100 * *share));
+  } else {
+    table.add_note(
+        "warning: with every access recorded the program's code ran translated, many times slower than alone: the "
+        "times "
+        "are those of that run");
+  }
   for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
+  if (outcome.accesses) {
+    const replay::SharedAccesses& facts = *outcome.accesses;
+    const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
+    table.add_note(fmt::format("shared accesses: {} of {} recorded ones, to {}, in {} turns", count(facts.shared),
+                               count(facts.accesses), table::bytes_text(static_cast<double>(facts.shared_bytes)),
+                               count(facts.turns)));
+    if (facts.lost + facts.gaps > 0) {
+      table.add_note(
+          fmt::format("warning: accesses are missing, {} lost and others at {} places: their order is not kept",
+                      count(facts.lost), count(facts.gaps)));
+    }
+  }
   for (const std::string& note : outcome.replay_notes) table.add_note("note: " + note);
   return table;
 }
@@ -295,7 +354,8 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
   document["recorded_ns"] = outcome.recorded_ns;
   document["edits"] = options.edits;
   document["runs"] = options.runs;
-  document["recorder_share"] = recorder_share(trace, outcome.recorded_ns);
+  const std::optional<double> share = recorder_share(trace, outcome.recorded_ns);
+  document["recorder_share"] = share ? nlohmann::ordered_json(*share) : nlohmann::ordered_json(nullptr);
   document["foreign_share"] = nullptr;
   if (const auto foreign = analysis::foreign_share(trace)) document["foreign_share"] = *foreign;
   document["retimed_error"] = outcome.baseline.retimed_error;
@@ -305,6 +365,14 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
   document["not_done"] = nlohmann::ordered_json::object();
   for (const MethodRuns& runs : outcome.methods) {
     if (!runs.impossible.empty()) document["not_done"][runs.method] = runs.impossible;
+  }
+  if (outcome.accesses) {
+    document["shared_accesses"] = {{"accesses", outcome.accesses->accesses},
+                                   {"shared", outcome.accesses->shared},
+                                   {"shared_bytes", outcome.accesses->shared_bytes},
+                                   {"turns", outcome.accesses->turns},
+                                   {"gaps", outcome.accesses->gaps},
+                                   {"lost", outcome.accesses->lost}};
   }
   document["notes"] = outcome.notes;
   document["replay_notes"] = outcome.replay_notes;
@@ -326,7 +394,9 @@ base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const m
 }
 
 int run(const Options& options, const Session& session) {
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
+  std::optional<model::Trace> trace =
+      load_trace(options.path, session, {.access_log = wants_accesses && !options.no_threads});
   if (!trace) return kExitInput;
   if (trace->fact("agent") != "native" && trace->locks.empty()) {
     return fail(kExitImpossible,
@@ -352,7 +422,7 @@ int run(const Options& options, const Session& session) {
   if (base::Status status = simulate(simulator, *edits, options, outcome); !status)
     return fail(kExitImpossible, options.path + ": " + status.error().message);
   if (!options.no_threads) {
-    if (base::Status status = replay_all(simulator, *edits, options, outcome); !status)
+    if (base::Status status = replay_all(*trace, simulator, *edits, options, outcome); !status)
       return fail(kExitImpossible, options.path + ": " + status.error().message);
   }
   if (!options.csv.empty()) {
@@ -378,8 +448,10 @@ Run declare(CLI::App& app) {
                  "[,tail=20us]; repeatable")
       ->expected(1)
       ->take_all();
-  app.add_option("--order", options->orders,
-                 "orders of locks to replay, repeatable: free, recorded (RLSC), deterministic, accesses")
+  app.add_option(
+         "--order", options->orders,
+         "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
+         "to shared memory, which record --accesses records")
       ->check(one_of({"free", "recorded", "deterministic", "accesses"}))
       ->expected(1)
       ->take_all();

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <random>
 
+#include "model/critical_sections.h"
 #include "model/text_trace.h"
 #include "replay/enforce/enforce.h"
+#include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
 
 namespace contrafact::replay {
@@ -159,6 +161,60 @@ TEST(Enforce, WhatNothingCanEndIsLeft) {
     EXPECT_EQ(result.sections, 1u);
     EXPECT_GE(result.run_ns, 20'000'000);  // nobody is let go while a thread sleeps
   }
+}
+
+// Two threads that live at once touch the 8 bytes at 0x1000, and the first writes them. 0x2000 is only read, 0x3000 one
+// thread's, and 0x4000 was the second thread's before it was the third's, which began later.
+model::Trace sharing() {
+  return parsed(
+      "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread c\n"
+      "access_log a 0 100 complete 0 0x3000+8:wc 0x1000+4:wc 0x2000+8:r 0x1004+2:r 0x3000+8:rwc\n"
+      "access_log b 50 150 complete 0 0x1000+1:r 0x2000+8:r 0x4000+8:wc\n"
+      "access_log a 300 400 complete 0 0x3000+8:r\n"
+      "access_log a 400 500 signal 7 0x1000+8:wc\n"
+      "access_log c 900 1000 complete 0 0x4000+8:wc\n"
+      "0 a thread_begin\n200 a lock_acquire l -\n250 a lock_release l -\n800 a thread_end\n"
+      "0 b thread_begin\n700 b thread_end\n850 c thread_begin\n1100 c thread_end\n");
+}
+
+TEST(AccessTurns, LastFromTheFirstSharedAccessOfAChunkToItsLast) {
+  SharedAccesses facts;
+  const base::Result<model::Trace> with_turns = with_access_turns(sharing(), facts);
+  ASSERT_TRUE(with_turns.ok()) << with_turns.error().message;
+  EXPECT_EQ(facts.accesses, 11u);
+  EXPECT_EQ(facts.shared, 4u);
+  EXPECT_EQ(facts.shared_bytes, 8u);
+  EXPECT_EQ(facts.turns, 3u);
+  EXPECT_EQ(facts.gaps, 1u);
+  EXPECT_EQ(facts.lost, 7u);
+  std::vector<model::CriticalSection> turns = model::critical_sections(*with_turns);
+  std::erase_if(turns, [](const auto& section) { return section.lock.value != 1; });
+  ASSERT_EQ(turns.size(), 3u);
+  const auto times = [&](size_t i) {
+    return std::tuple(turns[i].thread.value, turns[i].acquire_ns, turns[i].release_ns);
+  };
+  EXPECT_EQ(times(0), std::tuple(0u, 30, 70));  // the second of five accesses to the fourth
+  EXPECT_EQ(times(1), std::tuple(1u, 66, 66));  // the first of three
+  EXPECT_EQ(times(2), std::tuple(0u, 450, 450));
+  EXPECT_EQ(with_turns->string(with_turns->locks[1].name), kAccessTurnsLock);
+}
+
+TEST(AccessTurns, AreTakenInTheirOrder) {
+  SharedAccesses facts;
+  const base::Result<model::Trace> with_turns = with_access_turns(sharing(), facts);
+  ASSERT_TRUE(with_turns.ok());
+  for (int i = 0; i < 3; ++i) {
+    const ReplayResult result = replayed(planned(*with_turns), Strategy::recorded);
+    EXPECT_EQ(result.sections, 4u);
+    EXPECT_EQ(result.out_of_order, 0u);
+  }
+}
+
+TEST(AccessTurns, NeedALog) {
+  SharedAccesses facts;
+  const base::Result<model::Trace> refused = with_access_turns(contended(), facts);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("contrafact record --accesses"));
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// All shared accesses in order (CoreDet's idea; the paper's figure 8): from the log of every access in a trace to turns
+// that threads take at the memory that they share.
+//
+// Shared is an aligned 8 bytes of memory that two threads touch whose lives overlap, and one of them writes: also
+// memory that one freed and the other was given then. A quantum is a chunk of the log: what a thread did between two
+// calls of the library, about 4,000 accesses at most. Its turn lasts from its first access to shared memory to the last
+// one, in which no other thread has one: threads run at once until they touch what is shared. Turns come in the order
+// of their beginnings in the recording, each found between its chunk's two times by its place among the accesses. A
+// quantum holds no synchronisation, so whoever has the turn waits for nobody, and all that threads wait for lies before
+// their turn in the recording as well.
+//
+// Pure. Two passes over the log; memory is about half of what the program touched, and 24 bytes for each turn.
+#pragma once
+
+#include "base/result.h"
+#include "model/trace.h"
+
+namespace contrafact::replay {
+
+struct SharedAccesses {
+  uint64_t accesses = 0;      // logged
+  uint64_t shared = 0;        // of those, to shared memory
+  uint64_t shared_bytes = 0;  // as much memory is shared
+  uint64_t turns = 0;
+  uint64_t gaps = 0;  // chunks before or in which accesses may be missing
+  uint64_t lost = 0;  // accesses
+};
+
+// The trace with turns as critical sections of one more lock, the last of its table. Errors: it holds no log of
+// accesses, or more turns than a trace holds events. REQUIRES: its log's chunks were loaded (model::LoadOptions).
+base::Result<model::Trace> with_access_turns(const model::Trace& trace, SharedAccesses& facts);
+
+inline constexpr char kAccessTurnsLock[] = "turn at shared memory";
+
+}  // namespace contrafact::replay
