@@ -12,6 +12,15 @@ import sys
 import tempfile
 import time
 
+import figures
+
+lines = []  # of the section in docs/benchmarks.md
+
+
+def say(line):
+    print(line)
+    lines.append(line)
+
 
 def generate(path, megabytes):
     """Text that compresses to about a third, the same each time."""
@@ -35,10 +44,10 @@ def print_set_costs(options, record, folder):
     best = {}
     for _ in range(options.runs):
         for way, before in ways.items():
-            figures = [float(word) for word in timed(before + [program])[1].stdout.split()]
-            best[way] = [min(pair) for pair in zip(best.get(way, figures), figures)]
+            costs = [float(word) for word in timed(before + [program])[1].stdout.split()]
+            best[way] = [min(pair) for pair in zip(best.get(way, costs), costs)]
     for way, (section, read, write, call) in best.items():
-        print(f"critical section, {way}: {section:.1f} ns empty; each read in it {read:.2f}, write {write:.2f}, call {call:.2f}")
+        say(f"critical section, {way}: {section:.1f} ns empty; each read in it {read:.2f}, write {write:.2f}, call {call:.2f}")
 
 
 def print_trace_rates(options, record, folder):
@@ -47,7 +56,7 @@ def print_trace_rates(options, record, folder):
     command = ["sh", "-c", f"exec pbzip2 -p2 -b1 -c {folder / 'small'} > {folder / 'small.bz2'}"]
     plain_s = min(timed(command)[0] for _ in range(options.runs))
     expected = (folder / "small.bz2").read_bytes()
-    print(f"pbzip2 -p2 -b1, 1 MiB: {plain_s:.3f} s plain; bytes of trace, and a second of the program's plain time")
+    say(f"pbzip2 -p2 -b1, 1 MiB: {plain_s:.3f} s plain; bytes of trace, and a second of the program's plain time")
     for way, option in (("selective, locks", []), ("selective, with sets", ["--sets"]), ("complete", ["--accesses"])):
         trace = folder / "rate.cft"
         seconds = timed(record + [trace, *option, "--", *command])[0]
@@ -60,8 +69,8 @@ def print_trace_rates(options, record, folder):
         if accesses:
             what = (f"; {accesses['count']} accesses, {accesses['lost']} lost, {accesses['count'] / run_s / 1e6:.1f} million/s, "
                     f"{info['file_bytes'] / accesses['count']:.2f} bytes each")
-        print(f"  {way}: {info['file_bytes']} bytes, {info['file_bytes'] / run_s / 1e6:.3f} MB/s recorded, "
-              f"{info['file_bytes'] / plain_s / 1e6:.3f} MB/s of plain time; {run_s / plain_s:.1f} times{what}")
+        say(f"  {way}: {info['file_bytes']} bytes, {info['file_bytes'] / run_s / 1e6:.3f} MB/s recorded, "
+            f"{info['file_bytes'] / plain_s / 1e6:.3f} MB/s of plain time; {run_s / plain_s:.1f} times{what}")
 
 
 def main():
@@ -84,11 +93,11 @@ def main():
         for out in ("recorded.bz2", "sets.bz2"):
             if not filecmp.cmp(folder / "plain.bz2", folder / out, shallow=False):
                 sys.exit(f"pbzip2's output differs when it is recorded: {out}")
-        print(f"pbzip2 -p4, {options.megabytes} MiB, {options.runs} runs each in turns: same output; shortest plain {min(plain_s):.3f} s")
+        say(f"pbzip2 -p4, {options.megabytes} MiB, {options.runs} runs each in turns: same output; shortest plain {min(plain_s):.3f} s")
         for what, seconds, trace in (("recorded", recorded_s, "t.cft"), ("with sets", sets_s, "s.cft")):
             pairs = sorted(recorded / plain for plain, recorded in zip(plain_s, seconds))
-            print(f"  {what}: {min(seconds):.3f} s: {min(seconds) / min(plain_s):.3f} times; median of the pairs "
-                  f"{pairs[len(pairs) // 2]:.3f}; trace {(folder / trace).stat().st_size} bytes")
+            say(f"  {what}: {min(seconds):.3f} s: {min(seconds) / min(plain_s):.3f} times; median of the pairs "
+                f"{pairs[len(pairs) // 2]:.3f}; trace {(folder / trace).stat().st_size} bytes")
         cost = options.build / "bin" / "lock_cost"
         plain_ns, recorded_ns = [], []
         for _ in range(options.runs):
@@ -96,7 +105,10 @@ def main():
             recorded_ns.append(float(timed(record + [folder / "l.cft", "--", cost])[1].stdout))
         print_set_costs(options, record, folder)
         print_trace_rates(options, record, folder)
-        print(f"uncontended lock and unlock: {min(plain_ns):.1f} ns plain, {min(recorded_ns):.1f} ns recorded")
+        say(f"uncontended lock and unlock: {min(plain_ns):.1f} ns plain, {min(recorded_ns):.1f} ns recorded")
+    text = "Shortest or median of runs in turns, as each line says; the same output, or the benchmark fails.\n\n"
+    figures.write_section("native", "What interposing and sets cost", figures.door("native", sys.argv[2:]),
+                          text + "\n".join(f"    {line}" for line in lines), {"lines": lines})
 
 
 if __name__ == "__main__":
