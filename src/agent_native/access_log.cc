@@ -1,5 +1,6 @@
 #include "agent_native/access_log.h"
 
+#include "agent_native/recording.h"
 #include "agent_native/sets.h"
 #include "base/clock.h"
 
@@ -34,6 +35,7 @@ bool AccessLog::is_wanted() const {
 
 void AccessLog::send(int64_t now_ns) {
   if (accesses_ == 0) return;
+  const Inside inside;  // what the recorder calls is no handler's
   const format::SetGap gap = gap_;
   gap_ = format::SetGap::complete;
   const recorder::AccessChunkHead head{.begin_ns = begin_ns_,

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "base/file.h"
 #include "model/save.h"
@@ -16,6 +17,20 @@
 
 namespace contrafact::cli {
 namespace {
+
+std::vector<std::string>& inputs() {
+  static std::vector<std::string> paths;
+  return paths;
+}
+
+base::Status check_no_input(const std::string& path) {
+  for (const std::string& input : inputs()) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(input, path, ignored))
+      return base::Error{fmt::format("cannot write '{}': it is the input; give another name", path)};
+  }
+  return {};
+}
 
 base::Status write_all(int fd, std::string_view content, std::string_view name) {
   while (!content.empty()) {
@@ -34,8 +49,13 @@ base::Status print(std::string_view content) {
   return write_all(STDOUT_FILENO, content, "standard output");
 }
 
+void protect_input(const std::string& path) {
+  inputs().push_back(path);
+}
+
 base::Status write_output(const std::string& path, std::string_view content) {
   if (path == "-") return print(content);
+  if (base::Status other = check_no_input(path); !other) return other;
   struct stat found{};
   if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return base::write_file(path, content);
   if (S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write '{}': it is a folder", path)};
@@ -52,6 +72,7 @@ base::Status save_trace(const model::Trace& trace, const std::string& path) {
 }
 
 base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
+  if (base::Status other = check_no_input(path); !other) return other;
   struct stat found{};
   if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     return base::Error{fmt::format("cannot write '{}': it is no regular file", path)};

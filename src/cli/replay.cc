@@ -332,7 +332,7 @@ table::Table parts_table(const Outcome& outcome) {
 }
 
 // Every single run, for figure 8 of the paper: stability and length by strategy.
-base::Status write_csv(std::ofstream& out, const std::string& path, const Outcome& outcome) {
+std::string csv_of(const Outcome& outcome) {
   std::string text = "method,origin,variant,run,duration_ns\n";
   text += fmt::format("recorded,measured,unchanged,0,{}\n", outcome.recorded_ns);
   for (const MethodRuns& runs : outcome.methods) {
@@ -342,10 +342,7 @@ base::Status write_csv(std::ofstream& out, const std::string& path, const Outcom
         text += fmt::format("\"{}\",{},{},{},{}\n", runs.method, runs.origin, variant, i, (*durations)[i]);
     }
   }
-  out << text;
-  out.close();
-  if (!out) return base::Error{path + ": cannot be written"};
-  return {};
+  return text;
 }
 
 std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome) {
@@ -402,10 +399,13 @@ int run(const Options& options, const Session& session) {
     return fail(kExitImpossible,
                 options.path + ": not a recording of a native program: only those have the locks that are replayed");
   }
-  std::ofstream csv;
   if (!options.csv.empty()) {  // before a replay that may take minutes
-    csv.open(options.csv);
-    if (!csv) return fail(kExitOutput, options.csv + ": cannot be written");
+    if (base::Status status = check_writable(options.csv, 0); !status) return fail(kExitOutput, status.error().message);
+  }
+  const bool only_accesses = std::ranges::all_of(options.orders, [](const auto& order) { return order == "accesses"; });
+  if (wants_accesses && only_accesses && !options.no_threads && trace->access_log.chunks.empty()) {
+    return fail(kExitImpossible,
+                options.path + ": no accesses in it: --order accesses needs a run recorded with --accesses");
   }
   const whatif::Simulator simulator(*trace);
   base::Result<std::vector<SectionEdit>> edits = edits_for(options, *trace, simulator);
@@ -426,7 +426,7 @@ int run(const Options& options, const Session& session) {
       return fail(kExitImpossible, options.path + ": " + status.error().message);
   }
   if (!options.csv.empty()) {
-    if (base::Status status = write_csv(csv, options.csv, outcome); !status)
+    if (base::Status status = write_output(options.csv, csv_of(outcome)); !status)
       return fail(kExitOutput, status.error().message);
   }
   std::string text;

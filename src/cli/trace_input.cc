@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "model/load.h"
 #include "symbols/resolve.h"
@@ -12,6 +13,7 @@ namespace contrafact::cli {
 
 std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
                                        const model::LoadOptions& options) {
+  protect_input(path);
   Progress progress(session, "loading " + path);
   base::Result<model::Trace> trace = model::load_any(path, options);
   progress.done();

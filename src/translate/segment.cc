@@ -180,13 +180,45 @@ void Segment::gather(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
   const bool may_walk = length >= kVectorBytes || count_ >= kSmallSegment;
   if (may_walk && grow_stream(begin, length, flags)) return;
   if (count_ == kRangesMax) {
-    overflown_ = true;
-    return;
+    if (overflown_ || !merge()) {
+      overflown_ = true;
+      return;
+    }
+    return gather(begin, length_bytes, flags);
   }
   range_[count_] = {begin, length, flags};
   slot_of_[count_] = at;
   slot_[at] = static_cast<uint16_t>(++count_);
   stream_[next_stream_++ % kStreams] = count_;
+}
+
+// When all room is taken: ranges that touch and were accessed alike become one. A second walk through an array meets it
+// at other lengths than the first. False: it was not worth it, and would be done again at once.
+bool Segment::merge() {
+  for (uint32_t i = 0; i < count_; ++i) slot_[slot_of_[i]] = 0;
+  std::sort(range_, range_ + count_,
+            [](const Access& x, const Access& y) { return std::pair(x.flags, x.begin) < std::pair(y.flags, y.begin); });
+  uint32_t kept = 0;
+  for (uint32_t i = 1; i < count_; ++i) {
+    Access& last = range_[kept];
+    const uint64_t last_end = last.begin + last.length_bytes;
+    const uint64_t end = range_[i].begin + range_[i].length_bytes;
+    const bool joins = range_[i].begin <= last_end && range_[i].flags == last.flags && end - last.begin <= UINT32_MAX;
+    if (joins) {
+      last.length_bytes = static_cast<uint32_t>(std::max(end, last_end) - last.begin);
+    } else {
+      range_[++kept] = range_[i];
+    }
+  }
+  count_ = kept + 1;
+  for (uint32_t i = 0; i < count_; ++i) {
+    uint32_t at = slot_of(range_[i].begin, range_[i].length_bytes);
+    while (slot_[at] != 0) at = (at + 1) % kSlots;
+    slot_of_[i] = at;
+    slot_[at] = static_cast<uint16_t>(i + 1);
+  }
+  for (uint32_t i = 0; i < kStreams; ++i) stream_[i] = i < count_ ? i + 1 : 0;
+  return count_ <= kRangesMax - kRangesMax / 4;
 }
 
 std::span<const Access> Segment::ranges() {

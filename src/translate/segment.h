@@ -75,6 +75,7 @@ class Segment {
   static uint32_t slot_of(uint64_t begin, uint32_t length_bytes);
   bool join(uint64_t begin, uint32_t length_bytes, uint32_t flags);
   bool grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags);
+  bool merge();
 
   AccessSink* sink_ = nullptr;
   uint16_t log_order_[kLogBytes / kEntryBytes];  // of stream(): where each entry lies

@@ -133,5 +133,26 @@ TEST_F(SegmentTest, ASinkHasEveryAccessInItsOrder) {
   EXPECT_EQ(ranges().size(), 9u);
 }
 
+// Vector code walks through an array in one step, and code that reads it again in another.
+TEST_F(SegmentTest, ASecondWalkThroughTheSameMemoryTakesNoRoom) {
+  for (int pass = 0; pass < 3; ++pass) {
+    const uint64_t step = pass == 1 ? 16 : 8;
+    for (uint64_t at = 0; at < 6000 * 8; at += step) {
+      segment_->add(0x10000 + at, step, kAccessRead);
+      segment_->add(0x10000 + at + (pass == 2 ? 8 : 0), step, kChanging);
+    }
+  }
+  EXPECT_FALSE(segment_->overflown());
+  uint64_t bytes = 0;
+  for (const Access& range : segment_->ranges()) {
+    if ((range.flags & kAccessWrite) != 0) bytes += range.length_bytes;
+  }
+  EXPECT_GE(bytes, 6000u * 8);
+  // What lies apart cannot be merged.
+  segment_->begin();
+  for (uint64_t at = 0; at < 2 * Segment::kRangesMax; ++at) segment_->add(0x10000 + at * 64, 8, kAccessRead);
+  EXPECT_TRUE(segment_->overflown());
+}
+
 }  // namespace
 }  // namespace contrafact::translate

@@ -215,7 +215,10 @@ class Compiler {
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
       const bool daemon = role == ThreadRole::plain && trace_.threads[i].daemon;
-      program_.background[tasks + i] = role == ThreadRole::worker || daemon || was_cut_off(static_cast<uint32_t>(i));
+      // A native program lasts as long as its main thread, also one that was cut off with it.
+      const bool lasts = native_ && i == 0;
+      program_.background[tasks + i] =
+          role == ThreadRole::worker || daemon || (!lasts && was_cut_off(static_cast<uint32_t>(i)));
     }
   }
 
