@@ -254,7 +254,7 @@ std::optional<double> recorder_share(const model::Trace& trace, int64_t recorded
 
 table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
   table::Table table(kReplaySchema);
-  table.add_row({"recorded", "measured", outcome.recorded_ns, {}, {}, {}, {}, {}});
+  table.add_row({"recorded", std::string(name_of(trace.origin)), outcome.recorded_ns, {}, {}, {}, {}, {}});
   for (const MethodRuns& runs : outcome.methods) {
     if (!runs.impossible.empty() || runs.before_ns.empty()) {
       table.add_row({runs.method, runs.origin, {}, {}, {}, {}, {}, "not done"});

@@ -70,6 +70,14 @@ TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
 }
 
 // Four tasks on two cores, all running for 2000 ns: each had 1000 ns of CPU. What comes out is what went in.
+// Killed while main slept: it lasted until then, whoever ended before.
+TEST(SimulateEvents, MainThatWasCutOffLastsAsLongAsItRan) {
+  const Trace trace = parsed(
+      "fact agent native\n0 main thread_begin\n100 w1 thread_begin\n300 w1 thread_end\n"
+      "500 main block_begin sleep -\n2000 main block_end sleep\n");
+  EXPECT_EQ(simulated(trace).duration_ns, 2000);
+}
+
 TEST(SimulateEvents, CrowdedRecordingsAreSharedOut) {
   std::string text = "pool q thread_pool 4 4\n";
   for (const char* number : {"1", "2", "3", "4"}) {
