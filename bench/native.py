@@ -6,13 +6,13 @@ import argparse
 import filecmp
 import json
 import pathlib
-import random
 import subprocess
 import sys
 import tempfile
 import time
 
 import figures
+import native_workloads
 
 lines = []  # of the section in docs/benchmarks.md
 
@@ -20,15 +20,6 @@ lines = []  # of the section in docs/benchmarks.md
 def say(line):
     print(line)
     lines.append(line)
-
-
-def generate(path, megabytes):
-    """Text that compresses to about a third, the same each time."""
-    source = random.Random(1)
-    words = ["".join(source.choices("etaoinshrdlu", k=source.randint(2, 9))) for _ in range(5000)]
-    with open(path, "w", encoding="ascii") as out:
-        while out.tell() < megabytes << 20:
-            out.write(" ".join(source.choices(words, k=2000)) + "\n")
 
 
 def timed(command):
@@ -52,7 +43,7 @@ def print_set_costs(options, record, folder):
 
 def print_trace_rates(options, record, folder):
     """The paper's table 2: what complete and selective recording write, of the same run."""
-    generate(folder / "small", 1)
+    native_workloads.words(folder / "small", 1)
     command = ["sh", "-c", f"exec pbzip2 -p2 -b1 -c {folder / 'small'} > {folder / 'small.bz2'}"]
     plain_s = min(timed(command)[0] for _ in range(options.runs))
     expected = (folder / "small.bz2").read_bytes()
@@ -82,7 +73,7 @@ def main():
     record = [options.build / "bin" / "contrafact", "record", "-q", "-o"]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        generate(folder / "in", options.megabytes)
+        native_workloads.words(folder / "in", options.megabytes)
         plain_s, recorded_s, sets_s = [], [], []
         ways = ((plain_s, "plain.bz2", []), (recorded_s, "recorded.bz2", record + [folder / "t.cft", "--"]),
                 (sets_s, "sets.bz2", record + [folder / "s.cft", "--sets", "--"]))
