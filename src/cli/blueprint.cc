@@ -122,6 +122,7 @@ base::Result<std::string> content_of(const Options& options, const blueprint::Pr
 }
 
 int run(const Options& options, const Session& session) {
+  protect_input(options.path);
   base::Result<std::string> text = base::read_text_file(options.path);
   if (!text) return fail(kExitInput, text.error().message);
   base::Result<blueprint::Profile> profile = blueprint::read_profile(*text);

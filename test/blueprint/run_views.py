@@ -49,6 +49,13 @@ def check_sums(build, path):
     assert {row["name"] for row in rows(build, path, "--level", "package")} == {"known", "(outside)"}
 
 
+def check_input_is_kept(build, path):
+    before = pathlib.Path(path).read_bytes()
+    done = blueprint(build, path, "--format", "dot", "-o", path)
+    assert done.returncode == 3 and "it is the input" in done.stderr, done
+    assert pathlib.Path(path).read_bytes() == before
+
+
 def sides(dot):
     return {m[3]: (float(m[1]), float(m[2]))
             for m in re.finditer(r'n\d+ \[width=([\d.]+) height=([\d.]+).*?label="?([\w.$<>() ]*)"?', dot)}
@@ -120,6 +127,7 @@ def main():
         assert done.returncode == 0, done
         check_sums(arguments.build, path)
         check_dot(arguments.build, path)
+        check_input_is_kept(arguments.build, path)
         check_pictures(arguments.build, path, folder)
         check_broken(arguments.build, path, folder)
     print("views: all as documented")
