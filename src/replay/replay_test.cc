@@ -112,6 +112,66 @@ TEST(Enforce, DeterministicOrderRepeats) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(replayed(schedule, Strategy::deterministic).order_digest, first.order_digest);
 }
 
+void expect_one_order(const Schedule& schedule, int runs) {
+  const ReplayResult first = replayed(schedule, Strategy::deterministic);
+  EXPECT_GT(first.sections, 0u);
+  for (int i = 1; i < runs; ++i) {
+    const ReplayResult again = replayed(schedule, Strategy::deterministic);
+    EXPECT_EQ(again.order_digest, first.order_digest);
+    EXPECT_EQ(again.waits_left, first.waits_left);
+  }
+}
+
+// Threads that let each other go on all the time, in a ring of semaphores, and take one mutex in between: whoever looks
+// at the others' clocks must miss none that joins meanwhile, not even if it loses its core between two of them.
+TEST(Enforce, DeterministicOrderRepeatsWhereThreadsWakeEachOther) {
+  constexpr uint32_t kThreads = 12, kRounds = 150;
+  Schedule schedule;
+  schedule.locks.assign(kThreads, {.kind = ReplayLockKind::semaphore, .count = 1});
+  schedule.locks.push_back({.kind = ReplayLockKind::mutex});
+  schedule.credit_needs.resize(schedule.locks.size());
+  schedule.threads.resize(kThreads);
+  std::mt19937 random(7);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    std::vector<Action>& actions = schedule.threads[i].actions;
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      actions.push_back({.value = i, .code = ActionCode::sem_take});
+      actions.push_back({.value = random() % 400, .code = ActionCode::burn});
+      actions.push_back({.value = kThreads, .section = round * kThreads + i, .code = ActionCode::take});
+      actions.push_back({.value = random() % 400, .code = ActionCode::burn});
+      actions.push_back({.value = kThreads, .code = ActionCode::give});
+      actions.push_back({.value = (i * 5 + 7) % kThreads, .code = ActionCode::sem_post});
+    }
+    schedule.starts.push_back({.thread = i});
+  }
+  expect_one_order(schedule, 25);
+}
+
+// Sections of equal length that begin at equal logical times: a lock is given up at the very time at which another
+// thread tries it. Readers share it with readers that have given it up already, and with those that have not.
+TEST(Enforce, DeterministicOrderRepeatsWhereTimesAreEqual) {
+  constexpr uint32_t kThreads = 6, kRounds = 200;
+  Schedule schedule;
+  schedule.locks = {{.kind = ReplayLockKind::mutex}, {.kind = ReplayLockKind::rwlock}};
+  schedule.credit_needs.resize(schedule.locks.size());
+  schedule.threads.resize(kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    std::vector<Action>& actions = schedule.threads[i].actions;
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      const uint32_t section = round * kThreads + i;
+      const bool shared = i % 3 != 0;
+      actions.push_back({.value = 0, .section = section, .code = ActionCode::take});
+      actions.push_back({.value = 499, .code = ActionCode::burn});
+      actions.push_back({.value = 0, .code = ActionCode::give});
+      actions.push_back({.value = 1, .section = section, .code = shared ? ActionCode::take_shared : ActionCode::take});
+      actions.push_back({.value = 998, .code = ActionCode::burn});
+      actions.push_back({.value = 1, .code = shared ? ActionCode::give_shared : ActionCode::give});
+    }
+    schedule.starts.push_back({.thread = i});
+  }
+  expect_one_order(schedule, 25);
+}
+
 TEST(Enforce, EditsTakeLocksAway) {
   const model::Trace trace = contended();
   std::vector<SectionEdit> edits = whatif::unedited(whatif::Simulator(trace).sections());

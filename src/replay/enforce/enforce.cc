@@ -148,7 +148,7 @@ class Run {
         return take(thread, action, action.code == ActionCode::take_shared);
       case ActionCode::give:
       case ActionCode::give_shared:
-        return give(thread, locks_[action.value]);
+        return give(thread, locks_[action.value], action.code == ActionCode::give_shared);
       case ActionCode::sem_take:
         return use_one(thread, counts_[action.value]);
       case ActionCode::sem_post:
@@ -213,8 +213,9 @@ class Run {
     }
   }
 
-  // A lock that is free now but was given up at a later logical time is not free at this one. Tries come in steps of
-  // logical time, so that how many there were does not show: those known to be in vain are left out.
+  // A lock that is free now but was given up at this logical time or a later one is not free at this one: whether its
+  // holder has come to giving it up is chance. Tries come in steps of logical time, so that how many there were does not
+  // show: those known to be in vain are left out.
   void take_at_turn(uint32_t thread, LiveLock& lock, bool shared) {
     constexpr int64_t kStep = 500;
     std::atomic<int64_t>& clock = turns_.clock(thread);
@@ -222,24 +223,28 @@ class Run {
       turns_.wait(thread);
       int64_t steps = 1;
       if (lock.try_lock(shared)) {
-        const int64_t early_ns =
-            lock.given_up_ns.load(std::memory_order_acquire) - clock.load(std::memory_order_relaxed);
-        if (early_ns <= 0) return;
+        int64_t given_up_ns = lock.given_up_ns.load(std::memory_order_acquire);
+        if (!shared) given_up_ns = std::max(given_up_ns, lock.given_up_shared_ns.load(std::memory_order_acquire));
+        const int64_t early_ns = given_up_ns - clock.load(std::memory_order_relaxed);
+        if (early_ns < 0) return;
         lock.unlock();
-        steps = (early_ns + kStep - 1) / kStep;
+        steps = early_ns / kStep + 1;
       }
       clock.fetch_add(steps * kStep, std::memory_order_release);
     }
   }
 
-  void give(uint32_t thread, LiveLock& lock) {
+  // In deterministic order it takes a nanosecond of logical time, so that its own thread can have it again at once.
+  void give(uint32_t thread, LiveLock& lock, bool shared) {
     if (deterministic_) {
+      std::atomic<int64_t>& given_up_ns = shared ? lock.given_up_shared_ns : lock.given_up_ns;
       const int64_t now_ns = turns_.clock(thread).load(std::memory_order_relaxed);
-      int64_t before_ns = lock.given_up_ns.load(std::memory_order_relaxed);
-      while (before_ns < now_ns && !lock.given_up_ns.compare_exchange_weak(before_ns, now_ns)) {
+      int64_t before_ns = given_up_ns.load(std::memory_order_relaxed);
+      while (before_ns < now_ns && !given_up_ns.compare_exchange_weak(before_ns, now_ns)) {
       }
     }
     lock.unlock();
+    end_turn(thread);
     if (!recorded_) return;
     lock.over.fetch_add(1, std::memory_order_release);
     lock.over.notify_all();
@@ -324,21 +329,31 @@ class Run {
   void watch() {
     constexpr int64_t kLookNs = 5'000'000, kLookAgainNs = 500'000;
     constexpr int kLooks = 4;  // that find nothing done
-    uint64_t done_before = 0;
+    Progress before;
     for (int looks = 0; left_.load() > 0;) {
       sleep_ns(looks == 0 ? kLookNs : kLookAgainNs);
-      uint64_t done = 0;
-      bool works = false;
-      for (size_t i = 0; i < schedule_.threads.size(); ++i) {
-        done += doing_[i].actions.load(std::memory_order_relaxed);
-        works |= doing_[i].works.load(std::memory_order_relaxed);
-      }
-      looks = works || done != done_before ? 0 : looks + 1;
-      done_before = done;
+      const Progress now = progress();
+      looks = now.works || now.done != before.done ? 0 : looks + 1;
+      before = now;
       if (looks < kLooks) continue;
       looks = 0;
-      if (!others_can_run()) waits_left_ += let_one_go();  // some may wait for a core
+      if (others_can_run()) continue;  // some may wait for a core, or had one between two of the looks
+      const Progress after = progress();
+      if (!after.works && after.done == now.done) waits_left_ += let_one_go();
     }
+  }
+
+  struct Progress {
+    uint64_t done = 0;   // actions, by all threads
+    bool works = false;  // a thread burns or sleeps
+  };
+  Progress progress() const {
+    Progress sum;
+    for (size_t i = 0; i < schedule_.threads.size(); ++i) {
+      sum.done += doing_[i].actions.load(std::memory_order_relaxed);
+      sum.works |= doing_[i].works.load(std::memory_order_relaxed);
+    }
+    return sum;
   }
 
   // The first that waits for a signal goes on without it, or else for a recorded wake; as in the simulation.

@@ -18,7 +18,10 @@ class Turns {
 
   // The thread takes part from here on. To be called by whoever starts it or lets it go on, at that one's turn: so the
   // thread's place does not depend on when it gets its core.
-  void join_at(size_t thread, int64_t clock_ns) { clock(thread).store(clock_ns, std::memory_order_release); }
+  void join_at(size_t thread, int64_t clock_ns) {
+    clock(thread).store(clock_ns, std::memory_order_release);
+    joins_.fetch_add(1, std::memory_order_release);
+  }
   void leave(size_t thread) { clock(thread).store(kAway, std::memory_order_release); }
 
   // Returns when it is the thread's turn.
@@ -33,6 +36,7 @@ class Turns {
 
   const size_t count_;
   std::unique_ptr<Clock[]> clocks_;
+  std::atomic<uint64_t> joins_{0};  // so far: who looks at the clocks one by one misses none
 };
 
 }  // namespace contrafact::replay
