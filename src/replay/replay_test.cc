@@ -125,7 +125,7 @@ void expect_one_order(const Schedule& schedule, int runs) {
 // Threads that let each other go on all the time, in a ring of semaphores, and take one mutex in between: whoever looks
 // at the others' clocks must miss none that joins meanwhile, not even if it loses its core between two of them.
 TEST(Enforce, DeterministicOrderRepeatsWhereThreadsWakeEachOther) {
-  constexpr uint32_t kThreads = 12, kRounds = 150;
+  constexpr uint32_t kThreads = 12, kRounds = 50;
   Schedule schedule;
   schedule.locks.assign(kThreads, {.kind = ReplayLockKind::semaphore, .count = 1});
   schedule.locks.push_back({.kind = ReplayLockKind::mutex});
@@ -144,7 +144,7 @@ TEST(Enforce, DeterministicOrderRepeatsWhereThreadsWakeEachOther) {
     }
     schedule.starts.push_back({.thread = i});
   }
-  expect_one_order(schedule, 25);
+  expect_one_order(schedule, 15);
 }
 
 // Sections of equal length that begin at equal logical times: a lock is given up at the very time at which another
