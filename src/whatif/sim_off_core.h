@@ -17,8 +17,8 @@ class OffCore {
     pauses_ = &trace.pauses;
   }
 
-  // Splits [begin, end) into calls of cpu(begin_ns, end_ns), preempted(begin_ns, end_ns) and pause(begin_ns, end_ns). Ranges only move
-  // forward.
+  // Splits [begin, end) into calls of cpu(begin_ns, end_ns), preempted(begin_ns, end_ns) and pause(begin_ns, end_ns).
+  // Ranges only move forward.
   template <typename Cpu, typename Preempted, typename Paused>
   void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Preempted&& preempted, Paused&& paused) {
     int64_t at_ns = begin_ns;

@@ -37,8 +37,9 @@ TEST(SimulateForeign, ACoreThatNobodyOfTheProgramHadIsGone) {
   const Simulation result = simulated(parsed(one_preempted("2")));
   EXPECT_EQ(result.duration_ns, 2000);
   EXPECT_EQ(result.cpu_ns, 4000);
-  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr(
-                                std::string(kForeignNote) + " 15 % of the cores while this one's threads wanted them")));
+  EXPECT_THAT(result.notes,
+              testing::Contains(testing::HasSubstr(std::string(kForeignNote) +
+                                                   " 15 % of the cores while this one's threads wanted them")));
 }
 
 TEST(SimulateForeign, ACoreThatAnotherThreadHadIsNot) {
@@ -91,8 +92,8 @@ TEST(SimulateForeign, WithoutTheKernelsWholeWordCallsSleep) {
   EXPECT_EQ(result.cpu_ns, 0);
 }
 
-// b ran until a came back: a may have waited for that core as long as b had run, 200. The nine other calls at that place
-// took 100 each, so this one may have been as short.
+// b ran until a came back: a may have waited for that core as long as b had run, 200. The nine other calls at that
+// place took 100 each, so this one may have been as short.
 TEST(SimulateForeign, WaitingForACoreIsSimulatedAnew) {
   std::string text = "fact cores 1\n";
   for (int i = 0; i < 9; ++i) {
