@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "model/critical_sections.h"
 #include "model/text_trace.h"
+#include "replay/enforce/burn.h"
 #include "replay/enforce/enforce.h"
 #include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
@@ -90,6 +92,23 @@ TEST(Plan, RefusesWhatCannotBeReplayed) {
   const base::Result<Schedule> schedule = plan_schedule(whatif::Simulator(trace), {});
   ASSERT_FALSE(schedule.ok());
   EXPECT_THAT(schedule.error().message, testing::HasSubstr("not a recording of a native program"));
+}
+
+// A microsecond's work between burns of one and a half: in the middle, for some lose their core.
+TEST(Burn, WhatPassesBetweenTwoBurnsIsTakenOffTheNext) {
+  constexpr int64_t kBurnNs = 1'500, kBetweenNs = 1'000;
+  std::vector<int64_t> took_ns(1000);
+  Burner burner;
+  for (int64_t& one_ns : took_ns) {
+    const int64_t begin_ns = base::monotonic_ns();
+    burner.burn(kBurnNs, nullptr);
+    const int64_t end_ns = base::monotonic_ns();
+    while (base::monotonic_ns() < end_ns + kBetweenNs) {
+    }
+    one_ns = end_ns - begin_ns;
+  }
+  std::ranges::nth_element(took_ns, took_ns.begin() + 500);
+  EXPECT_LT(took_ns[500], kBurnNs - kBetweenNs / 2);
 }
 
 TEST(Enforce, TheRecordedOrderIsKept) {
