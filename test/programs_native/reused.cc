@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <threads.h>
+#include <unistd.h>
 
 static void use(pthread_mutex_t* mutex, int times) {
   for (int i = 0; i < times; ++i) {
@@ -45,6 +46,7 @@ static void wake_and_destroy() {
     if (waits) turn = 2;
     if (waits) pthread_cond_signal(&changed);
     pthread_mutex_unlock(&guard);
+    if (!waits) usleep(100);
   }
   pthread_cond_destroy(&changed);
   pthread_cond_init(&changed, nullptr);
