@@ -191,13 +191,19 @@ Trace without_events(const Trace& trace) {
 
 }  // namespace
 
+std::string no_accesses_reason(const Trace& trace) {
+  if (!trace.access_log.chunks.empty()) return "";
+  if (trace.fact("accesses.count").empty()) {
+    return "no accesses in it: --order accesses needs a run recorded with --accesses (contrafact record --accesses -o "
+           "run.cft -- PROGRAM)";
+  }
+  return "its log of accesses is empty: no thread ran translated in a window, or the recorder had no room for what it "
+         "did";
+}
+
 base::Result<Trace> with_access_turns(const Trace& trace, SharedAccesses& facts) {
   const AccessLog& log = trace.access_log;
-  if (log.chunks.empty()) {
-    return base::Error{
-        "the trace does not hold every access to shared memory in its order: contrafact record --accesses records "
-        "them"};
-  }
+  if (std::string why = no_accesses_reason(trace); !why.empty()) return base::Error{std::move(why)};
   facts = {.accesses = log.accesses, .lost = log.lost};
   SharedMemory memory(trace);
   for (const AccessLog::Chunk& chunk : log.chunks) {

@@ -12,6 +12,8 @@
 // Pure. Two passes over the log; memory is about half of what the program touched, and 24 bytes for each turn.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "model/trace.h"
 
@@ -25,6 +27,9 @@ struct SharedAccesses {
   uint64_t gaps = 0;  // chunks before or in which accesses may be missing
   uint64_t lost = 0;  // accesses
 };
+
+// Why the trace has no log of accesses to make turns of; empty: it has.
+std::string no_accesses_reason(const model::Trace& trace);
 
 // The trace with turns as critical sections of one more lock, the last of its table. Errors: it holds no log of
 // accesses, or more turns than a trace holds events. REQUIRES: its log's chunks were loaded (model::LoadOptions).
