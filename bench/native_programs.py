@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import figures
+import native_pictures
 import native_workloads
 import services
 
@@ -419,8 +420,13 @@ the remedies that `ulc` proposes made together, simulated on the recorded cores.
 """
 
 
+def picture(what, file):
+    return f"![{what}]({file})\n\n" if file else ""
+
+
 def report(measured, options, command):
     done = [one for one in measured if one.rounds]
+    values = [one.values() for one in measured]
     counts = sorted({len(one.rounds) for one in done})
     rounds = "no" if not counts else f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     text = figures.paragraph(NOTE.format(rounds=rounds))
@@ -429,14 +435,17 @@ def report(measured, options, command):
         text += "\n".join(f"- `{one.workload.name}`: {one.workload.what}." for one in done)
         text += "\n\n### Traces\n\n" + figures.paragraph(RATES) + rate_table(done)
         if options.replays:
-            text += ("\n\n### Replays\n\n" + figures.paragraph(REPLAYS.format(count=options.replays)) + replay_table(done) + "\n\n"
-                     + replay_summary(done))
-        text += "\n\n### Unnecessary contention\n\n" + figures.paragraph(CONTENTION) + contention_table(done) + "\n\n"
+            text += ("\n\n### Replays\n\n" + figures.paragraph(REPLAYS.format(count=options.replays))
+                     + picture("Each program's replays against its recorded time", native_pictures.replays(values))
+                     + replay_table(done) + "\n\n" + replay_summary(done))
+        text += "\n\n### Unnecessary contention\n\n" + figures.paragraph(CONTENTION)
+        text += picture("What is left of each program's time", native_pictures.contention(values))
+        text += contention_table(done) + "\n\n"
         text += figure10_text(done)
     problems = [f"`{one.workload.name}`, {problem}" for one in measured for problem in one.problems]
     text += "\n\nProblems: " + ("\n\n" + "\n".join(f"- {problem}" for problem in problems) if problems else "none.")
     text = re.sub(r"\n{3,}", "\n\n", text)
-    figures.write_section("programs", "Native programs", command, text, [one.values() for one in measured])
+    figures.write_section("programs", "Native programs", command, text, values)
     return not problems
 
 

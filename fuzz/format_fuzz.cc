@@ -14,6 +14,34 @@ struct Checking : Visitor {
     }
   }
   void on_contexts(ContextId, std::span<const ContextRow> rows) override { sum += rows.size(); }
+  bool wants_access_chunks() const override { return true; }
+  void on_access_chunks(uint32_t first, std::span<const AccessChunk> chunks) override {
+    CHECK(chunks.size() <= UINT32_MAX - first);
+    for (const AccessChunk& chunk : chunks) {
+      CHECK(chunk.end_ns >= chunk.begin_ns && chunk.gap <= kSetGapLast);
+      read_log(chunk.bytes);
+    }
+  }
+  // Whatever the bytes are: sound accesses, no more than there are bytes, and a log of them reads the same.
+  void read_log(std::span<const uint8_t> bytes) {
+    std::vector<LoggedAccess> accesses;
+    AccessDecoder log(bytes);
+    for (LoggedAccess access; log.next(access);) {
+      CHECK(is_sound(access));
+      accesses.push_back(access);
+      sum += access.begin + access.length_bytes + access.flags;
+    }
+    CHECK(accesses.size() <= bytes.size());
+    std::vector<uint8_t> again(accesses.size() * AccessEncoder::kBytesMax);
+    AccessEncoder encoder;
+    uint8_t* end = again.data();
+    for (const LoggedAccess& access : accesses) end = encoder.put(end, access);
+    AccessDecoder second({again.data(), end});
+    for (const LoggedAccess& access : accesses) {
+      LoggedAccess same;
+      CHECK(second.next(same) && same == access);
+    }
+  }
   void on_outline(const EventOutline& outline) override {
     CHECK(events == 0);
     outlined += outline.kind.size();

@@ -1,7 +1,7 @@
 #include "agent_native/access_log.h"
 
 #include "agent_native/recording.h"
-#include "agent_native/sets.h"
+#include "agent_native/set_gaps.h"
 #include "base/clock.h"
 
 namespace contrafact::agent_native {

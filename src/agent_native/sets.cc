@@ -10,7 +10,11 @@
 
 #include "agent_native/access_log.h"
 #include "agent_native/agent.h"
+#include "agent_native/allocator.h"
+#include "agent_native/held_locks.h"
 #include "agent_native/recording.h"
+#include "agent_native/set_counts.h"
+#include "agent_native/set_gaps.h"
 #include "agent_native/signal_handlers.h"
 #include "contrafact/accesses.h"
 #include "recorder/access_sets.h"
@@ -27,39 +31,19 @@ using translate::t_thread;
 
 namespace {
 
-constexpr size_t kHeldMax = 32;
 // Then the thread goes on natively until it holds no lock: about 20 ms of logging. Some programs hold one all the time.
 constexpr uint64_t kSectionAccessesMax = 1 << 20;
-constexpr size_t kGaps = static_cast<size_t>(format::kSetGapLast) + 1;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
 static_assert(translate::kAccessRead == format::kAccessRead && translate::kAccessWrite == format::kAccessWrite &&
               translate::kAccessChanged == format::kAccessChanged &&
               translate::kAccessCommutative == format::kAccessCommutative);
 
-// A count that one thread raises and any may read: without the cost of a locked instruction.
-class OwnCount {
- public:
-  void raise() { count_.store(value() + 1, std::memory_order_relaxed); }
-  uint64_t value() const { return count_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> count_{0};
-};
-
-// Of a thread, and when that has ended, of another one.
-struct Counts {
-  Counts* next = nullptr;  // in the list of all
-  std::atomic<bool> is_used{true};
-  OwnCount segments[kGaps];  // by SetGap
-  OwnCount outside;
-};
-
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
   bool translates = true;  // else sets are what the program tells, and never complete
   TimeWindow window;
-  std::atomic<Counts*> counts{nullptr};  // of all threads that ever were
+  SetCounts counts;
   bool all_accesses = false;
   AccessTotals accesses;
   const int64_t clock_ns = base::monotonic_ns();
@@ -75,10 +59,8 @@ thread_local constinit bool t_noting __attribute__((tls_model("initial-exec"))) 
 
 // Of a thread; made when it is attached, where allocating is safe.
 struct SetsThread {
-  Counts* counts;
-  uint64_t held[kHeldMax];  // lock words; a lock that is taken again stands twice
-  uint32_t held_count = 0;
-  uint32_t held_unlisted = 0;
+  ThreadCounts* counts;
+  HeldLocks held;
   uint32_t held_by_allocator = 0;  // of those: taken inside the allocator, which is not observed
   bool observing = false;
   uint64_t accesses = 0;  // since it took the first of the locks
@@ -89,23 +71,6 @@ struct SetsThread {
   recorder::AccessSetCache sent;
   std::unique_ptr<AccessLog> log;  // null: only critical sections are of interest
 
-  void take(uint64_t lock) {
-    if (held_count < kHeldMax) {
-      held[held_count++] = lock;
-    } else {
-      ++held_unlisted;
-    }
-  }
-  void give_up(uint64_t lock) {
-    for (uint32_t i = held_count; i-- > 0;) {
-      if (held[i] != lock) continue;
-      held[i] = held[--held_count];
-      return;
-    }
-    if (held_unlisted > 0) --held_unlisted;  // else another thread's, which this one gives up for it
-  }
-  bool holds_only(uint64_t lock) const { return held_count == 1 && held_unlisted == 0 && held[0] == lock; }
-  bool holds_any() const { return held_count + held_unlisted > 0; }
   bool is_watched() const { return observing || log; }
 };
 
@@ -116,89 +81,6 @@ thread_local constinit SetsThread* t_sets __attribute__((tls_model("initial-exec
 bool is_held(uint64_t lock_word) {
   const auto kind = static_cast<LockKind>(lock_word >> recorder::kLockKindShift);
   return kind == LockKind::mutex || kind == LockKind::rwlock || kind == LockKind::spinlock;
-}
-
-const char* name_of(Reason reason) {
-  constexpr const char* kNames[translate::kReasons] = {
-      "none",        "generated_code", "unsupported", "cache_full",     "system_call", "signal",    "long_section",
-      "not_resumed", "disabled",       "gather",      "unknown_effect", "overflow",    "not_wanted"};
-  return kNames[static_cast<size_t>(reason)];
-}
-
-// The allocator's functions that read or write the program's own memory.
-struct Allocator {
-  void* (*calloc)(size_t, size_t);
-  void* (*realloc)(void*, size_t);
-  void* (*reallocarray)(void*, size_t, size_t);
-  int (*posix_memalign)(void**, size_t, size_t);
-  size_t (*usable_size)(void*);
-};
-constinit Allocator g_allocator = {};
-
-void note_of_allocator(const void* begin, size_t bytes, uint32_t flags) {
-  const Inside inside;  // a handler's locks leave the segment alone meanwhile
-  g_state->translator->note(begin, bytes, flags);
-}
-
-void* stand_in_calloc(size_t count, size_t bytes) {
-  void* memory = g_allocator.calloc(count, bytes);
-  if (memory) note_of_allocator(memory, count * bytes, translate::kAccessWrite | translate::kAccessChanged);
-  return memory;
-}
-
-// What a block that moved held is read, and written to its new place.
-void note_moved(uint64_t from, const void* to, size_t bytes) {
-  if (from == 0 || !to || from == reinterpret_cast<uint64_t>(to)) return;
-  note_of_allocator(reinterpret_cast<const void*>(from), bytes, translate::kAccessRead);
-  note_of_allocator(to, bytes, translate::kAccessWrite | translate::kAccessChanged);
-}
-void* stand_in_realloc(void* block, size_t bytes) {
-  const auto from = reinterpret_cast<uint64_t>(block);
-  const size_t bytes_before = block ? g_allocator.usable_size(block) : 0;
-  void* memory = g_allocator.realloc(block, bytes);
-  note_moved(from, memory, std::min(bytes_before, bytes));
-  return memory;
-}
-void* stand_in_reallocarray(void* block, size_t count, size_t bytes) {
-  const auto from = reinterpret_cast<uint64_t>(block);
-  const size_t bytes_before = block ? g_allocator.usable_size(block) : 0;
-  void* memory = g_allocator.reallocarray(block, count, bytes);
-  note_moved(from, memory, std::min(bytes_before, count * bytes));
-  return memory;
-}
-
-int stand_in_posix_memalign(void** memory, size_t alignment, size_t bytes) {
-  const int error = g_allocator.posix_memalign(memory, alignment, bytes);
-  if (error == 0) note_of_allocator(memory, sizeof *memory, translate::kAccessWrite | translate::kAccessChanged);
-  return error;
-}
-
-template <typename Function>
-void find(Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-}
-
-// The functions of an allocator that neither unwind nor are cancelled: they run natively, and what they do to their own
-// data is not of interest. Without malloc_usable_size nobody knows what realloc copies: it runs translated then.
-void add_allocator(translate::Translator& translator) {
-  const auto add = [&](auto* function, auto* stand_in) {
-    translator.add_gate(reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(stand_in));
-  };
-  for (const char* name :
-       {"malloc", "free", "memalign", "aligned_alloc", "valloc", "pvalloc", "malloc_usable_size", "cfree"}) {
-    void* const function = dlsym(RTLD_DEFAULT, name);
-    add(function, function);
-  }
-  find(g_allocator.calloc, "calloc");
-  find(g_allocator.realloc, "realloc");
-  find(g_allocator.reallocarray, "reallocarray");
-  find(g_allocator.posix_memalign, "posix_memalign");
-  find(g_allocator.usable_size, "malloc_usable_size");
-  add(g_allocator.calloc, stand_in_calloc);
-  add(g_allocator.posix_memalign, stand_in_posix_memalign);
-  if (!g_allocator.usable_size) return;
-  add(g_allocator.realloc, stand_in_realloc);
-  add(g_allocator.reallocarray, stand_in_reallocarray);
 }
 
 int add_own_code(dl_phdr_info* info, size_t, void* argument) {
@@ -226,18 +108,6 @@ void find_own_stack(SetsThread& thread) {
   thread.stack_end = thread.stack_begin + bytes;
 }
 
-Counts* take_counts() {
-  for (Counts* counts = g_state->counts.load(std::memory_order_acquire); counts; counts = counts->next) {
-    bool is_used = false;
-    if (counts->is_used.compare_exchange_strong(is_used, true, std::memory_order_acquire)) return counts;
-  }
-  auto* counts = new Counts;
-  counts->next = g_state->counts.load(std::memory_order_relaxed);
-  while (!g_state->counts.compare_exchange_weak(counts->next, counts, std::memory_order_release)) {
-  }
-  return counts;
-}
-
 void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
           std::span<const translate::Access> accesses) {
   auto* ranges = reinterpret_cast<const format::AccessRange*>(accesses.data());
@@ -247,37 +117,10 @@ void emit(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
 void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
                std::span<const translate::Access> accesses) {
   emit(client, thread, time_ns, gap, accesses);
-  thread.counts->segments[static_cast<size_t>(gap)].raise();
+  thread.counts->raise(gap);
 }
 
 }  // namespace
-
-SetGap gap_of(Reason reason) {
-  switch (reason) {
-    case Reason::none:
-      return SetGap::complete;
-    case Reason::unsupported:
-    case Reason::gather:
-      return SetGap::unsupported;
-    case Reason::system_call:
-    case Reason::unknown_effect:
-      return SetGap::system_call;
-    case Reason::signal:
-      return SetGap::signal;
-    case Reason::not_resumed:
-      return SetGap::left;
-    case Reason::overflow:
-      return SetGap::overflow;
-    case Reason::generated_code:
-    case Reason::cache_full:
-    case Reason::long_section:
-    case Reason::disabled:
-      return SetGap::not_observed;
-    case Reason::not_wanted:
-      return SetGap::outside_window;
-  }
-  return SetGap::not_observed;
-}
 
 base::Status begin_sets(const Options& options) {
   auto created = translate::Translator::create({.translates = options.sets_translate});
@@ -293,7 +136,7 @@ base::Status begin_sets(const Options& options) {
   g_state->window = {options.sets_window_ns, options.sets_period_ns};
   g_state->all_accesses = options.accesses;
   dl_iterate_phdr(add_own_code, g_state->translator.get());
-  add_allocator(*g_state->translator);
+  watch_allocator(*g_state->translator);
   wrap_signal_handlers(*g_state->translator);
   g_sets.store(true, std::memory_order_release);
   return {};
@@ -329,6 +172,7 @@ void begin_sets_in_child() {
   child->window = g_state->window;
   child->all_accesses = g_state->all_accesses;
   g_state = child;
+  note_allocator_at(*child->translator);
   wrap_signal_handlers(*child->translator);
   g_sets.store(true, std::memory_order_release);
 }
@@ -353,19 +197,16 @@ void write_sets_facts(recorder::Recorder& recorder) {
     recorder.add_fact("sets." + key, std::to_string(value));
   };
   const translate::Statistics statistics = g_state->translator->statistics();
-  constexpr const char* kGapNames[kGaps] = {"complete", "not_observed", "outside_window", "unsupported", "system_call",
-                                            "signal",   "left",         "overflow",       "lost"};
-  uint64_t segments[kGaps] = {}, outside = 0, incomplete = 0;
-  for (const Counts* counts = g_state->counts.load(std::memory_order_acquire); counts; counts = counts->next) {
-    for (size_t i = 0; i < kGaps; ++i) segments[i] += counts->segments[i].value();
-    outside += counts->outside.value();
-  }
-  for (size_t i = 0; i < kGaps; ++i) {
-    if (i > 0) incomplete += segments[i];
-    if (i == 0 || segments[i] > 0) fact(std::string("segments.") + kGapNames[i], segments[i]);
+  const SetCounts& counts = g_state->counts;
+  uint64_t incomplete = 0;
+  for (size_t i = 0; i <= static_cast<size_t>(format::kSetGapLast); ++i) {
+    const auto gap = static_cast<SetGap>(i);
+    const uint64_t segments = counts.segments(gap);
+    if (gap != SetGap::complete) incomplete += segments;
+    if (gap == SetGap::complete || segments > 0) fact(std::string("segments.") + name_of(gap), segments);
   }
   fact("segments.incomplete", incomplete);
-  if (g_state->window.period_ns != 0) fact("sections.outside_window", outside);
+  if (g_state->window.period_ns != 0) fact("sections.outside_window", counts.outside());
   if (g_state->all_accesses) {
     recorder.add_fact("accesses.count", std::to_string(g_state->accesses.accesses.load(std::memory_order_relaxed)));
     recorder.add_fact("accesses.lost", std::to_string(g_state->accesses.lost.load(std::memory_order_relaxed)));
@@ -384,7 +225,7 @@ void write_sets_facts(recorder::Recorder& recorder) {
 void attach_sets(Client* client, bool from_its_beginning) {
   if (!sets_are_on() || t_sets) return;
   auto* thread = new SetsThread;
-  thread->counts = take_counts();
+  thread->counts = g_state->counts.take();
   if (!g_state->translator->is_disabled()) find_own_stack(*thread);  // asks the kernel
   if (g_state->all_accesses && g_state->translator->attach(thread->stack_begin, thread->stack_end)) {
     thread->log = std::make_unique<AccessLog>(client, g_state->window, g_state->accesses);
@@ -403,7 +244,7 @@ void detach_sets() {
   t_thread.is_outside = 0;
   t_thread.mode = Mode::native;
   g_state->translator->detach();
-  thread->counts->is_used.store(false, std::memory_order_release);
+  thread->counts->give_back();
   delete thread;
 }
 
@@ -509,7 +350,7 @@ void SetsCall::end() {
     thread->tainted = true;
     return;
   }
-  const bool in_section = thread->observing && thread->holds_any();
+  const bool in_section = thread->observing && thread->held.holds_any();
   if (thread->log) {
     const Inside inside;
     thread->log->begin(base::monotonic_ns());
@@ -563,12 +404,12 @@ SetGap gap_now(const SetsThread& thread, bool came_translated, bool overflown) {
 }
 
 void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stack_pointer) {
-  const bool is_first = !thread.holds_any();
-  thread.take(lock_word);
+  const bool is_first = !thread.held.holds_any();
+  thread.held.take(lock_word);
   if (!is_first) return;
   translate::Translator& translator = *g_state->translator;
   thread.observing = g_state->window.is_open(time_ns);
-  if (!thread.observing) thread.counts->outside.raise();
+  if (!thread.observing) thread.counts->raise_outside();
   if (thread.observing && !translator.is_attached())
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
   thread.tainted = false;
@@ -656,7 +497,7 @@ void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool ca
 
 void sets_before_block(Client* client, int64_t time_ns) {
   SetsThread* thread = t_sets;
-  if (!thread || !thread->call || !thread->observing || !thread->holds_any()) return;
+  if (!thread || !thread->call || !thread->observing || !thread->held.holds_any()) return;
   const Inside inside;
   const SetsCall& call = *thread->call;
   if (call.from_ != SetsCall::From::translated || thread->held_by_allocator > 0) return;
@@ -675,12 +516,12 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
   const Inside inside;
   SetsCall& call = *thread->call;
   const bool is_foreign = call.from_ == SetsCall::From::foreign, is_allocator = call.from_ == SetsCall::From::gate;
-  if (thread->observing && thread->holds_any()) {
+  if (thread->observing && thread->held.holds_any()) {
     if (is_foreign) {
       thread->tainted = true;
       emit_last(client, *thread, time_ns, SetGap::signal, {});
     } else {
-      const bool is_last = kind == EventKind::lock_release && thread->holds_only(lock_word);
+      const bool is_last = kind == EventKind::lock_release && thread->held.holds_only(lock_word);
       finish_segment(client, *thread, time_ns, call.from_ != SetsCall::From::native, call.stack_pointer(), is_last);
     }
   }
@@ -688,14 +529,14 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
   if (call.from_ == SetsCall::From::native) call.from_ = SetsCall::From::translated;
   if (!is_held(lock_word)) return;
   if (kind == EventKind::lock_release) {
-    thread->give_up(lock_word);
+    thread->held.give_up(lock_word);
     if (is_allocator && thread->held_by_allocator > 0) --thread->held_by_allocator;
-    if (thread->holds_any()) return;
+    if (thread->held.holds_any()) return;
     if (thread->log) g_state->translator->pause_segment();
     thread->observing = false;
   } else if (taken) {
     if (is_foreign) {
-      thread->take(lock_word);
+      thread->held.take(lock_word);
     } else {
       take(*thread, time_ns, lock_word, call.stack_pointer());
     }

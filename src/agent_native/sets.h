@@ -32,7 +32,6 @@
 
 namespace contrafact::translate {
 class Translator;
-enum class Reason : uint32_t;
 }  // namespace contrafact::translate
 
 namespace contrafact::agent_native {
@@ -63,9 +62,6 @@ void refresh_sets();
 void invalidate_sets(const void* begin, size_t bytes);
 // The same for a system call: its number and arguments, and its result.
 void invalidate_sets_by(const long* call, long result);
-
-// Why a set lacks something, in the trace's words.
-format::SetGap gap_of(translate::Reason reason);
 
 // The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.
 void attach_sets(recorder::Client* client, bool from_its_beginning);

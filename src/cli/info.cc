@@ -75,6 +75,10 @@ std::string incomplete_text(const model::Trace& trace, const std::string& count)
   return text;
 }
 
+bool has_accesses(const model::AccessLog& log) {
+  return log.accesses + log.lost + log.chunks_missing + log.accesses_missing > 0;
+}
+
 table::Table run_table(const Facts& facts) {
   const model::Trace& trace = facts.trace;
   table::Table table(kInfoRunSchema);
@@ -93,9 +97,14 @@ table::Table run_table(const Facts& facts) {
   }
   const double run_s = static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e9;
   if (run_s > 0) add("trace rate", table::bytes_text(static_cast<double>(facts.file_bytes) / run_s) + "/s");
-  if (const model::AccessLog& log = trace.access_log; log.accesses + log.lost > 0) {
+  if (const model::AccessLog& log = trace.access_log; has_accesses(log)) {
+    const auto add_count = [&](const char* name, uint64_t n) {
+      if (n > 0) add(name, table::count_text(static_cast<int64_t>(n)));
+    };
     add("accesses", table::count_text(static_cast<int64_t>(log.accesses)));
-    if (log.lost > 0) add("accesses lost", table::count_text(static_cast<int64_t>(log.lost)));
+    add_count("accesses lost", log.lost);
+    add_count("gaps between accesses", log.gaps + log.chunks_missing);
+    add_count("accesses missing in the file", log.accesses_missing);
     if (run_s > 0)
       add("access rate", table::number_text(static_cast<double>(log.accesses) / run_s / 1e6) + " million/s");
     add("bytes per access", table::number_text(static_cast<double>(facts.file_bytes) /
@@ -179,10 +188,12 @@ int run(const Options& options, const Session& session) {
     document["event_count"] = total(count_events(*trace));
     document["task_count"] = trace->tasks.size();
     document["file_bytes"] = facts.file_bytes;
-    if (trace->access_log.accesses + trace->access_log.lost > 0) {
-      document["accesses"] = {{"count", trace->access_log.accesses},
-                              {"lost", trace->access_log.lost},
-                              {"encoded_bytes", trace->access_log.encoded_bytes}};
+    if (const model::AccessLog& log = trace->access_log; has_accesses(log)) {
+      document["accesses"] = {{"count", log.accesses},
+                              {"lost", log.lost},
+                              {"gaps", log.gaps + log.chunks_missing},
+                              {"missing", log.accesses_missing},
+                              {"encoded_bytes", log.encoded_bytes}};
     }
     document["facts"] = nlohmann::ordered_json::object();
     for (const model::Fact& fact : trace->facts) document["facts"][fact.key] = fact.value;

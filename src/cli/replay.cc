@@ -417,8 +417,9 @@ int run(const Options& options, const Session& session) {
     if (base::Status status = check_writable(options.csv, 0); !status) return fail(kExitOutput, status.error().message);
   }
   const bool only_accesses = std::ranges::all_of(options.orders, [](const auto& order) { return order == "accesses"; });
-  if (wants_accesses && only_accesses && !options.no_threads && trace->access_log.chunks.empty()) {
-    return fail(kExitImpossible, options.path + ": " + replay::no_accesses_reason(*trace));
+  if (wants_accesses && only_accesses && !options.no_threads) {
+    if (base::Status status = replay::check_access_log(*trace); !status)
+      return fail(kExitImpossible, options.path + ": " + status.error().message);
   }
   const whatif::Simulator simulator(*trace);
   base::Result<std::vector<SectionEdit>> edits = edits_for(options, *trace, simulator);

@@ -73,8 +73,10 @@ TEST(AccessLog, WhateverTheBytesAreTheyAreReadOrRefused) {
 struct Chunks : Visitor {
   std::vector<AccessChunk> chunks;
   std::vector<std::vector<LoggedAccess>> accesses;
+  size_t missing = 0;
   bool wants_access_chunks() const override { return true; }
-  void on_access_chunks(std::span<const AccessChunk> rows) override {
+  void on_access_chunks(uint32_t first, std::span<const AccessChunk> rows) override {
+    missing += first - chunks.size();
     for (const AccessChunk& row : rows) {
       chunks.push_back(row);
       accesses.push_back(decoded(row.bytes));

@@ -127,7 +127,7 @@ class BlockDecoder {
         return visit_access_sets(block);
       case BlockType::access_log:
         if (!visitor_.wants_access_chunks()) return true;
-        return visit_rows<AccessChunk>(block, [&](auto rows) { visitor_.on_access_chunks(rows); });
+        return visit_rows<AccessChunk>(block, [&](auto rows) { visitor_.on_access_chunks(first, rows); });
       case BlockType::events: {
         const EventBlock* events = events_.decode(block.payload, block.header.count);
         if (events) visitor_.on_events(*events);

@@ -186,5 +186,18 @@ TEST(LanePeaks, AreFoundInsideABucket) {
   EXPECT_EQ(peak_of(changes, 3'000'000, 7), 10u);
 }
 
+// Changes that follow each other and are hours apart, in the midst of others.
+TEST(LanePeaks, AreFoundAmongChangesFarApart) {
+  std::vector<std::pair<int64_t, bool>> changes;
+  constexpr int64_t kHour = 3'600'000'000'000;
+  for (int64_t i = 0; i < 2000; ++i) {
+    changes.emplace_back(i * 1000, true);
+    changes.emplace_back(i * 1000 + 500, false);
+  }
+  for (int64_t i = 0; i < 20; ++i) changes.emplace_back((i % 2) * kHour + i * 10, true);
+  for (int64_t i = 0; i < 20; ++i) changes.emplace_back((i % 2) * kHour + 1000 + i * 10, false);
+  EXPECT_EQ(peak_of(changes, 2 * kHour, 2), 11u);
+}
+
 }  // namespace
 }  // namespace contrafact::graph

@@ -18,10 +18,29 @@ constexpr int64_t kGuessMin = kGuess - (int64_t{1} << 58);
 // A lane's time becomes known once; where it does not settle soon after, the lane is left to a Propagator.
 constexpr uint32_t kTurnsMax = 4 * kLanes;
 
-void count_chunk(PeakMemory& peaks) {
-  const LaneRow* row = peaks.rows + peaks.counted;
-  const LaneRow* const end = row + PeakMemory::kChunk;
-  PeakMemory::Block* block = peaks.blocks + peaks.counted / PeakMemory::kBlock;
+// Keeps one block's rows; `first_bucket`: of the block in each lane.
+void keep_block(PeakMemory& peaks, const LaneRow* rows, const Lanes& first_bucket, PeakMemory::Block& block) {
+  const Lanes zero = Lanes::all(0), none = Lanes::all(kNever);
+  Lanes begin;
+  for (size_t i = 0; i < Lanes::kParts; ++i) begin.part[i] = first_bucket.part[i] << peaks.shift;
+  begin = begin + peaks.begin_ns;
+  begin = begin + begin - 1;
+  Lanes beyond = zero;
+  PeakMemory::NarrowRow* const narrow = peaks.narrow + peaks.counted;
+  for (size_t i = 0; i < PeakMemory::kBlock; ++i) {
+    const Lanes change = lanes_of(rows[i]);
+    const Lanes distance = select(change != none, change - begin, zero);
+    beyond |= distance >> 32;
+    narrow_lanes(distance, narrow[i].lane);
+  }
+  block.wide = PeakMemory::kNarrow;
+  if (!is_any(beyond)) return;
+  block.wide = static_cast<uint32_t>(peaks.wide_rows);
+  for (size_t i = 0; i < PeakMemory::kBlock; ++i) lanes_of(peaks.wide[peaks.wide_rows + i]) = lanes_of(rows[i]);
+  peaks.wide_rows += PeakMemory::kBlock;
+}
+
+void count_block(PeakMemory& peaks, const LaneRow* rows) {
   const Lanes zero = Lanes::all(0), max = Lanes::all(peaks.bucket_max);
   // A register for what the loop below adds one by one: a lane's buckets follow the previous one's.
   Lanes lane_begin;
@@ -29,31 +48,30 @@ void count_chunk(PeakMemory& peaks) {
     lane_begin.part[lane / Lanes::kLanesOfPart][lane % Lanes::kLanesOfPart] =
         static_cast<int64_t>(lane) * (peaks.bucket_max + 2);
   alignas(64) LaneRow place, step;
-  while (row != end) {
-    Lanes first = max, last = zero;
-    for (size_t i = 0; i < PeakMemory::kBlock; ++i, ++row) {
-      const Lanes change = lanes_of(*row);
-      const Lanes present = change != Lanes::all(kNever);
-      const Lanes bucket = earlier_of(later_of(((change >> 1) - peaks.begin_ns) >> peaks.shift, zero), max);
-      first = earlier_of(first, select(present, bucket, max));
-      last = later_of(last, select(present, bucket, zero));
-      lanes_of(place) = lane_begin + select(present, bucket, max + 1);
-      lanes_of(step) = select((change & 1) != zero, Lanes::all(PeakMemory::kRise), Lanes::all(PeakMemory::kFall));
+  Lanes first = max, last = zero;
+  for (size_t i = 0; i < PeakMemory::kBlock; ++i) {
+    const Lanes change = lanes_of(rows[i]);
+    const Lanes present = change != Lanes::all(kNever);
+    const Lanes bucket = earlier_of(later_of(((change >> 1) - peaks.begin_ns) >> peaks.shift, zero), max);
+    first = earlier_of(first, select(present, bucket, max));
+    last = later_of(last, select(present, bucket, zero));
+    lanes_of(place) = lane_begin + select(present, bucket, max + 1);
+    lanes_of(step) = select((change & 1) != zero, Lanes::all(PeakMemory::kRise), Lanes::all(PeakMemory::kFall));
 #pragma GCC unroll 16
-      for (size_t lane = 0; lane < kLanes; ++lane)
-        peaks.buckets[place.lane[lane]] += static_cast<uint64_t>(step.lane[lane]);
-    }
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      block->first[lane] = static_cast<int32_t>(first[lane]);
-      block->last[lane] = static_cast<int32_t>(last[lane]);
-    }
-    ++block;
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      peaks.buckets[place.lane[lane]] += static_cast<uint64_t>(step.lane[lane]);
   }
-  peaks.counted += PeakMemory::kChunk;
+  PeakMemory::Block& block = peaks.blocks[peaks.counted / PeakMemory::kBlock];
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    block.first[lane] = static_cast<int32_t>(first[lane]);
+    block.last[lane] = static_cast<int32_t>(last[lane]);
+  }
+  keep_block(peaks, rows, first, block);
+  peaks.counted += PeakMemory::kBlock;
 }
 
-void count_chunks(PeakMemory& peaks, size_t rows) {
-  while (peaks.counted + PeakMemory::kChunk <= rows) count_chunk(peaks);
+void count_rows(PeakMemory& peaks, size_t rows) {
+  for (size_t i = 0; i < rows; i += PeakMemory::kBlock) count_block(peaks, peaks.rows + i);
 }
 
 // One method for each operation; `ready` is the time of its thread when it is reached.
@@ -75,7 +93,7 @@ class Interpreter {
   CONTRAFACT_LANE_INLINE void run() {
     for (at_ = ops_; at_ != ops_end_; ++at_) execute(*at_);
     while (change_ != chunk_end_) *change_++ = Lanes::all(kNever);
-    count_chunks(*memory_.peaks, rows());
+    count_rows(*memory_.peaks, rows());
     lanes_of(memory_.bad) = bad_;
     lanes_of(memory_.end) = end_;
     lanes_of(memory_.occupied) = occupied_;
@@ -142,8 +160,11 @@ class Interpreter {
     if (change_ == chunk_end_) next_chunk();
   }
   [[gnu::noinline]] void next_chunk() {
-    chunk_end_ += PeakMemory::kChunk;
-    if (open_ == 0) count_chunks(*memory_.peaks, rows());
+    if (open_ == 0) {
+      count_rows(*memory_.peaks, rows());
+      change_ = first_change_;
+    }
+    chunk_end_ = change_ + PeakMemory::kChunk;
   }
   CONTRAFACT_LANE_INLINE void rise(const Lanes& time) {
     change(time + time + 1);
@@ -430,7 +451,7 @@ void run_lanes(std::span<const Op> ops, LaneMemory& memory) {
   Interpreter<Op>(ops, memory).run();
 }
 
-constexpr LaneMachine kLaneMachine{run_lanes<LaneOp>, run_lanes<NarrowLaneOp>, count_chunks};
+constexpr LaneMachine kLaneMachine{run_lanes<LaneOp>, run_lanes<NarrowLaneOp>, count_rows};
 
 }  // namespace
 }  // namespace contrafact::graph

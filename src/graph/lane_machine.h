@@ -36,7 +36,7 @@ struct LaneMemory {
 struct LaneMachine {
   void (*run)(std::span<const LaneOp> ops, LaneMemory& memory);
   void (*run_narrow)(std::span<const NarrowLaneOp> ops, LaneMemory& memory);
-  void (*count)(PeakMemory& peaks, size_t rows);  // all whole chunks of the first `rows`
+  void (*count)(PeakMemory& peaks, size_t rows);  // the first `rows`, whole chunks
 };
 
 extern const LaneMachine kPlainLaneMachine;

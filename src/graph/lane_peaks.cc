@@ -9,17 +9,24 @@
 namespace contrafact::graph {
 
 LanePeaks::LanePeaks(size_t changes_max)
-    : rows_((changes_max / kChunk + 2) * kChunk), blocks_(rows_.size() / PeakMemory::kBlock) {
-  memory_.rows = rows_.data();
+    : rows_max_((changes_max / kChunk + 2) * kChunk),
+      rows_(std::make_unique_for_overwrite<LaneRow[]>(rows_max_)),
+      wide_(std::make_unique_for_overwrite<LaneRow[]>(rows_max_)),
+      narrow_(std::make_unique_for_overwrite<PeakMemory::NarrowRow[]>(rows_max_)),
+      blocks_(rows_max_ / PeakMemory::kBlock) {
+  memory_.rows = rows_.get();
   memory_.blocks = blocks_.data();
+  memory_.narrow = narrow_.get();
+  memory_.wide = wide_.get();
 }
 
 void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {
   const int64_t span_ns = std::max<int64_t>(1, end_ns - begin_ns);
   memory_.begin_ns = begin_ns;
   memory_.counted = 0;
+  memory_.wide_rows = 0;
   memory_.shift = 0;
-  while (span_ns >> memory_.shift > static_cast<int64_t>(rows_.size() / 16)) ++memory_.shift;
+  while (span_ns >> memory_.shift > static_cast<int64_t>(rows_max_ / 16)) ++memory_.shift;
   // Half as long again as the recorded run; what is later still is in the last bucket.
   memory_.bucket_max = ((span_ns + span_ns / 2) >> memory_.shift) + 1;
   buckets_.assign(static_cast<size_t>(memory_.bucket_max + 2) * kLanes, 0);
@@ -28,7 +35,7 @@ void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {
 }
 
 void LanePeaks::count(size_t rows) {
-  CHECK(rows <= rows_.size());
+  CHECK(rows % kChunk == 0 && memory_.counted + rows <= rows_max_);
   lane_machine().count(memory_, rows);
 }
 
@@ -54,33 +61,45 @@ uint32_t LanePeaks::find(size_t lane) {
   return static_cast<uint32_t>(peak_);
 }
 
+// Gathers the changes in the wanted buckets.
+void LanePeaks::look_into_block(size_t lane, size_t number) {
+  const PeakMemory::Block& block = blocks_[number];
+  const auto add = [&](int64_t change) {
+    if (wanted_[static_cast<size_t>(memory_.bucket_of(change >> 1))])
+      changes_.push_back({change >> 1, change & 1 ? 1 : -1});
+  };
+  if (block.wide == PeakMemory::kNarrow) {
+    const PeakMemory::NarrowRow* const rows = narrow_.get() + number * PeakMemory::kBlock;
+    const int64_t begin = 2 * memory_.begin_of(block.first[lane]);
+    for (size_t k = 0; k < PeakMemory::kBlock; ++k) {
+      if (rows[k].lane[lane] != 0) add(begin + rows[k].lane[lane] - 1);
+    }
+  } else {
+    const LaneRow* const rows = wide_.get() + block.wide;
+    for (size_t k = 0; k < PeakMemory::kBlock; ++k) {
+      if (rows[k].lane[lane] != kNever) add(rows[k].lane[lane]);
+    }
+  }
+}
+
 // One change after the other, in the hot buckets [first, last).
 void LanePeaks::look_into(size_t lane, size_t first, size_t last) {
   std::vector<int32_t> buckets;
   for (size_t i = first; i < last; ++i) buckets.push_back(static_cast<int32_t>(hot_[i].bucket));
   std::sort(buckets.begin(), buckets.end());
   for (int32_t bucket : buckets) wanted_[static_cast<size_t>(bucket)] = 1;
-  const auto bucket_of = [&](int64_t time_ns) {
-    return std::clamp<int64_t>((time_ns - memory_.begin_ns) >> memory_.shift, 0, memory_.bucket_max);
-  };
   changes_.clear();
   for (size_t i = 0; i < memory_.counted / PeakMemory::kBlock; ++i) {
     const PeakMemory::Block& block = blocks_[i];
     const auto at = std::lower_bound(buckets.begin(), buckets.end(), block.first[lane]);
-    if (at == buckets.end() || *at > block.last[lane]) continue;
-    const LaneRow* const rows = rows_.data() + i * PeakMemory::kBlock;
-    for (size_t k = 0; k < PeakMemory::kBlock; ++k) {
-      const int64_t change = rows[k].lane[lane];
-      if (change != kNever && wanted_[static_cast<size_t>(bucket_of(change >> 1))])
-        changes_.push_back({change >> 1, change & 1 ? 1 : -1});
-    }
+    if (at != buckets.end() && *at <= block.last[lane]) look_into_block(lane, i);
   }
   for (int32_t bucket : buckets) wanted_[static_cast<size_t>(bucket)] = 0;
   std::sort(changes_.begin(), changes_.end(), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
   int64_t bucket = -1, count = 0;
   for (size_t i = 0; i < changes_.size(); ++i) {
-    if (bucket_of(changes_[i].time_ns) != bucket) {
-      bucket = bucket_of(changes_[i].time_ns);
+    if (memory_.bucket_of(changes_[i].time_ns) != bucket) {
+      bucket = memory_.bucket_of(changes_[i].time_ns);
       count = static_cast<int64_t>(memory_.buckets_of(lane)[bucket]);
     }
     count += changes_[i].step;

@@ -5,11 +5,17 @@
 // the counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at
 // one change after the other, the most promising first.
 //
-// Not thread-safe; reuse one object, it keeps its memory: 128 bytes for a row, and 8 for each bucket and lane.
+// Rows are written in one place again and again, that stays in the cache, and kept as distances from where their block
+// begins: half as much goes to memory.
+//
+// Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row (192 where changes that follow each other
+// are more than two seconds apart), and 8 for each bucket and lane.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace contrafact::graph {
@@ -28,18 +34,30 @@ struct PeakMemory {
   // Rises in a bucket's lower half, falls in the upper; then the count before.
   static constexpr uint64_t kRise = 1, kFall = uint64_t{1} << 32;
 
+  static constexpr uint32_t kNarrow = UINT32_MAX;
+
   struct Block {
     int32_t first[kLanes], last[kLanes];  // buckets
+    uint32_t wide;                        // rows before it in `wide`; kNarrow: its rows are in `narrow`
+  };
+  // By lane: 1 + the change less that of the begin of the block's first bucket; 0: none.
+  struct alignas(64) NarrowRow {
+    uint32_t lane[kLanes];
   };
 
-  LaneRow* rows;
+  LaneRow* rows;  // not counted yet
   Block* blocks;
+  NarrowRow* narrow;   // counted, by their number
+  LaneRow* wide;       // counted, of blocks in which some distance does not fit
   uint64_t* buckets;   // of each lane `bucket_max` + 1, and one for changes that a lane does not have
   size_t counted = 0;  // rows
+  size_t wide_rows = 0;
   int64_t begin_ns = 0;
   int64_t bucket_max = 0;
   int shift = 0;
 
+  int64_t bucket_of(int64_t time_ns) const { return std::clamp<int64_t>((time_ns - begin_ns) >> shift, 0, bucket_max); }
+  int64_t begin_of(int64_t bucket) const { return begin_ns + (bucket << shift); }
   uint64_t* buckets_of(size_t lane) const { return buckets + static_cast<int64_t>(lane) * (bucket_max + 2); }
 };
 
@@ -54,10 +72,11 @@ class LanePeaks {
 
   // Where to write the rows. A lane's entry is time * 2 + 1 for a rise, time * 2 for a fall, kNever (propagate.h) for
   // none.
-  LaneRow* rows() { return rows_.data(); }
+  LaneRow* rows() { return rows_.get(); }
   PeakMemory& memory() { return memory_; }
 
-  // The first `rows` are final: counts the whole chunks among them.
+  // The first `rows` are final: counts them. The next one is to be written at rows() again.
+  // REQUIRES: whole chunks.
   void count(size_t rows);
 
   // After the last chunk, once for each lane.
@@ -73,8 +92,11 @@ class LanePeaks {
     int32_t step;
   };
   void look_into(size_t lane, size_t first, size_t last);
+  void look_into_block(size_t lane, size_t number);
 
-  std::vector<LaneRow> rows_;
+  const size_t rows_max_;
+  std::unique_ptr<LaneRow[]> rows_, wide_;  // not touched, and so no memory, where nothing was written
+  std::unique_ptr<PeakMemory::NarrowRow[]> narrow_;
   std::vector<PeakMemory::Block> blocks_;
   std::vector<uint64_t> buckets_;
   PeakMemory memory_{};

@@ -88,6 +88,13 @@ CONTRAFACT_LANE_INLINE Lanes earlier_of(const Lanes& x, const Lanes& y) {
   return select(x < y, x, y);
 }
 
+// The lower halves.
+CONTRAFACT_LANE_INLINE void narrow_lanes(const Lanes& x, uint32_t* to) {
+  using Half = uint32_t __attribute__((vector_size(kRegisterBytes / 2), may_alias));
+  for (size_t i = 0; i < Lanes::kParts; ++i)
+    *reinterpret_cast<Half*>(to + i * Lanes::kLanesOfPart) = __builtin_convertvector(x.part[i], Half);
+}
+
 CONTRAFACT_LANE_INLINE bool is_any(const Lanes& mask) {
   LanePart any = mask.part[0];
   for (size_t i = 1; i < Lanes::kParts; ++i) any |= mask.part[i];

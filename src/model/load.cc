@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <numeric>
 #include <utility>
 
@@ -118,9 +119,16 @@ class Collector : public format::Visitor {
     put(trace_.access_sets, first.value, sets);
   }
   bool wants_access_chunks() const override { return true; }
-  void on_access_chunks(std::span<const format::AccessChunk> chunks) override {
+  void on_access_chunks(uint32_t first, std::span<const format::AccessChunk> chunks) override {
+    AccessLog& log = trace_.access_log;
+    if (first > chunks_numbered_) log.chunks_missing += first - chunks_numbered_;
+    chunks_numbered_ = std::max(chunks_numbered_, uint64_t{first} + chunks.size());
     for (const format::AccessChunk& chunk : chunks) {
-      trace_.access_log.add(chunk, options_.access_log && chunk.thread < trace_.threads.size());
+      if (chunk.thread < trace_.threads.size()) {
+        add_chunk(chunk);
+      } else {
+        ++log.chunks_missing;  // its thread's row was lost
+      }
     }
   }
   void on_trailer(const format::Trailer& trailer) override {
@@ -167,6 +175,7 @@ class Collector : public format::Visitor {
     trace_.loss.blocks_damaged = std::max(loss.blocks_damaged, loss.blocks_missing);
     trace_.loss.bytes_skipped = loss.bytes_skipped;
     trace_.loss.cut_off = loss.cut_off;
+    count_missing_accesses();
     trace_.loss.notes = std::move(notes_);
     trace_.loss.notes.insert(trace_.loss.notes.end(), loss.notes.begin(), loss.notes.end());
     for (size_t t = 0; t < rooms_.size(); ++t) {
@@ -185,6 +194,28 @@ class Collector : public format::Visitor {
     if (end > table.size() + (size_t{1} << 24)) return;
     if (table.size() < end) table.resize(end);
     for (size_t i = 0; i < rows.size(); ++i) table[first + i] = Row(rows[i]);
+  }
+
+  // Nothing tells whose the missing chunks were: any thread's next one may come after a gap.
+  void add_chunk(const format::AccessChunk& chunk) {
+    AccessLog& log = trace_.access_log;
+    log.add(chunk, options_.access_log);
+    if (!options_.access_log) return;
+    if (missing_before_.size() < trace_.threads.size()) missing_before_.resize(trace_.threads.size());
+    uint64_t& before = missing_before_[chunk.thread];
+    format::SetGap& gap = log.chunks.back().gap;
+    if (before != log.chunks_missing && gap == format::SetGap::complete) gap = format::SetGap::lost;
+    before = log.chunks_missing;
+  }
+
+  // Those at the file's end leave no hole in the numbering, but the recorder counted what it wrote.
+  void count_missing_accesses() {
+    AccessLog& log = trace_.access_log;
+    if (trace_.origin != Origin::measured) return;  // has the facts of the run that it was made from, not its log
+    const std::string_view text = trace_.fact("accesses.count");
+    uint64_t recorded = 0;
+    std::from_chars(text.data(), text.data() + text.size(), recorded);
+    if (recorded > log.accesses) log.accesses_missing = recorded - log.accesses;
   }
 
   bool is_virtual(size_t thread) const { return trace_.threads[thread].kind == format::ThreadKind::virtual_thread; }
@@ -400,6 +431,8 @@ class Collector : public format::Visitor {
   FileParts file_;  // until number_tasks, row_of is 1 for the ids that occur, else 0
   std::vector<std::string> notes_;
   std::vector<ThreadRoom> rooms_;
+  uint64_t chunks_numbered_ = 0;          // of the access log, missing ones included
+  std::vector<uint64_t> missing_before_;  // by thread: AccessLog::chunks_missing at its last chunk
   uint64_t events_in_file_ = 0;
   ThreadId thread_beyond_;  // the first that cannot be
   bool ready_ = false;      // the first pass is over and the columns have their size

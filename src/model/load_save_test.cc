@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "format/testing.h"
 #include "format/writer.h"
 #include "model/finish.h"
 #include "model/load.h"
@@ -111,6 +112,87 @@ TEST_F(LoadSave, AccessesSurviveTheFileAndTheText) {
   EXPECT_EQ(loaded->access_log.accesses, 4u);
   EXPECT_EQ(loaded->access_log.lost, 12u);
   EXPECT_TRUE(loaded->access_log.chunks.empty());
+}
+
+// A file with one block for each of two threads' chunks, in turn, each of three accesses; and where the blocks are.
+struct LoggedFile {
+  std::vector<uint8_t> bytes;
+  std::vector<size_t> blocks;
+};
+
+LoggedFile logged_file(size_t chunks) {
+  LoggedFile file;
+  auto writer = format::Writer::create(std::make_unique<format::MemorySink>(file.bytes));
+  const format::ThreadRow threads[2];
+  EXPECT_TRUE((*writer)->add_threads(threads).ok());
+  format::AccessEncoder encoder;
+  uint8_t bytes[3 * format::AccessEncoder::kBytesMax];
+  uint8_t* end = bytes;
+  for (uint64_t i = 0; i < 3; ++i) end = encoder.put(end, {0x1000 + 8 * i, 8, format::kAccessRead});
+  for (size_t i = 0; i < chunks; ++i) {
+    const auto time_ns = static_cast<int64_t>(i);
+    const format::AccessChunk chunk{.thread = static_cast<uint32_t>(i % 2),
+                                    .begin_ns = time_ns,
+                                    .end_ns = time_ns + 1,
+                                    .accesses = 3,
+                                    .bytes = {bytes, end}};
+    file.blocks.push_back(file.bytes.size());
+    EXPECT_TRUE((*writer)->add_access_chunks({&chunk, 1}).ok());
+  }
+  EXPECT_TRUE((*writer)->add_fact("accesses.count", std::to_string(3 * chunks)).ok());
+  EXPECT_TRUE((*writer)->finish({"exit"}).ok());
+  return file;
+}
+
+TEST_F(LoadSave, DamagedBlocksOfTheAccessLogAreGaps) {
+  const std::string file = path("damaged.cft");
+  const auto load_damaged = [&](std::initializer_list<size_t> damaged) {
+    LoggedFile logged = logged_file(8);
+    for (const size_t block : damaged) logged.bytes[logged.blocks[block] + sizeof(format::BlockHeader)] ^= 1;
+    EXPECT_TRUE(base::write_file(file, {reinterpret_cast<const char*>(logged.bytes.data()), logged.bytes.size()}).ok());
+    base::Result<Trace> loaded = load_any(file, {.access_log = true});
+    EXPECT_TRUE(loaded.ok());
+    return loaded.ok() ? std::move(*loaded) : Trace();
+  };
+  const auto gaps_of = [](const Trace& trace) {
+    std::vector<format::SetGap> gaps;
+    for (const AccessLog::Chunk& chunk : trace.access_log.chunks) gaps.push_back(chunk.gap);
+    return gaps;
+  };
+  using enum format::SetGap;
+
+  Trace trace = load_damaged({});
+  EXPECT_EQ(trace.access_log.accesses, 24u);
+  EXPECT_EQ(trace.access_log.gaps + trace.access_log.chunks_missing + trace.access_log.accesses_missing, 0u);
+  EXPECT_EQ(gaps_of(trace), std::vector(8, complete));
+
+  // After each hole the next chunk of either thread says so, once.
+  trace = load_damaged({2, 3, 5});
+  EXPECT_EQ(trace.access_log.accesses, 15u);
+  EXPECT_EQ(trace.access_log.chunks_missing, 3u);
+  EXPECT_EQ(trace.access_log.accesses_missing, 9u);
+  EXPECT_EQ(trace.access_log.gaps, 0u);  // the recorder had none
+  EXPECT_EQ(trace.loss.blocks_damaged, 3u);
+  EXPECT_EQ(gaps_of(trace), (std::vector{complete, complete, lost, lost, lost}));
+  ASSERT_TRUE(save(trace, file).ok());
+  base::Result<Trace> again = load_any(file, {.access_log = true});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(gaps_of(*again), gaps_of(trace));
+  EXPECT_EQ(again->access_log.gaps, 3u);
+  EXPECT_EQ(again->access_log.accesses_missing, 9u);
+
+  trace = load_damaged({1});
+  EXPECT_EQ(gaps_of(trace), (std::vector{complete, lost, lost, complete, complete, complete, complete}));
+
+  // Nothing comes after these, but the recorder said how much there was.
+  trace = load_damaged({6, 7});
+  EXPECT_EQ(trace.access_log.chunks_missing, 0u);
+  EXPECT_EQ(trace.access_log.accesses_missing, 6u);
+  EXPECT_EQ(gaps_of(trace), std::vector(6, complete));
+
+  const base::Result<Trace> counted = load_any(file);  // the same counts without the chunks
+  ASSERT_TRUE(counted.ok());
+  EXPECT_EQ(counted->access_log.accesses_missing, 6u);
 }
 
 TEST_F(LoadSave, AnAccessSetThatIsNoRowBecomesNone) {

@@ -9,6 +9,7 @@ namespace contrafact::model {
 void AccessLog::add(const format::AccessChunk& chunk, bool keep) {
   accesses += chunk.accesses;
   lost += chunk.lost;
+  gaps += chunk.gap != format::SetGap::complete;
   encoded_bytes += chunk.bytes.size();
   if (!keep) return;
   Chunk row{ThreadId(chunk.thread), chunk.gap, chunk.accesses, chunk.lost, chunk.begin_ns, chunk.end_ns};

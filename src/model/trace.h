@@ -120,10 +120,13 @@ struct AccessLog {
     uint64_t bytes_begin = 0;
     uint64_t bytes_end = 0;
   };
-  uint64_t accesses = 0;
-  uint64_t lost = 0;           // logged, and dropped for want of room
-  uint64_t encoded_bytes = 0;  // before compression
-  std::vector<Chunk> chunks;   // of each thread in its order
+  uint64_t accesses = 0;          // in the file
+  uint64_t lost = 0;              // logged, and dropped for want of room
+  uint64_t gaps = 0;              // chunks before which the recorder says that something is missing
+  uint64_t chunks_missing = 0;    // that the file held before it was damaged; each thread's next one is marked as lost
+  uint64_t accesses_missing = 0;  // that the recorder wrote and the file does not hold
+  uint64_t encoded_bytes = 0;     // before compression
+  std::vector<Chunk> chunks;      // of each thread in its order
   std::vector<uint8_t> bytes;
   // Counts and, if asked to, keeps it.
   void add(const format::AccessChunk& chunk, bool keep);

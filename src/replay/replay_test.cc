@@ -270,7 +270,28 @@ TEST(AccessTurns, AreTakenInTheirOrder) {
   }
 }
 
+// By the recorder, with damaged parts of the file, and in a chunk whose bytes are no accesses or other ones than it
+// says.
+TEST(AccessTurns, SayWhatIsMissing) {
+  model::Trace trace = sharing();
+  trace.access_log.chunks_missing = 2;
+  trace.access_log.accesses_missing = 100;
+  SharedAccesses facts;
+  ASSERT_TRUE(with_access_turns(trace, facts).ok());
+  EXPECT_EQ(facts.gaps, 3u);
+  EXPECT_EQ(facts.lost, 107u);
+  model::AccessLog::Chunk& first = trace.access_log.chunks[0];
+  trace.access_log.bytes[first.bytes_begin] |= 0x60;  // a length follows, but a distance does: the rest makes no sense
+  trace.access_log.chunks[1].accesses = 2;            // of three
+  ASSERT_TRUE(with_access_turns(trace, facts).ok());
+  EXPECT_EQ(facts.gaps, 5u);
+}
+
 TEST(AccessTurns, NeedALog) {
+  model::Trace damaged = contended();
+  damaged.access_log.accesses_missing = 7;
+  SharedAccesses none;
+  EXPECT_THAT(with_access_turns(damaged, none).error().message, testing::HasSubstr("damaged parts of the file"));
   SharedAccesses facts;
   const base::Result<model::Trace> refused = with_access_turns(contended(), facts);
   ASSERT_FALSE(refused.ok());

@@ -263,6 +263,7 @@ class RandomCode : public testing::Test {
     size_t size = 0;
     const int count = 1 + static_cast<int>(any(kInstructionsMax));
     for (int made = 0; made < count;) made += add_instruction(code, size);
+    instructions_ += count;
     code[size++] = 0xc3;
     return size;
   }
@@ -354,6 +355,7 @@ class RandomCode : public testing::Test {
   }
 
   std::mt19937_64 random_{1};
+  long instructions_ = 0;  // in all cases
   int file_ = -1;
   uint8_t* arena_ = nullptr;
   uint8_t* code_ = nullptr;
@@ -395,7 +397,8 @@ TEST_F(RandomCode, DoesTheSameTranslated) {
   EXPECT_GT(completed, cases / 10);
   RecordProperty("completed", std::to_string(completed));
   RecordProperty("incomplete", std::to_string(incomplete));
-  printf("%ld cases, %ld ran to their end, %ld with unknown accesses\n", cases, completed, incomplete);
+  printf("%ld cases of %ld instructions, %ld ran to their end, %ld with unknown accesses\n", cases, instructions_,
+         completed, incomplete);
 }
 
 }  // namespace

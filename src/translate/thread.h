@@ -75,7 +75,7 @@ inline constexpr size_t kRegisters = 16;
 inline constexpr size_t kPrivateStackBytes = 256 << 10;
 inline constexpr size_t kXsaveBytesMax = 4096;  // of the components that C++ may change: AVX-512 ends at 2,696
 
-// The registers of the program while C++ works for it; translator.cc's assembly knows the offsets. The private stack
+// The registers of the program while C++ works for it; slow_path.cc's assembly knows the offsets. The private stack
 // ends where it begins.
 struct alignas(64) Thread {
   uint8_t xsave[kXsaveBytesMax];
@@ -100,6 +100,10 @@ struct alignas(64) Thread {
 };
 static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
               offsetof(Thread, xsave_mask) == 4232 && offsetof(Thread, signal_mask) == 4240);
+
+// Pages for a thread, all zero but for the log's place and that of the mapping; null if there are none.
+Thread* map_thread();
+void unmap_thread(Thread* thread);
 
 // In the static block, so that its distance from %fs is the same in every thread.
 extern thread_local constinit ThreadState t_thread __attribute__((tls_model("initial-exec")));

@@ -24,6 +24,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "translate/cache_door.h"
 #include "translate/code_cache.h"
 #include "translate/code_regions.h"
 #include "translate/instruction.h"
@@ -109,13 +110,10 @@ class Translator {
   // Libraries may have come or gone: looks which code is still there.
   void refresh();
   // Nothing enters the cache any more.
-  bool is_disabled() const { return disabled_.load(std::memory_order_relaxed); }
-  void disable() {
-    disabled_.store(true);
-    attention_.store(true);
-  }
-  // Forgets all translated code, soon: at an enter() of any thread while none is in the cache. While that is tried none
-  // may enter, for kClosedNs of each kClearEveryNs. Done when the cache is full.
+  bool is_disabled() const { return door_.is_disabled(); }
+  void disable() { door_.disable(); }
+  // Forgets all translated code, soon: at an enter() of any thread while none is in the cache (cache_door.h). Done when
+  // the cache is full.
   void clear();
 
   Statistics statistics() const;
@@ -124,14 +122,11 @@ class Translator {
   void serve(Thread& thread);
 
  private:
-  class Guard;
   Translator() = default;
   base::Status make_stubs();
   bool is_usable() const;
   bool may_enter();
-  void want_clear();
   void try_clear(int64_t now_ns);
-  bool is_nobody_inside() const;
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
   bool refresh_locked();
@@ -146,7 +141,6 @@ class Translator {
   void after_system_call(Thread& thread);
 
   static constexpr size_t kGatesMax = 64;
-  static constexpr int64_t kClosedNs = 5'000'000, kClearEveryNs = 100'000'000, kLookEveryNs = 500'000;
 
   Options options_;
   std::unique_ptr<CodeCache> cache_;
@@ -161,12 +155,7 @@ class Translator {
   uint64_t xsave_mask_ = 0;
   int process_ = 0;
   std::atomic<int> lock_{0};
-  std::atomic<bool> disabled_{false};
-  std::atomic<bool> attention_{false};  // disabled, or to be cleared: enter() must look closer
-  std::atomic<bool> closed_{false};     // none may enter
-  std::atomic<int64_t> look_at_ns_{0};  // to be cleared: when to look next
-  bool wants_clear_ = false;
-  int64_t closed_until_ns_ = 0;
+  CacheDoor door_;
   size_t stub_end_ = 0;
   uint64_t default_lookup_ = 0;
   Thread* threads_ = nullptr;

@@ -63,7 +63,7 @@ class Printer : public Visitor {
     }
   }
   bool wants_access_chunks() const override { return true; }
-  void on_access_chunks(std::span<const AccessChunk> chunks) override {
+  void on_access_chunks(uint32_t, std::span<const AccessChunk> chunks) override {
     for (const AccessChunk& chunk : chunks) {
       if (chunk.gap != SetGap::complete)
         std::printf("loss\tthread %u has a gap before %ld\n", chunk.thread, static_cast<long>(chunk.end_ns));

@@ -476,6 +476,7 @@ def sets_windows():
 
 
 READ, WRITTEN, CHANGED = 1, 2, 4
+BLOCK_HEADER_BYTES, ACCESS_LOG_BLOCK = 32, 12
 
 
 def accesses():
@@ -524,11 +525,38 @@ def accesses():
     check(shared["accesses"] == info["accesses"]["count"] and shared["lost"] == 0, shared)
     check(40 <= shared["shared"] < shared["accesses"] / 2 and 20 <= shared["turns"] <= shared["shared"], shared)
     check(replayed["not_done"] == {} and [row["out_of_order"] for row in replayed["parts"]] == [0], replayed["parts"])
+    check_damaged_log(recording, info["accesses"]["count"])
     plain = Recording("accesses")
     status, _, err = run([CONTRAFACT, "replay", "--json", "--runs", "1", "--order", "accesses", plain.path])
-    check(status == 4 and "needs a run recorded with --accesses" in err, err)
+    check(status == 4 and "contrafact record --accesses records them" in err, err)
     both = json.loads(run([CONTRAFACT, "replay", "--json", "--runs", "1", "--order", "recorded", "--order", "accesses", plain.path])[1])
     check("contrafact record --accesses" in "".join(both["not_done"].values()), both["not_done"])
+
+
+def check_damaged_log(recording, count):
+    """What a damaged part of the file held of the log is counted, and said by whatever uses the log."""
+    whole = recording.path.read_bytes()
+    content = bytearray(whole)
+    blocks = [at for at in each_block(whole) if whole[at + 4] == ACCESS_LOG_BLOCK]
+    check(blocks, "no block of accesses")
+    for at in blocks:
+        content[at + BLOCK_HEADER_BYTES] ^= 1
+    damaged = recording.path.with_name("damaged.cft")
+    damaged.write_bytes(content)
+    log = recording.json("info", damaged)["accesses"]
+    check((log["count"], log["missing"]) == (0, count), log)
+    _, out, _ = run([CONTRAFACT, "info", damaged])
+    check("accesses missing in the file" in out and f"{len(blocks)} damaged part" in out, out)
+    status, _, err = run([CONTRAFACT, "replay", "--runs", "1", "--order", "accesses", damaged])
+    check(status == 4 and "the log of accesses was lost with the damaged parts of the file" in err, (status, err))
+
+
+def each_block(content):
+    """Where the blocks of a trace begin (docs/format.md)."""
+    at = int.from_bytes(content[12:16], "little")
+    while at < len(content):
+        yield at
+        at += BLOCK_HEADER_BYTES + int.from_bytes(content[at + 8:at + 12], "little")
 
 
 def accesses_everywhere():

@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import shortest_run
+
 RUN_SECONDS_MAX = 60
 LIMITS = {"gain_median": 0.03, "gain_worst": 0.08, "baseline_worst": 0.03}
 KEEP_GAIN_MAX = 0.03
@@ -41,8 +44,8 @@ def run(command):
 def record(tool, program, folder, runs):
     """The shortest of several recordings: its length, its trace, and what the program printed."""
     found = []
-    for number in range(runs):
-        trace = folder / f"{program.name}-{number}.cft"
+    while not shortest_run.settled([duration_ns for duration_ns, _, _ in found], runs):
+        trace = folder / f"{program.name}-{len(found)}.cft"
         printed = run([tool, "record", "-q", "-o", trace, "--", program])
         info = json.loads(run([tool, "info", "--json", "-q", trace]))
         found.append((info["duration_ns"], trace, printed))

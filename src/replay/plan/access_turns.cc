@@ -94,7 +94,7 @@ struct Turn {
 };
 
 int64_t time_of(const AccessLog::Chunk& chunk, uint32_t access) {
-  const double share = (access + 0.5) / std::max<double>(chunk.accesses, 1);
+  const double share = std::min((access + 0.5) / std::max<double>(chunk.accesses, 1), 1.0);
   return chunk.begin_ns + static_cast<int64_t>(share * static_cast<double>(chunk.end_ns - chunk.begin_ns));
 }
 
@@ -110,7 +110,7 @@ std::vector<std::vector<Turn>> find_turns(const Trace& trace, SharedMemory& memo
       last = number;
       ++facts.shared;
     }
-    facts.gaps += chunk.gap != format::SetGap::complete;
+    facts.gaps += !log.good() || number != chunk.accesses;  // what is no access ends the chunk
     if (first == UINT32_MAX) continue;
     turns[chunk.thread.index()].push_back({time_of(chunk, first), time_of(chunk, last)});
     ++facts.turns;
@@ -191,20 +191,24 @@ Trace without_events(const Trace& trace) {
 
 }  // namespace
 
-std::string no_accesses_reason(const Trace& trace) {
-  if (!trace.access_log.chunks.empty()) return "";
-  if (trace.fact("accesses.count").empty()) {
-    return "no accesses in it: --order accesses needs a run recorded with --accesses (contrafact record --accesses -o "
-           "run.cft -- PROGRAM)";
+base::Status check_access_log(const Trace& trace) {
+  const AccessLog& log = trace.access_log;
+  if (!log.chunks.empty()) return {};
+  if (log.accesses_missing + log.chunks_missing > 0) {
+    return base::Error{"the log of accesses was lost with the damaged parts of the file"};
   }
-  return "its log of accesses is empty: no thread ran translated in a window, or the recorder had no room for what it "
-         "did";
+  if (!trace.fact("accesses.count").empty()) {
+    return base::Error{
+        "its log of accesses is empty: no thread ran in a window, or the recorder had no room for what they did"};
+  }
+  return base::Error{
+      "the trace does not hold every access to shared memory in its order: contrafact record --accesses records them"};
 }
 
 base::Result<Trace> with_access_turns(const Trace& trace, SharedAccesses& facts) {
+  if (base::Status status = check_access_log(trace); !status) return status.error();
   const AccessLog& log = trace.access_log;
-  if (std::string why = no_accesses_reason(trace); !why.empty()) return base::Error{std::move(why)};
-  facts = {.accesses = log.accesses, .lost = log.lost};
+  facts = {.accesses = log.accesses, .gaps = log.gaps + log.chunks_missing, .lost = log.lost + log.accesses_missing};
   SharedMemory memory(trace);
   for (const AccessLog::Chunk& chunk : log.chunks) {
     format::AccessDecoder accesses = log.decode(chunk);

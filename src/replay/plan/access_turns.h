@@ -12,8 +12,6 @@
 // Pure. Two passes over the log; memory is about half of what the program touched, and 24 bytes for each turn.
 #pragma once
 
-#include <string>
-
 #include "base/result.h"
 #include "model/trace.h"
 
@@ -24,15 +22,16 @@ struct SharedAccesses {
   uint64_t shared = 0;        // of those, to shared memory
   uint64_t shared_bytes = 0;  // as much memory is shared
   uint64_t turns = 0;
-  uint64_t gaps = 0;  // chunks before or in which accesses may be missing
-  uint64_t lost = 0;  // accesses
+  uint64_t gaps = 0;  // chunks before or in which accesses may be missing, and those that the file lost
+  uint64_t lost = 0;  // accesses, by the recorder or with the file's damaged parts
 };
 
-// Why the trace has no log of accesses to make turns of; empty: it has.
-std::string no_accesses_reason(const model::Trace& trace);
+// Whether the trace holds a log of accesses; the error says why not.
+base::Status check_access_log(const model::Trace& trace);
 
 // The trace with turns as critical sections of one more lock, the last of its table. Errors: it holds no log of
-// accesses, or more turns than a trace holds events. REQUIRES: its log's chunks were loaded (model::LoadOptions).
+// accesses (check_access_log), or more turns than a trace holds events. REQUIRES: its log's chunks were loaded
+// (model::LoadOptions).
 base::Result<model::Trace> with_access_turns(const model::Trace& trace, SharedAccesses& facts);
 
 inline constexpr char kAccessTurnsLock[] = "turn at shared memory";

@@ -1,0 +1,65 @@
+// Segments that are cut into parts.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "translate/accesses_for_test.h"
+
+namespace contrafact::translate {
+namespace {
+
+namespace cuts {
+
+volatile int first, second, third;
+
+void write_first() {
+  first = 1;
+}
+void write_second_slowly() {
+  for (int i = 0; i < 2'000'000; ++i) __asm__ volatile("");
+  second = 1;
+}
+void write_third() {
+  third = 1;
+}
+size_t bytes(const std::vector<Access>& accesses, volatile int& object) {
+  Gathered gathered;
+  gathered.accesses = accesses;
+  return bytes_on(gathered, object);
+}
+
+}  // namespace cuts
+
+TEST(Parts, ALongCallHasAPartOfItsOwn) {
+  constexpr uint64_t kTicksMin = 200'000;
+  const Gathered gathered =
+      translated_calls({cuts::write_first, cuts::write_first, cuts::write_second_slowly, cuts::write_third}, kTicksMin);
+  EXPECT_EQ(gathered.left, Reason::none);
+  ASSERT_GE(gathered.parts.size(), 2u);  // more where the thread lost its core
+  const auto& before = gathered.parts[gathered.parts.size() - 2];
+  const auto& slow = gathered.parts.back();
+  EXPECT_EQ(cuts::bytes(slow, cuts::second), sizeof(int));
+  EXPECT_EQ(cuts::bytes(slow, cuts::first) + cuts::bytes(slow, cuts::third), 0u);
+  EXPECT_EQ(cuts::bytes(before, cuts::first), sizeof(int));
+  EXPECT_EQ(cuts::bytes(gathered.accesses, cuts::third), sizeof(int));
+  EXPECT_EQ(cuts::bytes(gathered.accesses, cuts::second), 0u);
+}
+
+TEST(Parts, ThereAreNoMoreThanFit) {
+  std::vector<void (*)()> calls(3 * kCutsMax, cuts::write_second_slowly);
+  calls.push_back(cuts::write_third);
+  const Gathered gathered = translated_calls(calls, 1);
+  EXPECT_LE(gathered.parts.size(), kCutsMax);
+  size_t written = cuts::bytes(gathered.accesses, cuts::second);
+  for (const auto& part : gathered.parts) written += cuts::bytes(part, cuts::second);
+  EXPECT_GE(written, sizeof(int));
+}
+
+TEST(Parts, ShortCallsMakeNone) {
+  const Gathered gathered = translated_calls({cuts::write_first, cuts::write_third}, uint64_t{1} << 40);
+  EXPECT_TRUE(gathered.parts.empty());
+  EXPECT_EQ(cuts::bytes(gathered.accesses, cuts::first), sizeof(int));
+}
+
+}  // namespace
+}  // namespace contrafact::translate
