@@ -70,7 +70,7 @@ struct Chunks : format::Visitor {
   std::vector<std::vector<uint8_t>> bytes;
   uint64_t accesses = 0, lost = 0;
   bool wants_access_chunks() const override { return true; }
-  void on_access_chunks(std::span<const format::AccessChunk> chunks) override {
+  void on_access_chunks(uint32_t /*first*/, std::span<const format::AccessChunk> chunks) override {
     for (const format::AccessChunk& chunk : chunks) {
       bytes.emplace_back(chunk.bytes.begin(), chunk.bytes.end());
       accesses += chunk.accesses;

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "model/critical_sections.h"
 #include "model/text_trace.h"
+#include "replay/enforce/burn.h"
 #include "replay/enforce/enforce.h"
 #include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
@@ -92,6 +94,23 @@ TEST(Plan, RefusesWhatCannotBeReplayed) {
   EXPECT_THAT(schedule.error().message, testing::HasSubstr("not a recording of a native program"));
 }
 
+// A microsecond's work between burns of one and a half: in the middle, for some lose their core.
+TEST(Burn, WhatPassesBetweenTwoBurnsIsTakenOffTheNext) {
+  constexpr int64_t kBurnNs = 1'500, kBetweenNs = 1'000;
+  std::vector<int64_t> took_ns(1000);
+  Burner burner;
+  for (int64_t& one_ns : took_ns) {
+    const int64_t begin_ns = base::monotonic_ns();
+    burner.burn(kBurnNs, nullptr);
+    const int64_t end_ns = base::monotonic_ns();
+    while (base::monotonic_ns() < end_ns + kBetweenNs) {
+    }
+    one_ns = end_ns - begin_ns;
+  }
+  std::ranges::nth_element(took_ns, took_ns.begin() + 500);
+  EXPECT_LT(took_ns[500], kBurnNs - kBetweenNs / 2);
+}
+
 TEST(Enforce, TheRecordedOrderIsKept) {
   const Schedule schedule = planned(contended());
   const ReplayResult result = replayed(schedule, Strategy::recorded);
@@ -112,7 +131,7 @@ TEST(Enforce, DeterministicOrderRepeats) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(replayed(schedule, Strategy::deterministic).order_digest, first.order_digest);
 }
 
-void expect_one_order(const Schedule& schedule, int runs) {
+void expect_same_orders(const Schedule& schedule, int runs) {
   const ReplayResult first = replayed(schedule, Strategy::deterministic);
   EXPECT_GT(first.sections, 0u);
   for (int i = 1; i < runs; ++i) {
@@ -120,6 +139,22 @@ void expect_one_order(const Schedule& schedule, int runs) {
     EXPECT_EQ(again.order_digest, first.order_digest);
     EXPECT_EQ(again.waits_left, first.waits_left);
   }
+}
+
+// In long quanta, which the schedule has for its dense locks; and in single nanoseconds, which it has once a thread
+// that takes none burns so long that locks are rare.
+void expect_one_order(Schedule schedule, int runs) {
+  expect_same_orders(schedule, runs);
+  uint64_t takes = 0;
+  for (const ReplayThread& thread : schedule.threads) {
+    takes += static_cast<uint64_t>(std::ranges::count_if(thread.actions, [](const Action& action) {
+      return action.code == ActionCode::take || action.code == ActionCode::take_shared;
+    }));
+  }
+  constexpr uint64_t kRareNs = 20'000;
+  schedule.starts.push_back({.thread = static_cast<uint32_t>(schedule.threads.size())});
+  schedule.threads.push_back({.actions = {{.value = takes * kRareNs, .code = ActionCode::burn}}});
+  expect_same_orders(schedule, runs / 2);
 }
 
 // Threads that let each other go on all the time, in a ring of semaphores, and take one mutex in between: whoever looks

@@ -17,9 +17,10 @@ class OffCore {
     pauses_ = &trace.pauses;
   }
 
-  // Splits [begin, end) into calls of cpu(begin_ns, end_ns) and pause(ns). Ranges only move forward.
-  template <typename Cpu, typename Paused>
-  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Paused&& paused) {
+  // Splits [begin, end) into calls of cpu(begin_ns, end_ns), preempted(begin_ns, end_ns) and pause(begin_ns, end_ns).
+  // Ranges only move forward.
+  template <typename Cpu, typename Preempted, typename Paused>
+  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Preempted&& preempted, Paused&& paused) {
     int64_t at_ns = begin_ns;
     while (at_ns < end_ns) {
       while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
@@ -30,7 +31,7 @@ class OffCore {
         const model::Pause& pause = (*pauses_)[pause_];
         if (pause.begin_ns <= at_ns) {
           next_ns = std::min(end_ns, pause.end_ns);
-          paused(next_ns - at_ns);
+          paused(at_ns, next_ns);
           at_ns = next_ns;
           continue;
         }
@@ -40,7 +41,11 @@ class OffCore {
         const model::CpuGap& gap = (*gaps_)[gap_];
         if (gap.out_ns <= at_ns) {
           next_ns = std::min(end_ns, gap.in_ns);
-          if (!gap.preempted) paused(next_ns - at_ns);
+          if (gap.preempted) {
+            preempted(at_ns, next_ns);
+          } else {
+            paused(at_ns, next_ns);
+          }
           at_ns = next_ns;
           continue;
         }

@@ -1,10 +1,13 @@
 #include "whatif/sim_program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
 #include "model/task_walk.h"
+#include "whatif/sim_foreign.h"
 #include "whatif/sim_off_core.h"
 #include "whatif/sim_share.h"
 #include "whatif/sim_sync_ops.h"
@@ -52,6 +55,7 @@ class Compiler {
     native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!kernel_told_) assume_shares();
+    if (native_) assume_foreign();
     find_dynamic();
     find_called();
     find_counted();
@@ -82,6 +86,20 @@ class Compiler {
         "than there were cores");
     const uint32_t cores = recorded_cores(trace_);
     if (cores > 0) share_ = CoreShare(trace_, program_.uses, cores, native_);
+  }
+
+  void assume_foreign() {
+    told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
+    const uint32_t cores = recorded_cores(trace_);
+    foreign_ = ForeignCores(trace_, cores);
+    const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
+    constexpr double kShareTold = 0.01;
+    const auto foreign_ns = static_cast<double>(foreign_.total_ns());
+    if (foreign_ns < kShareTold * all_ns) return;
+    program_.notes.push_back(fmt::format(
+        "other programs had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
+        "from the same threads at the same places of the program, however it is changed",
+        100 * foreign_ns / all_ns));
   }
 
   // ---- Dependences
@@ -255,6 +273,7 @@ class Compiler {
     drafts_.push_back({program_.thread_fiber(thread), {}});
     finished_ = {};
     OffCore off_core(trace_, thread, kernel_told_);
+    off_core_ = &off_core;
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     if (range.size() == 0) return;
     int64_t since_ns = trace_.time_ns[range.begin];
@@ -314,7 +333,13 @@ class Compiler {
         [&](int64_t from_ns, int64_t to_ns) {
           add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
         },
-        [&](int64_t ns) { add(draft, OpCode::pause, static_cast<uint64_t>(ns)); });
+        [&](int64_t from_ns, int64_t to_ns) { add_foreign(draft, from_ns, to_ns); },
+        [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); });
+  }
+
+  // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
+  void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
+    add(draft, OpCode::cpu, static_cast<uint64_t>(foreign_.lost_ns(begin_ns, end_ns)));
   }
 
   bool is_thread_run(uint32_t fiber) const {
@@ -496,12 +521,28 @@ class Compiler {
     emit(begin);
     if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
+    } else if (native_ && kernel_told_) {
+      native_block(begin, event);
     } else {
-      const int64_t pause_ns =
-          native_ ? program_.sync.block_ns(trace_.b[begin], trace_.time_ns[begin], trace_.time_ns[event]) : net_ns;
-      add(current(), OpCode::pause, static_cast<uint64_t>(pause_ns));
+      add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     }
     emit(event);
+  }
+
+  // A call into the system that may block uses its core, too, and may be preempted. Where the kernel's word is not
+  // complete, it is taken to have been off its core.
+  void native_block(uint32_t begin, uint32_t end) {
+    const int64_t begin_ns = trace_.time_ns[begin], end_ns = trace_.time_ns[end];
+    const OpCode kept = told_of_all_ ? OpCode::cpu : OpCode::pause;
+    Draft& draft = current();
+    off_core_->split(
+        begin_ns, end_ns,
+        [&](int64_t from_ns, int64_t to_ns) { add(draft, kept, static_cast<uint64_t>(to_ns - from_ns)); },
+        [&](int64_t from_ns, int64_t to_ns) { add_foreign(draft, from_ns, to_ns); },
+        [&](int64_t from_ns, int64_t to_ns) {
+          const int64_t ns = program_.sync.off_core_ns(trace_.b[begin], end_ns - begin_ns, from_ns, to_ns);
+          add(draft, OpCode::pause, static_cast<uint64_t>(ns));
+        });
   }
 
   void wake(uint32_t event) {
@@ -524,6 +565,9 @@ class Compiler {
   std::vector<TaskId> completers_;       // by task: the task inside which it was completed
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
   CoreShare share_;
+  ForeignCores foreign_;         // of native traces
+  OffCore* off_core_ = nullptr;  // of the thread that is compiled
+  bool told_of_all_ = false;     // the kernel lost no switches
   int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool native_ = false;

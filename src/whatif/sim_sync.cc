@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/sync_wakes.h"
+#include "whatif/sim_busy_cores.h"
 #include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
@@ -29,7 +30,7 @@ class Gatherer {
     facts_.credits = count_credits(trace_, facts_.sections, wakes_);
     count_semaphores();
     sample_latencies();
-    facts_.busy = std::move(busy_);
+    facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
   }
 
@@ -246,12 +247,11 @@ std::span<const TokenFire> SyncFacts::fires_at(uint32_t event) const {
   return {range.first, range.second};
 }
 
-int64_t SyncFacts::block_ns(uint32_t place, int64_t begin_ns, int64_t end_ns) const {
-  const int64_t length_ns = end_ns - begin_ns;
+int64_t SyncFacts::off_core_ns(uint32_t place, int64_t block_ns, int64_t out_ns, int64_t in_ns) const {
+  const int64_t gap_ns = in_ns - out_ns;
   const auto usual = usual_block_ns.find(place);
-  if (usual == usual_block_ns.end()) return length_ns;
-  const int64_t in_queue_ns = end_ns - std::max(begin_ns, busy.crowded_since(end_ns));
-  return std::min(length_ns, std::max(usual->second, length_ns - in_queue_ns));
+  const int64_t longer_ns = usual == usual_block_ns.end() ? 0 : block_ns - usual->second;
+  return gap_ns - std::clamp<int64_t>(std::min(longer_ns, queue.waited_ns(out_ns, in_ns)), 0, gap_ns);
 }
 
 SyncFacts gather_sync_facts(const Trace& trace, uint32_t cores, uint32_t first_token) {

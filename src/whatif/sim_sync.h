@@ -17,7 +17,7 @@
 
 #include "model/critical_sections.h"
 #include "model/trace.h"
-#include "whatif/sim_busy_cores.h"
+#include "whatif/sim_core_queue.h"
 #include "whatif/sim_credits.h"
 
 namespace contrafact::whatif {
@@ -52,16 +52,17 @@ struct SyncFacts {
   LatencySamples lock_latency, token_latency;
   LatencySamples thread_latency;  // from the creation of a thread to its first event
   LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
-  BusyCores busy;
+  CoreQueue queue;
   std::unordered_map<uint32_t, int64_t> usual_block_ns;  // by context
   int64_t slice_ns = 0;  // how long a thread ran when it was preempted, in the middle; 0: nobody was
 
   bool native = false;  // threads do not run for pools: all of them are simulated
   uint32_t section_at(uint32_t event) const { return section_of_event.empty() ? kNone : section_of_event[event]; }
   std::span<const TokenFire> fires_at(uint32_t event) const;
-  // How long a block would have been, had a core been free at its end: what it could have been waiting for one is taken
-  // off, as far as it was longer than is usual at its place.
-  int64_t block_ns(uint32_t place, int64_t begin_ns, int64_t end_ns) const;
+  // How long a thread would have been off its core, had one been free when it could go on. It was off it in [out_ns,
+  // in_ns), within a block of `block_ns` at this place. What it may have waited for a core is taken off, as far as the
+  // block was longer than is usual there.
+  int64_t off_core_ns(uint32_t place, int64_t block_ns, int64_t out_ns, int64_t in_ns) const;
 };
 
 // Tokens are numbered from `first_token` on.

@@ -42,6 +42,22 @@ int64_t sleep_overhead_ns() {
   return over_ns[kTries / 2];
 }
 
+// For the deterministic order. A turn may have to be handed to a thread without a core, which takes longer than many a
+// program works between two locks: then quanta are so long that handing over takes a small part of them. Else they cost
+// parallelism, for in each quantum a thread's first lock waits for all lower threads.
+int quantum_bits(const Schedule& schedule) {
+  constexpr uint64_t kHandOverNs = 20'000;
+  constexpr int kLong = 17;  // 131 us
+  uint64_t burnt_ns = 0, takes = 0;
+  for (const ReplayThread& thread : schedule.threads) {
+    for (const Action& action : thread.actions) {
+      if (action.code == ActionCode::burn) burnt_ns += action.value;
+      takes += action.code == ActionCode::take || action.code == ActionCode::take_shared;
+    }
+  }
+  return burnt_ns < takes * kHandOverNs ? kLong : 0;
+}
+
 class Run {
  public:
   Run(Schedule schedule, Strategy strategy)
@@ -54,7 +70,8 @@ class Run {
         tasks_(std::make_unique<LiveCount[]>(schedule_.tasks)),
         rounds_(std::make_unique<LiveCount[]>(schedule_.round_sizes.size())),
         parking_(schedule_.threads.size()),
-        turns_(schedule_.threads.size()),
+        quantum_bits_(quantum_bits(schedule_)),
+        turns_(schedule_.threads.size(), quantum_bits_),
         doing_(std::make_unique<Doing[]>(schedule_.threads.size())),
         workers_(schedule_.threads.size()) {
     for (size_t i = 0; i < schedule_.locks.size(); ++i) {
@@ -213,34 +230,34 @@ class Run {
     }
   }
 
-  // A lock that is free now but was given up at this logical time or a later one is not free at this one: whether its
-  // holder has come to giving it up is chance. Tries come in steps of logical time, so that how many there were does not
-  // show: those known to be in vain are left out.
+  // A lock that is free now but was given up later in the order of turns is not free at this turn: whether its holder
+  // has come to giving it up is chance. Tries come in steps of logical time, so that how many there were does not show:
+  // those known to be in vain are left out.
   void take_at_turn(uint32_t thread, LiveLock& lock, bool shared) {
-    constexpr int64_t kStep = 500;
+    constexpr int64_t kLeastStep = 500;
+    const int64_t step_ns = std::max(kLeastStep, int64_t{1} << quantum_bits_);
     std::atomic<int64_t>& clock = turns_.clock(thread);
     for (;;) {
       turns_.wait(thread);
       int64_t steps = 1;
       if (lock.try_lock(shared)) {
-        int64_t given_up_ns = lock.given_up_ns.load(std::memory_order_acquire);
-        if (!shared) given_up_ns = std::max(given_up_ns, lock.given_up_shared_ns.load(std::memory_order_acquire));
-        const int64_t early_ns = given_up_ns - clock.load(std::memory_order_relaxed);
-        if (early_ns < 0) return;
+        int64_t given_up = lock.given_up.load(std::memory_order_acquire);
+        if (!shared) given_up = std::max(given_up, lock.given_up_shared.load(std::memory_order_acquire));
+        const int64_t now_ns = clock.load(std::memory_order_relaxed);
+        if (given_up <= turns_.place(thread, now_ns)) return;
         lock.unlock();
-        steps = early_ns / kStep + 1;
+        steps = (turns_.after(thread, given_up) - now_ns + step_ns - 1) / step_ns;
       }
-      clock.fetch_add(steps * kStep, std::memory_order_release);
+      clock.fetch_add(steps * step_ns, std::memory_order_release);
     }
   }
 
-  // In deterministic order it takes a nanosecond of logical time, so that its own thread can have it again at once.
   void give(uint32_t thread, LiveLock& lock, bool shared) {
     if (deterministic_) {
-      std::atomic<int64_t>& given_up_ns = shared ? lock.given_up_shared_ns : lock.given_up_ns;
-      const int64_t now_ns = turns_.clock(thread).load(std::memory_order_relaxed);
-      int64_t before_ns = given_up_ns.load(std::memory_order_relaxed);
-      while (before_ns < now_ns && !given_up_ns.compare_exchange_weak(before_ns, now_ns)) {
+      std::atomic<int64_t>& given_up = shared ? lock.given_up_shared : lock.given_up;
+      const int64_t now = turns_.place(thread, turns_.clock(thread).load(std::memory_order_relaxed));
+      int64_t before = given_up.load(std::memory_order_relaxed);
+      while (before < now && !given_up.compare_exchange_weak(before, now)) {
       }
     }
     lock.unlock();
@@ -398,6 +415,7 @@ class Run {
   std::unique_ptr<LiveCount[]> counts_;  // by lock: signals of conditions, posts of semaphores
   std::unique_ptr<LiveCount[]> tokens_, tasks_, rounds_;
   Parking parking_;
+  const int quantum_bits_;
   Turns turns_;
   std::unique_ptr<Doing[]> doing_;
   std::vector<Worker> workers_;

@@ -26,9 +26,9 @@ class LiveLock {
 
   // Under the recorded order: how many of its sections are over.
   std::atomic<uint32_t> over{0};
-  // Under the deterministic order: when it was given up last by one who had it alone, and by one who shared it, by the
-  // logical clock of who did. Who would share it does not wait for the latter.
-  std::atomic<int64_t> given_up_ns{-1}, given_up_shared_ns{-1};
+  // Under the deterministic order: the latest place in it (turns.h) at which it was given up by one who had it alone,
+  // and by one who shared it. Who would share it does not wait for the latter.
+  std::atomic<int64_t> given_up{-1}, given_up_shared{-1};
 
   void note(uint32_t section);  // an exclusive one, while it is held
   std::vector<uint32_t> order();

@@ -8,11 +8,11 @@ namespace contrafact::replay {
 // else one seen as away could have joined before the time that another one's clock, seen after that, has passed.
 bool Turns::is_first(size_t thread) const {
   const uint64_t joins = joins_.load(std::memory_order_acquire);
-  const int64_t own_ns = clocks_[thread].ns.load(std::memory_order_relaxed);
+  const int64_t own = clocks_[thread].ns.load(std::memory_order_relaxed) >> quantum_bits_;
   for (size_t i = 0; i < count_; ++i) {
     if (i == thread) continue;
-    const int64_t ns = clocks_[i].ns.load(std::memory_order_acquire);
-    if (ns < own_ns || (ns == own_ns && i < thread)) return false;
+    const int64_t quantum = clocks_[i].ns.load(std::memory_order_acquire) >> quantum_bits_;
+    if (quantum < own || (quantum == own && i < thread)) return false;
   }
   return joins_.load(std::memory_order_acquire) == joins;
 }

@@ -1,0 +1,64 @@
+#include "whatif/sim_foreign.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace contrafact::whatif {
+namespace {
+
+struct Change {
+  int64_t time_ns;
+  int8_t running, preempted;
+};
+
+std::vector<Change> changes_of(const model::Trace& trace) {
+  std::vector<Change> changes;
+  for (uint32_t t = 0; t < trace.threads.size(); ++t) {
+    const model::EventRange range = trace.thread_events(model::ThreadId(t));
+    if (range.size() == 0) continue;
+    const int64_t begin_ns = trace.time_ns[range.begin], end_ns = trace.time_ns[range.end - 1];
+    changes.push_back({begin_ns, 1, 0});
+    changes.push_back({end_ns, -1, 0});
+    if (t >= trace.cpu.size()) continue;
+    for (const model::CpuGap& gap : trace.cpu[t]) {
+      const int64_t out_ns = std::max(gap.out_ns, begin_ns), in_ns = std::min(gap.in_ns, end_ns);
+      if (in_ns <= out_ns) continue;
+      const auto preempted = static_cast<int8_t>(gap.preempted);
+      changes.push_back({out_ns, -1, preempted});
+      changes.push_back({in_ns, 1, static_cast<int8_t>(-preempted)});
+    }
+  }
+  std::ranges::sort(changes, {}, &Change::time_ns);
+  return changes;
+}
+
+}  // namespace
+
+ForeignCores::ForeignCores(const model::Trace& trace, uint32_t cores) {
+  if (cores == 0) return;
+  int64_t running = 0, preempted = 0, foreign = 0, at_ns = trace.begin_ns();
+  Point last{trace.begin_ns(), 0, 0};
+  for (const Change& change : changes_of(trace)) {
+    total_ns_ += foreign * (change.time_ns - at_ns);
+    at_ns = change.time_ns;
+    running += change.running;
+    preempted += change.preempted;
+    foreign = std::clamp<int64_t>(int64_t{cores} - running, 0, std::max<int64_t>(preempted, 0));
+    const double share = foreign == 0 ? 0 : static_cast<double>(foreign) / static_cast<double>(preempted);
+    const auto passed_ns = static_cast<double>(change.time_ns - last.time_ns);
+    if (share == last.share) continue;
+    if (points_.empty()) points_.push_back(last);
+    last = {change.time_ns, last.lost_ns + passed_ns * last.share, share};
+    points_.push_back(last);
+  }
+}
+
+int64_t ForeignCores::lost_until(int64_t time_ns) const {
+  const auto after = std::upper_bound(points_.begin(), points_.end(), time_ns,
+                                      [](int64_t time, const Point& point) { return time < point.time_ns; });
+  if (after == points_.begin()) return 0;
+  const Point& point = *(after - 1);
+  return std::llround(point.lost_ns + static_cast<double>(time_ns - point.time_ns) * point.share);
+}
+
+}  // namespace contrafact::whatif

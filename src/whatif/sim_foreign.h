@@ -1,0 +1,45 @@
+// What others than the recorded program's threads had of its cores: time during which threads were preempted although
+// fewer of the program's threads ran than there were cores. At least so much did others use; what they used besides,
+// nobody of the program waited for.
+//
+// A thread's preemption thus has two parts. During one, the program's own threads had the cores: the simulation decides
+// anew who waits for whom. During the other, foreign ones had them: that time of a core is gone whoever is preempted
+// for it. It is shared out equally among the threads that were preempted at the time, so that the sum over threads is
+// what the cores lost.
+//
+// Immutable after construction; O(n log n) in the context switches, O(log n) a question.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+class ForeignCores {
+ public:
+  ForeignCores() = default;  // nothing is known: nobody else had a core
+  ForeignCores(const model::Trace& trace, uint32_t cores);
+
+  // Of a core, for a thread that was preempted throughout [begin, end).
+  int64_t lost_ns(int64_t begin_ns, int64_t end_ns) const {
+    return points_.empty() ? 0 : lost_until(end_ns) - lost_until(begin_ns);
+  }
+  // By all threads together, over the run.
+  int64_t total_ns() const { return total_ns_; }
+
+ private:
+  // From `time_ns` on a preempted thread's part grows by `share` a ns; up to there it has grown to `lost_ns`.
+  struct Point {
+    int64_t time_ns;
+    double lost_ns;
+    double share;
+  };
+  int64_t lost_until(int64_t time_ns) const;
+
+  std::vector<Point> points_;
+  int64_t total_ns_ = 0;
+};
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,113 @@
+// What other programs took of the cores, and what threads did in calls into the system, against results that a person
+// can compute.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/text_trace.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::Trace;
+
+Trace parsed(const std::string& text) {
+  base::Result<Trace> trace = model::parse_text("fact agent native\nthread a\nthread b\n" + text);
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? std::move(*trace) : Trace();
+}
+
+Simulation simulated(const Trace& trace, const SimulateOptions& options = {}) {
+  base::Result<Simulation> result = Simulator(trace).simulate({}, options);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+  return result.ok() ? std::move(*result) : Simulation();
+}
+
+constexpr const char* kForeignNote = "other programs had";
+
+// One of two threads was preempted for 600 of its 2000.
+std::string one_preempted(const std::string& cores) {
+  return "fact cores " + cores +
+         "\ncpu a 400 1000 preempted\n0 a thread_begin\n2000 a thread_end\n0 b thread_begin\n2000 b thread_end\n";
+}
+
+TEST(SimulateForeign, ACoreThatNobodyOfTheProgramHadIsGone) {
+  const Simulation result = simulated(parsed(one_preempted("2")));
+  EXPECT_EQ(result.duration_ns, 2000);
+  EXPECT_EQ(result.cpu_ns, 4000);
+  EXPECT_THAT(result.notes,
+              testing::Contains(testing::HasSubstr(std::string(kForeignNote) +
+                                                   " 15 % of the cores while this one's threads wanted them")));
+}
+
+TEST(SimulateForeign, ACoreThatAnotherThreadHadIsNot) {
+  const Simulation result = simulated(parsed(one_preempted("1")));
+  EXPECT_EQ(result.cpu_ns, 1400 + 2000);
+  EXPECT_THAT(result.notes, testing::Not(testing::Contains(testing::HasSubstr(kForeignNote))));
+}
+
+// Both threads wanted the one core from 500 to 900, and neither had it: 400 in all, whoever is meant.
+TEST(SimulateForeign, ThreadsThatWantedOneCoreLostItOnce) {
+  const Trace trace = parsed(
+      "fact cores 1\ncpu a 0 500 blocked\ncpu a 500 900 preempted\ncpu b 500 1200 preempted\n"
+      "0 a thread_begin\n1200 a thread_end\n0 b thread_begin\n1500 b thread_end\n");
+  // a: slept 500, lost 200, ran 300; b: ran 500, lost 200, ran 300.
+  const Simulation result = simulated(trace);
+  EXPECT_EQ(result.cpu_ns, 800 + 400 + 300);
+  EXPECT_EQ(result.duration_ns, 1500);
+}
+
+// As recorded, whatever becomes of the lock: b lost 300 while it held it.
+TEST(SimulateForeign, ChangedRunsLoseTheSame) {
+  const Trace trace = parsed(
+      "fact cores 2\nlock l mutex table\ncpu b 1100 1400 preempted\ncpu a 1000 1500 blocked\n"
+      "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
+      "0 b lock_request l -\n1000 b lock_acquired l\n2300 b lock_release l -\n2300 b thread_end\n");
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
+  const SimulateOptions options{.recorded_latencies = false};
+  EXPECT_EQ(simulator.simulate_sections({}, options)->duration_ns, 2300);
+  EXPECT_EQ(simulator.simulate_sections(edits, options)->duration_ns, 1500);  // a's; b's is over after 1300
+}
+
+// A call of 1000 that was on its core for 300 before it slept and for 200 after.
+std::string call_of_1000(const std::string& more) {
+  return "fact cores 1\ncpu a 300 800 blocked\n" + more +
+         "0 a block_begin io -\n1000 a block_end io\n1000 a thread_end\n";
+}
+
+TEST(SimulateForeign, CallsIntoTheSystemUseTheirCore) {
+  const Simulation result = simulated(parsed(call_of_1000("")));
+  EXPECT_EQ(result.duration_ns, 1000);
+  EXPECT_EQ(result.cpu_ns, 500);
+}
+
+// Where the kernel has lost switches, it may have lost those of the call: it is taken to have slept.
+TEST(SimulateForeign, WithoutTheKernelsWholeWordCallsSleep) {
+  const Simulation result = simulated(parsed(call_of_1000("fact cpu.switches.lost 3\n")));
+  EXPECT_EQ(result.duration_ns, 1000);
+  EXPECT_EQ(result.cpu_ns, 0);
+}
+
+// b ran until a came back: a may have waited for that core as long as b had run, 200. The nine other calls at that
+// place took 100 each, so this one may have been as short.
+TEST(SimulateForeign, WaitingForACoreIsSimulatedAnew) {
+  std::string text = "fact cores 1\n";
+  for (int i = 0; i < 9; ++i) {
+    const int at = 1000 * (i + 1);
+    text += "cpu a " + std::to_string(at) + " " + std::to_string(at + 100) + " blocked\n";
+    text += std::to_string(at) + " a block_begin io -\n" + std::to_string(at + 100) + " a block_end io\n";
+  }
+  text += "cpu a 10000 10500 blocked\n10000 a block_begin io -\n10500 a block_end io\n11000 a thread_end\n";
+  text += "cpu b 0 10300 blocked\n0 b thread_begin\n10500 b thread_end\n";
+  // Of a's last call 300 are left, in which b's 200 have their place.
+  const Simulation result = simulated(parsed(text));
+  EXPECT_EQ(result.duration_ns, 11000);
+  EXPECT_EQ(simulated(parsed(text), {.cores = 2}).duration_ns, 10800);
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
