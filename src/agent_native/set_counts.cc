@@ -2,6 +2,14 @@
 
 namespace contrafact::agent_native {
 
+SetCounts::~SetCounts() {
+  for (ThreadCounts* counts = threads_.load(std::memory_order_acquire); counts;) {
+    ThreadCounts* const next = counts->next_;
+    delete counts;
+    counts = next;
+  }
+}
+
 ThreadCounts* SetCounts::take() {
   for (ThreadCounts* counts = threads_.load(std::memory_order_acquire); counts; counts = counts->next_) {
     bool is_used = false;

@@ -2,7 +2,7 @@
 // written.
 //
 // Thread safety: a ThreadCounts is raised by one thread at a time; everything may be read, and taken, by any. The
-// counts of a thread that has ended go to another one: as many live as threads ran at once. They are never freed.
+// counts of a thread that has ended go to another one: as many live as threads ran at once, as long as the SetCounts.
 #pragma once
 
 #include <atomic>
@@ -40,6 +40,11 @@ class ThreadCounts {
 
 class SetCounts {
  public:
+  SetCounts() = default;
+  ~SetCounts();
+  SetCounts(const SetCounts&) = delete;
+  SetCounts& operator=(const SetCounts&) = delete;
+
   // For the current thread, until it gives them back. Allocates.
   ThreadCounts* take();
   uint64_t segments(format::SetGap gap) const;

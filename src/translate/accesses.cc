@@ -206,6 +206,12 @@ bool is_state_operand(const ZydisDecodedInstruction& code) {
   return code.meta.category == ZYDIS_CATEGORY_XSAVE || code.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
 }
 
+// At rdi, as if all bytes were chosen.
+bool is_byte_mask_store(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_MASKMOVQ || mnemonic == ZYDIS_MNEMONIC_MASKMOVDQU ||
+         mnemonic == ZYDIS_MNEMONIC_VMASKMOVDQU;
+}
+
 bool add_one(const Instruction& instruction, const ZydisDecodedOperand& operand, Thread& thread) {
   const ZydisDecodedInstruction& code = instruction.code;
   if (operand.mem.type == ZYDIS_MEMOP_TYPE_VSIB) return add_vector_accesses(instruction, operand, thread);
@@ -226,7 +232,8 @@ bool add_one(const Instruction& instruction, const ZydisDecodedOperand& operand,
   }
   const bool is_counted =
       (code.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
-  if (operand.size == 0 || is_counted || operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) return false;
+  const bool is_hidden = operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && !is_byte_mask_store(code.mnemonic);
+  if (operand.size == 0 || is_counted || is_hidden) return false;
   thread.segment.add(address, operand.size / 8, flags_of(operand));
   return true;
 }

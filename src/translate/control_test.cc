@@ -25,9 +25,9 @@ TEST(Control, RestartableSequencesRunNatively) {
 // Registered by the program itself; a word of the thread's own stands for the description.
 TEST(Control, RestartableSequencesOfTheProgramRunNatively) {
   static thread_local uint64_t area[4];
-  const auto begin = [] { __asm__ volatile("movq $0, %0" : "=m"(*static_cast<volatile uint64_t*>(area + 1))); };
-  add_restartable_area(reinterpret_cast<char*>(area) - static_cast<char*>(__builtin_thread_pointer()));
-  const Gathered gathered = translated(begin);
+  const ptrdiff_t from_pointer = reinterpret_cast<char*>(area) - static_cast<char*>(__builtin_thread_pointer());
+  add_restartable_area(from_pointer);
+  const Gathered gathered = translated([&] { __asm__ volatile("movq $0, %%fs:8(%0)" ::"r"(from_pointer) : "memory"); });
   EXPECT_EQ(gathered.left, Reason::unsupported);
   add_restartable_area(0);
 }

@@ -144,7 +144,7 @@ class RandomCode : public testing::Test {
     unlink(name);
     ASSERT_EQ(ftruncate(file_, kCodeBytes), 0);
     // Far from all else, so that a stray address hits nothing.
-    auto* all = static_cast<uint8_t*>(mmap(reinterpret_cast<void*>(uint64_t{1} << 44),
+    auto* all = static_cast<uint8_t*>(mmap(reinterpret_cast<void*>(uint64_t{1} << 45),
                                            2 * kMarginBytes + kArenaBytes + kCodeBytes, PROT_NONE,
                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0));
     ASSERT_NE(all, MAP_FAILED);

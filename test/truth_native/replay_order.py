@@ -7,18 +7,16 @@ a program whose threads only compute have the same order; every replay comes to 
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+import commands
 
 SECONDS_MAX = 100
 
 
 def run(command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=SECONDS_MAX)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
-    return done.stdout
+    return commands.run(command, SECONDS_MAX)
 
 
 def replay(tool, program, folder):

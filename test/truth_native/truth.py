@@ -14,11 +14,11 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import commands
 import shortest_run
 
 RUN_SECONDS_MAX = 60
@@ -30,15 +30,8 @@ METHODS = {"simulated": "simulated, free order", "simulated in recorded order": 
            "re-timed": "re-timed, recorded order"}
 
 
-class Failure(Exception):
-    pass
-
-
 def run(command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
-    if done.returncode != 0:
-        raise Failure(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
-    return done.stdout
+    return commands.run(command, RUN_SECONDS_MAX)
 
 
 def record(tool, program, folder, runs):
@@ -56,7 +49,7 @@ def compare(tool, programs, case, folder, runs):
     before_ns, trace, result = record(tool, programs / f"truth_{case['name']}", folder, runs)
     after_ns, _, other = record(tool, programs / f"truth_{case['name']}_twin", folder, runs)
     if result != other:
-        raise Failure(f"{case['name']}: the twin prints {other.strip()!r}, not {result.strip()!r}")
+        raise commands.Failure(f"{case['name']}: the twin prints {other.strip()!r}, not {result.strip()!r}")
     command = [tool, "replay", trace, "--no-threads", "--json", "-q", "--runs", "5"]
     for edit in case["edits"]:
         command += ["--edit", edit]
@@ -148,7 +141,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             comparisons = [compare(arguments.contrafact, arguments.programs, case, pathlib.Path(folder), arguments.runs)
                            for case in cases]
-    except Failure as failure:
+    except commands.Failure as failure:
         sys.exit(f"truth: {failure}")
     show(comparisons)
     if arguments.markdown:

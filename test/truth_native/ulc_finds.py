@@ -12,9 +12,10 @@ lock, so there are several attempts.
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+import commands
 
 RUN_SECONDS_MAX = 60
 ATTEMPTS = 3
@@ -24,10 +25,7 @@ KEEP_GAIN_MAX = 0.03
 
 
 def run(command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
-    return done.stdout
+    return commands.run(command, RUN_SECONDS_MAX)
 
 
 def kept_faults(found):

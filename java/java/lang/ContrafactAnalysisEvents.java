@@ -55,7 +55,7 @@ final class ContrafactAnalysisEvents {
 
   @ForceInline
   private static boolean hasRoom(long buffer) {
-    return buffer > 0 && U.getInt(buffer) < U.getInt(buffer + 4);
+    return buffer > 0 && U.getInt(buffer) < U.getInt(buffer + ContrafactBuffer.CAPACITY);
   }
 
   /** Another buffer for the current carrier, whose own has no room; 0 if the event is lost. */
@@ -68,7 +68,7 @@ final class ContrafactAnalysisEvents {
     if (buffer <= 0 || hasRoom(buffer)) {
       return Math.max(buffer, 0);
     }
-    buffer = swap(U.getLong(buffer + 88));
+    buffer = swap(U.getLong(buffer + ContrafactBuffer.OWNER));
     if (buffer != 0) {
       U.putLong(carrier, BUFFER, buffer);
     }
@@ -85,9 +85,9 @@ final class ContrafactAnalysisEvents {
     long buffer = U.getLong(carrier(), BUFFER);
     if (buffer > 0) {
       int n = U.getInt(buffer);
-      if (n < U.getInt(buffer + 4)) {
-        U.putShort(U.getLong(buffer + 32) + 2L * n, kind);
-        U.putLong(U.getLong(buffer + 40) + 8L * n, (long) upper << 32 | lower);
+      if (n < U.getInt(buffer + ContrafactBuffer.CAPACITY)) {
+        U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, kind);
+        U.putLong(U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * n, (long) upper << 32 | lower);
         U.putIntRelease(null, buffer, n + 1);
         return;
       }
@@ -106,8 +106,8 @@ final class ContrafactAnalysisEvents {
   @ForceInline
   private static void append(long buffer, short kind, long argument) {
     long n = U.getInt(buffer);
-    U.putShort(U.getLong(buffer + 32) + 2 * n, kind);
-    U.putLong(U.getLong(buffer + 40) + 8 * n, argument);
+    U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2 * n, kind);
+    U.putLong(U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8 * n, argument);
     U.putIntRelease(null, buffer, (int) n + 1);
   }
 
@@ -184,9 +184,9 @@ final class ContrafactAnalysisEvents {
   /** The length is in column 1, which only arrays have. */
   @ForceInline
   private static void appendArray(long buffer, long argument, int length) {
-    int cursor = U.getInt(buffer + 12);
-    U.putInt(U.getLong(buffer + 48) + 4L * cursor, length);
-    U.putInt(buffer + 12, cursor + 1);
+    int cursor = U.getInt(buffer + ContrafactBuffer.CURSOR_1);
+    U.putInt(U.getLong(buffer + ContrafactBuffer.COLUMN_1) + 4L * cursor, length);
+    U.putInt(buffer + ContrafactBuffer.CURSOR_1, cursor + 1);
     append(buffer, ALLOCATE_ARRAY, argument);
   }
 

@@ -112,15 +112,15 @@ final class ContrafactEvents {
         return 0;
       }
     }
-    if (U.getInt(buffer) >= U.getInt(buffer + 4)) {
-      buffer = swap(U.getLong(buffer + 88));
+    if (U.getInt(buffer) >= U.getInt(buffer + ContrafactBuffer.CAPACITY)) {
+      buffer = swap(U.getLong(buffer + ContrafactBuffer.OWNER));
       if (buffer == 0) {
         return 0;
       }
       U.putLong(carrier, BUFFER, buffer);
     }
     int id = U.getInt(logical, THREAD) - 1;
-    if (id != U.getInt(buffer + 96)) {
+    if (id != U.getInt(buffer + ContrafactBuffer.LOGICAL_THREAD)) {
       switchThread(buffer, logical, id);
     }
     return buffer;
@@ -132,11 +132,11 @@ final class ContrafactEvents {
       U.putInt(logical, THREAD, id + 1);
     }
     int n = U.getInt(buffer);
-    int words = U.getInt(buffer + 12);
-    U.putShort(U.getLong(buffer + 32) + 2L * n, (short) SWITCH_THREAD);
-    U.putInt(U.getLong(buffer + 48) + 4L * words, id);
-    U.putInt(buffer + 12, words + 1);
-    U.putInt(buffer + 96, id);
+    int words = U.getInt(buffer + ContrafactBuffer.CURSOR_1);
+    U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, (short) SWITCH_THREAD);
+    U.putInt(U.getLong(buffer + ContrafactBuffer.COLUMN_1) + 4L * words, id);
+    U.putInt(buffer + ContrafactBuffer.CURSOR_1, words + 1);
+    U.putInt(buffer + ContrafactBuffer.LOGICAL_THREAD, id);
     U.putIntRelease(null, buffer, n + 1);
   }
 
@@ -151,18 +151,18 @@ final class ContrafactEvents {
       return;
     }
     int n = U.getInt(buffer);
-    int times = U.getInt(buffer + 8);
-    int words = U.getInt(buffer + 12);
-    long operand = U.getLong(buffer + 48) + 4L * words;
+    int times = U.getInt(buffer + ContrafactBuffer.CURSOR_0);
+    int words = U.getInt(buffer + ContrafactBuffer.CURSOR_1);
+    long operand = U.getLong(buffer + ContrafactBuffer.COLUMN_1) + 4L * words;
     U.putInt(operand, a);
     U.putInt(operand + 4, b);
     U.putInt(operand + 8, c);
     U.putInt(operand + 12, d);
-    U.putInt(buffer + 12, words + operands);
-    U.putShort(U.getLong(buffer + 32) + 2L * n, (short) kind);
-    long time = U.getLong(buffer + 40) + 8L * times;
+    U.putInt(buffer + ContrafactBuffer.CURSOR_1, words + operands);
+    U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, (short) kind);
+    long time = U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * times;
     U.putLong(time, also && times > 0 ? U.getLong(time - 8) : System.nanoTime());
-    U.putInt(buffer + 8, times + 1);
+    U.putInt(buffer + ContrafactBuffer.CURSOR_0, times + 1);
     U.putIntRelease(null, buffer, n + 1);
   }
 
