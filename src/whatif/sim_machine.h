@@ -67,7 +67,6 @@ class SimMachine {
     uint32_t next;
   };
 
-  void build_pools(const SimulateOptions& options);
   void handle(const SimClock::Event& event);
   void resume(uint32_t id);
   void run_thread(uint32_t id);
@@ -87,16 +86,24 @@ class SimMachine {
   void detach(uint32_t id, uint32_t awaited);
   void count_down(uint32_t id, uint32_t task);
 
+  void block(uint32_t id, Mode mode, uint32_t on);
+
+  // sim_machine_pools.cc
+  void build_pools(const SimulateOptions& options);
   void submit(uint32_t task, uint32_t by);
   void signal(uint32_t pool);
   void create_worker(uint32_t pool, uint32_t task);
   void wake_idle(uint32_t pool, uint32_t task);
   void go_idle(uint32_t id);
   bool help(uint32_t id, uint32_t task);
-  void block(uint32_t id, Mode mode, uint32_t on);
-  bool break_tokens();
+  void end_workers();
+
+  // sim_machine_stuck.cc
+  void report_stuck(Simulation& result) const;
+  std::string stuck_reason(const Thread& thread) const;
 
   // sim_machine_sync.cc
+  bool break_tokens();
   bool step_take(uint32_t id, const Op& op);
   void step_give(const Op& op);
   bool step_sem_take(uint32_t id, const Op& op);
@@ -128,9 +135,6 @@ class SimMachine {
   bool is_queued(uint32_t task) const { return states_[task] == TaskState::queued; }
   Treatment treatment(uint32_t task) const { return treatments_.empty() ? Treatment::keep : treatments_[task]; }
   const model::TaskRow& row(uint32_t task) const { return trace_.tasks[task]; }
-  void end_workers();
-  void report_stuck(Simulation& result) const;
-  std::string stuck_reason(const Thread& thread) const;
 
   const SimProgram& program_;
   const SectionPlan& plan_;

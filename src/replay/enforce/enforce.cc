@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <semaphore>
 
 #include "base/clock.h"
 #include "replay/enforce/burn.h"
@@ -86,6 +88,7 @@ class Run {
     uint32_t foreground = 0;
     for (const ReplayThread& thread : schedule_.threads) foreground += !thread.background && !thread.actions.empty();
     left_.store(foreground);
+    acting_.store(static_cast<uint32_t>(schedule_.starts.size()));
     begin_ns_ = base::monotonic_ns();
     if (deterministic_) {
       for (const Start& start : schedule_.starts) turns_.join_at(start.thread, static_cast<int64_t>(start.time_ns));
@@ -145,11 +148,12 @@ class Run {
     }
     doing.works.store(false, std::memory_order_relaxed);
     if (deterministic_) turns_.leave(worker.thread);
-    if (thread.background || thread.actions.empty()) return;
+    if (thread.background || thread.actions.empty()) return stop_acting();
     const int64_t now_ns = base::monotonic_ns();
     for (int64_t end_ns = end_ns_.load(); end_ns < now_ns && !end_ns_.compare_exchange_weak(end_ns, now_ns);) {
     }
     left_.fetch_sub(1);
+    stop_acting();
   }
 
   void perform(uint32_t thread, const Action& action, Burner& burner) {
@@ -279,14 +283,25 @@ class Run {
         if (what.count < waiter.need) return false;
         if (used_up) --what.count;
         if (deterministic_) turns_.join_at(waiter.thread, turns_.clock(thread).load(std::memory_order_relaxed) + 1);
-        parking_.let_go(waiter.thread);
+        let_go(waiter.thread);
         return true;
       });
     }
     end_turn(thread);
   }
 
-  void park(uint32_t thread) { parking_.park(thread); }
+  // The last one that could let another go on tells the watcher that none can any more.
+  void park(uint32_t thread) {
+    stop_acting();
+    parking_.park(thread);
+  }
+  void let_go(uint32_t thread) {
+    acting_.fetch_add(1);
+    parking_.let_go(thread);
+  }
+  void stop_acting() {
+    if (acting_.fetch_sub(1) == 1) none_acts_.release();
+  }
 
   void wait_for(uint32_t thread, LiveCount& what, uint32_t need) {
     await_turn(thread);
@@ -332,6 +347,7 @@ class Run {
   void spawn(uint32_t thread, uint32_t child) {
     await_turn(thread);
     if (deterministic_) turns_.join_at(child, turns_.clock(thread).load(std::memory_order_relaxed) + 1);
+    acting_.fetch_add(1);
     if (!create(child, 0)) {
       failed_.store(true);
       left_.store(0);
@@ -342,13 +358,18 @@ class Run {
   // ---- When nothing can happen any more
 
   // In another order of locks than the recorded one, what a thread waits for may be behind what waits for it: what it
-  // would have tested first is not in the trace. Returns at the end of the run. Looks are rare, for they take a core.
+  // would have tested first is not in the trace. The last thread to park says so; where one stands at a lock whose
+  // holder is parked, only looking shows it. Returns at the end of the run. Looks are rare, for they take a core.
   void watch() {
     constexpr int64_t kLookNs = 5'000'000, kLookAgainNs = 500'000;
     constexpr int kLooks = 4;  // that find nothing done
     Progress before;
     for (int looks = 0; left_.load() > 0;) {
-      sleep_ns(looks == 0 ? kLookNs : kLookAgainNs);
+      if (none_acts_.try_acquire_for(std::chrono::nanoseconds(looks == 0 ? kLookNs : kLookAgainNs))) {
+        if (left_.load() > 0) waits_left_ += let_one_go();
+        looks = 0;
+        continue;
+      }
       const Progress now = progress();
       looks = now.works || now.done != before.done ? 0 : looks + 1;
       before = now;
@@ -390,7 +411,7 @@ class Run {
     const uint32_t thread = what.waiting.front().thread;
     what.waiting.erase(what.waiting.begin());
     if (deterministic_) turns_.join_at(thread, doing_[thread].left_ns);
-    parking_.let_go(thread);
+    let_go(thread);
     return true;
   }
 
@@ -421,6 +442,8 @@ class Run {
   std::vector<Worker> workers_;
   uint64_t waits_left_ = 0;
   std::atomic<uint32_t> left_{0};
+  std::atomic<uint32_t> acting_{0};  // threads that are neither parked nor over
+  std::counting_semaphore<> none_acts_{0};
   std::atomic<int64_t> end_ns_{0};
   std::atomic<bool> failed_{false};
   int64_t begin_ns_ = 0;

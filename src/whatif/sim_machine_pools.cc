@@ -1,0 +1,126 @@
+// The machine's part about pools: who gets a queued task, who wakes or creates a worker, who helps.
+#include "whatif/sim_machine.h"
+
+namespace contrafact::whatif {
+
+using model::EventKind;
+
+void SimMachine::build_pools(const SimulateOptions& options) {
+  std::vector<uint32_t> seen(trace_.pools.size());
+  for (const model::ThreadUse& use : program_.uses) {
+    if (use.role == model::ThreadRole::worker) ++seen[use.pool.index()];
+  }
+  pools_.resize(trace_.pools.size());
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    SimPool& pool = pools_[i];
+    pool.kind = trace_.pools[i].kind;
+    pool.capacity = model::pool_capacity(trace_.pools[i], seen[i]);
+    for (const PoolSize& size : options.pool_sizes) {
+      if (size.pool.value == i) pool.capacity = size.workers;
+    }
+    // Only bounded pools of threads create a worker for each task until they are full.
+    pool.core = pool.capacity;
+    if (options.unlimited_pools) pool.capacity = model::kUnboundedPool;
+    if (pool.core == model::kUnboundedPool) pool.core = 0;
+    pool.latency = latencies_.pools[i];
+  }
+}
+
+void SimMachine::submit(uint32_t task, uint32_t by) {
+  const uint32_t number = row(task).pool.value;
+  SimPool& pool = pools_[number];
+  if (!is_new(task)) return;
+  states_[task] = TaskState::queued;
+  if (pool.fork_join()) {
+    const bool own = by != kNone && threads_[by].pool == number;
+    (own ? pool.workers[threads_[by].worker].tasks : pool.queue).push_back(task);
+    ++pool.queued;
+    return signal(number);
+  }
+  const auto workers = static_cast<uint32_t>(pool.workers.size());
+  if (pool.thread_per_task() || (workers < pool.core && workers < pool.capacity)) return create_worker(number, task);
+  if (!pool.idle.empty()) return wake_idle(number, task);
+  if (workers < pool.capacity) return create_worker(number, task);
+  pool.queue.push_back(task);
+  ++pool.queued;
+}
+
+// Fork-join: gets a worker to look for tasks if one may.
+void SimMachine::signal(uint32_t number) {
+  SimPool& pool = pools_[number];
+  if (pool.active >= pool.capacity || pool.waking >= pool.queued) return;
+  if (!pool.idle.empty()) return wake_idle(number, kNone);
+  create_worker(number, kNone);
+}
+
+void SimMachine::create_worker(uint32_t number, uint32_t task) {
+  SimPool& pool = pools_[number];
+  const auto id = static_cast<uint32_t>(threads_.size());
+  Thread& thread = threads_.emplace_back();
+  thread.stream = out_.worker_stream(number, clock_.now_ns());
+  thread.pool = number;
+  thread.worker = static_cast<uint32_t>(pool.workers.size());
+  thread.reserved = task;
+  out_.write(thread.stream, clock_.now_ns(), EventKind::worker_idle, number, pool.queued);
+  pool.workers.push_back({id, {}});
+  ++pool.active;
+  if (task == kNone) ++pool.waking;
+  clock_.at(clock_.now_ns() + pool.latency.fresh_ns, TimedKind::resume, id);
+}
+
+void SimMachine::wake_idle(uint32_t number, uint32_t task) {
+  SimPool& pool = pools_[number];
+  const uint32_t id = pool.workers[pool.idle.front()].thread;
+  pool.idle.pop_front();
+  threads_[id].mode = Mode::starting;
+  threads_[id].reserved = task;
+  ++pool.active;
+  if (task == kNone) ++pool.waking;
+  clock_.at(clock_.now_ns() + pool.latency.idle_ns, TimedKind::resume, id);
+}
+
+void SimMachine::go_idle(uint32_t id) {
+  Thread& thread = threads_[id];
+  SimPool& pool = pools_[thread.pool];
+  // A worker that woke for nothing is idle in the trace already.
+  if (thread.mode != Mode::starting) out_.write(thread.stream, clock_.now_ns(), EventKind::worker_idle, thread.pool, 0);
+  thread.mode = Mode::idle;
+  pool.idle.push_back(thread.worker);
+  --pool.active;
+}
+
+// A waiter in a fork-join pool runs the awaited task itself if nobody has it yet, or else a task of whoever runs it.
+bool SimMachine::help(uint32_t id, uint32_t task) {
+  const uint32_t number = row(task).pool.value;
+  if (number == kNone || !pools_[number].fork_join()) return false;
+  SimPool& pool = pools_[number];
+  if (threads_[id].pool != number && !program_.external_help[number]) return false;
+  if (is_queued(task)) {
+    --pool.queued;
+    push_frame(id, task);
+    return true;
+  }
+  if (states_[task] != TaskState::running) return false;
+  const Thread& runner = threads_[run_by_[task]];
+  if (runner.pool != number || run_by_[task] == id) return false;
+  const uint32_t other = pool.take_oldest(runner.worker, [&](uint32_t t) { return is_queued(t); });
+  if (other == kNone) return false;
+  push_frame(id, other);
+  return true;
+}
+
+// Pools that were shut down in the recording end their workers after their last task here too.
+void SimMachine::end_workers() {
+  for (uint32_t number = 0; number < pools_.size(); ++number) {
+    SimPool& pool = pools_[number];
+    if (!out_.workers_end(number) || pool.thread_per_task()) continue;
+    for (const SimPool::Worker& worker : pool.workers) {
+      const Thread& thread = threads_[worker.thread];
+      if (thread.mode != Mode::idle) continue;
+      out_.write(thread.stream, pool.last_end_ns, EventKind::worker_busy, number, 0);
+      out_.write(thread.stream, pool.last_end_ns, EventKind::thread_end);
+    }
+  }
+}
+
+}  // namespace contrafact::whatif
