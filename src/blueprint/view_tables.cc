@@ -7,7 +7,7 @@ using table::Unit;
 const table::Schema kNodesSchema{
     "blueprint_nodes",
     "Methods, classes or packages, what they allocate and whom they call.",
-    {{"name", "name", Type::text, Unit::none, "The method with its parameters' types, the class, or the package."},
+    {{"name", "name", Type::name, Unit::none, "The method with its parameters' types, the class, or the package."},
      {"objects", "objects", Type::integer, Unit::none, "Objects and arrays that it allocated."},
      {"bytes", "bytes", Type::integer, Unit::bytes, "Heap that these took, with headers and padding."},
      {"calls_made", "calls made", Type::integer, Unit::none, "Calls of profiled methods out of it."},
@@ -18,9 +18,9 @@ const table::Schema kNodesSchema{
 
 const table::Schema kEdgesSchema{"blueprint_edges",
                                  "Who called whom how often.",
-                                 {{"caller", "caller", Type::text, Unit::none,
+                                 {{"caller", "caller", Type::name, Unit::none,
                                    "The nearest profiled method on the stack, its class, or its package."},
-                                  {"callee", "callee", Type::text, Unit::none, "What it called."},
+                                  {"callee", "callee", Type::name, Unit::none, "What it called."},
                                   {"calls", "calls", Type::integer, Unit::none, "How often."}}};
 
 namespace {

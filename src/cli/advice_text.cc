@@ -106,15 +106,26 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
   return lines.text();
 }
 
+// The filters know the estimates only: not every improvement is simulated.
+std::string left_out_by_estimate_text(const Advices& advices) {
+  if (advices.headline.model != model::Origin::simulated) return "";
+  const auto count = std::ranges::count_if(
+      advices.left_out, [](const Advice& advice) { return advice.failed.empty() && !advice.simulated; });
+  if (count == 0) return "";
+  return fmt::format("Left out by the estimated figures: {} (--left-out says why, --no-filter all ranks {}).\n",
+                     table::counted_text(static_cast<uint64_t>(count), "improvement", "improvements"),
+                     count == 1 ? "it" : "them");
+}
+
 std::string baseline_text(const AdviceDocument& document, bool unicode) {
   if (!document.advices.baseline) return "";
   const whatif::BaselineCheck& check = *document.advices.baseline;
   const Headline& headline = document.advices.headline;
   const std::string measured = table::duration_text(static_cast<double>(check.recorded_ns));
   const std::string all = table::duration_text(static_cast<double>(document.advices.base.duration_ns));
-  return fmt::format("\nRead the {} figures first: {}.\n",
+  return fmt::format("\nRead the {} figures first: {}.\n{}",
                      headline.model == model::Origin::simulated ? "simulated" : "estimated",
-                     table::printable(headline.reason, unicode)) +
+                     table::printable(headline.reason, unicode), left_out_by_estimate_text(document.advices)) +
          fmt::format("Self-check of the simulation: the unchanged run takes {} simulated, {} measured{}: {} off{}\n",
                      table::duration_text(static_cast<double>(check.simulated_ns)), measured,
                      measured == all ? "" : " to the end of its last thread", table::percent_text(check.error),

@@ -5,6 +5,7 @@
 
 #include "cli/advice.h"
 #include "cli/combination.h"
+#include "cli/command.h"
 #include "table/render.h"
 
 namespace contrafact::cli {
@@ -26,7 +27,9 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
 std::string advice_json(const AdviceDocument& document);
 
 // NN-OPTIMISATION.json for each ranked improvement and best.json for the combination, into `folder`, which is made if
-// it is not there, but not its parents. Older specs in it are replaced only where the names are the same.
-base::Status write_specs(const std::string& folder, const graph::TraceDag& dag, const AdviceDocument& document);
+// it is not there and there is something to write, but not its parents. Older specs in it are replaced only where the
+// names are the same. Tells what was written.
+base::Status write_specs(const std::string& folder, const graph::TraceDag& dag, const AdviceDocument& document,
+                         const Session& session);
 
 }  // namespace contrafact::cli

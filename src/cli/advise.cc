@@ -81,7 +81,9 @@ int run(const Options& options, const Session& session) {
                           .cores = options.cores,
                           .left_out = options.left_out,
                           .all = options.all};
-  if (!trace->tasks.empty()) {
+  if (trace->tasks.empty()) {
+    if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
+  } else {
     Progress progress(session, "estimating improvements");
     base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
     if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
@@ -96,7 +98,7 @@ int run(const Options& options, const Session& session) {
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, estimator->dag(), document);
+      base::Status written = write_specs(options.specs, estimator->dag(), document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
@@ -104,6 +106,7 @@ int run(const Options& options, const Session& session) {
   if (!options.plot.empty()) {
     base::Status written = write_plot(options.plot, options.path, *trace, document.best, improvements);
     if (!written) return fail(kExitOutput, written.error().message);
+    tell_written(session, options.plot);
   }
   base::Status printed = print(options.json ? advice_json(document) : advice_text(document, session.out));
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);

@@ -130,7 +130,9 @@ int run(const Options& options, const Session& session) {
   base::Result<std::string> content = content_of(options, *profile, session);
   if (!content) return fail(kExitImpossible, content.error().message);
   base::Status written = write_output(options.output, *content);
-  return written.ok() ? kExitOk : fail(kExitOutput, written.error().message);
+  if (!written) return fail(kExitOutput, written.error().message);
+  tell_written(session, options.output);
+  return kExitOk;
 }
 
 std::vector<std::string> metric_names() {

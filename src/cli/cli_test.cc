@@ -124,6 +124,27 @@ TEST(LockAdvice, AGainHasAVerdict) {
   EXPECT_EQ(verdict_of({.recorded_order = 0.5, .floor = {}}, {.trusted = true, .notes = {}}), "not simulated");
 }
 
+TEST(LockAdvice, OnlyAGainThatCanBeBelievedHelps) {
+  const auto advice = [](double gain, std::optional<double> floor) {
+    LockAdvice one;
+    one.estimate = {.recorded_order = 0.1, .simulated = true, .floor = floor};
+    one.estimate.free_order = one.estimate.free_order_low = one.estimate.free_order_high = gain;
+    return one;
+  };
+  const whatif::LockBaseline good{.error = 0.02, .trusted = true, .notes = {}};
+  const whatif::LockBaseline off{.error = 0.2, .trusted = false, .notes = {}};
+  EXPECT_TRUE(helps(advice(0.3, {}), good));
+  EXPECT_TRUE(helps(advice(0.3, 0.28), good)) << "above what conflicts allow by no more than the error and a point";
+  EXPECT_FALSE(helps(advice(0.3, 0.26), good));
+  EXPECT_EQ(verdict_of(advice(0.3, 0.26).estimate, good), "above its bound");
+  EXPECT_FALSE(helps(advice(0.3, {}), off));
+  EXPECT_FALSE(helps(advice(0.01, {}), good)) << "within its error";
+  LockAdvice not_simulated;
+  not_simulated.estimate = {.recorded_order = 0.1, .floor = {}};
+  EXPECT_TRUE(helps(not_simulated, good));
+  EXPECT_FALSE(helps(not_simulated, off));
+}
+
 TEST(Replay, AVerdictSaysWhatDisturbsIt) {
   const auto verdict = [](int64_t before_ns, int64_t after_ns, double foreign_share) {
     const MethodRuns runs{.method = "m",
@@ -230,6 +251,10 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"advise", "a", "--cores", "4294967296"}),
             "contrafact: --cores: '4294967296' is no whole number of at least 1\n");
   EXPECT_EQ(error({"advise", "a", "--cores"}), "contrafact: advise --cores takes one value, once\n");
+  EXPECT_EQ(error({"replay", "a", "--order"}),
+            "contrafact: replay --order takes one value each time: --order A --order B\n");
+  EXPECT_EQ(error({"record", "--accesses=", "--", "x"}), "contrafact: '--accesses=': the value behind = is missing\n");
+  EXPECT_EQ(error({"locks", "a", "--top", "-3"}), "contrafact: --top: '-3' is no whole number of at least 1\n");
   EXPECT_EQ(error({"advise", "a", "--slower-max", "nan"}),
             "contrafact: --slower-max: 'nan' is no number of at least 0\n");
   EXPECT_EQ(error({"blueprint", "a", "--top", "0"}), "contrafact: --top: '0' is no whole number from 1 to 1000000\n");

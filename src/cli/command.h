@@ -45,6 +45,12 @@ int run_tool(int argc, const char* const* argv);
 // One line on standard error, "contrafact: MESSAGE", and the status to return.
 int fail(int status, std::string_view message);
 
+// "contrafact: MESSAGE" on standard error: what was done; nothing with --quiet.
+void tell(const Session& session, std::string_view message);
+
+// "contrafact: wrote PATH", unless that is standard output.
+void tell_written(const Session& session, const std::string& path);
+
 // "contrafact: note: MESSAGE" on standard error; nothing with --quiet.
 void note(const Session& session, std::string_view message);
 

@@ -114,6 +114,15 @@ int fail(int status, std::string_view message) {
   return status;
 }
 
+void tell(const Session& session, std::string_view message) {
+  if (session.quiet) return;
+  std::fprintf(stderr, "contrafact: %s\n", table::printable(message, true).c_str());
+}
+
+void tell_written(const Session& session, const std::string& path) {
+  if (path != "-") tell(session, "wrote " + path);
+}
+
 void note(const Session& session, std::string_view message) {
   if (session.quiet) return;
   std::fprintf(stderr, "contrafact: note: %s\n", table::printable(message, true).c_str());
@@ -127,6 +136,11 @@ int run_tool(int argc, const char* const* argv) {
   int i = 1;
   for (; i < argc && std::string_view(argv[i]) != "--"; ++i) own.emplace_back(argv[i]);
   for (++i; i < argc; ++i) session.program.emplace_back(argv[i]);
+  for (const std::string& word : own) {  // the parser would take it for an option without a value
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) {
+      return fail(kExitUsage, fmt::format("'{}': the value behind = is missing", word));
+    }
+  }
   std::reverse(own.begin(), own.end());  // as CLI11 wants it
 
   CLI::App app(kDescription, "contrafact");

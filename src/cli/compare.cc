@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -14,6 +16,8 @@
 #include "cli/schemas.h"
 #include "cli/trace_input.h"
 #include "cli/window_option.h"
+#include "table/value_text.h"
+#include "whatif/simulate.h"
 
 namespace contrafact::cli {
 namespace {
@@ -104,6 +108,40 @@ std::string legend(const std::vector<Compared>& runs) {
   return out;
 }
 
+// How far the simulation is from the recorded run where nothing is changed, in a run that it made.
+std::optional<double> baseline_error(const model::Trace& trace) {
+  const std::string_view text = trace.fact(whatif::kBaselineErrorFact);
+  double error = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), error);
+  if (text.empty() || failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return error;
+}
+
+// An error below this rounds to nothing.
+constexpr double kErrorTold = 0.0005;
+
+// A simulated run beside one that is not: a part of the difference is the simulation's own.
+std::string warnings(const std::vector<Compared>& runs) {
+  const auto is_simulated = [](const Compared& run) { return run.trace.origin == model::Origin::simulated; };
+  if (std::ranges::all_of(runs, is_simulated)) return "";
+  std::string out;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!is_simulated(runs[i])) continue;
+    const std::optional<double> error = baseline_error(runs[i].trace);
+    if (error && std::fabs(*error) < kErrorTold) continue;
+    const char name = static_cast<char>('A' + i);
+    out += error ? fmt::format(
+                       "warning: {} is simulated; simulated without any change, the run is {} off the recorded "
+                       "one: so much of a difference in duration may be the simulation's own\n",
+                       name, table::percent_text(*error))
+                 : fmt::format(
+                       "warning: {} is simulated, and does not say how far off the simulation is without any "
+                       "change\n",
+                       name);
+  }
+  return out;
+}
+
 nlohmann::ordered_json document_of(const std::vector<Compared>& runs, const Options& options) {
   nlohmann::ordered_json document = json_document("compare");
   document["window"] = options.window;
@@ -112,21 +150,28 @@ nlohmann::ordered_json document_of(const std::vector<Compared>& runs, const Opti
     nlohmann::ordered_json run = trace_json_header(runs[i].path, runs[i].trace);
     run["name"] = name_of_run(i, runs[i].trace);
     run["duration_ns"] = runs[i].usage.window.duration_ns();
+    if (runs[i].trace.origin == model::Origin::simulated) {
+      const std::optional<double> error = baseline_error(runs[i].trace);
+      run["baseline_error"] = error ? nlohmann::ordered_json(*error) : nlohmann::ordered_json(nullptr);
+    }
     document["runs"].push_back(std::move(run));
   }
   document["metrics"] = table::rows_json(side_by_side(runs, {}));
   return document;
 }
 
-int write_pictures(const std::vector<Compared>& runs, const table::Table& metrics, const Options& options) {
+int write_pictures(const std::vector<Compared>& runs, const table::Table& metrics, const Options& options,
+                   const Session& session) {
   report::ProfilePage page = page_of(runs, metrics);
   if (!options.plot.empty()) {
     base::Status written = write_output(options.plot, report::profile_page(page));
     if (!written) return fail(kExitOutput, written.error().message);
+    tell_written(session, options.plot);
   }
   if (!options.svg.empty()) {
     base::Status written = write_output(options.svg, report::profile_svg(page.title + ": " + page.subtitle, page.runs));
     if (!written) return fail(kExitOutput, written.error().message);
+    tell_written(session, options.svg);
   }
   return kExitOk;
 }
@@ -146,8 +191,8 @@ int run(const Options& options, const Session& session) {
   }
   table::Table table = side_by_side(runs, options.metrics.empty() ? kShown : options.metrics);
   std::string text = options.json ? table::json_text(document_of(runs, options))
-                                  : legend(runs) + "\n" + table::render_text(table, session.out);
-  if (int failed = write_pictures(runs, table, options); failed != kExitOk) return failed;
+                                  : legend(runs) + warnings(runs) + "\n" + table::render_text(table, session.out);
+  if (int failed = write_pictures(runs, table, options, session); failed != kExitOk) return failed;
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }

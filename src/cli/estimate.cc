@@ -25,6 +25,7 @@ struct Options {
   std::vector<std::string> specs;
   std::string output;
   std::string model = "fixed";
+  const CLI::Option* model_given = nullptr;
   uint32_t cores = 0;
   bool json = false;
 };
@@ -68,11 +69,12 @@ base::Result<Variant> make_variant(const model::Trace& trace, const whatif::Esti
   variant.simulation = *std::move(simulation);
   base::Result<whatif::BaselineCheck> baseline = whatif::check_baseline(trace, simulate_options);
   if (!baseline) return baseline.error();
+  variant.simulation->trace.facts.push_back(whatif::baseline_fact(*baseline));
   variant.baseline = *std::move(baseline);
   return variant;
 }
 
-table::Table table_of(const Variant& variant) {
+table::Table table_of(const Variant& variant, bool with_notes = true) {
   Effect effect{.base = variant.base,
                 .after = variant.estimate.figures,
                 .duration_low_ns = variant.estimate.duration_low_ns,
@@ -84,6 +86,7 @@ table::Table table_of(const Variant& variant) {
     effect.simulated = &simulated;
   }
   table::Table table = effect_table(effect);
+  if (!with_notes) return table;
   for (const std::string& note : variant.estimate.notes) table.add_note("note: " + note);
   if (variant.simulation) {
     for (const std::string& note : variant.simulation->notes) table.add_note("note (simulation): " + note);
@@ -115,6 +118,9 @@ int run(const Options& options, const Session& session) {
   base::Result<std::vector<whatif::LockSelector>> locks = read_lock_specs(options.specs);
   if (!locks) return fail(kExitInput, locks.error().message);
   if (!locks->empty()) {
+    if (options.model_given->count() > 0) {
+      return fail(kExitUsage, "--model is for specs of tasks: a run with locks changed is always simulated");
+    }
     return estimate_locks({.path = options.path,
                            .trace = *trace,
                            .apply = *std::move(locks),
@@ -122,6 +128,13 @@ int run(const Options& options, const Session& session) {
                            .cores = options.cores,
                            .json = options.json},
                           session);
+  }
+  if (options.model == "fixed" && options.specs.empty()) {
+    return fail(kExitUsage,
+                "nothing to estimate: give --apply SPEC, or --model redispatch to simulate the unchanged run");
+  }
+  if (options.model == "fixed" && options.cores > 0) {
+    return fail(kExitUsage, "--cores is of the simulated machine: give --model redispatch too");
   }
   base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
   if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
@@ -134,9 +147,10 @@ int run(const Options& options, const Session& session) {
   if (!options.output.empty()) {
     base::Status saved = save_trace(variant->trace(), options.output);
     if (!saved) return fail(kExitOutput, saved.error().message);
+    tell_written(session, options.output);
   }
   std::string text = options.json ? json_of(options, *trace, *variant, *improvements)
-                                  : table::render_text(table_of(*variant), session.out);
+                                  : table::render_text(table_of(*variant, !session.quiet), session.out);
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
@@ -146,12 +160,13 @@ Run declare(CLI::App& app) {
   app.add_option("trace", options->path, "a recorded run")->required();
   app.add_option("--apply", options->specs, "an improvement spec; repeatable")->expected(1)->take_all();
   app.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
-  app.add_option("--model", options->model,
-                 "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "
-                 "which are simulated")
-      ->check(one_of({"fixed", "redispatch"}))
-      ->capture_default_str();
-  app.add_option("--cores", options->cores, "redispatch only: cores of the machine; default: the recorded one's")
+  options->model_given =
+      app.add_option("--model", options->model,
+                     "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "
+                     "which are simulated")
+          ->check(one_of({"fixed", "redispatch"}))
+          ->capture_default_str();
+  app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       ->check(whole_number(1));
   app.add_flag("--json", options->json, "as JSON");
   return [options](Session& session) { return run(*options, session); };

@@ -41,6 +41,9 @@ base::Result<Outcome> make(const analysis::SectionFacts& facts, const LockEstima
     return base::Error{fmt::format("the simulated program hangs: {}", simulation->stuck.front().reason)};
   }
   outcome.simulation = *std::move(simulation);
+  const whatif::LockBaseline& baseline = outcome.advices.baseline;
+  outcome.simulation.trace.facts.push_back(whatif::baseline_fact(
+      {.recorded_ns = baseline.recorded_ns, .simulated_ns = baseline.simulated_ns, .error = baseline.error}));
   return outcome;
 }
 
@@ -52,6 +55,7 @@ std::string text_of(const analysis::SectionFacts& facts, const Outcome& outcome,
                       duration(baseline.recorded_ns), duration(baseline.simulated_ns),
                       duration(outcome.simulation.duration_ns), table::percent_text(outcome.estimate.free_order),
                       verdict_of(outcome.estimate, baseline));
+  if (session.quiet) return text;
   for (const std::string& note : outcome.simulation.notes) text += "note (simulation): " + note + "\n";
   return text;
 }
@@ -95,6 +99,9 @@ base::Result<std::vector<whatif::LockSelector>> read_lock_specs(const std::vecto
 }
 
 int estimate_locks(const LockEstimateInput& input, const Session& session) {
+  if (const std::string why = no_sets_reason(input.trace); !why.empty()) {
+    return fail(kExitImpossible, fmt::format("{}: {}", input.path, why));
+  }
   const analysis::SectionFacts facts(input.trace);
   Progress progress(session, "estimating");
   const base::Result<Outcome> outcome = make(facts, input);
@@ -103,6 +110,7 @@ int estimate_locks(const LockEstimateInput& input, const Session& session) {
   if (!input.output.empty()) {
     const base::Status saved = save_trace(outcome->simulation.trace, input.output);
     if (!saved) return fail(kExitOutput, saved.error().message);
+    tell_written(session, input.output);
   }
   const base::Status printed =
       print(input.json ? table::json_text(json_of(input, facts, *outcome)) : text_of(facts, *outcome, session));

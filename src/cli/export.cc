@@ -66,14 +66,18 @@ int run(const Options& options, const Session& session) {
     content = model::print_text(*trace);
   } else if (options.format == "cft") {
     base::Status saved = save_trace(*trace, options.output);
-    return saved.ok() ? kExitOk : fail(kExitOutput, saved.error().message);
+    if (!saved) return fail(kExitOutput, saved.error().message);
+    tell_written(session, options.output);
+    return kExitOk;
   } else {
     nlohmann::ordered_json document = json_document("export");
     document["trace"] = trace_json_header(options.path, *trace);
     content = exporters::trace_json(*trace, std::move(document));
   }
   base::Status written = write_output(options.output, content);
-  return written.ok() ? kExitOk : fail(kExitOutput, written.error().message);
+  if (!written) return fail(kExitOutput, written.error().message);
+  tell_written(session, options.output);
+  return kExitOk;
 }
 
 Run declare(CLI::App& app) {

@@ -57,6 +57,24 @@ int64_t total(const EventCounts& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
+constexpr std::string_view kSegments = "sets.segments.";
+constexpr std::string_view kIncomplete = "sets.segments.incomplete";
+
+// Facts that count segments by why their sets are incomplete: the count of all has them behind it.
+bool is_part_of_incomplete(std::string_view key) {
+  return key.starts_with(kSegments) && key != kIncomplete && key != "sets.segments.complete";
+}
+
+// "47: left 3, overflow 44"
+std::string incomplete_text(const model::Trace& trace, const std::string& count) {
+  std::string text = count;
+  for (const model::Fact& fact : trace.facts) {
+    if (!is_part_of_incomplete(fact.key)) continue;
+    text += fmt::format("{} {} {}", text == count ? ":" : ",", fact.key.substr(kSegments.size()), fact.value);
+  }
+  return text;
+}
+
 bool has_accesses(const model::AccessLog& log) {
   return log.accesses + log.lost + log.chunks_missing + log.accesses_missing > 0;
 }
@@ -92,7 +110,10 @@ table::Table run_table(const Facts& facts) {
     add("bytes per access", table::number_text(static_cast<double>(facts.file_bytes) /
                                                static_cast<double>(std::max<uint64_t>(log.accesses, 1))));
   }
-  for (const model::Fact& fact : trace.facts) add(fact.key, fact.value);
+  for (const model::Fact& fact : trace.facts) {
+    if (is_part_of_incomplete(fact.key)) continue;
+    add(fact.key, fact.key == kIncomplete ? incomplete_text(trace, fact.value) : fact.value);
+  }
   return table;
 }
 

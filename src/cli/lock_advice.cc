@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/lock_profile.h"
+
 namespace contrafact::cli {
 namespace {
 
 using analysis::LockRemedy;
 using analysis::RemedyKind;
 using whatif::LockOptimisation;
+
+constexpr std::string_view kAGain = "a gain";
 
 LockOptimisation optimisation_of(RemedyKind kind) {
   switch (kind) {
@@ -43,11 +47,25 @@ int64_t waits_ns(const analysis::SectionFacts& facts, const LockRemedy& remedy) 
   return sum_ns;
 }
 
-// The selected remedies alone.
+bool names_one_of(const analysis::SectionFacts& facts, const std::vector<model::LockId>& locks,
+                  const std::vector<std::string>& names) {
+  return std::ranges::any_of(locks, [&](model::LockId lock) {
+    return std::ranges::find(names, analysis::lock_name(*facts.trace, lock)) != names.end();
+  });
+}
+
+// The selected remedies alone. Of several at one site, that of the lock that is named.
 base::Status keep_selected(const analysis::SectionFacts& facts, const std::vector<whatif::LockSelector>& selectors,
                            std::vector<LockRemedy>& remedies) {
   std::vector<LockRemedy> kept;
+  const std::string program = whatif::program_of(*facts.trace);
   for (const whatif::LockSelector& selector : selectors) {
+    if (!selector.program.empty() && !program.empty() && selector.program != program) {
+      return base::Error{fmt::format(
+          "the spec of {} at {} is of another program, '{}', and this is a recording of '{}'; without its \"program\" "
+          "it is tried all the same",
+          name_of(selector.optimisation), selector.sites[0], selector.program, program)};
+    }
     const auto fits = [&](const LockRemedy& remedy) {
       return optimisation_of(remedy.kind) == selector.optimisation &&
              std::ranges::any_of(remedy.sites, [&](uint32_t site) {
@@ -55,7 +73,10 @@ base::Status keep_selected(const analysis::SectionFacts& facts, const std::vecto
                return std::ranges::find(selector.sites, key) != selector.sites.end();
              });
     };
-    const auto found = std::ranges::find_if(remedies, fits);
+    auto found = std::ranges::find_if(remedies, [&](const LockRemedy& remedy) {
+      return fits(remedy) && names_one_of(facts, remedy.locks, selector.locks);
+    });
+    if (found == remedies.end()) found = std::ranges::find_if(remedies, fits);
     if (found == remedies.end()) {
       return base::Error{
           fmt::format("{} at {}: no such remedy in this recording", name_of(selector.optimisation), selector.sites[0])};
@@ -87,7 +108,17 @@ int effort(RemedyKind kind) {
 // Repeated runs of a program differ by more.
 constexpr double kGainTie = 0.01;
 
-void rank(std::vector<LockAdvice>& advices) {
+// What the simulation may be wrong by: its error on the unchanged run, or the spread of its own runs.
+double error_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
+  return std::max(std::fabs(baseline.error), estimate.free_order_high - estimate.free_order_low);
+}
+
+bool is_above_bound(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
+  return estimate.simulated && estimate.floor &&
+         estimate.free_order > *estimate.floor + error_of(estimate, baseline) + kGainTie;
+}
+
+void rank(std::vector<LockAdvice>& advices, const whatif::LockBaseline& baseline) {
   std::ranges::stable_sort(advices, [](const LockAdvice& x, const LockAdvice& y) { return x.gain() > y.gain(); });
   const auto share_lock = [](const LockAdvice& x, const LockAdvice& y) {
     return std::ranges::find_first_of(x.remedy.locks, y.remedy.locks) != x.remedy.locks.end();
@@ -101,13 +132,9 @@ void rank(std::vector<LockAdvice>& advices) {
     }
     std::rotate(place, first, first + 1);
   }
-}
-
-// By more than the simulation's error on the unchanged run and the spread of its own runs.
-bool is_beyond_error(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
-  if (!estimate.simulated) return true;
-  const double spread = estimate.free_order_high - estimate.free_order_low;
-  return std::fabs(estimate.free_order) > std::max(std::fabs(baseline.error), spread);
+  std::ranges::stable_partition(
+      advices, [&](const auto& advice) { return gains(advice) && !is_above_bound(advice.estimate, baseline); });
+  std::ranges::stable_partition(advices, gains);
 }
 
 // From the best one on, those whose locks no better one changes; or all that were asked for.
@@ -164,7 +191,7 @@ base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, cons
     }
     if (options.progress) options.progress(i + 1, candidates.size());
   }
-  rank(advices.ranked);
+  rank(advices.ranked, advices.baseline);
   make_together(estimator, facts.trace->locks.size(), !options.apply.empty(), advices);
   return advices;
 }
@@ -178,13 +205,23 @@ std::string_view verdict_of(const whatif::LockEstimate& estimate, const whatif::
   if (!estimate.simulated) return "not simulated";
   if (!baseline.trusted) return "baseline off";
   if (std::fabs(estimate.free_order) < kLockGainMin) return "no gain";
-  if (!is_beyond_error(estimate, baseline)) return "within its error";
-  return estimate.free_order > 0 ? "a gain" : "a loss";
+  if (std::fabs(estimate.free_order) <= error_of(estimate, baseline)) return "within its error";
+  if (estimate.free_order < 0) return "a loss";
+  return is_above_bound(estimate, baseline) ? "above its bound" : kAGain;
 }
 
 bool helps(const LockAdvice& advice, const whatif::LockBaseline& baseline) {
-  const bool is_told_apart = !baseline.trusted || is_beyond_error(advice.estimate, baseline);
-  return advice.gain() >= kLockGainMin && advice.gain_low() > 0 && is_told_apart;
+  if (advice.estimate.simulated) return verdict_of(advice.estimate, baseline) == kAGain;
+  return baseline.trusted && advice.gain() >= kLockGainMin;
+}
+
+std::string no_sets_reason(const model::Trace& trace) {
+  if (trace.fact("agent") != "native" && trace.locks.empty()) {
+    return "not a recording of a native program: only those have lock events";
+  }
+  if (trace.locks.empty() || !trace.access_sets.empty()) return "";
+  return "the trace does not say what critical sections read and wrote; contrafact record --sets -o run.cft -- PROGRAM "
+         "records them";
 }
 
 }  // namespace contrafact::cli

@@ -32,9 +32,8 @@ struct LockAdviceOptions {
 };
 
 struct LockAdvices {
-  // The greatest gain first; of those that change the same lock and whose intervals meet, or miss each other by
-  // less than a point, the simpler change. Those
-  // that gain nothing too.
+  // The greatest gain first, those above their bound behind the others that gain; of those that change the same lock
+  // and whose intervals meet, or miss each other by less than a point, the simpler change. Those that gain nothing too.
   std::vector<LockAdvice> ranked;
   // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if
   // there are not so many.
@@ -51,11 +50,16 @@ base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, cons
 // Whether it gains anything by any bound.
 bool gains(const LockAdvice& advice);
 // What to think of a gain: "a gain"; "within its error" if it is no greater than the simulation's error on the
-// unchanged run, or than the spread of its own runs; "no gain"; "a loss"; "baseline off" if the simulation is not to be
-// trusted with this recording; "not simulated".
+// unchanged run, or than the spread of its own runs; "above its bound" if it exceeds what conflicts allow by more than
+// that error and a point: then it comes from other locks' being had in another order; "no gain"; "a loss"; "baseline
+// off" if the simulation is not to be trusted with this recording; "not simulated".
 std::string_view verdict_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline);
-// It is worth making: it gains something beyond what can be told apart from nothing.
+// It is worth making: a gain, or one in the recorded order where only the change could not be simulated.
 bool helps(const LockAdvice& advice, const whatif::LockBaseline& baseline);
+
+// Why the trace cannot tell what locks are needed: it is not of a native program, or has no read and write sets. Empty:
+// it can.
+std::string no_sets_reason(const model::Trace& trace);
 
 // A gain below this is none: 0.05 % of the run.
 inline constexpr double kLockGainMin = 0.0005;

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/trace_input.h"
 #include "model/text_names.h"
@@ -85,10 +86,12 @@ table::Table sites_table(const model::Trace& trace, const analysis::LockProfile&
   return table;
 }
 
+bool is_unsuitable(const model::Trace& trace) {
+  return trace.fact("agent") != "native" && trace.locks.empty();
+}
+
 std::string empty_reason(const model::Trace& trace) {
-  if (trace.fact("agent") != "native" && trace.locks.empty()) {
-    return "the trace has no lock events: only native programs are recorded with theirs";
-  }
+  if (is_unsuitable(trace)) return "not a recording of a native program: only those have lock events";
   return trace.locks.empty() ? "the program took no lock that the agent sees (contrafact help tables)"
                              : "no lock that is held; --all shows conditions, barriers and semaphores";
 }
@@ -124,14 +127,17 @@ int run(const Options& options, const Session& session) {
     text = table::render_text(locks, session.out);
     if (!locks.empty()) text += "\n" + table::render_text(sites, session.out);
   }
-  base::Status printed = print(text);
-  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+  if (options.json || !is_unsuitable(*trace)) {
+    if (base::Status printed = print(text); !printed) return fail(kExitOutput, printed.error().message);
+  }
+  return is_unsuitable(*trace) ? fail(kExitImpossible, options.path + ": " + empty_reason(*trace)) : kExitOk;
 }
 
 Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("trace", options->path, "a recorded native run")->required();
   app.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
+      ->check(whole_number(1))
       ->capture_default_str();
   app.add_flag("--all", options->all_kinds, "conditions, barriers and semaphores too");
   app.add_flag("--json", options->json, "as JSON; everything");
@@ -173,7 +179,7 @@ const table::Schema kLocksSchema{
     "locks",
     "The locks of a native program, the longest waited for first.",
     {{"lock", "lock", Type::text, Unit::none, "The variable that it is, or its kind and number in the trace."},
-     {"kind", "kind", Type::text, Unit::none,
+     {"kind", "kind", Type::word, Unit::none,
       "mutex, rwlock, spinlock, once; condition, barrier and semaphore with --all.", 2},
      {"threads", "threads", Type::integer, Unit::threads, "Threads that used it.", 2},
      CONTRAFACT_USE_COLUMNS,
@@ -188,10 +194,10 @@ const table::Schema kLockSitesSchema{
     "lock_sites",
     "The places in the code that ask for each lock, the longest waiting first.",
     {{"lock", "lock", Type::text, Unit::none, "As above."},
-     {"kind", "kind", Type::text, Unit::none, "As above.", 9},
-     {"site", "site", Type::text, Unit::none, "Function, file and line of the call, or symbol and offset."},
+     {"kind", "kind", Type::word, Unit::none, "As above.", 9},
+     {"site", "site", Type::places, Unit::none, "Function, file and line of the call, or symbol and offset."},
      CONTRAFACT_USE_COLUMNS,
-     {"owner", "waits for", Type::text, Unit::none, "The site whose holders it waited for longest."},
+     {"owner", "waits for", Type::places, Unit::none, "The site whose holders it waited for longest."},
      {"owner_share", "share", Type::ratio, Unit::ratio, "Of the site's wait, spent on that one.", 1},
      {"chained_ns", "chained", Type::duration, Unit::ns, "Of the wait, while the owner itself waited for another lock.",
       6},

@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -64,6 +65,33 @@ base::Status write_output(const std::string& path, std::string_view content) {
   base::Status status = write_all(fd, content, fmt::format("'{}'", path));
   ::close(fd);
   return status;
+}
+
+base::Status make_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  fs::path path = fs::path(folder).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "specs/"
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) return {};
+  const fs::path parent = path.parent_path();
+  if (!parent.empty() && !fs::is_directory(parent, failed)) {
+    std::string why = fs::exists(parent, failed)
+                          ? fmt::format("'{}' is no folder", parent.string())
+                          : fmt::format("there is no folder '{}'; make it first", parent.string());
+    return base::Error{fmt::format("cannot make the folder '{}': {}", folder, why)};
+  }
+  if (fs::create_directory(path, failed)) return {};
+  return base::Error{
+      fmt::format("cannot make the folder '{}': {}", folder, failed ? failed.message() : "a file has that name")};
+}
+
+void tell_specs(const Session& session, const std::string& folder, const std::vector<std::string>& names,
+                std::string_view why_none) {
+  constexpr size_t kNamed = 3;
+  if (names.empty()) return tell(session, fmt::format("no spec written into {}: {}", folder, why_none));
+  std::string text = fmt::format("wrote {} into {}: ", table::counted_text(names.size(), "spec", "specs"), folder);
+  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) text += (i > 0 ? ", " : "") + names[i];
+  tell(session, names.size() > kNamed ? fmt::format("{} and {} more", text, names.size() - kNamed) : text);
 }
 
 base::Status save_trace(const model::Trace& trace, const std::string& path) {

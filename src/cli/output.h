@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "cli/command.h"
 #include "model/trace.h"
 
 namespace contrafact::cli {
@@ -14,6 +16,13 @@ namespace contrafact::cli {
 // "-" is standard output. A closed pipe on standard output is no error: whoever read it had enough.
 base::Status write_output(const std::string& path, std::string_view content);
 base::Status print(std::string_view content);
+
+// Makes a folder if it is not there. Its parent must be: one that is not is a slip of the pen.
+base::Status make_folder(const std::string& folder);
+
+// "contrafact: wrote 2 specs into FOLDER: NAME, NAME", or that none was written and `why_none`; nothing with --quiet.
+void tell_specs(const Session& session, const std::string& folder, const std::vector<std::string>& names,
+                std::string_view why_none);
 
 // Saves a trace under a name that must be a file's: model::save would put a file in the place of a device.
 base::Status save_trace(const model::Trace& trace, const std::string& path);

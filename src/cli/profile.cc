@@ -134,15 +134,17 @@ std::string summary(const Options& options, const std::map<std::string, std::str
   if (fs::exists(options.output, ignored)) text += fmt::format("; its result is in {}", options.output);
   text += '\n';
   if (const uint64_t lost = number(status, "lost")) {
-    text += fmt::format("contrafact: note: {} events were lost for want of memory; give more with --memory\n", lost);
+    text += fmt::format("contrafact: note: {} lost for want of memory; give more with --memory\n",
+                        table::counted_text(lost, "event was", "events were"));
   }
   if (const uint64_t refused = number(status, "refused")) {
-    text += fmt::format("contrafact: note: {} methods could not be given probes and were not counted, e.g. {}\n",
-                        refused, table::printable(status.at("refusal"), true));
+    text += fmt::format("contrafact: note: {} not counted, for want of probes, e.g. {}\n",
+                        table::counted_text(refused, "method was", "methods were"),
+                        table::printable(status.at("refusal"), true));
   }
   if (const uint64_t unseen = number(status, "unseen_sites")) {
-    text += fmt::format("contrafact: note: objects made in {} places of classes older than Java 5 were not counted\n",
-                        unseen);
+    text += fmt::format("contrafact: note: objects made in {} of classes older than Java 5 were not counted\n",
+                        table::counted_text(unseen, "place", "places"));
   }
   if (options.analysis == "blueprint") {
     text += fmt::format("contrafact: to see it: contrafact blueprint {} -o blueprint.html\n", options.output);

@@ -233,6 +233,12 @@ int run(const Options& options, const Session& session) {
       return fail(kExitUsage, windows.error().message);
     }
   }
+  if (options.sets_from == "compiler" && !options.accesses.empty()) {
+    return fail(kExitUsage, "--accesses needs translation: --sets-from compiler is for --sets");
+  }
+  if (options.sets_from == "compiler" && options.sets.empty()) {
+    return fail(kExitUsage, "--sets-from says where sets come from: give --sets too");
+  }
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
@@ -285,7 +291,7 @@ Run declare(CLI::App& app) {
   app.add_option("--sets-from", options->sets_from,
                  "native: 'compiler' translates no code, and takes only what a program that was compiled with "
                  "-fsanitize=thread tells of itself")
-      ->check(CLI::IsMember({"translation", "compiler"}))
+      ->check(one_of({"translation", "compiler"}))
       ->capture_default_str();
   CLI::Option* native =
       app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");

@@ -35,6 +35,7 @@ struct Options {
   std::string path;
   std::vector<std::string> edits;
   std::vector<std::string> orders{"free", "recorded", "deterministic"};
+  const CLI::Option* orders_given = nullptr;
   std::string csv;
   uint32_t runs = 10;
   uint32_t cores = 0;
@@ -220,9 +221,8 @@ base::Status replay_all(const model::Trace& trace, const whatif::Simulator& simu
     for (const ProcessRun& run : parts.runs) waits_left = std::max(waits_left, run.result.waits_left);
     if (waits_left > 0) {
       outcome.replay_notes.push_back(fmt::format(
-          "{}: up to {} waits were left although what ended them in the recording had not happened yet: nothing else "
-          "could happen any more",
-          order.title, waits_left));
+          "{}: up to {} left before what ended {} in the recording: nothing else could happen any more", order.title,
+          table::counted_text(waits_left, "wait was", "waits were"), waits_left == 1 ? "it" : "them"));
     }
     if (!parts.runs.empty()) outcome.parts.push_back(std::move(parts));
     outcome.methods.push_back(std::move(runs));
@@ -252,6 +252,63 @@ std::optional<double> recorder_share(const model::Trace& trace, int64_t recorded
   return static_cast<double>(events) * kEventNs / (threads * static_cast<double>(std::max<int64_t>(recorded_ns, 1)));
 }
 
+// Warnings of what the rows' figures suffer from.
+void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Table& table) {
+  for (const MethodRuns& runs : outcome.methods) {
+    if (runs.origin == "replayed" || !runs.impossible.empty() || runs.before_ns.empty()) continue;
+    const double error = row_of(runs, outcome.recorded_ns).error;
+    if (runs.origin == "re-timed" && std::abs(error) > 0.02) {
+      table.add_note(fmt::format(
+          "warning: re-timed, the unchanged run is {} off: the trace does not explain its own waits, and no "
+          "figure above is to be trusted",
+          table::percent_text(error)));
+    } else if (runs.origin == "simulated" && std::abs(error) > 0.03) {
+      table.add_note(
+          fmt::format("warning: {}: the unchanged run is {} off (aim: 3 %)", runs.method, table::percent_text(error)));
+    }
+  }
+  if (const auto foreign = analysis::foreign_share(trace); foreign && *foreign >= kForeignShareTold) {
+    table.add_note(
+        fmt::format("warning: other programs had at least {:.0f} % of the cores while this one wanted them, "
+                    "when it was recorded: the recorded run is longer for it",
+                    100 * *foreign));
+  }
+  for (const MethodRuns& runs : outcome.methods) {
+    if (runs.foreign_share < kForeignShareTold) continue;
+    table.add_note(
+        fmt::format("warning: {}: other programs used {:.0f} % of the cores meanwhile; the simulation knows "
+                    "nothing of them",
+                    runs.method, 100 * runs.foreign_share));
+  }
+  if (!recorder_share(trace, outcome.recorded_ns)) {
+    table.add_note(
+        "warning: with every access recorded the program's code ran translated, many times slower than alone: the "
+        "times are those of that run");
+  }
+  if (outcome.accesses && outcome.accesses->lost + outcome.accesses->gaps > 0) {
+    table.add_note(fmt::format("warning: accesses are missing, {} lost and others at {}: their order is not kept",
+                               table::count_text(static_cast<int64_t>(outcome.accesses->lost)),
+                               table::counted_text(outcome.accesses->gaps, "place", "places")));
+  }
+}
+
+// What else there is to know; nothing with --quiet.
+void add_notes(const model::Trace& trace, const Outcome& outcome, table::Table& table) {
+  if (const std::optional<double> share = recorder_share(trace, outcome.recorded_ns)) {
+    table.add_note(
+        fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)", 100 * *share));
+  }
+  for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
+  if (outcome.accesses) {
+    const replay::SharedAccesses& facts = *outcome.accesses;
+    const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
+    table.add_note(fmt::format("shared accesses: {} of {} recorded ones, to {}, in {}", count(facts.shared),
+                               count(facts.accesses), table::bytes_text(static_cast<double>(facts.shared_bytes)),
+                               table::counted_text(facts.turns, "turn", "turns")));
+  }
+  for (const std::string& note : outcome.replay_notes) table.add_note("note: " + note);
+}
+
 table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
   table::Table table(kReplaySchema);
   table.add_row({"recorded", std::string(name_of(trace.origin)), outcome.recorded_ns, {}, {}, {}, {}, {}});
@@ -267,52 +324,6 @@ table::Table methods_table(const model::Trace& trace, const Outcome& outcome) {
                    row.gain ? table::Cell(*row.gain) : table::Cell(),
                    row.verdict.empty() ? table::Cell() : table::Cell(row.verdict)});
   }
-  if (std::abs(outcome.baseline.retimed_error) > 0.02) {
-    table.add_note(
-        fmt::format("warning: re-timed, the unchanged run is {:+.1f} % off: the trace does not explain its own "
-                    "waits, and no figure above is to be trusted",
-                    100 * outcome.baseline.retimed_error));
-  }
-  if (std::abs(outcome.baseline.error) > 0.03) {
-    table.add_note(
-        fmt::format("warning: simulated, the unchanged run is {:+.1f} % off (aim: 3 %)", 100 * outcome.baseline.error));
-  }
-  if (const auto foreign = analysis::foreign_share(trace); foreign && *foreign >= kForeignShareTold) {
-    table.add_note(
-        fmt::format("warning: other programs had at least {:.0f} % of the cores while this one wanted them, "
-                    "when it was recorded: the recorded run is longer for it",
-                    100 * *foreign));
-  }
-  for (const MethodRuns& runs : outcome.methods) {
-    if (runs.foreign_share < kForeignShareTold) continue;
-    table.add_note(
-        fmt::format("warning: {}: other programs used {:.0f} % of the cores meanwhile; the simulation knows "
-                    "nothing of them",
-                    runs.method, 100 * runs.foreign_share));
-  }
-  if (const std::optional<double> share = recorder_share(trace, outcome.recorded_ns)) {
-    table.add_note(
-        fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)", 100 * *share));
-  } else {
-    table.add_note(
-        "warning: with every access recorded the program's code ran translated, many times slower than alone: the "
-        "times "
-        "are those of that run");
-  }
-  for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
-  if (outcome.accesses) {
-    const replay::SharedAccesses& facts = *outcome.accesses;
-    const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
-    table.add_note(fmt::format("shared accesses: {} of {} recorded ones, to {}, in {} turns", count(facts.shared),
-                               count(facts.accesses), table::bytes_text(static_cast<double>(facts.shared_bytes)),
-                               count(facts.turns)));
-    if (facts.lost + facts.gaps > 0) {
-      table.add_note(
-          fmt::format("warning: accesses are missing, {} lost and others at {} places: their order is not kept",
-                      count(facts.lost), count(facts.gaps)));
-    }
-  }
-  for (const std::string& note : outcome.replay_notes) table.add_note("note: " + note);
   return table;
 }
 
@@ -391,6 +402,9 @@ base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const m
 }
 
 int run(const Options& options, const Session& session) {
+  if (options.no_threads && options.orders_given->count() > 0) {
+    return fail(kExitUsage, "--order is of replays by real threads, and --no-threads makes none: give one of the two");
+  }
   const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
   std::optional<model::Trace> trace =
       load_trace(options.path, session, {.access_log = wants_accesses && !options.no_threads});
@@ -428,12 +442,16 @@ int run(const Options& options, const Session& session) {
   if (!options.csv.empty()) {
     if (base::Status status = write_output(options.csv, csv_of(outcome)); !status)
       return fail(kExitOutput, status.error().message);
+    tell_written(session, options.csv);
   }
   std::string text;
   if (options.json) {
     text = json_of(options, *trace, outcome);
   } else {
-    text = table::render_text(methods_table(*trace, outcome), session.out);
+    table::Table methods = methods_table(*trace, outcome);
+    add_warnings(*trace, outcome, methods);
+    if (!session.quiet) add_notes(*trace, outcome, methods);
+    text = table::render_text(methods, session.out);
     if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);
   }
   base::Status printed = print(text);
@@ -448,13 +466,14 @@ Run declare(CLI::App& app) {
                  "[,tail=20us]; repeatable")
       ->expected(1)
       ->take_all();
-  app.add_option(
-         "--order", options->orders,
-         "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
-         "to shared memory, which record --accesses records")
-      ->check(one_of({"free", "recorded", "deterministic", "accesses"}))
-      ->expected(1)
-      ->take_all();
+  options->orders_given =
+      app.add_option(
+             "--order", options->orders,
+             "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
+             "to shared memory, which record --accesses records")
+          ->check(one_of({"free", "recorded", "deterministic", "accesses"}))
+          ->expected(1)
+          ->take_all();
   app.add_option("--runs", options->runs, "how often each is replayed, and simulated")
       ->check(whole_number(1, 1000))
       ->capture_default_str();

@@ -51,24 +51,24 @@ MethodRow row_of(const MethodRuns& runs, int64_t recorded_ns) {
 const table::Schema kReplaySchema{
     "replay",
     "The recorded run again, and again with its critical sections changed, by each method.",
-    {{"method", "method", Type::text, Unit::none,
+    {{"method", "method", Type::word, Unit::none,
       "Re-timed and simulated: computed. Replayed: run again by real threads, with locks in free order, in the "
-      "recorded "
-      "order (RLSC), or in one that follows from the program alone (deterministic)."},
-     {"origin", "origin", Type::text, Unit::none, "measured, re-timed, simulated or replayed.", 3},
+      "recorded order (RLSC), in one that follows from the program alone (deterministic), or with all accesses to "
+      "shared memory in the recorded order (accesses)."},
+     {"origin", "origin", Type::word, Unit::none, "measured, re-timed, simulated or replayed.", 3},
      {"before_ns", "unchanged", Type::duration, Unit::ns, "The unchanged run by this method: the median."},
      {"error", "error", Type::ratio, Unit::ratio, "By how much that differs from the recorded run."},
      {"spread", "spread", Type::ratio, Unit::ratio, "Longest less shortest of the unchanged runs, of their median."},
      {"after_ns", "changed", Type::duration, Unit::ns, "With the changes made: the median."},
      {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method."},
-     {"verdict", "verdict", Type::text, Unit::none,
+     {"verdict", "verdict", Type::word, Unit::none,
       "Whether the gain exceeds its error: the unchanged run's, and half of the spread. Baseline off: that error is "
       "beyond 5 %. Disturbed: other programs used 5 % or more of the cores during the replays."}}};
 
 const table::Schema kReplayPartsSchema{
     "replay_parts",
     "What the time of a replay is made of: medians.",
-    {{"method", "replayed", Type::text, Unit::none, "The order of locks."},
+    {{"method", "replayed", Type::text, Unit::none, "The order of locks, or of all shared accesses."},
      {"read_ns", "reading", Type::duration, Unit::ns, "Reading the schedule from its file, in blocks of 1 MiB."},
      {"decode_ns", "decoding", Type::duration, Unit::ns, "Making actions of its bytes."},
      {"run_ns", "running", Type::duration, Unit::ns,

@@ -54,7 +54,7 @@ Run declare(CLI::App& app) {
       ->check(one_of({"body", "context", "both"}))
       ->capture_default_str();
   app.add_option("--top", options->top, "classes to print, the longest total first, pools' workers last")
-      ->check(whole_number(0))
+      ->check(whole_number(1))
       ->capture_default_str();
   app.add_flag("--json", options->json, "as JSON; every class");
   return [options](Session& session) { return run(*options, session); };

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "analysis/cpu_use.h"
 #include "analysis/lock_profile.h"
@@ -41,19 +43,11 @@ struct Document {
   const LockAdvices& advices;
 };
 
-constexpr std::string_view kHowToRecordSets = "contrafact record --sets -o run.cft -- PROGRAM records them";
-
 // Why there is nothing to say; empty if there is.
 std::string empty_reason(const model::Trace& trace, const analysis::UlcProfile& profile) {
-  if (trace.fact("agent") != "native" && trace.locks.empty()) {
-    return "the trace has no lock events: only native programs are recorded with theirs";
-  }
+  if (std::string why = no_sets_reason(trace); !why.empty()) return why;
   if (profile.sections == 0) return "the program held no lock that the agent sees (docs/native.md says which it sees)";
-  if (profile.pairs.all() == 0) return "no lock was held by one thread after another";
-  if (trace.access_sets.empty()) {
-    return fmt::format("the trace does not say what critical sections read and wrote; {}", kHowToRecordSets);
-  }
-  return "";
+  return profile.pairs.all() == 0 ? "no lock was held by one thread after another" : "";
 }
 
 // "11 900 of 12 340 critical sections have complete sets; outside_window 300, system_call 140"
@@ -127,12 +121,28 @@ void cut(table::Table& table, size_t top, std::string_view what) {
   }
 }
 
+// What could not be judged, in the order of first appearance: several locks may have one name and one reason.
+std::vector<std::pair<std::string, size_t>> refused_lines(const Document& document) {
+  std::vector<std::pair<std::string, size_t>> lines;
+  for (const analysis::NoRemedy& refused : document.advices.refused) {
+    std::string line = fmt::format("no {} of {}: {}", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)],
+                                   analysis::lock_name(*document.facts.trace, refused.lock), refused.reason);
+    const auto known = std::ranges::find(lines, line, &std::pair<std::string, size_t>::first);
+    if (known == lines.end()) {
+      lines.emplace_back(std::move(line), 1);
+    } else {
+      ++known->second;
+    }
+  }
+  return lines;
+}
+
 std::string text_of(const Document& document, const Session& session) {
   table::Table sites = ulc_sites_table(document.facts, document.profile, document.advices);
   table::Table remedies =
       lock_remedies_table(document.facts, document.advices, document.options.all || !document.options.apply.empty());
   const std::string why = empty_reason(*document.facts.trace, document.profile);
-  if (document.profile.pairs.all() == 0 || !why.empty()) return why + "\n";
+  if (!why.empty()) return why + "\n";
   cut(sites, document.options.top, "sites");
   cut(remedies, document.options.top, "remedies");
   if (document.advices.not_priced > 0) {
@@ -147,9 +157,8 @@ std::string text_of(const Document& document, const Session& session) {
   }
   text += "\n" + table::render_text(remedies, session.out) + together_text(document.advices);
   if (document.options.all) {
-    for (const analysis::NoRemedy& refused : document.advices.refused) {
-      text += fmt::format("no {} of {}: {}\n", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)],
-                          analysis::lock_name(*document.facts.trace, refused.lock), refused.reason);
+    for (const auto& [line, locks] : refused_lines(document)) {
+      text += line + (locks > 1 ? fmt::format(" ({} locks)\n", locks) : "\n");
     }
   }
   return text;
@@ -200,13 +209,19 @@ nlohmann::ordered_json json_of(const Document& document) {
   return json;
 }
 
-base::Status write_lock_specs(const std::string& folder, const Document& document) {
-  std::error_code failed;
-  std::filesystem::create_directory(folder, failed);
-  if (failed) return base::Error{fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
+// Of the remedies that help; with --all, of those too whose gain is in doubt.
+base::Status write_lock_specs(const Document& document, const Session& session) {
+  const std::string& folder = document.options.specs;
+  const whatif::LockBaseline& baseline = document.advices.baseline;
+  std::vector<std::string> written, doubtful;
   for (size_t i = 0; i < document.advices.ranked.size(); ++i) {
     const LockAdvice& advice = document.advices.ranked[i];
-    if (!helps(advice, document.advices.baseline)) continue;
+    if (!gains(advice)) continue;
+    const std::string_view verdict = verdict_of(advice.estimate, baseline);
+    if (!helps(advice, baseline)) {
+      doubtful.push_back(fmt::format("{} ({})", i + 1, verdict));
+      if (!document.options.all) continue;
+    }
     whatif::LockSpec spec{&advice.improvement};
     for (const uint32_t site : advice.remedy.sites) spec.sites.push_back(document.facts.sites.sites()[site].context);
     for (const model::LockId lock : advice.remedy.locks) {
@@ -214,9 +229,20 @@ base::Status write_lock_specs(const std::string& folder, const Document& documen
     }
     spec.of_sections = advice.remedy.of_sections;
     spec.parts = advice.remedy.parts;
-    const std::string name = fmt::format("{:02}-{}.json", i + 1, name_of(advice.improvement.optimisation));
+    spec.verdict = verdict;
+    if (written.empty()) {
+      if (base::Status made = make_folder(folder); !made) return made;
+    }
+    written.push_back(fmt::format("{:02}-{}.json", i + 1, name_of(advice.improvement.optimisation)));
     const std::string text = whatif::write_lock_spec(*document.facts.trace, {&spec, 1});
-    if (base::Status written = write_output(folder + "/" + name, text); !written) return written;
+    if (base::Status status = write_output(folder + "/" + written.back(), text); !status) return status;
+  }
+  tell_specs(session, folder, written, "no remedy gains more than its error");
+  if (!doubtful.empty()) {
+    note(session, fmt::format("{} {}",
+                              document.options.all ? "written all the same, though in doubt:"
+                                                   : "in doubt, and only written with --all: remedy",
+                              fmt::join(doubtful, ", ")));
   }
   return {};
 }
@@ -240,7 +266,8 @@ int run(const Options& options, const Session& session) {
   const analysis::SectionFacts facts(*trace);
   const analysis::UlcProfile profile = analysis::ulc_profile(facts);
   LockAdvices advices;
-  if (empty_reason(*trace, profile).empty()) {
+  const std::string unsuitable = no_sets_reason(*trace);
+  if (const std::string why = empty_reason(*trace, profile); why.empty()) {
     Progress progress(session, "pricing remedies");
     base::Result<std::vector<whatif::LockSelector>> apply = read_specs(options.apply);
     if (!apply) return fail(kExitInput, apply.error().message);
@@ -248,23 +275,30 @@ int run(const Options& options, const Session& session) {
         advise_locks(facts, {.estimate = {.seeds = options.seeds, .cores = options.cores},
                              .apply = *std::move(apply),
                              .progress = [&](size_t done, size_t total) { progress.update(done, total); }});
-    if (!made) return fail(kExitImpossible, made.error().message);
+    if (!made) return fail(kExitImpossible, fmt::format("{}: {}", options.path, made.error().message));
     advices = *std::move(made);
+  } else if (!options.apply.empty()) {
+    return fail(kExitImpossible, options.path + ": " + why);
   }
   const Document document{options, facts, profile, advices};
-  if (!options.specs.empty()) {
-    if (base::Status written = write_lock_specs(options.specs, document); !written) {
+  if (!options.specs.empty() && unsuitable.empty()) {
+    if (base::Status written = write_lock_specs(document, session); !written) {
       return fail(kExitOutput, written.error().message);
     }
   }
-  const base::Status printed = print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
-  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+  if (options.json || unsuitable.empty()) {
+    const base::Status printed = print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
+    if (!printed) return fail(kExitOutput, printed.error().message);
+  }
+  return unsuitable.empty() ? kExitOk : fail(kExitImpossible, options.path + ": " + unsuitable);
 }
 
 Run declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("trace", options->path, "a native run, recorded with --sets")->required();
-  app.add_option("--top", options->top, "sites, pairs and remedies to print")->capture_default_str();
+  app.add_option("--top", options->top, "sites, pairs and remedies to print")
+      ->check(whole_number(1))
+      ->capture_default_str();
   app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       ->check(whole_number(1));
   app.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")

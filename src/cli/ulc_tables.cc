@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/lock_profile.h"
+#include "table/value_text.h"
 
 namespace contrafact::cli {
 namespace {
@@ -62,7 +63,9 @@ std::string what_of(const LockRemedy& remedy) {
 
 std::string note_of(const LockAdvice& advice) {
   std::vector<std::string> notes;
-  if (advice.remedy.unknown > 0) notes.push_back(fmt::format("{} sections not known", advice.remedy.unknown));
+  if (advice.remedy.unknown > 0) {
+    notes.push_back(table::counted_text(advice.remedy.unknown, "section", "sections") + " not known");
+  }
   if (advice.remedy.kind == RemedyKind::drop_lock &&
       advice.remedy.sections.size() + advice.remedy.unknown < advice.remedy.of_sections) {
     notes.emplace_back("where nothing shared is touched");
@@ -138,7 +141,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
    "Sections of one lock that follow each other in different threads; the second one was asked for here."},            \
       {"unnecessary", "unnecessary", Type::integer, Unit::none,                                                        \
        "Of these, null, read-read, disjoint and benign ones."},                                                        \
-      {"kinds", "kinds", Type::text, Unit::none, "The unnecessary ones by kind, where there are any.", 1},             \
+      {"kinds", "kinds", Type::word, Unit::none, "The unnecessary ones by kind, where there are any.", 1},             \
       {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 6},           \
       {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 6},                        \
       {"disjoint_write",                                                                                               \
@@ -163,27 +166,27 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
 
 #define CONTRAFACT_VERDICT                                                                                           \
   "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
-  "or "                                                                                                              \
-  "than the spread of its own runs; baseline off says that this error is too large for any gain to be believed."
+  "or than the spread of its own runs; above its bound one that exceeds what conflicts allow by more than that; "    \
+  "baseline off says that the error is too large for any gain to be believed."
 
 const table::Schema kUlcSitesSchema{
     "ulc_sites",
     "Code that waits for locks, the dearest unnecessary contention first; costs are measured, gains estimated or "
     "simulated.",
-    {{"site", "site", Type::text, Unit::none, "Function, file and line of the call, or symbol and offset."},
+    {{"site", "site", Type::places, Unit::none, "Function, file and line of the call, or symbol and offset."},
      CONTRAFACT_PAIR_COLUMNS,
-     {"remedy", "best remedy", Type::text, Unit::none, "What would gain most of what can be done here."},
+     {"remedy", "best remedy", Type::word, Unit::none, "What would gain most of what can be done here."},
      {"gain", "gain", Type::ratio, Unit::ratio,
       "Of the run's duration, by that: simulated, or of the recorded order where it could not be simulated."},
      {"gain_interval", "interval", Type::interval, Unit::ratio, "Of the gain, over simulations with drawn hand-overs.",
       1},
-     {"verdict", "verdict", Type::text, Unit::none, CONTRAFACT_VERDICT}}};
+     {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT}}};
 
 const table::Schema kUlcPairsSchema{
     "ulc_pairs",
     "Pairs of places whose sections followed each other, the dearest unnecessary contention first.",
-    {{"first", "holds", Type::text, Unit::none, "Where the first section was asked for."},
-     {"second", "waits", Type::text, Unit::none, "Where the second one was."},
+    {{"first", "holds", Type::places, Unit::none, "Where the first section was asked for."},
+     {"second", "waits", Type::places, Unit::none, "Where the second one was."},
      CONTRAFACT_PAIR_COLUMNS}};
 #undef CONTRAFACT_PAIR_COLUMNS
 
@@ -191,16 +194,16 @@ const table::Schema kLockRemediesSchema{
     "lock_remedies",
     "What to change about locks and what that would gain, the best first.",
     {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
-     {"what", "what", Type::text, Unit::none,
+     {"what", "what", Type::word, Unit::none,
       "drop-lock, reader-writer-lock, split-lock, shorten-section or make-atomic."},
-     {"where", "where", Type::text, Unit::none, "The code that changes, the most used first."},
+     {"where", "where", Type::places, Unit::none, "The code that changes, the most used first."},
      {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 2},
-     {"sections", "sections", Type::text, Unit::none, "How many critical sections of how many there would change.", 4},
+     {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 4},
      {"free_order", "gain", Type::ratio, Unit::ratio,
       "Simulated: whoever comes first gets the lock, on the recorded cores."},
      {"free_order_interval", "interval", Type::interval, Unit::ratio,
       "Of that, over simulations with drawn hand-overs."},
-     {"verdict", "verdict", Type::text, Unit::none, CONTRAFACT_VERDICT},
+     {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
       "Estimated: locks are had in the recorded order, cores are no limit.", 2},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,

@@ -30,6 +30,15 @@ std::string extra_words(const CLI::App& app, const Command* command, bool progra
                      command->name);
 }
 
+// Whether the command that was named takes the option several times.
+bool is_repeatable(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* sub : app.get_subcommands()) {
+    const CLI::Option* option = sub->get_option_no_throw(name);
+    if (option != nullptr) return option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const Command* command,
@@ -46,7 +55,10 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
     return fmt::format("{}: {} is missing, as in: {}", command->name, name, example);
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    if (name.starts_with('-')) return fmt::format("{} {} takes one value, once", command->name, name);
+    if (name.starts_with('-')) {
+      return fmt::format("{} {} takes one value{}", command->name, name,
+                         is_repeatable(app, name) ? fmt::format(" each time: {0} A {0} B", name) : ", once");
+    }
     return fmt::format("{}: not the right number of {}, as in: {}", command->name, name, example);
   }
   return fmt::format("{}; contrafact {} --help lists the options", message, command->name);

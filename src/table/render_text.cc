@@ -19,7 +19,13 @@ size_t minimum_of(Type type) {
 }
 
 bool is_elidable(Type type) {
-  return type == Type::text || type == Type::location;
+  return type == Type::text || type == Type::name || type == Type::places || type == Type::location;
+}
+
+std::string elided(const std::string& text, Type type, size_t width, bool unicode) {
+  if (type == Type::location) return elide_location(text, width, unicode);
+  if (type == Type::places) return elide_places(text, width, unicode);
+  return type == Type::name ? elide_name(text, width, unicode) : elide_middle(text, width, unicode);
 }
 
 struct Layout {
@@ -104,10 +110,10 @@ void append_row(std::string& out, const Layout& layout, const Schema& schema, si
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     if (layout.hidden[c]) continue;
     if (!line.empty()) line.append(kGap, ' ');
-    auto elide = schema.columns[c].type == Type::location ? elide_location : elide_middle;
-    std::string text = elide(layout.cells[row][c], layout.widths[c], style.unicode);
+    const Type type = schema.columns[c].type;
+    std::string text = elided(layout.cells[row][c], type, layout.widths[c], style.unicode);
     size_t padding = layout.widths[c] - std::min(layout.widths[c], display_width(text));
-    bool right = !is_elidable(schema.columns[c].type);
+    bool right = !is_elidable(type) && type != Type::word;
     line += right ? std::string(padding, ' ') + text : text + std::string(padding, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);

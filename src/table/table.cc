@@ -9,6 +9,9 @@ bool fits(const Cell& cell, Type type) {
   if (std::holds_alternative<std::monostate>(cell)) return true;
   switch (type) {
     case Type::text:
+    case Type::word:
+    case Type::name:
+    case Type::places:
       return std::holds_alternative<std::string>(cell);
     case Type::integer:
     case Type::duration:
@@ -38,6 +41,12 @@ std::string_view name_of(Type type) {
   switch (type) {
     case Type::text:
       return "text";
+    case Type::word:
+      return "word";
+    case Type::name:
+      return "name";
+    case Type::places:
+      return "places";
     case Type::integer:
       return "integer";
     case Type::number:

@@ -22,7 +22,10 @@
 namespace contrafact::table {
 
 enum class Type : uint8_t {
-  text,      // std::string; the only type that is elided when the terminal is narrow, together with location
+  text,      // std::string; elided when the terminal is narrow, as are name, places and location
+  word,      // std::string: one or a few words, never elided
+  name,      // std::string: a qualified name; its package or namespace is left out first
+  places,    // std::string: "f (a.cc:1), g (b.cc:2), and 3 more"; all but the first are left out first
   integer,   // int64_t
   number,    // double
   duration,  // int64_t nanoseconds; shown as 1.23 ms

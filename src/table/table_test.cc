@@ -74,6 +74,29 @@ TEST(ValueText, ElidesInTheMiddle) {
   EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 23, false), "load (Feed.java:41)");
   EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 18, false), "Feed.java:41");
   EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 8, false), "Fee..:41");
+  EXPECT_EQ(elide_location("Feed.loadEverything (Feed.java:41)", 24, false), "loa..hing (Feed.java:41)");
+}
+
+TEST(ValueText, ElidesThePackageBeforeTheMethod) {
+  EXPECT_EQ(elide_name("java.util.HashMap.put(java.lang.Object)", 40, false),
+            "java.util.HashMap.put(java.lang.Object)");
+  EXPECT_EQ(elide_name("java.util.HashMap.put(java.lang.Object)", 33, false), "..HashMap.put(java.lang.Object)");
+  EXPECT_EQ(elide_name("java.util.HashMap.<init>(int)", 24, false), "..HashMap.<init>(int)");
+  EXPECT_EQ(elide_name("shop::Queue::push<shop::Item>", 24, true), "…Queue::push<shop::Item>");
+  EXPECT_EQ(elide_name("shop::Queue::push<shop::Item>", 12, false), "push<..Item>");
+}
+
+TEST(ValueText, ElidesAllPlacesButTheFirst) {
+  const std::string places = "update_a (tables.cc:13), update_b (tables.cc:19), and 2 more";
+  EXPECT_EQ(elide_places(places, 80, false), places);
+  EXPECT_EQ(elide_places(places, 40, false), "update_a (tables.cc:13) and 3 more");
+  EXPECT_EQ(elide_places(places, 26, false), "tables.cc:13 and 3 more");
+  EXPECT_EQ(elide_places("update_a (tables.cc:13)", 14, false), "tables.cc:13");
+}
+
+TEST(ValueText, OneIsNoPlural) {
+  EXPECT_EQ(counted_text(1, "wait was", "waits were"), "1 wait was");
+  EXPECT_EQ(counted_text(12345, "wait was", "waits were"), "12 345 waits were");
 }
 
 TEST(RenderText, AlignsNumbersToTheRight) {

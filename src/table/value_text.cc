@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -81,6 +82,15 @@ std::string in_unit(double value, Unit unit) {
   }
 }
 
+// Bytes up to the second part of a qualified name, whose arguments are no parts of it; 0 if there is one part only.
+size_t next_part(std::string_view name) {
+  const size_t arguments = name.find_first_of("<(", 1);
+  const size_t dot = name.find('.'), colons = name.find("::");
+  const size_t at = std::min(dot, colons);
+  if (at == std::string_view::npos || at > arguments || at == 0) return 0;
+  return at + (at == dot ? 1 : 2);
+}
+
 std::string location_text(const Location& at) {
   if (at.file.empty()) return at.method.empty() ? "?" : at.method;
   std::string position = at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line);
@@ -119,6 +129,10 @@ std::string count_text(int64_t count) {
     digits.insert(at, " ");
   }
   return digits;
+}
+
+std::string counted_text(uint64_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count_text(static_cast<int64_t>(count)), count == 1 ? one : several);
 }
 
 std::string percent_text(double ratio) {
@@ -205,14 +219,47 @@ std::string elide_middle(std::string_view text, size_t width, bool unicode) {
   return head + std::string(mark) + tail;
 }
 
+std::string elide_name(std::string_view text, size_t width, bool unicode) {
+  if (display_width(text) <= width) return std::string(text);
+  const std::string mark = unicode ? "…" : "..";
+  std::string_view last = text;
+  for (size_t at = next_part(last); at > 0; at = next_part(last)) {
+    last.remove_prefix(at);
+    if (std::string shorter = mark + std::string(last); display_width(shorter) <= width) return shorter;
+  }
+  return elide_middle(last, width, unicode);
+}
+
 std::string elide_location(std::string_view text, size_t width, bool unicode) {
   if (display_width(text) <= width) return std::string(text);
+  constexpr size_t kNameMinimum = 8;
   size_t open = text.rfind(" (");
-  if (open == std::string_view::npos || !text.ends_with(')')) return elide_middle(text, width, unicode);
-  size_t dot = text.rfind('.', open);
-  std::string_view shorter = dot == std::string_view::npos ? text : text.substr(dot + 1);
-  if (display_width(shorter) <= width) return std::string(shorter);
-  return elide_middle(text.substr(open + 2, text.size() - open - 3), width, unicode);
+  if (open == std::string_view::npos || !text.ends_with(')')) return elide_name(text, width, unicode);
+  std::string_view name = text.substr(0, open), position = text.substr(open);
+  for (size_t at = next_part(name); at > 0; at = next_part(name)) name.remove_prefix(at);
+  const size_t position_width = display_width(position);
+  if (display_width(name) + position_width <= width) return std::string(name) + std::string(position);
+  if (position_width + kNameMinimum <= width)
+    return elide_middle(name, width - position_width, unicode) + std::string(position);
+  return elide_middle(position.substr(2, position.size() - 3), width, unicode);
+}
+
+std::string elide_places(std::string_view text, size_t width, bool unicode) {
+  if (display_width(text) <= width) return std::string(text);
+  constexpr std::string_view kBetween = "), ", kMore = "and ";
+  const size_t end = text.find(kBetween);
+  if (end == std::string_view::npos) return elide_location(text, width, unicode);
+  uint64_t others = 0;
+  for (std::string_view rest = text.substr(end + kBetween.size()); !rest.empty();) {
+    uint64_t more = 0;
+    if (rest.starts_with(kMore)) std::from_chars(rest.data() + kMore.size(), rest.data() + rest.size(), more);
+    others += std::max<uint64_t>(more, 1);
+    const size_t next = rest.find(kBetween);
+    rest.remove_prefix(next == std::string_view::npos ? rest.size() : next + kBetween.size());
+  }
+  const std::string more = fmt::format(" and {} more", others);
+  const size_t room = width - std::min(width, more.size());
+  return elide_location(text.substr(0, end + 1), room, unicode) + more;
 }
 
 }  // namespace contrafact::table

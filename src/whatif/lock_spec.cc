@@ -28,8 +28,10 @@ Json frame_json(const model::Trace& trace, model::ContextId id) {
 
 std::string key_of(const Json& frame) {
   const std::string class_name = frame.value("class", "");
-  return fmt::format("{}{}{}:{}", class_name, class_name.empty() ? "" : ".", frame.value("method", ""),
-                     frame.value("line", 0u));
+  const std::string file = frame.value("file", "");
+  std::string key = fmt::format("{}{}{}", class_name, class_name.empty() ? "" : ".", frame.value("method", ""));
+  if (frame.contains("line")) key += fmt::format(" ({}:{})", file.empty() ? "?" : file, frame.value("line", 0u));
+  return key;
 }
 
 base::Result<LockSelector> selector_of(const Json& entry) {
@@ -46,10 +48,20 @@ base::Result<LockSelector> selector_of(const Json& entry) {
     if (frames.is_array() && !frames.empty() && frames[0].is_object()) selector.sites.push_back(key_of(frames[0]));
   }
   if (selector.sites.empty()) return base::Error{"it names no \"sites\" with \"frames\""};
+  for (const Json& lock : entry.value("locks", Json::array())) {
+    if (lock.is_string()) selector.locks.push_back(lock);
+  }
+  selector.program = entry.value("program", "");
   return selector;
 }
 
 }  // namespace
+
+std::string program_of(const model::Trace& trace) {
+  const std::string_view command = trace.fact("command");
+  const std::string_view path = command.substr(0, command.find(' '));
+  return std::string(path.substr(path.rfind('/') + 1));
+}
 
 std::string frame_key(const model::Trace& trace, model::ContextId id) {
   return key_of(frame_json(trace, id));
@@ -87,6 +99,8 @@ std::string write_lock_spec(const model::Trace& trace, std::span<const LockSpec>
   for (const LockSpec& spec : specs) {
     Json json;
     json["optimisation"] = name_of(spec.improvement->optimisation);
+    if (!spec.verdict.empty()) json["verdict"] = spec.verdict;
+    if (const std::string program = program_of(trace); !program.empty()) json["program"] = program;
     json["locks"] = spec.locks;
     json["sites"] = Json::array();
     for (const model::ContextId site : spec.sites) {

@@ -17,7 +17,8 @@ struct LockSpec {
   std::vector<model::ContextId> sites;  // where the source changes: their innermost frames
   std::vector<std::string> locks;       // names
   uint64_t of_sections = 0;
-  uint32_t parts = 0;  // split-lock
+  uint32_t parts = 0;        // split-lock
+  std::string_view verdict;  // what to think of its gain in this recording
 };
 
 // Indented JSON. Deterministic.
@@ -27,10 +28,16 @@ std::string write_lock_spec(const model::Trace& trace, std::span<const LockSpec>
 struct LockSelector {
   LockOptimisation optimisation = LockOptimisation::drop_lock;
   std::vector<std::string> sites;  // frame_key of each
+  std::vector<std::string> locks;  // names in the recording that it is from
+  std::string program;             // file name of what ran there; may be empty
 };
 
-// Text that is equal for equal innermost frames of two recordings; where there is no line, the address in the file.
+// Text that is equal for equal innermost frames of two recordings, "update (table.cc:12)"; where there is no line, the
+// address in the file.
 std::string frame_key(const model::Trace& trace, model::ContextId id);
+
+// File name of the program that was recorded; empty if the trace does not say.
+std::string program_of(const model::Trace& trace);
 
 // Errors say what is wrong with the spec. Members that are not needed may be missing.
 base::Result<std::vector<LockSelector>> read_lock_spec(std::string_view json);

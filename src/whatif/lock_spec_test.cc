@@ -17,7 +17,8 @@ std::string refused(std::string_view json) {
 }
 
 TEST(LockSpec, WhatIsWrittenSelectsTheSameCodeAgain) {
-  const auto trace = model::parse_text("method m .add queue.cc:1\ncontext c - m:7\nthread x\n0 x thread_begin\n");
+  const auto trace = model::parse_text(
+      "fact command \"/opt/bin/queue -n 3\"\nmethod m .add queue.cc:1\ncontext c - m:7\nthread x\n0 x thread_begin\n");
   ASSERT_TRUE(trace.ok());
   const LockImprovement improvement{LockOptimisation::split_lock, {0, 1}, {0, 1}};
   const LockSpec spec{&improvement, {model::ContextId(0)}, {"queue_mutex"}, 2, 2};
@@ -28,6 +29,17 @@ TEST(LockSpec, WhatIsWrittenSelectsTheSameCodeAgain) {
   ASSERT_EQ(read->size(), 1u);
   EXPECT_EQ((*read)[0].optimisation, LockOptimisation::split_lock);
   EXPECT_THAT((*read)[0].sites, ElementsAre(frame_key(*trace, model::ContextId(0))));
+  EXPECT_THAT((*read)[0].locks, ElementsAre("queue_mutex"));
+  EXPECT_EQ((*read)[0].program, "queue");
+}
+
+TEST(LockSpec, TheSameLineOfAnotherFileIsOtherCode) {
+  const auto key = [](std::string_view method) {
+    const auto trace = model::parse_text(std::string(method) + "\ncontext c - m:7\nthread x\n0 x thread_begin\n");
+    return trace.ok() ? frame_key(*trace, model::ContextId(0)) : trace.error().message;
+  };
+  EXPECT_EQ(key("method m .add queue.cc:1"), "add (queue.cc:7)");
+  EXPECT_EQ(key("method m .add stack.cc:1"), "add (stack.cc:7)");
 }
 
 TEST(LockSpec, ErrorsSayWhatIsWrong) {

@@ -163,6 +163,9 @@ base::Result<SectionRule> parse_section_rule(std::string_view text) {
       return wrong(text, "'" + std::string(field) + "' is not understood");
   }
   if (rule.lock.empty()) return wrong(text, "no lock is named");
+  const auto is_nothing = [](const HoldPart& part) { return part.ns == 0 && part.share == 0; };
+  if (rule.as.empty() && !rule.mode && is_nothing(rule.head) && is_nothing(rule.tail))
+    return wrong(text, "it changes nothing; as=, mode=, head= or tail= say what");
   return rule;
 }
 
@@ -173,7 +176,9 @@ base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
   for (const SectionRule& rule : rules) {
     if (base::Status status = applier.apply(rule); !status) return status.error();
   }
-  return applier.take();
+  std::vector<SectionEdit> edits = applier.take();
+  if (!rules.empty() && edits == unedited(sections)) return base::Error{"nothing changes: the sections are so already"};
+  return edits;
 }
 
 }  // namespace contrafact::whatif

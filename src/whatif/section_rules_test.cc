@@ -68,6 +68,8 @@ TEST(SectionRules, ErrorsSayWhatThereIs) {
   EXPECT_THAT(error_of({"site=put"}), testing::HasSubstr("no lock is named"));
   EXPECT_THAT(error_of({"lock=queue,mode"}), testing::HasSubstr("'mode' has no '='"));
   EXPECT_THAT(error_of({"lock=queue,head=110%"}), testing::HasSubstr("'head=110%' is not understood"));
+  EXPECT_THAT(error_of({"lock=queue"}), testing::HasSubstr("it changes nothing; as="));
+  EXPECT_THAT(error_of({"lock=queue,mode=exclusive"}), testing::HasSubstr("nothing changes: the sections are so"));
   EXPECT_THAT(error_of({"lock=queue,tail=5"}), testing::HasSubstr("'tail=5' is not understood"));
 }
 

@@ -1,5 +1,7 @@
 #include "whatif/simulate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -114,6 +116,10 @@ base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Tre
 
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
   return Simulator(trace).check_baseline(options);
+}
+
+model::Fact baseline_fact(const BaselineCheck& check) {
+  return {std::string(kBaselineErrorFact), fmt::format("{:.6f}", check.error)};
 }
 
 Simulator::Simulator(const model::Trace& trace)

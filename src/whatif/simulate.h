@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -106,6 +107,10 @@ struct BaselineCheck {
   double retimed_error = 0;
 };
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options = {});
+
+// What a simulated trace says of the simulation that made it: BaselineCheck::error, as a decimal number.
+inline constexpr std::string_view kBaselineErrorFact = "simulated.baseline_error";
+model::Fact baseline_fact(const BaselineCheck& check);
 
 struct SimProgram;
 class Retimer;

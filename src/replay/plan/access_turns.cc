@@ -197,6 +197,10 @@ base::Status check_access_log(const Trace& trace) {
   if (log.accesses_missing + log.chunks_missing > 0) {
     return base::Error{"the log of accesses was lost with the damaged parts of the file"};
   }
+  if (!trace.fact("accesses.count").empty()) {
+    return base::Error{
+        "its log of accesses is empty: no thread ran in a window, or the recorder had no room for what they did"};
+  }
   return base::Error{
       "the trace does not hold every access to shared memory in its order: contrafact record --accesses records them"};
 }
