@@ -185,8 +185,9 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     std::string list;
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
-    return fmt::format("no task of the run can be inlined, hoisted or turned into a combinator{}{}",
-                       list.empty() ? "" : "; tasks by reason: ", list);
+    return fmt::format("no task of the run can be inlined, hoisted or turned into a combinator{}{}{}",
+                       list.empty() ? "" : "; tasks by reason: ", list,
+                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "");
   }
   for (const Advice& advice : advices.left_out) {
     ++reasons[advice.failed.empty() ? advice.filtered.substr(0, advice.filtered.find(':')) : "cannot be estimated"];

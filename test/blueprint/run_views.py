@@ -87,7 +87,7 @@ def check_pictures(build, path, folder):
         assert done.returncode == 4 and "install the package graphviz" in done.stderr, done
         return
     done = blueprint(build, path, "-o", page, "--top", "8")
-    assert done.returncode == 0 and done.stderr == "", done
+    assert done.returncode == 0 and done.stderr == f"contrafact: wrote {page}\n", done
     text = pathlib.Path(page).read_text()
     assert text.count('class="node"') == 8 + 2 and "{{" not in text, text[:500]
     svg = blueprint(build, path, "--format", "svg", "--level", "class").stdout
