@@ -2,7 +2,6 @@
 
 #include "agent_native/recording.h"
 #include "agent_native/set_gaps.h"
-#include "base/clock.h"
 
 namespace contrafact::agent_native {
 
@@ -13,7 +12,7 @@ void AccessLog::begin(int64_t now_ns) {
 
 void AccessLog::take(std::span<const translate::Access> accesses) {
   for (const translate::Access& access : accesses) {
-    if (used_ > kBytesMax - format::AccessEncoder::kBytesMax) send(base::monotonic_ns());
+    if (used_ > kBytesMax - format::AccessEncoder::kBytesMax) send(g_clock.now_ns());
     const format::LoggedAccess logged{access.begin, access.length_bytes, access.flags};
     if (!format::is_sound(logged)) continue;
     used_ = static_cast<size_t>(encoder_.put(bytes_ + used_, logged) - bytes_);
@@ -22,7 +21,7 @@ void AccessLog::take(std::span<const translate::Access> accesses) {
 }
 
 void AccessLog::flushed() {
-  send(base::monotonic_ns());
+  send(g_clock.now_ns());
 }
 
 void AccessLog::missed(translate::Reason reason) {
@@ -30,7 +29,7 @@ void AccessLog::missed(translate::Reason reason) {
 }
 
 bool AccessLog::is_wanted() const {
-  return window_.period_ns == 0 || window_.is_open(base::monotonic_ns());
+  return window_.period_ns == 0 || window_.is_open(g_clock.now_ns());
 }
 
 void AccessLog::send(int64_t now_ns) {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "agent_native/event_clock.h"
 #include "agent_native/libraries.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
@@ -84,6 +85,19 @@ void end_orphaned_process() {
   if (pthread_create(&thread, nullptr, end, nullptr) == 0) pthread_detach(thread);
 }
 
+// The fact clock.source.
+std::string start_clock(bool kernel_clock) {
+  const char* const why_not = kernel_clock ? "as asked for" : why_not_the_counter();
+  g_clock.start(why_not == nullptr, read_clock_pair());
+  return why_not ? std::string("kernel: ") + why_not : "processor";
+}
+
+void write_clock_facts(recorder::Recorder& recorder) {
+  if (!g_clock.uses_counter()) return;
+  recorder.add_fact("clock.error_ns", std::to_string(g_clock.error_ns()));
+  if (g_clock.late() > 0) recorder.add_fact("clock.late", std::to_string(g_clock.late()));
+}
+
 // False, with the reason told, if this process cannot be recorded.
 bool begin_recording(Shared& shared, const std::string& output) {
   recorder::Options options;
@@ -94,10 +108,11 @@ bool begin_recording(Shared& shared, const std::string& output) {
   options.diagnostics = [](std::string_view line) { say(line); };
   auto modules = std::make_shared<Libraries>();
   options.each_pass = [modules](recorder::Recorder& recorder) {
+    g_clock.steer(read_clock_pair());
     if (modules->scan(recorder)) refresh_sets();
     end_orphaned_process();
   };
-  options.facts = {{"agent", "native"}};
+  options.facts = {{"agent", "native"}, {"clock.source", start_clock(shared.options.kernel_clock)}};
   auto started = recorder::Recorder::start(std::move(options));
   if (!started) {
     say(started.error().message);
@@ -179,6 +194,7 @@ void end_recording(const char* reason) {
     flush_sets();
     leave_current();
     write_sets_facts(*g_agent.shared->recorder);
+    write_clock_facts(*g_agent.shared->recorder);
     end_sets();
     g_agent.shared->recorder->stop(reason, kStopMs);
     g_agent.stopped.store(true, std::memory_order_release);

@@ -11,10 +11,9 @@ CONTRAFACT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
   const uint64_t site = CONTRAFACT_SITE;
   const uint64_t lock = contrafact::recorder::lock_word(barrier, LockKind::barrier);
   append_stack(client, site);
-  append_lock(client, EventKind::sync_wait, contrafact::base::monotonic_ns(), lock, site);
+  append_lock(client, EventKind::sync_wait, g_clock.now_ns(), lock, site);
   const int result = real().pthread_barrier_wait(barrier);
   const bool passed = result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD;
-  append_outcome(client, EventKind::sync_woken, contrafact::base::monotonic_ns(), lock,
-                 passed ? Outcome::normal : Outcome::exception);
+  append_outcome(client, EventKind::sync_woken, g_clock.now_ns(), lock, passed ? Outcome::normal : Outcome::exception);
   return result;
 }

@@ -101,7 +101,7 @@ CONTRAFACT_INTERPOSE(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const
 CONTRAFACT_INTERPOSE(int, cnd_signal, (cnd_t * condition)) {
   CONTRAFACT_CALLED;
   if (Client* client = recording()) {
-    append_lock(client, EventKind::sync_signal, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
+    append_lock(client, EventKind::sync_signal, g_clock.now_ns(), word(condition), CONTRAFACT_SITE);
   }
   return real().cnd_signal(condition);
 }
@@ -109,7 +109,7 @@ CONTRAFACT_INTERPOSE(int, cnd_signal, (cnd_t * condition)) {
 CONTRAFACT_INTERPOSE(int, cnd_broadcast, (cnd_t * condition)) {
   CONTRAFACT_CALLED;
   if (Client* client = recording()) {
-    append_lock(client, EventKind::sync_broadcast, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
+    append_lock(client, EventKind::sync_broadcast, g_clock.now_ns(), word(condition), CONTRAFACT_SITE);
   }
   return real().cnd_broadcast(condition);
 }

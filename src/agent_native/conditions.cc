@@ -6,14 +6,14 @@
 namespace contrafact::agent_native {
 
 void begin_wait(const ConditionWait& wait) {
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = g_clock.now_ns();
   append_lock(wait.client, EventKind::lock_release, now_ns, wait.mutex, wait.site);
   append_stack(wait.client, wait.site);
   append_lock(wait.client, EventKind::sync_wait, now_ns, wait.condition, wait.site);
 }
 
 void end_wait(const ConditionWait& wait, Outcome outcome) {
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = g_clock.now_ns();
   append_outcome(wait.client, EventKind::sync_woken, now_ns, wait.condition, outcome);
   append_lock(wait.client, EventKind::lock_acquire, now_ns, wait.mutex, wait.site);
 }
@@ -78,7 +78,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_clockwait,
 CONTRAFACT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * condition)) {
   CONTRAFACT_CALLED;
   if (Client* client = recording()) {
-    append_lock(client, EventKind::sync_signal, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
+    append_lock(client, EventKind::sync_signal, g_clock.now_ns(), word(condition), CONTRAFACT_SITE);
   }
   return real().pthread_cond_signal(condition);
 }
@@ -86,7 +86,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * condition)) {
 CONTRAFACT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * condition)) {
   CONTRAFACT_CALLED;
   if (Client* client = recording()) {
-    append_lock(client, EventKind::sync_broadcast, contrafact::base::monotonic_ns(), word(condition), CONTRAFACT_SITE);
+    append_lock(client, EventKind::sync_broadcast, g_clock.now_ns(), word(condition), CONTRAFACT_SITE);
   }
   return real().pthread_cond_broadcast(condition);
 }

@@ -86,7 +86,7 @@ bool Libraries::scan(recorder::Recorder& recorder) {
   subs_ = now.subs;
   std::vector<Found> all;
   dl_iterate_phdr(collect, &all);
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = g_clock.now_ns();
   for (auto& [begin, module] : loaded_) module.seen = false;
   for (const Found& found : all) {
     std::string text = fmt::format("{:x} {:x} {:x} {} {}", found.bias, found.begin, found.end,

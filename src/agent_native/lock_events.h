@@ -5,6 +5,8 @@
 // contended.
 #pragma once
 
+#include <algorithm>
+
 #include "agent_native/recording.h"
 
 namespace contrafact::agent_native {
@@ -33,15 +35,15 @@ template <typename Try, typename Wait>
 inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wait) {
   const int tried = try_it();
   if (is_held(tried)) [[likely]] {
-    append_lock(client, what.acquire(), base::monotonic_ns(), what.lock, what.site);
+    append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
     return tried;
   }
   if (!is_busy(tried)) return wait();  // it says what is wrong
-  const int64_t request_ns = base::monotonic_ns();
+  const int64_t request_ns = g_clock.now_ns();
   append_stack(client, what.site);
   append_lock(client, what.request(), request_ns, what.lock, what.site);
   const int waited = wait();
-  append_outcome(client, what.acquired(), base::monotonic_ns(), what.lock, outcome_of(waited));
+  append_outcome(client, what.acquired(), g_clock.now_ns(), what.lock, outcome_of(waited));
   return waited;
 }
 
@@ -49,9 +51,9 @@ template <typename Try>
 inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
   const int tried = try_it();
   if (is_held(tried)) {
-    append_lock(client, what.acquire(), base::monotonic_ns(), what.lock, what.site);
+    append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
   } else if (is_busy(tried)) {
-    append_lock(client, EventKind::lock_busy, base::monotonic_ns(), what.lock, what.site);
+    append_lock(client, EventKind::lock_busy, g_clock.now_ns(), what.lock, what.site);
   }
   return tried;
 }
@@ -59,7 +61,7 @@ inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
 // The time is taken before, the event written after: sections do not overlap, and the event's cost is outside.
 template <typename Unlock>
 inline int release(Client* client, uint64_t lock, uint64_t site, Unlock unlock) {
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = std::max(g_clock.earlier_ns(), t_local.last_event_ns);
   const int error = unlock();
   if (error == 0) append_lock(client, EventKind::lock_release, now_ns, lock, site);
   return error;

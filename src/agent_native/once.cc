@@ -22,12 +22,12 @@ void run_initialiser() {
   OnceCall& call = *t_call;
   call.ran_here = true;
   if (Client* client = recording()) {
-    append_lock(client, EventKind::lock_acquire, base::monotonic_ns(), call.lock, call.site);
+    append_lock(client, EventKind::lock_acquire, g_clock.now_ns(), call.lock, call.site);
   }
   call.initialise();
   Client* client = recording();
   if (!client) return;
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = g_clock.now_ns();
   append_lock(client, EventKind::lock_release, now_ns, call.lock, call.site);
   append_lock(client, EventKind::sync_broadcast, now_ns, call.lock, call.site);
 }
@@ -36,10 +36,10 @@ template <typename Library>
 void once(Client* client, const void* control, void (*initialise)(), uint64_t site, Library library) {
   OnceCall call{initialise, recorder::lock_word(control, LockKind::once), site, false, t_call};
   t_call = &call;
-  const int64_t begin_ns = base::monotonic_ns();
+  const int64_t begin_ns = g_clock.now_ns();
   library();
   t_call = call.outer;
-  const int64_t end_ns = base::monotonic_ns();
+  const int64_t end_ns = g_clock.now_ns();
   if (call.ran_here || end_ns - begin_ns < kWaitedNsMin) return;
   append_stack(client, site);
   append_lock(client, EventKind::sync_wait, begin_ns, call.lock, site);

@@ -36,6 +36,10 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   if (key == "memory") return parse_number(value, options.memory_bytes_max);
   if (key == "children") return parse_flag(value, options.children);
   if (key == "cpu_switches") return parse_flag(value, options.cpu_switches);
+  if (key == "clock") {
+    options.kernel_clock = value == "kernel";
+    return options.kernel_clock;
+  }
   if (key == "sets") return parse_sets(options, value);
   if (key == "accesses") return options.accesses = parse_sets(options, value);
   if (key == "sets_translate") return parse_flag(value, options.sets_translate);
@@ -64,6 +68,7 @@ std::string print_options(const Options& options) {
       "output=" + base::percent_encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
   if (options.children) text += ",children=1";
   if (!options.cpu_switches) text += ",cpu_switches=0";
+  if (options.kernel_clock) text += ",clock=kernel";
   const std::string which = options.accesses ? ",accesses=" : ",sets=";
   if (options.sets && options.sets_period_ns == 0) text += which + "always";
   if (options.sets && options.sets_period_ns != 0) {

@@ -17,6 +17,7 @@ struct Options {
   uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
   bool children = false;                           // record forked and spawned processes too
   bool cpu_switches = true;
+  bool kernel_clock = false;   // times from the kernel even where the processor's counter could be read
   bool sets = false;           // gather the read and write sets of critical sections
   bool sets_translate = true;  // by translation; else only what the program tells of itself
   bool accesses = false;       // log every access of every thread, with `sets`

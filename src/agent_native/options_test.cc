@@ -11,12 +11,14 @@ TEST(NativeOptions, SurviveTheEnvironment) {
   options.memory_bytes_max = 1 << 20;
   options.children = true;
   options.process = 17;
+  options.kernel_clock = true;
   const auto parsed = parse_options(print_options(options));
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->output, options.output);
   EXPECT_EQ(parsed->memory_bytes_max, options.memory_bytes_max);
   EXPECT_TRUE(parsed->children);
   EXPECT_TRUE(parsed->cpu_switches);
+  EXPECT_TRUE(parsed->kernel_clock);
   EXPECT_EQ(parsed->process, 17);
 }
 

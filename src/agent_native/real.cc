@@ -29,6 +29,7 @@ void resolve_real() {
   t_resolving = true;
 #define CONTRAFACT_FIND(name, result, parameters) g_real.name = reinterpret_cast<result(*) parameters>(find(#name));
   CONTRAFACT_REAL_LOCKS(CONTRAFACT_FIND)
+  CONTRAFACT_REAL_LIVES(CONTRAFACT_FIND)
   CONTRAFACT_REAL_THREADS(CONTRAFACT_FIND)
   CONTRAFACT_REAL_BLOCKING(CONTRAFACT_FIND)
   CONTRAFACT_REAL_PROCESS(CONTRAFACT_FIND)

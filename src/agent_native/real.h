@@ -29,6 +29,8 @@ using clock_id = ::clockid_t;
 
 // X(name, result, parameters)
 #define CONTRAFACT_REAL_LOCKS(X)                                                                 \
+  X(pthread_mutex_init, int, (pthread_mutex_t*, const pthread_mutexattr_t*))                     \
+  X(pthread_mutex_destroy, int, (pthread_mutex_t*))                                              \
   X(pthread_mutex_lock, int, (pthread_mutex_t*))                                                 \
   X(pthread_mutex_trylock, int, (pthread_mutex_t*))                                              \
   X(pthread_mutex_timedlock, int, (pthread_mutex_t*, const timespec*))                           \
@@ -67,6 +69,22 @@ using clock_id = ::clockid_t;
   X(cnd_signal, int, (cnd_t*))                                                                   \
   X(cnd_broadcast, int, (cnd_t*))                                                                \
   X(call_once, void, (once_flag*, void (*)()))
+
+#define CONTRAFACT_REAL_LIVES(X)                                                             \
+  X(pthread_rwlock_init, int, (pthread_rwlock_t*, const pthread_rwlockattr_t*))              \
+  X(pthread_rwlock_destroy, int, (pthread_rwlock_t*))                                        \
+  X(pthread_spin_init, int, (pthread_spinlock_t*, int))                                      \
+  X(pthread_spin_destroy, int, (pthread_spinlock_t*))                                        \
+  X(pthread_cond_init, int, (pthread_cond_t*, const pthread_condattr_t*))                    \
+  X(pthread_cond_destroy, int, (pthread_cond_t*))                                            \
+  X(pthread_barrier_init, int, (pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)) \
+  X(pthread_barrier_destroy, int, (pthread_barrier_t*))                                      \
+  X(sem_init, int, (sem_t*, int, unsigned))                                                  \
+  X(sem_destroy, int, (sem_t*))                                                              \
+  X(mtx_init, int, (mtx_t*, int))                                                            \
+  X(mtx_destroy, void, (mtx_t*))                                                             \
+  X(cnd_init, int, (cnd_t*))                                                                 \
+  X(cnd_destroy, void, (cnd_t*))
 
 #define CONTRAFACT_REAL_THREADS(X)                                                     \
   X(pthread_create, int, (pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)) \
@@ -141,6 +159,7 @@ using clock_id = ::clockid_t;
 struct Real {
 #define CONTRAFACT_MEMBER(name, result, parameters) result(*name) parameters = nullptr;
   CONTRAFACT_REAL_LOCKS(CONTRAFACT_MEMBER)
+  CONTRAFACT_REAL_LIVES(CONTRAFACT_MEMBER)
   CONTRAFACT_REAL_THREADS(CONTRAFACT_MEMBER)
   CONTRAFACT_REAL_BLOCKING(CONTRAFACT_MEMBER)
   CONTRAFACT_REAL_PROCESS(CONTRAFACT_MEMBER)

@@ -12,8 +12,8 @@
 #include <cstdint>
 
 #include "agent_native/agent.h"
+#include "agent_native/event_clock.h"
 #include "agent_native/sets.h"
-#include "base/clock.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_native {

@@ -72,7 +72,7 @@ CONTRAFACT_INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clock_id clock, con
 CONTRAFACT_INTERPOSE(int, sem_post, (sem_t * semaphore)) {
   CONTRAFACT_CALLED;
   if (Client* client = recording()) {
-    append_lock(client, EventKind::sync_signal, contrafact::base::monotonic_ns(), word(semaphore), CONTRAFACT_SITE);
+    append_lock(client, EventKind::sync_signal, g_clock.now_ns(), word(semaphore), CONTRAFACT_SITE);
   }
   return real().sem_post(semaphore);
 }

@@ -229,7 +229,7 @@ void attach_sets(Client* client, bool from_its_beginning) {
   if (!g_state->translator->is_disabled()) find_own_stack(*thread);  // asks the kernel
   if (g_state->all_accesses && g_state->translator->attach(thread->stack_begin, thread->stack_end)) {
     thread->log = std::make_unique<AccessLog>(client, g_state->window, g_state->accesses);
-    thread->log->begin(base::monotonic_ns());
+    thread->log->begin(g_clock.now_ns());
     if (!from_its_beginning) thread->log->missed(SetGap::not_observed);
     g_state->translator->stream_to(thread->log.get());
   }
@@ -256,7 +256,7 @@ uint64_t sets_enter(uint64_t function) {
     thread->log->missed(SetGap::outside_window);
     return function;
   }
-  thread->log->begin(base::monotonic_ns());
+  thread->log->begin(g_clock.now_ns());
   const uint64_t code = g_state->translator->enter(function);
   t_thread.is_outside = t_thread.mode != Mode::in_cache;
   return code;
@@ -353,7 +353,7 @@ void SetsCall::end() {
   const bool in_section = thread->observing && thread->held.holds_any();
   if (thread->log) {
     const Inside inside;
-    thread->log->begin(base::monotonic_ns());
+    thread->log->begin(g_clock.now_ns());
   }
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
   if (t_thread.mode != Mode::native) return;
@@ -454,7 +454,7 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
   const int64_t begin_ns = thread.segment_begin_ns;
   if (time_ns - begin_ns < 2 * kPartNsMin) return;
   const uint64_t end = __rdtsc();
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = g_clock.now_ns();
   if (end <= g_state->clock || now_ns <= begin_ns) return;
   const double ns_per_tick =
       static_cast<double>(now_ns - g_state->clock_ns) / static_cast<double>(end - g_state->clock);

@@ -36,14 +36,14 @@ Client* attach(const std::string& name, uint32_t task, bool from_its_beginning) 
   row.name = shared.recorder->intern(name);
   row.os_tid = static_cast<uint64_t>(syscall(SYS_gettid));
   Client* client = shared.recorder->attach(row);
-  Recorder::append(client, EventKind::thread_begin, base::monotonic_ns());
+  Recorder::append(client, EventKind::thread_begin, g_clock.now_ns());
   t_task = task;
   if (task != kNone) {
     {
       std::lock_guard lock(shared.mutex);
       shared.task_of_thread[pthread_self()] = task;  // it may be joined before its creator knows its handle
     }
-    Recorder::append(client, EventKind::task_start, base::monotonic_ns(), task);
+    Recorder::append(client, EventKind::task_start, g_clock.now_ns(), task);
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
   attach_sets(client, from_its_beginning);
@@ -129,7 +129,7 @@ uint32_t spawn(Client* client, void* routine, void* argument, uint64_t site) {
   const uint64_t sites[] = {site};
   const format::ContextId context = shared.recorder->context_at(sites);
   const format::MethodId body = shared.recorder->method_at(body_of(routine, argument), true);
-  Recorder::append(client, EventKind::task_spawn, base::monotonic_ns(), task, context.value, kNone, body.value);
+  Recorder::append(client, EventKind::task_spawn, g_clock.now_ns(), task, context.value, kNone, body.value);
   return task;
 }
 
@@ -137,7 +137,7 @@ uint32_t spawn(Client* client, void* routine, void* argument, uint64_t site) {
 void created(Client* client, uint32_t task, int error, const pthread_t* thread) {
   Inside inside;
   if (error != 0) {
-    Recorder::append(client, EventKind::task_drop, base::monotonic_ns(), task);
+    Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
     return;
   }
   std::lock_guard lock(g_agent.shared->mutex);
@@ -156,9 +156,9 @@ template <typename Library>
 int join(Client* client, pthread_t thread, uint64_t site, Library library) {
   const uint32_t task = task_of(thread);
   append_stack(client, site);
-  append(client, EventKind::wait_begin, base::monotonic_ns(), task, site, site >> 32);
+  append(client, EventKind::wait_begin, g_clock.now_ns(), task, site, site >> 32);
   const int error = library();
-  append(client, EventKind::wait_end, base::monotonic_ns(), error == 0 ? task : kNone,
+  append(client, EventKind::wait_end, g_clock.now_ns(), error == 0 ? task : kNone,
          static_cast<uint32_t>(error == 0           ? Outcome::normal
                                : error == ETIMEDOUT ? Outcome::timeout
                                                     : Outcome::exception));
@@ -181,7 +181,7 @@ void leave_current() {
   ThreadLocal& local = t_local;
   Client* client = local.client;
   if (!client) return;
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = g_clock.now_ns();
   if (t_task != kNone) {
     Recorder::append(client, EventKind::task_complete, now_ns, t_task, static_cast<uint32_t>(Outcome::normal));
     Recorder::append(client, EventKind::task_end, now_ns, t_task, static_cast<uint32_t>(Outcome::normal));

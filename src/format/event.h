@@ -74,8 +74,13 @@ enum class EventKind : uint8_t {
   // What this thread read and wrote since its previous lock event, while it held at least one lock: emitted just before
   // the next lock event. A critical section's reads and writes are the union over its segments (model/section_sets.h).
   accesses,  // ACCESS_SET, an AccessSetRow
+
+  // What lies at LOCK's place is another lock from here on: initialised, or destroyed, at CONTEXT. The file numbers
+  // locks by place; the model tells them apart (model/lock_lives.h).
+  lock_init,
+  lock_destroy,
 };
-inline constexpr size_t kEventKinds = 38;
+inline constexpr size_t kEventKinds = 40;
 
 enum class Operand : uint8_t {
   none,
@@ -149,6 +154,8 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::sync_signal, "sync_signal", {Operand::lock, Operand::context}},
     {EventKind::sync_broadcast, "sync_broadcast", {Operand::lock, Operand::context}},
     {EventKind::accesses, "accesses", {Operand::access_set}},
+    {EventKind::lock_init, "lock_init", {Operand::lock, Operand::context}},
+    {EventKind::lock_destroy, "lock_destroy", {Operand::lock, Operand::context}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {

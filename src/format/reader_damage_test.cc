@@ -70,7 +70,8 @@ TEST(ReaderErrors, SayWhatIsWrong) {
   header.version = kFormatVersion + 1;
   header.checksum = header_checksum(header);
   std::memcpy(bytes.data(), &header, sizeof header);
-  EXPECT_THAT(open_error(bytes), testing::HasSubstr("run.cft was written by a newer Contrafact (format 5"));
+  EXPECT_THAT(open_error(bytes), testing::HasSubstr("run.cft was written by a newer Contrafact (format " +
+                                                    std::to_string(kFormatVersion + 1)));
   for (const uint32_t older : {1, 2, 3}) {  // had fewer kinds of rows and events
     header.version = older;
     header.checksum = header_checksum(header);

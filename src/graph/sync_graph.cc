@@ -1,6 +1,7 @@
 #include "graph/sync_graph.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "model/sync_wakes.h"
 
@@ -30,7 +31,7 @@ bool is_vertex(EventKind kind) {
   }
 }
 
-// At one instant, what may end a wait comes before what waited.
+// What may end a wait comes before what waited, where their times are the same.
 bool comes_late(EventKind kind) {
   return model::closes(kind) || kind == EventKind::lock_acquire || kind == EventKind::lock_acquire_shared;
 }
@@ -63,8 +64,18 @@ class Builder {
     int64_t time_ns;
     uint32_t event;
     uint32_t thread;
+    uint32_t rank;    // among the events of one instant, see rank_of
     uint32_t opener;  // the event that began the wait which this one ends
   };
+
+  // Orders the events of one instant so that each thread's stay in order and what ends a wait is before the wait's end
+  // as far as that goes: an event behind k of the thread's that come late has 2k, the k-th of those itself 2k - 1.
+  uint32_t rank_of(uint32_t event, int64_t& instant_ns, uint32_t& late) const {
+    if (trace_.time_ns[event] != instant_ns) late = 0;
+    instant_ns = trace_.time_ns[event];
+    if (!comes_late(trace_.kind[event])) return 2 * late;
+    return 2 * ++late - 1;
+  }
 
   void list_vertices() {
     std::vector<Item> items;
@@ -72,8 +83,11 @@ class Builder {
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
       const model::EventRange range = trace_.thread_events(ThreadId(t));
       open.clear();
+      int64_t instant_ns = INT64_MIN;
+      uint32_t late = 0;
       for (uint32_t i = range.begin; i < range.end; ++i) {
         const EventKind kind = trace_.kind[i];
+        const uint32_t rank = rank_of(i, instant_ns, late);
         uint32_t opener = kNone;
         if (model::opens(kind)) open.push_back(i);
         if (model::closes(kind)) {
@@ -81,15 +95,12 @@ class Builder {
           open.pop_back();
         }
         if (is_vertex(kind) || i == range.begin || i + 1 == range.end) {
-          items.push_back({trace_.time_ns[i], i, t, is_vertex(kind) ? opener : kNone});
+          items.push_back({trace_.time_ns[i], i, t, rank, is_vertex(kind) ? opener : kNone});
         }
       }
     }
-    std::sort(items.begin(), items.end(), [&](const Item& x, const Item& y) {
-      if (x.time_ns != y.time_ns) return x.time_ns < y.time_ns;
-      if (x.thread == y.thread) return x.event < y.event;
-      const bool late = comes_late(trace_.kind[x.event]), other_late = comes_late(trace_.kind[y.event]);
-      return late != other_late ? other_late : x.event < y.event;
+    std::sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
+      return std::tuple(x.time_ns, x.rank, x.event) < std::tuple(y.time_ns, y.rank, y.event);
     });
     graph_.vertices.resize(items.size());
     graph_.last_vertex.assign(trace_.threads.size(), kNoVertex);
@@ -275,8 +286,11 @@ std::vector<PathPart> critical_path(const SyncGraph& graph, const SectionOrder& 
     PathPart part{thread, graph.begin_ns, now(v)};
     if (vertex.slept) {
       uint32_t cause = kNoVertex;
+      // Vertices of one instant are in the order of threads and, within one, of the program.
       const auto consider = [&](uint32_t candidate) {
-        if (cause == kNoVertex || now(candidate) > now(cause)) cause = candidate;
+        if (cause == kNoVertex || now(candidate) > now(cause) || (now(candidate) == now(cause) && candidate < cause)) {
+          cause = candidate;
+        }
       };
       for (uint32_t c = graph.cause_begin[v]; c < graph.cause_begin[v + 1]; ++c) consider(graph.causes[c]);
       part.woken = true;

@@ -64,6 +64,9 @@ struct PathPart {
 };
 
 // The chain of thread edges and of causes of waits that ends last: the critical path, in order. `recorded` as above.
+// Where several threads end last at the same time it ends with the first of them; of causes of the same time it takes
+// the one that is first among the vertices: the events of one instant are in the order of threads, but what ends waits
+// comes before their ends.
 std::vector<PathPart> critical_path(const SyncGraph& graph, const SectionOrder& recorded);
 
 }  // namespace contrafact::graph

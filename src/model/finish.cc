@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/event_pass.h"
+#include "model/lock_lives.h"
 
 namespace contrafact::model {
 
@@ -30,6 +31,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
                              {static_cast<uint32_t>(parts.kind.size()), static_cast<uint32_t>(parts.kind.size())});
   const bool moved = pass_over_events(parts, file);
   close_gaps(parts);
+  if (parts.origin == Origin::measured) tell_lives_apart(parts);
   std::erase_if(parts.dependencies, [&](const Dependency& dependency) {
     return dependency.task.index() >= parts.tasks.size() || dependency.source.index() >= parts.tasks.size();
   });

@@ -14,13 +14,25 @@ using format::AccessRange;
 using format::SetGap;
 
 void AccessSetTable::add_range(uint32_t stream, const uint32_t* words) {
-  std::vector<AccessRange>& ranges = unfinished_[stream];
+  std::vector<AccessRange>& ranges = unfinished(stream);
   if (ranges.size() >= kAccessRangesSentMax) return;  // the count will not fit
   ranges.push_back({words[0] | uint64_t{words[1]} << 32, words[2], words[3]});
 }
 
+// A stream's calls come many at a time: what it has begun is looked up only where the stream changes.
+std::vector<AccessRange>& AccessSetTable::unfinished(uint32_t stream) {
+  if (stream == stream_) return ranges_;
+  if (!ranges_.empty()) parked_[stream_].swap(ranges_);
+  stream_ = stream;
+  if (const auto found = parked_.find(stream); found != parked_.end()) {
+    ranges_.swap(found->second);
+    parked_.erase(found);
+  }
+  return ranges_;
+}
+
 void AccessSetTable::forget(uint32_t stream) {
-  unfinished_.erase(stream);
+  unfinished(stream).clear();
 }
 
 uint32_t AccessSetTable::finish(uint32_t stream, const uint32_t* words) {
@@ -30,15 +42,18 @@ uint32_t AccessSetTable::finish(uint32_t stream, const uint32_t* words) {
     const uint32_t row = by_sent_hash_.find(sent_hash);
     return row == UINT32_MAX ? lost() : row;
   }
-  std::vector<AccessRange> ranges;
-  if (const auto found = unfinished_.find(stream); found != unfinished_.end()) {
-    ranges.swap(found->second);
-    unfinished_.erase(found);
-  }
-  if (ranges.size() != count || words[2] > static_cast<uint32_t>(format::kSetGapLast)) return lost();
+  std::vector<AccessRange>& ranges = unfinished(stream);
+  const uint32_t row = ranges.size() == count && words[2] <= static_cast<uint32_t>(format::kSetGapLast)
+                           ? row_of(sent_hash, static_cast<SetGap>(words[2]), ranges)
+                           : lost();
+  ranges.clear();
+  return row;
+}
+
+uint32_t AccessSetTable::row_of(uint64_t sent_hash, SetGap gap, std::vector<AccessRange>& ranges) {
   uint32_t row = by_sent_hash_.find(sent_hash);
   if (row == UINT32_MAX) {
-    row = intern(static_cast<SetGap>(words[2]), ranges);
+    row = intern(gap, ranges);
     if (row == UINT32_MAX) return lost();
     if (sent_hash != 0 && sent_hashes_ < sets_max_) {
       ++sent_hashes_;

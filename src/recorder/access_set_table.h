@@ -34,6 +34,8 @@ class AccessSetTable {
   uint64_t sets_lost() const { return sets_lost_; }  // events whose set could not be kept
 
  private:
+  std::vector<format::AccessRange>& unfinished(uint32_t stream);
+  uint32_t row_of(uint64_t sent_hash, format::SetGap gap, std::vector<format::AccessRange>& ranges);
   uint32_t intern(format::SetGap gap, std::vector<format::AccessRange>& ranges);
   uint32_t add_row(format::SetGap gap, const std::vector<format::AccessRange>& ranges);
   uint32_t lost();
@@ -52,7 +54,9 @@ class AccessSetTable {
   std::vector<NewRow> new_rows_;
   std::vector<format::AccessRange> new_ranges_;
   std::vector<format::AccessRange> taken_ranges_;
-  std::unordered_map<uint32_t, std::vector<format::AccessRange>> unfinished_;  // by stream
+  uint32_t stream_ = UINT32_MAX;
+  std::vector<format::AccessRange> ranges_;                                // of the unfinished set of stream_
+  std::unordered_map<uint32_t, std::vector<format::AccessRange>> parked_;  // of other streams'
 };
 
 }  // namespace contrafact::recorder

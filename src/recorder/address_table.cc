@@ -37,21 +37,20 @@ uint64_t two_words(const uint32_t* words) {
 }  // namespace
 
 uint32_t AddressTable::resolve(format::EventKind kind, uint32_t stream, const uint32_t* words, uint32_t* operands) {
-  std::lock_guard lock(mutex_);
   const format::EventSchema& schema = format::schema_of(kind);
   uint32_t read = 0;
   for (size_t i = 0; i < schema.operand_count(); ++i) {
     if (schema.operands[i] == format::Operand::lock) {
-      operands[i] = lock_locked(two_words(words + read));
+      operands[i] = lock_at(two_words(words + read));
       read += 2;
     } else if (schema.operands[i] == format::Operand::context) {
       const uint64_t address = two_words(words + read);
       const auto stack = frames_.empty() ? frames_.end() : frames_.find(stream);
       if (stack == frames_.end()) {
-        operands[i] = context_locked(address).value;
+        operands[i] = context_at(address).value;
       } else {
         stack->second.insert(stack->second.begin(), address);
-        operands[i] = context_locked(stack->second).value;
+        operands[i] = context(stack->second).value;
         frames_.erase(stack);
       }
       read += 2;
@@ -63,14 +62,12 @@ uint32_t AddressTable::resolve(format::EventKind kind, uint32_t stream, const ui
 }
 
 void AddressTable::add_frames(uint32_t stream, const uint32_t* words) {
-  std::lock_guard lock(mutex_);
   for (const uint64_t address : {two_words(words), two_words(words + 2)}) {
     if (address != 0) frames_[stream].push_back(address);
   }
 }
 
 void AddressTable::forget_frames(uint32_t stream) {
-  std::lock_guard lock(mutex_);
   frames_.erase(stream);
 }
 
@@ -81,7 +78,12 @@ format::MethodId AddressTable::method(uint64_t address, bool is_entry) {
 
 format::ContextId AddressTable::context(std::span<const uint64_t> return_addresses) {
   std::lock_guard lock(mutex_);
-  return context_locked(return_addresses);
+  format::ContextId node;
+  for (size_t i = return_addresses.size(); i-- > 0;) {
+    if (return_addresses[i] == 0) continue;
+    node = tables_.context({node, method_locked(return_addresses[i], false), 0});
+  }
+  return node;
 }
 
 format::MethodId AddressTable::method_locked(uint64_t address, bool is_entry) {
@@ -93,24 +95,15 @@ format::MethodId AddressTable::method_locked(uint64_t address, bool is_entry) {
   return made;
 }
 
-format::ContextId AddressTable::context_locked(uint64_t return_address) {
+format::ContextId AddressTable::context_at(uint64_t return_address) {
   if (return_address == 0) return {};
   if (const uint32_t known = contexts_.find(return_address); known != UINT32_MAX) return format::ContextId(known);
-  const format::ContextId made = tables_.context({{}, method_locked(return_address, false), 0});
+  const format::ContextId made = context({&return_address, 1});
   contexts_.insert(return_address, made.value);
   return made;
 }
 
-format::ContextId AddressTable::context_locked(std::span<const uint64_t> return_addresses) {
-  format::ContextId node;
-  for (size_t i = return_addresses.size(); i-- > 0;) {
-    if (return_addresses[i] == 0) continue;
-    node = tables_.context({node, method_locked(return_addresses[i], false), 0});
-  }
-  return node;
-}
-
-uint32_t AddressTable::lock_locked(uint64_t lock_word) {
+uint32_t AddressTable::lock_at(uint64_t lock_word) {
   if (lock_word == 0) return UINT32_MAX;
   if (const uint32_t known = locks_.find(lock_word); known != UINT32_MAX) return known;
   format::LockRow row;

@@ -1,7 +1,8 @@
 // AddressTable: numbers for the addresses in addressed calls, each a row of the trace's tables.
 //
-// Thread safety: all of it; one mutex, taken by the drainer for each call and by agents on slow paths. A lookup is one
-// probe of an open hash table as a rule: about 5 ns where it is in the cache.
+// Thread safety: method() and context() anywhere, by a mutex; what concerns calls, on one thread, the drainer's, which
+// takes the mutex only for an address that it has not met before. A lookup is one probe of an open hash table as a
+// rule: about 5 ns where it is in the cache.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,8 @@ class AddressTable {
  public:
   explicit AddressTable(Tables& tables) : tables_(tables) {}
 
-  // Reads the words of an addressed call of `kind` from producer `stream` and writes its operands. Returns the number
-  // of words read. Uses up the frames that were added for the stream if the kind has a CONTEXT.
+  // The drainer's. Reads the words of an addressed call of `kind` from producer `stream` and writes its operands.
+  // Returns the number of words read. Uses up the frames that were added for the stream if the kind has a CONTEXT.
   uint32_t resolve(format::EventKind kind, uint32_t stream, const uint32_t* words, uint32_t* operands);
   void add_frames(uint32_t stream, const uint32_t* words);
   void forget_frames(uint32_t stream);
@@ -50,13 +51,12 @@ class AddressTable {
 
  private:
   format::MethodId method_locked(uint64_t address, bool is_entry);
-  format::ContextId context_locked(uint64_t return_address);
-  format::ContextId context_locked(std::span<const uint64_t> return_addresses);
-  uint32_t lock_locked(uint64_t lock_word);
+  format::ContextId context_at(uint64_t return_address);
+  uint32_t lock_at(uint64_t lock_word);
 
   Tables& tables_;
   std::mutex mutex_;
-  AddressMap methods_;                                          // by address * 2 + is_entry
+  AddressMap methods_;                                          // by address * 2 + is_entry; guarded by mutex_
   AddressMap contexts_;                                         // of one frame, by return address
   AddressMap locks_;                                            // by lock_word
   std::unordered_map<uint32_t, std::vector<uint64_t>> frames_;  // by stream: of its next event; few at a time

@@ -14,7 +14,8 @@ namespace contrafact::symbols {
 
 struct CodeReader::Session {
   Dwfl_Callbacks callbacks{};
-  char* debug_path = nullptr;  // null: the usual places
+  std::string debug_places;    // in libdw's form
+  char* debug_path = nullptr;  // of them; null: the usual ones
   Dwfl* dwfl = nullptr;
   std::vector<Dwfl_Module*> modules;  // as in the map; null where the file cannot be used
 };
@@ -93,6 +94,11 @@ std::vector<CodeFrame> dwarf_frames(Dwfl_Module* module, uint64_t address) {
   return frames;
 }
 
+// The user's folders come before the usual places: beside the file, .debug beside it, /usr/lib/debug.
+std::string debug_places(std::string_view folders) {
+  return fmt::format(":.debug:{}:/usr/lib/debug", folders);
+}
+
 }  // namespace
 
 CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Session>()), modules_(modules) {
@@ -100,6 +106,10 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
   session_->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
   session_->callbacks.section_address = dwfl_offline_section_address;
   session_->callbacks.debuginfo_path = &session_->debug_path;
+  if (const char* folders = std::getenv(kDebugFoldersVariable); folders && *folders) {
+    session_->debug_places = debug_places(folders);
+    session_->debug_path = session_->debug_places.data();
+  }
   session_->dwfl = dwfl_begin(&session_->callbacks);
   session_->modules.assign(modules.modules().size(), nullptr);
   if (!session_->dwfl) return;

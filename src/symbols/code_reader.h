@@ -15,6 +15,9 @@
 
 namespace contrafact::symbols {
 
+// Environment variable: folders with debug files, separated by colons, before the usual places.
+inline constexpr char kDebugFoldersVariable[] = "CONTRAFACT_DEBUG_PATH";
+
 struct CodeFrame {
   std::string function;
   std::string file;   // as the compiler knew it; empty if unknown

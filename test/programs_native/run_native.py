@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 CONTRAFACT = pathlib.Path(sys.argv[1]).resolve()
 PROGRAMS = CONTRAFACT.parent
@@ -91,28 +92,44 @@ def stripped():
 
 
 def debug_files():
-    """Names from debug files that lie apart: where the debug link says, beside the program or in .debug."""
-    for way in ["beside", "debug folder"]:
+    """Names from debug files that lie apart: where the debug link says, beside the program or in .debug; and by build id, in a
+    folder that the user names."""
+    source = PROGRAMS / "native_mutex"
+    for way in ["beside", "debug folder", "build id"]:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             program, debug = folder / "program", folder / "program.debug"
+            environment = {}
             if way == "debug folder":
                 debug = folder / ".debug" / "program.debug"
-                debug.parent.mkdir()
-            source = PROGRAMS / "native_mutex"
-            for command in [["objcopy", "--only-keep-debug", source, debug], ["objcopy", "--strip-all", source, program],
-                            ["objcopy", f"--add-gnu-debuglink={debug}", program]]:
+            elif way == "build id":
+                notes = run(["readelf", "--notes", source])[1]
+                build_id = notes.split("Build ID:")[1].split()[0]
+                debug = folder / "debug" / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+                environment = {"CONTRAFACT_DEBUG_PATH": f"{folder / 'nothing here'}:{folder / 'debug'}"}
+            debug.parent.mkdir(parents=True, exist_ok=True)
+            commands = [["objcopy", "--only-keep-debug", source, debug], ["objcopy", "--strip-all", source, program]]
+            if way != "build id":
+                commands.append(["objcopy", f"--add-gnu-debuglink={debug}", program])
+            for command in commands:
                 status, _, err = run(command)
                 check(status == 0, err)
             trace = folder / "run.cft"
             status, _, err = run([CONTRAFACT, "record", "-o", trace, "--", program])
             check(status == 3, err)
-            status, out, err = run([CONTRAFACT, "locks", "--json", trace])
-            found = json.loads(out)
-            check(site(found["sites"], "worker (mutex.cc:12)", "contended")["acquisitions"] == 400, found["sites"])
+
+            def sites(variables):
+                done = subprocess.run([CONTRAFACT, "locks", "--json", trace], env=dict(os.environ, **variables),
+                                      capture_output=True, text=True, timeout=60)
+                check(done.returncode == 0, done.stderr)
+                return json.loads(done.stdout)["sites"]
+
+            found = sites(environment)
+            check(site(found, "worker (mutex.cc:12)", "contended")["acquisitions"] == 400, (way, found))
+            if environment:
+                check(not any("mutex.cc" in row["site"] for row in sites({})), f"{way}: names without the folder")
             debug.unlink()
-            status, out, _ = run([CONTRAFACT, "locks", "--json", trace])
-            check(not any("mutex.cc" in row["site"] for row in json.loads(out)["sites"]), out[:800])
+            check(not any("mutex.cc" in row["site"] for row in sites(environment)), f"{way}: names without the debug file")
 
 
 def cpp20():
@@ -135,9 +152,42 @@ def quick():
 
 
 def reused():
+    """Each life of a place is a lock of its own; those of one variable have its name."""
     recording = Recording("reused")
-    rows = {(row["lock"], row["kind"]): row["acquisitions"] for row in recording.json("locks")["locks"]}
-    check(rows == {("place", "mutex"): 8, ("both", "mutex"): 7, ("both", "rwlock"): 11}, rows)
+    rows = recording.json("locks")["locks"]
+    lives = {}
+    for row in rows:
+        lives.setdefault((row["lock"] if row["lock"].isidentifier() else "", row["kind"]), []).append(row["acquisitions"])
+    check(sorted(lives[("place", "mutex")]) == [3, 5], lives)
+    check((lives[("both", "mutex")], lives[("both", "rwlock")]) == ([7], [11]), lives)
+    check(sorted(lives[("plain", "mutex")]) == [2, 4], lives)
+    check(sorted(lives[("", "mutex")]) == [13, 17], lives)
+    check(lives[("c11", "mutex")] == [1, 1] and lives[("credits", "semaphore")] == [1, 1], lives)
+    check(len(lives[("changed", "condition")]) == 2 and len(lives[("guard", "mutex")]) == 1, lives)
+    events = recording.events()
+    # place, both, both's rwlock, the heap's two; twice the condition, C11's mutex and the semaphore.
+    check((events["lock_init"], events["lock_destroy"]) == (2 + 2 + 2 + 3 * 2, 2 + 2 + 1 + 3 * 2), events)
+    check(events["sync_wait"] == events["sync_woken"], events)
+
+
+def clock():
+    """Times from the processor's counter and from the kernel: the same program, the same facts."""
+    recording = Recording("mutex")
+    facts = recording.json("info")["facts"]
+    check(facts["clock.source"] == "processor" or facts["clock.source"].startswith("kernel: the "), facts)
+    check((facts["clock.source"] == "processor") == ("clock.error_ns" in facts), facts)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "kernel.cft"
+        library = CONTRAFACT.parent.parent / "lib" / "libcontrafact_native.so"
+        environment = dict(os.environ, LD_PRELOAD=str(library), CONTRAFACT_NATIVE=f"output={trace},clock=kernel")
+        begin_ns = time.monotonic_ns()
+        status = subprocess.run([PROGRAMS / "native_mutex"], env=environment, stdout=subprocess.DEVNULL, timeout=60).returncode
+        end_ns = time.monotonic_ns()
+        check(status == 3, status)
+        facts = recording.json("info", trace)["facts"]
+        check(facts["clock.source"] == "kernel: as asked for" and "clock.error_ns" not in facts, facts)
+        check(begin_ns < int(facts["start.monotonic_ns"]) < end_ns, facts)
+        check(recording.locks(trace)["contended"]["acquisitions"] == 400, recording.locks(trace))
 
 
 def mutex_kinds():
