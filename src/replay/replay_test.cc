@@ -322,6 +322,18 @@ TEST(AccessTurns, SayWhatIsMissing) {
   EXPECT_EQ(facts.gaps, 5u);
 }
 
+// Memory for the analysis is half of what the threads touched, whatever a trace says.
+TEST(AccessTurns, OfMoreMemoryThanIsLookedAtAreRefused) {
+  SharedAccesses facts;
+  const model::Trace trace = parsed(
+      "fact agent native\nfact cores 2\nthread a\naccess_log a 0 50 complete 0 0x10000+4194304:wc\n"
+      "0 a thread_begin\n100 a thread_end\n");
+  EXPECT_TRUE(with_access_turns(trace, facts, uint64_t{4} << 20).ok());
+  const base::Result<model::Trace> refused = with_access_turns(trace, facts, uint64_t{3} << 20);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("more than 3 MiB"));
+}
+
 TEST(AccessTurns, NeedALog) {
   model::Trace damaged = contended();
   damaged.access_log.accesses_missing = 7;

@@ -57,6 +57,7 @@ void Segment::begin() {
   for (uint32_t i = 0; i < count_; ++i) slot_[slot_of_[i]] = 0;
   for (uint32_t& stream : stream_) stream = 0;
   count_ = 0;
+  merges_ = 0;
   accesses_ = 0;
   overflown_ = false;
   gathers_ = true;
@@ -180,7 +181,7 @@ void Segment::gather(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
   const bool may_walk = length >= kVectorBytes || count_ >= kSmallSegment;
   if (may_walk && grow_stream(begin, length, flags)) return;
   if (count_ == kRangesMax) {
-    if (overflown_ || !merge()) {
+    if (overflown_ || merges_++ == kMergesMax || !merge()) {
       overflown_ = true;
       return;
     }

@@ -68,6 +68,7 @@ class Segment {
 
  private:
   static constexpr uint32_t kSlots = 2 * kRangesMax;
+  static constexpr uint32_t kMergesMax = 4;  // what fills up more often is a long way from complete
   static constexpr uint32_t kStreams = 4;  // ranges that grow while memory is copied or searched
 
   void gather(uint64_t begin, uint64_t length_bytes, uint32_t flags);
@@ -85,6 +86,7 @@ class Segment {
   uint64_t accesses_ = 0;
   uint32_t count_ = 0;
   uint32_t next_stream_ = 0;
+  uint32_t merges_ = 0;
   bool overflown_ = false;
   uint32_t stream_[kStreams];  // indices of ranges, plus one
   Access range_[kRangesMax];

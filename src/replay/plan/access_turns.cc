@@ -1,5 +1,7 @@
 #include "replay/plan/access_turns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -20,7 +22,7 @@ constexpr uint64_t kGranuleBytes = 8;
 // Who touched each granule of the program's memory.
 class SharedMemory {
  public:
-  explicit SharedMemory(const Trace& trace) : trace_(trace) {}
+  SharedMemory(const Trace& trace, uint64_t bytes_max) : trace_(trace), pages_max_(bytes_max / kPageBytes) {}
 
   void touch(uint32_t thread, const format::LoggedAccess& access) {
     each_granule(access, [&](uint32_t& granule) {
@@ -36,6 +38,7 @@ class SharedMemory {
     each_granule(access, [&](const uint32_t& granule) { shared |= is_shared(granule); });
     return shared;
   }
+  bool too_much() const { return too_much_; }
   uint64_t shared_bytes() const {
     uint64_t granules = 0;
     for (const auto& [number, page] : pages_)
@@ -71,7 +74,9 @@ class SharedMemory {
   Page& page(uint64_t number) {
     Recent& recent = recent_[number % kRecent];
     if (recent.number != number || !recent.page) {
-      std::unique_ptr<Page>& page = pages_[number];
+      const bool full = pages_.size() == pages_max_ && !pages_.contains(number);
+      too_much_ |= full;
+      std::unique_ptr<Page>& page = full ? beyond_ : pages_[number];
       if (!page) page = std::make_unique<Page>();
       recent = {number, page.get()};
     }
@@ -84,8 +89,11 @@ class SharedMemory {
   };
   static constexpr size_t kRecent = 64;
   const Trace& trace_;
+  const size_t pages_max_;
   std::array<Recent, kRecent> recent_;
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  std::unique_ptr<Page> beyond_;  // for all pages that are too many
+  bool too_much_ = false;
 };
 
 struct Turn {
@@ -205,14 +213,19 @@ base::Status check_access_log(const Trace& trace) {
       "the trace does not hold every access to shared memory in its order: contrafact record --accesses records them"};
 }
 
-base::Result<Trace> with_access_turns(const Trace& trace, SharedAccesses& facts) {
+base::Result<Trace> with_access_turns(const Trace& trace, SharedAccesses& facts, uint64_t touched_max) {
   if (base::Status status = check_access_log(trace); !status) return status.error();
   const AccessLog& log = trace.access_log;
   facts = {.accesses = log.accesses, .gaps = log.gaps + log.chunks_missing, .lost = log.lost + log.accesses_missing};
-  SharedMemory memory(trace);
+  SharedMemory memory(trace, touched_max);
   for (const AccessLog::Chunk& chunk : log.chunks) {
     format::AccessDecoder accesses = log.decode(chunk);
-    for (format::LoggedAccess access; accesses.next(access);) memory.touch(chunk.thread.value, access);
+    for (format::LoggedAccess access; accesses.next(access) && !memory.too_much();)
+      memory.touch(chunk.thread.value, access);
+  }
+  if (memory.too_much()) {
+    return base::Error{fmt::format(
+        "its accesses touch more than {} MiB: record windows of time, as with --accesses=10ms/1s", touched_max >> 20)};
   }
   const std::vector<std::vector<Turn>> turns = find_turns(trace, memory, facts);
   facts.shared_bytes = memory.shared_bytes();

@@ -17,6 +17,8 @@
 
 namespace contrafact::replay {
 
+inline constexpr uint64_t kTouchedBytesMax = uint64_t{4} << 30;
+
 struct SharedAccesses {
   uint64_t accesses = 0;      // logged
   uint64_t shared = 0;        // of those, to shared memory
@@ -30,9 +32,11 @@ struct SharedAccesses {
 base::Status check_access_log(const model::Trace& trace);
 
 // The trace with turns as critical sections of one more lock, the last of its table. Errors: it holds no log of
-// accesses (check_access_log), or more turns than a trace holds events. REQUIRES: its log's chunks were loaded
+// accesses (check_access_log), or more turns than a trace holds events, or the threads touched more than
+// `touched_max` bytes, in whole pages. REQUIRES: its log's chunks were loaded
 // (model::LoadOptions).
-base::Result<model::Trace> with_access_turns(const model::Trace& trace, SharedAccesses& facts);
+base::Result<model::Trace> with_access_turns(const model::Trace& trace, SharedAccesses& facts,
+                                             uint64_t touched_max = kTouchedBytesMax);
 
 inline constexpr char kAccessTurnsLock[] = "turn at shared memory";
 
