@@ -95,13 +95,17 @@ int64_t EventClock::ns_on(uint32_t number, uint64_t ticks) const {
 }
 
 // Before the newest line, before the first one, or without lines. A thread that was held up for longer than two lines
-// last reads the counter again; where that has gone back, as it must not, time stands still.
+// last reads the counter again; where that has gone back, as after a suspended machine, it is the kernel's clock.
 int64_t EventClock::slow_ns(uint64_t ticks) const {
   constexpr int kTries = 3;
-  int64_t ns = base::monotonic_ns();
+  int64_t ns = 0;
   for (int i = 0; i < kTries; ++i, ticks = __rdtsc()) {
     const uint32_t newest = newest_.load(std::memory_order_acquire);
-    if (newest == 0) return ns;
+    if (newest == 0) {
+      ns = base::monotonic_ns();
+      if (newest_.load(std::memory_order_acquire) == 0) return ns;
+      continue;
+    }
     uint64_t since = 0, slope = 0;
     for (uint32_t number = newest; number > 0 && number + 2 > newest; --number) {
       const Line& line = lines_[number % kLines];
@@ -114,7 +118,7 @@ int64_t EventClock::slow_ns(uint64_t ticks) const {
     if (static_cast<int64_t>(since) >= 0) return ns + scaled(since, slope);
     if (newest == 1) return std::min(base::monotonic_ns(), ns);
   }
-  return ns;
+  return std::max(ns, base::monotonic_ns());
 }
 
 }  // namespace contrafact::agent_native

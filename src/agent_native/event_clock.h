@@ -58,8 +58,10 @@ class EventClock {
     const uint32_t newest = newest_.load(std::memory_order_acquire);
     const Line& line = lines_[newest % kLines];
     const uint64_t begin_ticks = line.begin_ticks.load(std::memory_order_relaxed);
-    const int64_t ns = line.begin_ns.load(std::memory_order_relaxed) +
-                       scaled(ticks - begin_ticks, line.slope.load(std::memory_order_relaxed));
+    // Unsigned: it is thrown away where the reading is before the line, and may be anything then.
+    const auto ns = static_cast<int64_t>(
+        static_cast<uint64_t>(line.begin_ns.load(std::memory_order_relaxed)) +
+        static_cast<uint64_t>(scaled(ticks - begin_ticks, line.slope.load(std::memory_order_relaxed))));
     // Signed: before the line, and far before it.
     if (newest == 0 || static_cast<int64_t>(ticks - begin_ticks) < 0 || !is_there(newest)) [[unlikely]]
       return slow_ns(ticks);

@@ -115,6 +115,7 @@ std::string json_of(const Options& options, const model::Trace& trace, const Var
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
+  for (const std::string& spec : options.specs) protect_input(spec);
   base::Result<std::vector<whatif::LockSelector>> locks = read_lock_specs(options.specs);
   if (!locks) return fail(kExitInput, locks.error().message);
   if (!locks->empty()) {

@@ -145,6 +145,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
                                                     name.find('/') == std::string::npos ? " on the PATH" : ""));
   }
   preparation.file = *file;
+  protect_input(*file);
   preparation.jdk = jdk_of_launcher(*file);
   base::Result<bool> native = is_native(options, session, preparation);
   if (!native) return status_of_own_failure(native.error());

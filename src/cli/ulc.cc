@@ -237,7 +237,9 @@ base::Status write_lock_specs(const Document& document, const Session& session) 
     const std::string text = whatif::write_lock_spec(*document.facts.trace, {&spec, 1});
     if (base::Status status = write_output(folder + "/" + written.back(), text); !status) return status;
   }
-  tell_specs(session, folder, written, "no remedy gains more than its error");
+  tell_specs(session, folder, written,
+             doubtful.empty() ? "no remedy gains more than its error"
+                              : "what gains more than its error is in doubt (--all writes it)");
   if (!doubtful.empty()) {
     note(session, fmt::format("{} {}",
                               document.options.all ? "written all the same, though in doubt:"

@@ -29,8 +29,9 @@ void keep_block(PeakMemory& peaks, const LaneRow* rows, const Lanes& first_bucke
   PeakMemory::NarrowRow* const narrow = peaks.narrow + peaks.counted;
   for (size_t i = 0; i < PeakMemory::kBlock; ++i) {
     const Lanes change = lanes_of(rows[i]);
-    const Lanes distance = select(change != none, change - begin, zero);
-    beyond |= distance >> 32;
+    const Lanes present = change != none;
+    const Lanes distance = select(present, change, begin) - begin;
+    beyond |= (distance >> 32) | (present & ~(distance != zero));
     narrow_lanes(distance, narrow[i].lane);
   }
   block.wide = PeakMemory::kNarrow;

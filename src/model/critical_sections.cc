@@ -9,7 +9,8 @@ namespace {
 
 class Collector {
  public:
-  explicit Collector(const Trace& trace) : trace_(trace) {}
+  explicit Collector(const Trace& trace)
+      : trace_(trace), lossy_(trace.loss.events_dropped > 0 || trace.loss.blocks_damaged > 0) {}
 
   std::vector<CriticalSection> run() {
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
@@ -22,6 +23,7 @@ class Collector {
              std::tuple(y.lock, y.acquire_ns, y.thread, y.acquire);
     });
     if (!given_away_.empty()) close_given_away();
+    if (lossy_) end_at_next();
     return std::move(sections_);
   }
 
@@ -77,8 +79,11 @@ class Collector {
     if (!lock.valid()) return;
     const auto away = given_away_.find(lock.value);
     if (const auto found = open_.find(lock.value); found != open_.end() && outcome == Outcome::normal) {
-      ++found->second.depth;
-      return;
+      if (!lossy_) {
+        ++found->second.depth;
+        return;
+      }
+      sections_[found->second.section].release_ns = trace_.time_ns[i];  // its release may be lost
     }
     CriticalSection section;
     section.lock = lock;
@@ -105,6 +110,7 @@ class Collector {
   void release(uint32_t i, LockId lock) {
     const auto found = open_.find(lock.value);
     if (found == open_.end()) {
+      if (lossy_) return;  // its acquisition may be lost, too
       if (lock.valid()) given_away_[lock.value].push_back({trace_.time_ns[i], EventIndex(i)});
       return;
     }
@@ -112,6 +118,16 @@ class Collector {
     sections_[found->second.section].release_ns = trace_.time_ns[i];
     sections_[found->second.section].release = EventIndex(i);
     open_.erase(found);
+  }
+
+  // Where events are missing, a release may be, too: nobody holds a lock longer than until another one has it.
+  void end_at_next() {
+    CriticalSection* last = nullptr;
+    for (CriticalSection& section : sections_) {
+      if (section.outcome != Outcome::normal || section.shared) continue;
+      if (last && last->lock == section.lock) last->release_ns = std::min(last->release_ns, section.acquire_ns);
+      last = &section;
+    }
   }
 
   // Such a lock's sections are told apart by time alone: a release ends the latest one that is open then.
@@ -141,6 +157,7 @@ class Collector {
   }
 
   const Trace& trace_;
+  const bool lossy_;  // events are missing
   std::vector<CriticalSection> sections_;
   std::unordered_map<uint32_t, Open> open_;                        // the thread's, by lock
   EventIndex request_;                                             // the thread's unfinished one

@@ -28,7 +28,9 @@ struct CriticalSection {
 };
 
 // Sorted by lock, then by the time of acquisition. A recursive lock's inner acquisitions are part of the outermost
-// section. A release by another thread than the owner ends the section that is open then.
+// section. A release by another thread than the owner ends the section that is open then. Where events are missing, a
+// section whose release may be lost ends at the lock's next acquisition at the latest, and such a release is passed
+// over.
 std::vector<CriticalSection> critical_sections(const Trace& trace);
 
 // Whether such a lock is held from an acquisition to a release.

@@ -39,6 +39,18 @@ TEST(CriticalSections, ARequestThatIsNeverGrantedIsNoSection) {
   EXPECT_NE(sections[1].outcome, Outcome::normal);
 }
 
+// Of y's only the release is left, and of x's first two only the acquisitions: nothing is held past the next one.
+TEST(CriticalSections, WhereEventsAreMissingNoneOutlastsTheNext) {
+  const auto sections = critical_sections(
+      native("loss 9\n0 x lock_acquire l c\n10 x lock_acquire l c\n30 y lock_release l c\n40 y lock_acquire l c\n"
+             "50 y lock_release l c\n60 x lock_acquire l c\n65 x lock_release l c\n90 x thread_end\n"));
+  ASSERT_EQ(sections.size(), 4u);
+  EXPECT_EQ(sections[0].hold_ns(), 10);
+  EXPECT_EQ(sections[1].hold_ns(), 30);
+  EXPECT_EQ(sections[2].hold_ns(), 10);
+  EXPECT_EQ(sections[3].hold_ns(), 5);
+}
+
 struct Woken {
   uint32_t thread, by;
   bool operator==(const Woken&) const = default;

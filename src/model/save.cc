@@ -135,9 +135,16 @@ class Saver {
 base::Status save(const Trace& trace, const std::string& path) {
   const std::string partial = path + ".partial";
   base::Result<std::unique_ptr<format::Sink>> sink = format::open_file_sink(partial);
-  if (!sink) return sink.error();
+  std::error_code ignored;
+  if (!sink) {
+    std::filesystem::remove(partial, ignored);
+    return sink.error();
+  }
   base::Result<std::unique_ptr<format::Writer>> writer = format::Writer::create(*std::move(sink));
-  if (!writer) return writer.error();
+  if (!writer) {
+    std::filesystem::remove(partial, ignored);
+    return writer.error();
+  }
   base::Status status = Saver(trace, **writer).run();
   writer->reset();  // closes the file
   std::error_code error;

@@ -114,7 +114,5 @@ TEST(Vectors, CompressedDisplacement) {
   EXPECT_EQ(flags_on(gathered, g_to.bytes[127]), kChanging);
 }
 
-// The log is larger than its memory; the set has more ranges than it may.
-
 }  // namespace
 }  // namespace contrafact::translate

@@ -164,6 +164,8 @@ base::Result<SectionRule> parse_section_rule(std::string_view text) {
   }
   if (rule.lock.empty()) return wrong(text, "no lock is named");
   const auto is_nothing = [](const HoldPart& part) { return part.ns == 0 && part.share == 0; };
+  if (rule.head.share + rule.tail.share > 1)
+    return wrong(text, "head= and tail= are more than the whole hold together");
   if (rule.as.empty() && !rule.mode && is_nothing(rule.head) && is_nothing(rule.tail))
     return wrong(text, "it changes nothing; as=, mode=, head= or tail= say what");
   return rule;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "model/trace.h"
@@ -22,6 +23,7 @@ class OffCore {
   template <typename Cpu, typename Preempted, typename Paused>
   void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Preempted&& preempted, Paused&& paused) {
     int64_t at_ns = begin_ns;
+    reached_ns_ = std::max(reached_ns_, end_ns);
     while (at_ns < end_ns) {
       while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
       while (pause_ < pauses_->size() && (*pauses_)[pause_].end_ns <= at_ns) ++pause_;
@@ -56,12 +58,16 @@ class OffCore {
     }
   }
 
+  // The end of the latest range.
+  int64_t reached_ns() const { return reached_ns_; }
+
  private:
   bool kernel_told_;
   const std::vector<model::CpuGap>* gaps_;
   const std::vector<model::Pause>* pauses_;
   size_t gap_ = 0;
   size_t pause_ = 0;
+  int64_t reached_ns_ = INT64_MIN;
 };
 
 }  // namespace contrafact::whatif

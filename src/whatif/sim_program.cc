@@ -521,7 +521,7 @@ class Compiler {
     emit(begin);
     if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
-    } else if (native_ && kernel_told_) {
+    } else if (native_ && kernel_told_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
       native_block(begin, event);
     } else {
       add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
@@ -530,17 +530,19 @@ class Compiler {
   }
 
   // A call into the system that may block uses its core, too, and may be preempted. Where the kernel's word is not
-  // complete, it is taken to have been off its core.
+  // complete, it is taken to have been off its core. (One in which a signal's handler made another call is a pause.)
   void native_block(uint32_t begin, uint32_t end) {
     const int64_t begin_ns = trace_.time_ns[begin], end_ns = trace_.time_ns[end];
     const OpCode kept = told_of_all_ ? OpCode::cpu : OpCode::pause;
+    int64_t longer_ns = program_.sync.longer_than_usual_ns(trace_.b[begin], end_ns - begin_ns);
     Draft& draft = current();
     off_core_->split(
         begin_ns, end_ns,
         [&](int64_t from_ns, int64_t to_ns) { add(draft, kept, static_cast<uint64_t>(to_ns - from_ns)); },
         [&](int64_t from_ns, int64_t to_ns) { add_foreign(draft, from_ns, to_ns); },
         [&](int64_t from_ns, int64_t to_ns) {
-          const int64_t ns = program_.sync.off_core_ns(trace_.b[begin], end_ns - begin_ns, from_ns, to_ns);
+          const int64_t ns = program_.sync.off_core_ns(longer_ns, from_ns, to_ns);
+          longer_ns -= to_ns - from_ns - ns;
           add(draft, OpCode::pause, static_cast<uint64_t>(ns));
         });
   }

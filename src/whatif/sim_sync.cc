@@ -247,10 +247,13 @@ std::span<const TokenFire> SyncFacts::fires_at(uint32_t event) const {
   return {range.first, range.second};
 }
 
-int64_t SyncFacts::off_core_ns(uint32_t place, int64_t block_ns, int64_t out_ns, int64_t in_ns) const {
-  const int64_t gap_ns = in_ns - out_ns;
+int64_t SyncFacts::longer_than_usual_ns(uint32_t place, int64_t block_ns) const {
   const auto usual = usual_block_ns.find(place);
-  const int64_t longer_ns = usual == usual_block_ns.end() ? 0 : block_ns - usual->second;
+  return usual == usual_block_ns.end() ? 0 : std::max<int64_t>(0, block_ns - usual->second);
+}
+
+int64_t SyncFacts::off_core_ns(int64_t longer_ns, int64_t out_ns, int64_t in_ns) const {
+  const int64_t gap_ns = in_ns - out_ns;
   return gap_ns - std::clamp<int64_t>(std::min(longer_ns, queue.waited_ns(out_ns, in_ns)), 0, gap_ns);
 }
 

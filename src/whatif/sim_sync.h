@@ -59,10 +59,12 @@ struct SyncFacts {
   bool native = false;  // threads do not run for pools: all of them are simulated
   uint32_t section_at(uint32_t event) const { return section_of_event.empty() ? kNone : section_of_event[event]; }
   std::span<const TokenFire> fires_at(uint32_t event) const;
+  // By how much a block of `block_ns` is longer than is usual at this place; at least 0.
+  int64_t longer_than_usual_ns(uint32_t place, int64_t block_ns) const;
   // How long a thread would have been off its core, had one been free when it could go on. It was off it in [out_ns,
-  // in_ns), within a block of `block_ns` at this place. What it may have waited for a core is taken off, as far as the
-  // block was longer than is usual there.
-  int64_t off_core_ns(uint32_t place, int64_t block_ns, int64_t out_ns, int64_t in_ns) const;
+  // in_ns). What it may have waited for a core is taken off, `longer_ns` at most: as far as its block was longer than
+  // is usual, and other gaps in that block have not used it up.
+  int64_t off_core_ns(int64_t longer_ns, int64_t out_ns, int64_t in_ns) const;
 };
 
 // Tokens are numbered from `first_token` on.
