@@ -2,10 +2,11 @@
 // invariant and the kernel trusts it (8 ns instead of the C library's 20), else from the kernel.
 //
 // The counter becomes nanoseconds by a line, ns = begin_ns + (ticks - begin_ticks) * slope. The drainer compares it
-// with the kernel's clock at each pass and every 50 ms draws the next one, which begins a while later, where the line
-// before it has arrived by then, and aims at the kernel's clock a second ahead. So time neither jumps nor goes back, in
-// no thread and between none, and follows the kernel's: within some 100 ns where the drainer runs, as the fact
-// clock.error_ns says. Until the first two readings of the kernel's clock are 15 ms apart it is the clock.
+// with the kernel's clock at each pass and, 50 ms after a line began, draws the next one, which begins a while later,
+// where the line before it has arrived by then, and aims at the kernel's clock a second ahead. So time does not go
+// back, in no thread and (but for invariant 2) between none, steps ahead only where it fell far behind, and follows the
+// kernel's: within some 100 ns where the drainer runs, as the fact clock.error_ns says. Until the first two readings of
+// the kernel's clock are 15 ms apart it is the clock.
 //
 // Thread safety: reading on any thread and in signal handlers, without locks or writes; start() and steer() on one
 // thread at a time. A forked child goes on with its parent's lines, and starts again before it steers.
