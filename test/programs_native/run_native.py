@@ -554,8 +554,11 @@ def accesses():
     def count(accesses, flag):
         return sum(1 for _, flags in accesses if flags & flag)
 
+    # Either worker may be the first that gets a core, and a number.
+    writers = [{who for who, flags in at(addresses[number]) if flags & WRITTEN} for number in (0, 1)]
+    check(sorted(writers, key=min) == [{1}, {2}], writers)
     for number in (0, 1):
-        thread = number + 1
+        [thread] = writers[number]
         first, second = at(addresses[number], thread), at(addresses[number] + 8, thread)
         others = [(who, flags) for who, flags in at(addresses[number]) + at(addresses[number] + 8) if who != thread]
         check(others == [(0, READ)], others)  # main prints the sum
