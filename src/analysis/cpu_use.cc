@@ -4,6 +4,8 @@
 #include <charconv>
 #include <string>
 
+#include "model/foreign_cores.h"
+
 namespace contrafact::analysis {
 namespace {
 
@@ -66,38 +68,11 @@ CpuUse CpuTimes::of_thread(model::ThreadId thread) const {
 }
 
 std::optional<double> foreign_share(const model::Trace& trace) {
-  const int64_t cores = cores_of(trace);
+  const uint32_t cores = cores_of(trace);
   const int64_t run_ns = trace.end_ns() - trace.begin_ns();
   if (cores == 0 || run_ns <= 0 || !kernel_told(trace)) return std::nullopt;
-  struct Change {
-    int64_t time_ns;
-    int8_t running, preempted;
-  };
-  std::vector<Change> changes;
-  for (size_t thread = 0; thread < trace.threads.size(); ++thread) {
-    const model::EventRange range = trace.thread_ranges[thread];
-    if (range.size() == 0) continue;
-    const int64_t begin_ns = trace.time_ns[range.begin], end_ns = trace.time_ns[range.end - 1];
-    changes.push_back({begin_ns, 1, 0});
-    changes.push_back({end_ns, -1, 0});
-    for (const CpuGap& gap : gaps_of(trace, thread)) {
-      const int64_t out_ns = std::max(gap.out_ns, begin_ns), in_ns = std::min(gap.in_ns, end_ns);
-      if (in_ns <= out_ns) continue;
-      const auto preempted = static_cast<int8_t>(gap.preempted);
-      changes.push_back({out_ns, -1, preempted});
-      changes.push_back({in_ns, 1, static_cast<int8_t>(-preempted)});
-    }
-  }
-  std::ranges::sort(changes, {}, &Change::time_ns);
-  int64_t running = 0, preempted = 0, foreign_ns = 0, at_ns = trace.begin_ns();
-  for (const Change& change : changes) {
-    const int64_t others = std::min(preempted, std::max<int64_t>(cores - running, 0));
-    foreign_ns += std::max<int64_t>(others, 0) * (change.time_ns - at_ns);
-    at_ns = change.time_ns;
-    running += change.running;
-    preempted += change.preempted;
-  }
-  return static_cast<double>(foreign_ns) / (static_cast<double>(cores) * static_cast<double>(run_ns));
+  const auto foreign_ns = static_cast<double>(model::ForeignCores(trace, cores).total_ns());
+  return foreign_ns / (static_cast<double>(cores) * static_cast<double>(run_ns));
 }
 
 }  // namespace contrafact::analysis

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "model/foreign_cores.h"
 #include "model/task_walk.h"
-#include "whatif/sim_foreign.h"
 #include "whatif/sim_off_core.h"
 #include "whatif/sim_share.h"
 #include "whatif/sim_sync_ops.h"
@@ -91,7 +91,7 @@ class Compiler {
   void assume_foreign() {
     told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
     const uint32_t cores = recorded_cores(trace_);
-    foreign_ = ForeignCores(trace_, cores);
+    foreign_ = model::ForeignCores(trace_, cores);
     const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
     constexpr double kShareTold = 0.01;
     const auto foreign_ns = static_cast<double>(foreign_.total_ns());
@@ -567,7 +567,7 @@ class Compiler {
   std::vector<TaskId> completers_;       // by task: the task inside which it was completed
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
   CoreShare share_;
-  ForeignCores foreign_;         // of native traces
+  model::ForeignCores foreign_;  // of native traces
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
   bool told_of_all_ = false;     // the kernel lost no switches
   int64_t trace_end_ns_ = 0;

@@ -1,9 +1,9 @@
-#include "whatif/sim_foreign.h"
+#include "model/foreign_cores.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace contrafact::whatif {
+namespace contrafact::model {
 namespace {
 
 struct Change {
@@ -11,16 +11,16 @@ struct Change {
   int8_t running, preempted;
 };
 
-std::vector<Change> changes_of(const model::Trace& trace) {
+std::vector<Change> changes_of(const Trace& trace) {
   std::vector<Change> changes;
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
-    const model::EventRange range = trace.thread_events(model::ThreadId(t));
+    const EventRange range = trace.thread_events(ThreadId(t));
     if (range.size() == 0) continue;
     const int64_t begin_ns = trace.time_ns[range.begin], end_ns = trace.time_ns[range.end - 1];
     changes.push_back({begin_ns, 1, 0});
     changes.push_back({end_ns, -1, 0});
     if (t >= trace.cpu.size()) continue;
-    for (const model::CpuGap& gap : trace.cpu[t]) {
+    for (const CpuGap& gap : trace.cpu[t]) {
       const int64_t out_ns = std::max(gap.out_ns, begin_ns), in_ns = std::min(gap.in_ns, end_ns);
       if (in_ns <= out_ns) continue;
       const auto preempted = static_cast<int8_t>(gap.preempted);
@@ -34,7 +34,7 @@ std::vector<Change> changes_of(const model::Trace& trace) {
 
 }  // namespace
 
-ForeignCores::ForeignCores(const model::Trace& trace, uint32_t cores) {
+ForeignCores::ForeignCores(const Trace& trace, uint32_t cores) {
   if (cores == 0) return;
   int64_t running = 0, preempted = 0, foreign = 0, at_ns = trace.begin_ns();
   Point last{trace.begin_ns(), 0, 0};
@@ -61,4 +61,4 @@ int64_t ForeignCores::lost_until(int64_t time_ns) const {
   return std::llround(point.lost_ns + static_cast<double>(time_ns - point.time_ns) * point.share);
 }
 
-}  // namespace contrafact::whatif
+}  // namespace contrafact::model

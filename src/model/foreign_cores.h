@@ -2,8 +2,8 @@
 // fewer of the program's threads ran than there were cores. At least so much did others use; what they used besides,
 // nobody of the program waited for.
 //
-// A thread's preemption thus has two parts. During one, the program's own threads had the cores: the simulation decides
-// anew who waits for whom. During the other, foreign ones had them: that time of a core is gone whoever is preempted
+// A thread's preemption thus has two parts. During one, the program's own threads had the cores: in a changed program
+// others may wait for others. During the other, foreign ones had them: that time of a core is gone whoever is preempted
 // for it. It is shared out equally among the threads that were preempted at the time, so that the sum over threads is
 // what the cores lost.
 //
@@ -15,12 +15,12 @@
 
 #include "model/trace.h"
 
-namespace contrafact::whatif {
+namespace contrafact::model {
 
 class ForeignCores {
  public:
   ForeignCores() = default;  // nothing is known: nobody else had a core
-  ForeignCores(const model::Trace& trace, uint32_t cores);
+  ForeignCores(const Trace& trace, uint32_t cores);
 
   // Of a core, for a thread that was preempted throughout [begin, end).
   int64_t lost_ns(int64_t begin_ns, int64_t end_ns) const {
@@ -42,4 +42,4 @@ class ForeignCores {
   int64_t total_ns_ = 0;
 };
 
-}  // namespace contrafact::whatif
+}  // namespace contrafact::model
