@@ -1,6 +1,10 @@
 // The agent in a native process: made by the library's constructor, before main; never destroyed, because the process
 // may use it until its very end. Interposed functions have no other way to it than a global.
 //
+// It lives in somebody else's process. After its constructor it has no thread and no file descriptor, and makes no
+// system call but in exec and, with read and write sets, where docs/native.md says. What async-signal-safe functions
+// reach neither locks nor allocates, and takes 2 KiB of the stack at most.
+//
 // Threads: `live` is atomic, `shared` is set before it. A forked child has neither, unless children are recorded: then
 // it makes its own.
 #pragma once
@@ -13,43 +17,45 @@
 #include <unordered_map>
 
 #include "agent_native/options.h"
-#include "recorder/recorder.h"
+#include "recorder/shared_log.h"
 
 namespace contrafact::agent_native {
 
-// Of one recorded process. Locks: only on slow paths (threads, libraries, processes), while `inside`.
+// Of one recorded process. Locks: only where threads are made and joined, while `inside`.
 struct Shared {
   Options options;
   std::string agent_file;  // path of this agent
-  std::string output;      // of this process
-  recorder::Recorder* recorder = nullptr;
+  recorder::SharedLog* log = nullptr;
+  // What a program that this process becomes (exec) finds in its environment.
+  std::string preload_entry, options_entry;
   std::mutex mutex;
   std::unordered_map<pthread_t, uint32_t> task_of_thread;  // guarded by mutex
   std::atomic<uint32_t> next_task{0};
   std::atomic<uint32_t> next_thread{1};  // for names; 0 is main
-  std::atomic<int32_t> threads{0};       // attached, and not ended
 };
 
 struct Agent {
   std::atomic<bool> live{false};
   Shared* shared = nullptr;
-  pid_t pid = 0;                 // of the recorded process: differs in children that were not told of
-  pthread_key_t ended{};         // its destructor runs when a thread ends
-  std::atomic<int> stopping{0};  // the thread (gettid) that ends the recording
-  std::atomic<bool> stopped{false};
-  std::atomic<bool> restricted{false};  // a thread restricts its system calls: none of the program's makes any for us
-  bool orphaned = false;                // the drainer's: it ends the process, because nobody else is left to
+  pid_t pid = 0;                        // of the recorded process
+  pthread_key_t ended{};                // its destructor runs when a thread ends
+  std::atomic<bool> restricted{false};  // a thread restricts its system calls: not even exec makes any for us
+  // 1 in the process that is recorded. The kernel clears it in a forked child, however that was made: the child shares
+  // the buffers and must not append to them.
+  const std::atomic<uint32_t>* is_original;
 };
 extern Agent g_agent;
 
-// Ends the recording; at most once, bounded in time (a thread that holds the allocator's lock may have called us from a
-// signal's handler), and harmless from any thread at any time.
-void end_recording(const char* reason);
+// Ends the recording of a process that exits; at most once, harmless from any thread at any time.
+void end_recording();
 
 // The current thread is about to restrict its own system calls.
 void before_restriction();
 
-// One line on standard error.
+// The current thread's id in the kernel, which is not asked.
+uint32_t own_thread_id();
+
+// One line on standard error. Not in a signal's handler.
 void say(std::string_view line);
 
 }  // namespace contrafact::agent_native

@@ -1,63 +1,99 @@
 #include "agent_native/libraries.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <vector>
+#include <atomic>
+#include <charconv>
+#include <cstring>
+#include <string_view>
 
-#include "agent_native/real.h"
 #include "agent_native/recording.h"
+#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 namespace {
 
-struct Found {
-  uint64_t bias, begin, end;  // of its executable segments
-  std::string build_id, path;
-};
-
-std::string executable_path() {
-  char path[4096];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  return n > 0 ? std::string(path, static_cast<size_t>(n)) : std::string();
-}
-
-// The note's descriptor as hexadecimal digits; empty if there is none.
-std::string build_id(const dl_phdr_info& info, const ElfW(Phdr) & segment) {
-  const auto* at = reinterpret_cast<const uint8_t*>(info.dlpi_addr + segment.p_vaddr);
-  const uint8_t* end = at + segment.p_memsz;
-  while (at + sizeof(ElfW(Nhdr)) <= end) {
-    const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
-    const uint8_t* name = at + sizeof *note;
-    const uint8_t* descriptor = name + ((note->n_namesz + 3) & ~3u);
-    if (descriptor + note->n_descsz > end) break;
-    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4) {
-      std::string text;
-      for (uint32_t i = 0; i < note->n_descsz; ++i) text += fmt::format("{:02x}", descriptor[i]);
-      return text;
-    }
-    at = descriptor + ((note->n_descsz + 3) & ~3u);
+// A line of the list while it is written. There is one: lists are made one at a time.
+class Line {
+ public:
+  void clear() { used_ = 0; }
+  void put(std::string_view text) {
+    const size_t bytes = std::min(text.size(), sizeof text_ - used_);
+    std::memcpy(text_ + used_, text.data(), bytes);
+    used_ += bytes;
   }
-  return {};
+  void put_hex(uint64_t number, size_t digits_min = 1) {
+    char digits[17];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number, 16).ptr;
+    const auto count = static_cast<size_t>(end - digits);
+    for (size_t i = count; i < digits_min; ++i) put("0");
+    put({digits, count});
+  }
+  std::string_view text() const { return {text_, used_}; }
+
+ private:
+  char text_[8192] = {};
+  size_t used_ = 0;
+};
+constinit std::atomic<bool> g_listing{false};
+constinit Line g_line;
+constinit std::atomic<unsigned long long> g_adds{0}, g_subs{0};
+
+// The note's descriptor as hexadecimal digits; "-" if there is none.
+void put_build_id(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* at = reinterpret_cast<const uint8_t*>(info.dlpi_addr + segment.p_vaddr);
+    const uint8_t* end = at + segment.p_memsz;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+      const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+      const uint8_t* name = at + sizeof *note;
+      const uint8_t* descriptor = name + ((note->n_namesz + 3) & ~3u);
+      if (descriptor + note->n_descsz > end) break;
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4) {
+        for (uint32_t digit = 0; digit < note->n_descsz; ++digit) g_line.put_hex(descriptor[digit], 2);
+        return;
+      }
+      at = descriptor + ((note->n_descsz + 3) & ~3u);
+    }
+  }
+  g_line.put("-");
 }
 
-int collect(dl_phdr_info* info, size_t, void* argument) {
-  Found found{info->dlpi_addr, UINT64_MAX, 0, {}, info->dlpi_name ? info->dlpi_name : ""};
+// The first in the loader's list is the program itself, and has no name.
+std::string_view path_of(const dl_phdr_info& info) {
+  if (info.dlpi_name && info.dlpi_name[0] != 0) return info.dlpi_name;
+  static constinit char own[4096] = {};
+  if (own[0] == 0) {
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);  // once, before main
+    if (n <= 0) return {};
+  }
+  return own;
+}
+
+int list(dl_phdr_info* info, size_t, void* argument) {
+  uint64_t begin = UINT64_MAX, end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
-      found.begin = std::min<uint64_t>(found.begin, info->dlpi_addr + segment.p_vaddr);
-      found.end = std::max<uint64_t>(found.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-    } else if (segment.p_type == PT_NOTE && found.build_id.empty()) {
-      found.build_id = build_id(*info, segment);
-    }
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    begin = std::min<uint64_t>(begin, info->dlpi_addr + segment.p_vaddr);
+    end = std::max<uint64_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
-  auto& all = *static_cast<std::vector<Found>*>(argument);
-  if (found.path.empty()) found.path = executable_path();  // the first is the program itself
-  if (found.begin < found.end && found.path[0] == '/') all.push_back(std::move(found));
+  const std::string_view path = path_of(*info);
+  if (begin >= end || path.empty() || path[0] != '/') return 0;
+  g_line.clear();
+  for (const uint64_t number : {static_cast<uint64_t>(info->dlpi_addr), begin, end}) {
+    g_line.put_hex(number);
+    g_line.put(" ");
+  }
+  put_build_id(*info);
+  g_line.put(" ");
+  g_line.put(path);
+  recorder::append_text(static_cast<recorder::Client*>(argument), recorder::TextKind::library, 0, {}, g_line.text());
   return 0;
 }
 
@@ -72,40 +108,22 @@ int count(dl_phdr_info* info, size_t, void* argument) {
 
 }  // namespace
 
-std::string Libraries::fact_of(const Module& module, int64_t unloaded_ns) {
-  return fmt::format("{} {} {}", module.loaded_ns, unloaded_ns, module.text);
-}
-
-bool Libraries::scan(recorder::Recorder& recorder) {
-  Inside inside;
-  std::lock_guard lock(mutex_);
+void list_libraries(recorder::Client* client) {
+  if (g_listing.exchange(true, std::memory_order_acquire)) return;  // another thread, or a handler that interrupted it
   Counts now{};
   dl_iterate_phdr(count, &now);
-  if (now.adds == adds_ && now.subs == subs_) return false;
-  adds_ = now.adds;
-  subs_ = now.subs;
-  std::vector<Found> all;
-  dl_iterate_phdr(collect, &all);
-  const int64_t now_ns = g_clock.now_ns();
-  for (auto& [begin, module] : loaded_) module.seen = false;
-  for (const Found& found : all) {
-    std::string text = fmt::format("{:x} {:x} {:x} {} {}", found.bias, found.begin, found.end,
-                                   found.build_id.empty() ? "-" : found.build_id, found.path);
-    const auto known = loaded_.find(found.begin);
-    if (known != loaded_.end() && known->second.text == text) {
-      known->second.seen = true;
-      continue;
-    }
-    Module module{modules_++, std::move(text), now_ns, true};
-    recorder.add_fact("module." + std::to_string(module.number), fact_of(module, 0));
-    loaded_.insert_or_assign(found.begin, std::move(module));
+  if (now.adds != g_adds.load(std::memory_order_relaxed) || now.subs != g_subs.load(std::memory_order_relaxed)) {
+    g_adds.store(now.adds, std::memory_order_relaxed);
+    g_subs.store(now.subs, std::memory_order_relaxed);
+    dl_iterate_phdr(list, client);
+    recorder::append_text(client, recorder::TextKind::libraries, 0, {}, {});
   }
-  std::erase_if(loaded_, [&](const auto& entry) {
-    const Module& module = entry.second;
-    if (!module.seen) recorder.add_fact("module." + std::to_string(module.number), fact_of(module, now_ns));
-    return !module.seen;
-  });
-  return true;
+  g_listing.store(false, std::memory_order_release);
+}
+
+void forget_libraries() {
+  g_adds.store(0, std::memory_order_relaxed);
+  g_listing.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace contrafact::agent_native

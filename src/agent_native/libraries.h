@@ -1,35 +1,15 @@
-// Which files' code lies where, for the reader of the trace: facts `module.N` (docs/format.md).
-//
-// Thread safety: all of it; locks and allocates.
+// Which files' code lies where: lists of what is loaded, for the recording process (recorder/loaded_libraries.h).
 #pragma once
-
-#include <cstdint>
-#include <map>
-#include <mutex>
-#include <string>
 
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_native {
 
-class Libraries {
- public:
-  // Writes a fact for each library that has come or gone since the last call; true if there was one.
-  bool scan(recorder::Recorder& recorder);
+// Appends the list of loaded libraries if it has changed since the last call. Waits for the loader's lock for as long
+// as that takes to change its own list; allocates nothing. REQUIRES: the current thread is inside.
+void list_libraries(recorder::Client* client);
 
- private:
-  struct Module {
-    size_t number;
-    std::string text;  // of its fact, without the times
-    int64_t loaded_ns;
-    bool seen;
-  };
-  static std::string fact_of(const Module& module, int64_t unloaded_ns);
-
-  std::mutex mutex_;
-  unsigned long long adds_ = 0, subs_ = 0;
-  size_t modules_ = 0;
-  std::map<uint64_t, Module> loaded_;  // by the first address of its code
-};
+// In a forked child: the next call appends the list.
+void forget_libraries();
 
 }  // namespace contrafact::agent_native

@@ -5,7 +5,9 @@
 
 #include <cerrno>
 
+#include "agent_native/libraries.h"
 #include "agent_native/real.h"
+#include "agent_native/recording.h"
 #include "agent_native/sets.h"
 #include "translate/raw_system_call.h"
 
@@ -77,5 +79,9 @@ CONTRAFACT_INTERPOSE(int, dlclose, (void* library)) {
   called_.unobserved();
   const int result = real().dlclose(library);
   refresh_sets();
+  if (Client* client = recording()) {
+    const Inside inside;
+    list_libraries(client);
+  }
   return result;
 }

@@ -1,5 +1,6 @@
 #include "agent_native/options.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/percent.h"
@@ -29,21 +30,14 @@ bool parse_sets(Options& options, std::string_view value) {
 }
 
 bool set(Options& options, std::string_view key, std::string_view value) {
-  if (key == "output") {
-    options.output = base::percent_decode(value);
-    return !options.output.empty();
+  if (key == "control") {
+    options.control = base::percent_decode(value);
+    return !options.control.empty();
   }
-  if (key == "memory") return parse_number(value, options.memory_bytes_max);
   if (key == "children") return parse_flag(value, options.children);
-  if (key == "cpu_switches") return parse_flag(value, options.cpu_switches);
-  if (key == "clock") {
-    options.kernel_clock = value == "kernel";
-    return options.kernel_clock;
-  }
   if (key == "sets") return parse_sets(options, value);
   if (key == "accesses") return options.accesses = parse_sets(options, value);
   if (key == "sets_translate") return parse_flag(value, options.sets_translate);
-  if (key == "process") return parse_number(value, options.process);
   return false;
 }
 
@@ -59,36 +53,26 @@ base::Result<Options> parse_options(std::string_view text) {
         equals != std::string_view::npos && set(options, item.substr(0, equals), item.substr(equals + 1));
     if (!known) return base::Error{std::string(kOptionsVariable) + ": '" + std::string(item) + "' is no option"};
   }
-  if (options.output.empty()) return base::Error{std::string(kOptionsVariable) + ": no output"};
+  if (options.control.empty()) return base::Error{std::string(kOptionsVariable) + ": no recorder to report to"};
   return options;
 }
 
-std::string print_options(const Options& options) {
-  std::string text =
-      "output=" + base::percent_encode(options.output) + ",memory=" + std::to_string(options.memory_bytes_max);
-  if (options.children) text += ",children=1";
-  if (!options.cpu_switches) text += ",cpu_switches=0";
-  if (options.kernel_clock) text += ",clock=kernel";
-  const std::string which = options.accesses ? ",accesses=" : ",sets=";
-  if (options.sets && options.sets_period_ns == 0) text += which + "always";
-  if (options.sets && options.sets_period_ns != 0) {
-    text += which + std::to_string(options.sets_window_ns) + "/" + std::to_string(options.sets_period_ns);
-  }
-  if (!options.sets_translate) text += ",sets_translate=0";
-  if (options.process != 0) text += ",process=" + std::to_string(options.process);
-  return text;
+std::string without_library(std::string_view preload, std::string_view library) {
+  std::string out(preload.size(), 0);
+  out.resize(copy_without(out.data(), preload, library));
+  return out;
 }
 
-std::string without_library(std::string_view preload, std::string_view library) {
-  std::string out;
+size_t copy_without(char* to, std::string_view preload, std::string_view library) {
+  size_t used = 0;
   while (!preload.empty()) {
     const std::string_view item = preload.substr(0, preload.find_first_of(": "));
     preload.remove_prefix(std::min(preload.size(), item.size() + 1));
     if (item.empty() || item == library) continue;
-    if (!out.empty()) out += ':';
-    out += item;
+    if (used > 0) to[used++] = ':';
+    used += item.copy(to + used, item.size());
   }
-  return out;
+  return used;
 }
 
 }  // namespace contrafact::agent_native

@@ -5,50 +5,34 @@
 namespace contrafact::agent_native {
 namespace {
 
-TEST(NativeOptions, SurviveTheEnvironment) {
-  Options options;
-  options.output = "/tmp/a b,c=%.cft";
-  options.memory_bytes_max = 1 << 20;
-  options.children = true;
-  options.process = 17;
-  options.kernel_clock = true;
-  const auto parsed = parse_options(print_options(options));
+TEST(NativeOptions, AreReadFromTheEnvironment) {
+  const auto parsed = parse_options("control=%2Fproc%2F7%2Ffd%2F3,children=1");
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->output, options.output);
-  EXPECT_EQ(parsed->memory_bytes_max, options.memory_bytes_max);
+  EXPECT_EQ(parsed->control, "/proc/7/fd/3");
   EXPECT_TRUE(parsed->children);
-  EXPECT_TRUE(parsed->cpu_switches);
-  EXPECT_TRUE(parsed->kernel_clock);
-  EXPECT_EQ(parsed->process, 17);
+  EXPECT_FALSE(parsed->sets);
+  EXPECT_TRUE(parsed->sets_translate);
 }
 
 TEST(NativeOptions, SetsAreGatheredAlwaysOrInWindows) {
-  Options options;
-  options.output = "x";
-  EXPECT_FALSE(parse_options(print_options(options))->sets);
-  options.sets = true;
-  auto parsed = parse_options(print_options(options));
+  auto parsed = parse_options("control=x,sets=always");
   ASSERT_TRUE(parsed.ok());
   EXPECT_TRUE(parsed->sets);
-  EXPECT_TRUE(parsed->sets_translate);
   EXPECT_EQ(parsed->sets_period_ns, 0);
-  options.sets_window_ns = 1'000;
-  options.sets_period_ns = 20'000;
-  parsed = parse_options(print_options(options));
+  parsed = parse_options("control=x,sets=1000/20000,sets_translate=0");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->sets_window_ns, 1'000);
   EXPECT_EQ(parsed->sets_period_ns, 20'000);
-  options.sets_translate = false;
-  EXPECT_FALSE(parse_options(print_options(options))->sets_translate);
+  EXPECT_FALSE(parsed->sets_translate);
   for (const char* bad : {"", "1", "2/1", "0/5", "-1/5", "always/1"}) {
-    EXPECT_FALSE(parse_options(std::string("output=x,sets=") + bad).ok()) << bad;
+    EXPECT_FALSE(parse_options(std::string("control=x,sets=") + bad).ok()) << bad;
   }
 }
 
 TEST(NativeOptions, RefuseWhatTheyDoNotKnow) {
-  EXPECT_FALSE(parse_options("output=x,colour=red").ok());
-  EXPECT_FALSE(parse_options("output=x,memory=much").ok());
-  EXPECT_FALSE(parse_options("memory=1").ok());
+  EXPECT_FALSE(parse_options("control=x,colour=red").ok());
+  EXPECT_FALSE(parse_options("control=x,children=yes").ok());
+  EXPECT_FALSE(parse_options("children=1").ok());
 }
 
 TEST(NativeOptions, TheLibraryIsTakenOutOfThePreloads) {

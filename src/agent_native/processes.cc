@@ -1,84 +1,132 @@
-// _exit, which runs no destructor, and exec, which ends this image of the process: what was recorded is written first,
-// and a new image of the recorded process is recorded in its place.
+// exec, which ends this image of the process: a new image of the recorded process is recorded in its place. And _exit,
+// which runs no destructor.
+//
+// All of it may be called in a signal's handler, on a small stack, in a vforked child: nothing here allocates, locks or
+// needs more of the stack than the C library does.
+#include <alloca.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdarg>
-#include <cstdlib>
-#include <string>
+#include <cstring>
+#include <string_view>
 
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
+#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 namespace {
 
-constexpr size_t kEnvironmentMax = 4096;  // entries; larger ones go through as they are
-constexpr size_t kArgumentsMax = 1024;    // of execl and its like
+constexpr std::string_view kPreload = "LD_PRELOAD=";
 
 bool begins_with(const char* entry, std::string_view name) {
-  return std::string_view(entry).substr(0, name.size()) == name;
+  return std::strncmp(entry, name.data(), name.size()) == 0;
+}
+
+// The environment of the new image, in memory that goes with this one: ours, and the program's but for what ours
+// replaces. Without memory it has no entries, and the program's own is to be used.
+class NewEnvironment {
+ public:
+  NewEnvironment(char* const* environment, const Shared& shared) {
+    size_t count = 0, preload_bytes = shared.preload_entry.size() + 2;
+    for (; environment && environment[count]; ++count) {
+      if (begins_with(environment[count], kPreload)) preload_bytes += std::strlen(environment[count]);
+    }
+    bytes_ = (count + 3) * sizeof(char*) + preload_bytes;
+    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    entries_ = static_cast<char**>(memory);
+    char* const preload = static_cast<char*>(memory) + (count + 3) * sizeof(char*);
+    char* end = preload + shared.preload_entry.copy(preload, shared.preload_entry.size());
+    size_t n = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (begins_with(environment[i], kPreload)) {
+        *end = ':';
+        const size_t added = copy_without(end + 1, environment[i] + kPreload.size(), shared.agent_file);
+        if (added > 0) end += 1 + added;
+      } else if (!is_options(environment[i])) {
+        entries_[n++] = environment[i];
+      }
+    }
+    *end = 0;
+    entries_[n++] = preload;
+    entries_[n++] = const_cast<char*>(shared.options_entry.c_str());
+    entries_[n] = nullptr;
+  }
+  // The exec has failed.
+  ~NewEnvironment() {
+    const int error = errno;
+    if (entries_) munmap(entries_, bytes_);
+    errno = error;
+  }
+  char* const* entries() const { return entries_; }
+
+ private:
+  static bool is_options(const char* entry) {
+    const size_t name = sizeof kOptionsVariable - 1;
+    return std::strncmp(entry, kOptionsVariable, name) == 0 && entry[name] == '=';
+  }
+
+  char** entries_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// Not a child made by vfork, which shares our memory: what it becomes is another process. A process that restricts its
+// system calls becomes what it wants, unrecorded: the loader of its new image must not make any for us.
+bool goes_on_recorded() {
+  return g_agent.live.load(std::memory_order_acquire) && is_original() && !t_local.inside &&
+         !g_agent.restricted.load(std::memory_order_relaxed) && getpid() == g_agent.pid;
 }
 
 // Runs `library` with an environment that makes the new image load the agent. It returns only if it failed.
 template <typename Library>
 int exec(char* const* environment, Library library) {
-  const bool ours = g_agent.live.load(std::memory_order_acquire) && getpid() == g_agent.pid && !t_local.inside;
-  size_t count = 0;
-  while (environment && environment[count]) ++count;
-  if (!ours || count > kEnvironmentMax) return library(environment);
-  std::string preload, options;
-  char* changed[kEnvironmentMax + 3];
-  {
-    Inside inside;
-    const Shared& shared = *g_agent.shared;
-    Options next = shared.options;
-    next.process = g_agent.pid;
-    next.output = shared.output;
-    options = std::string(kOptionsVariable) + "=" + print_options(next);
-    preload = "LD_PRELOAD=" + shared.agent_file;
-    size_t n = 0;
-    for (size_t i = 0; i < count; ++i) {
-      if (begins_with(environment[i], "LD_PRELOAD=")) {
-        const std::string rest = without_library(environment[i] + sizeof("LD_PRELOAD=") - 1, shared.agent_file);
-        if (!rest.empty()) preload += ":" + rest;
-      } else if (!begins_with(environment[i], std::string(kOptionsVariable) + "=")) {
-        changed[n++] = environment[i];
-      }
-    }
-    changed[n++] = preload.data();
-    changed[n++] = options.data();
-    changed[n] = nullptr;
-    shared.recorder->add_fact("process.exec", "the process went on as another program");
-    shared.recorder->flush();
+  if (!goes_on_recorded()) return library(environment);
+  if (Client* client = recording()) {
+    const Inside inside;
+    recorder::append_text(client, recorder::TextKind::fact, 0, "process.exec",
+                          "the process went on as another program");
   }
-  return library(changed);
+  const NewEnvironment with_agent(environment, *g_agent.shared);
+  return library(with_agent.entries() ? with_agent.entries() : environment);
 }
 
-// The arguments of execl(path, arg, ..., nullptr); false if there are too many.
-bool gather(const char* first, va_list rest, char** arguments) {
-  size_t n = 0;
-  arguments[n++] = const_cast<char*>(first);
-  if (!first) return true;
-  while (n < kArgumentsMax) {
-    arguments[n] = va_arg(rest, char*);
-    if (!arguments[n++]) return true;
-  }
-  errno = E2BIG;
-  return false;
+// The arguments of execl(path, first, ..., nullptr), their end included.
+size_t count_arguments(const char* first, va_list rest) {
+  size_t count = 1;
+  for (const char* next = first; next; next = va_arg(rest, const char*)) ++count;
+  return count;
+}
+void gather(const char* first, va_list rest, char** arguments, size_t count) {
+  arguments[0] = const_cast<char*>(first);
+  for (size_t i = 1; i < count; ++i) arguments[i] = va_arg(rest, char*);
 }
 
 }  // namespace
 }  // namespace contrafact::agent_native
 
+// Makes `char** arguments` on the stack, as long as it has to be, as the C library does. `rest` stands behind them.
+#define CONTRAFACT_GATHER(first)                                                         \
+  va_list rest, counted;                                                                 \
+  va_start(rest, first);                                                                 \
+  va_copy(counted, rest);                                                                \
+  const size_t count = count_arguments(first, counted);                                  \
+  va_end(counted);                                                                       \
+  auto** const arguments = static_cast<char**>(__builtin_alloca(count * sizeof(char*))); \
+  gather(first, rest, arguments, count)
+
 using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(void, _exit, (int status)) {
   CONTRAFACT_CALLED;
-  end_recording("exit");
+  if (is_original()) count_sets();
   real()._exit(status);
 }
 CONTRAFACT_INTERPOSE(void, _Exit, (int status)) {
   CONTRAFACT_CALLED;
-  end_recording("exit");
+  if (is_original()) count_sets();
   real()._exit(status);
 }
 
@@ -104,32 +152,20 @@ CONTRAFACT_INTERPOSE(int, fexecve, (int fd, char* const* arguments, char* const*
 }
 CONTRAFACT_INTERPOSE(int, execl, (const char* path, const char* first, ...)) {
   CONTRAFACT_CALLED;
-  char* arguments[kArgumentsMax];
-  va_list rest;
-  va_start(rest, first);
-  const bool whole = gather(first, rest, arguments);
+  CONTRAFACT_GATHER(first);
   va_end(rest);
-  if (!whole) return -1;
   return exec(environ, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execlp, (const char* file, const char* first, ...)) {
   CONTRAFACT_CALLED;
-  char* arguments[kArgumentsMax];
-  va_list rest;
-  va_start(rest, first);
-  const bool whole = gather(first, rest, arguments);
+  CONTRAFACT_GATHER(first);
   va_end(rest);
-  if (!whole) return -1;
   return exec(environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execle, (const char* path, const char* first, ...)) {
   CONTRAFACT_CALLED;
-  char* arguments[kArgumentsMax];
-  va_list rest;
-  va_start(rest, first);
-  const bool whole = gather(first, rest, arguments);
-  char* const* environment = whole && first ? va_arg(rest, char* const*) : environ;
+  CONTRAFACT_GATHER(first);
+  char* const* environment = va_arg(rest, char* const*);
   va_end(rest);
-  if (!whole) return -1;
   return exec(environment, [&](char* const* with) { return real().execve(path, arguments, with); });
 }

@@ -12,8 +12,8 @@
 #include <cstdint>
 
 #include "agent_native/agent.h"
-#include "agent_native/event_clock.h"
 #include "agent_native/sets.h"
+#include "recorder/event_clock.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_native {
@@ -31,6 +31,19 @@ struct ThreadLocal {
   bool over = false;  // the thread is not, or no longer, to be recorded
   int64_t last_event_ns = 0;
 };
+// The recording's clock; the kernel's before it begins.
+struct EventTime {
+  const recorder::EventClock* of;
+  int64_t now_ns() const { return of->now_ns(); }
+  int64_t earlier_ns() const { return of->earlier_ns(); }
+};
+extern constinit EventTime g_clock;
+
+// Not a forked child's copy of the process.
+inline bool is_original() {
+  return g_agent.is_original->load(std::memory_order_relaxed) != 0;
+}
+
 // In the static block: a thread that is being made has it already.
 extern thread_local constinit ThreadLocal t_local __attribute__((tls_model("initial-exec")));
 
@@ -39,7 +52,7 @@ Client* recording_slow();
 // The client to append with; null if this call is not to be recorded. Attaches a thread that is not yet.
 inline Client* recording() {
   ThreadLocal& local = t_local;
-  if (local.client != nullptr && !local.inside) [[likely]]
+  if (local.client != nullptr && !local.inside && is_original()) [[likely]]
     return local.client;
   return recording_slow();
 }

@@ -1,5 +1,7 @@
-// Threads that restrict their own system calls (seccomp). Translation needs some that the program may not allow, so it
-// ends before; what else the recorder asks the kernel for, it asks on a thread of its own, or not any more.
+// Threads that restrict their own system calls (seccomp), or those of all threads. Recording makes none, but for exec's
+// way into the new image and for translation, which end here.
+//
+// Also the names that threads give themselves.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -7,6 +9,8 @@
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
+#include "agent_native/threads.h"
+#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 
@@ -15,7 +19,9 @@ void before_restriction() {
   if (!sets_are_on() || !g_agent.live.load(std::memory_order_acquire)) return;
   const Inside inside;
   end_sets();
-  g_agent.shared->recorder->add_fact("sets.ended", "the program restricts its system calls");
+  if (Client* client = t_local.client) {
+    recorder::append_text(client, recorder::TextKind::fact, 0, "sets.ended", "the program restricts its system calls");
+  }
 }
 
 }  // namespace contrafact::agent_native
@@ -25,5 +31,6 @@ using namespace contrafact::agent_native;
 CONTRAFACT_INTERPOSE(int, prctl, (int operation, long a, long b, long c, long d)) {
   CONTRAFACT_CALLED;
   if (operation == PR_SET_SECCOMP) before_restriction();
+  if (operation == PR_SET_NAME) name_thread(own_thread_id(), reinterpret_cast<const char*>(a));
   return called_.effect(SYS_prctl, real().prctl(operation, a, b, c, d), operation, a, b, c, d);
 }

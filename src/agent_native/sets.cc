@@ -18,6 +18,7 @@
 #include "agent_native/signal_handlers.h"
 #include "contrafact/accesses.h"
 #include "recorder/access_sets.h"
+#include "recorder/texts.h"
 #include "translate/translator.h"
 
 namespace contrafact::agent_native {
@@ -191,35 +192,40 @@ void invalidate_sets_by(const long* call, long result) {
   if (sets_are_on()) g_state->translator->invalidate_by(call, result);
 }
 
-void write_sets_facts(recorder::Recorder& recorder) {
-  if (!g_state) return;
-  const auto fact = [&](const std::string& key, uint64_t value) {
-    recorder.add_fact("sets." + key, std::to_string(value));
-  };
+void count_sets() {
+  if (!g_state || !g_agent.live.load(std::memory_order_acquire)) return;
   const translate::Statistics statistics = g_state->translator->statistics();
   const SetCounts& counts = g_state->counts;
+  recorder::SharedLog& log = *g_agent.shared->log;
   uint64_t incomplete = 0;
   for (size_t i = 0; i <= static_cast<size_t>(format::kSetGapLast); ++i) {
     const auto gap = static_cast<SetGap>(i);
     const uint64_t segments = counts.segments(gap);
     if (gap != SetGap::complete) incomplete += segments;
-    if (gap == SetGap::complete || segments > 0) fact(std::string("segments.") + name_of(gap), segments);
+    if (gap == SetGap::complete || segments > 0) log.set_count("sets.segments.", name_of(gap), segments);
   }
-  fact("segments.incomplete", incomplete);
-  if (g_state->window.period_ns != 0) fact("sections.outside_window", counts.outside());
+  log.set_count("sets.segments.", "incomplete", incomplete);
+  if (g_state->window.period_ns != 0) log.set_count("sets.", "sections.outside_window", counts.outside());
   if (g_state->all_accesses) {
-    recorder.add_fact("accesses.count", std::to_string(g_state->accesses.accesses.load(std::memory_order_relaxed)));
-    recorder.add_fact("accesses.lost", std::to_string(g_state->accesses.lost.load(std::memory_order_relaxed)));
+    log.set_count("accesses.", "count", g_state->accesses.accesses.load(std::memory_order_relaxed));
+    log.set_count("accesses.", "lost", g_state->accesses.lost.load(std::memory_order_relaxed));
   }
-  const bool compiler = g_instrumented.load(std::memory_order_relaxed), translation = g_state->translates;
-  recorder.add_fact("sets.source", !translation ? "compiler" : compiler ? "translation and compiler" : "translation");
-  fact("blocks", statistics.blocks);
-  fact("code_bytes", statistics.code_bytes);
-  if (statistics.clears > 0) fact("cache.cleared", statistics.clears);
-  if (statistics.removed_blocks > 0) fact("blocks.removed", statistics.removed_blocks);
+  log.set_count("sets.", "blocks", statistics.blocks);
+  log.set_count("sets.", "code_bytes", statistics.code_bytes);
+  if (statistics.clears > 0) log.set_count("sets.", "cache.cleared", statistics.clears);
+  if (statistics.removed_blocks > 0) log.set_count("sets.", "blocks.removed", statistics.removed_blocks);
   for (size_t i = 1; i < translate::kReasons; ++i) {
-    if (statistics.left[i] > 0) fact(std::string("left.") + name_of(static_cast<Reason>(i)), statistics.left[i]);
+    if (statistics.left[i] > 0) log.set_count("sets.left.", name_of(static_cast<Reason>(i)), statistics.left[i]);
   }
+}
+
+void tell_sets(Client* client) {
+  if (!g_state) return;
+  const bool compiler = g_instrumented.load(std::memory_order_relaxed);
+  recorder::append_text(client, recorder::TextKind::fact, 0, "sets.source",
+                        !g_state->translates ? "compiler"
+                        : compiler           ? "translation and compiler"
+                                             : "translation");
 }
 
 void attach_sets(Client* client, bool from_its_beginning) {
@@ -421,7 +427,12 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
 
 int begin_instrumented(ptrdiff_t* wanted_at) {
   if (!sets_are_on()) return 0;
-  g_instrumented.store(true, std::memory_order_relaxed);
+  if (!g_instrumented.exchange(true, std::memory_order_relaxed)) {
+    if (Client* client = recording()) {
+      const Inside inside;
+      tell_sets(client);
+    }
+  }
   *wanted_at = reinterpret_cast<char*>(&t_thread.is_outside) - static_cast<char*>(__builtin_thread_pointer());
   return 1;
 }

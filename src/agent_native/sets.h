@@ -54,8 +54,10 @@ void note_restartable_area(const void* area);
 void end_sets_in_child();
 // until it is recorded itself, if its parent had any. Asks the loader nothing: another thread may have had its lock.
 void begin_sets_in_child();
-// Facts for `info`.
-void write_sets_facts(recorder::Recorder& recorder);
+// Counts for `info`, as they are now. In a signal's handler, too.
+void count_sets();
+// Where the sets come from, for `info`. REQUIRES: the current thread, the client's, is inside.
+void tell_sets(recorder::Client* client);
 // Libraries came or went. Any thread.
 void refresh_sets();
 // Code of [begin, end) went or may change. Any thread.

@@ -3,13 +3,13 @@
 #include "agent_native/threads.h"
 
 #include <dlfcn.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <link.h>
+#include <time.h>
 
 #include <cstring>
-#include <string>
 
 #include "agent_native/real.h"
+#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 namespace {
@@ -29,13 +29,16 @@ struct Start {
   uint32_t task;  // none: the recorder's own thread, or one that is not to be recorded
 };
 
-Client* attach(const std::string& name, uint32_t task, bool from_its_beginning) {
+// `number`: among the threads without a name; 0 is main. Null if too many are recorded already. Neither locks nor
+// allocates where `task` is none: any interposed function may be the first that a thread calls.
+Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   Inside inside;
   Shared& shared = *g_agent.shared;
-  format::ThreadRow row;
-  row.name = shared.recorder->intern(name);
-  row.os_tid = static_cast<uint64_t>(syscall(SYS_gettid));
-  Client* client = shared.recorder->attach(row);
+  Client* client = shared.log->attach(own_thread_id(), number);
+  if (!client) {
+    t_local.over = true;
+    return nullptr;
+  }
   Recorder::append(client, EventKind::thread_begin, g_clock.now_ns());
   t_task = task;
   if (task != kNone) {
@@ -47,41 +50,29 @@ Client* attach(const std::string& name, uint32_t task, bool from_its_beginning) 
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
   attach_sets(client, from_its_beginning);
-  shared.threads.fetch_add(1, std::memory_order_relaxed);
   t_local.client = client;
   return client;
 }
 
-std::string next_name() {
-  return "thread " + std::to_string(g_agent.shared->next_thread.fetch_add(1, std::memory_order_relaxed));
+uint32_t next_number() {
+  return g_agent.shared->next_thread.fetch_add(1, std::memory_order_relaxed);
 }
 
-void name_thread(format::ThreadId thread, const char* name) {
-  g_agent.shared->recorder->add_fact("thread.name." + std::to_string(thread.value), name);
-}
-
-// The thread's own name, if it is not just the program's.
-void record_own_name(Client* client) {
-  if (g_agent.restricted.load(std::memory_order_relaxed)) return;
-  char own[17] = {}, first[17] = {};
-  if (real().prctl(PR_GET_NAME, reinterpret_cast<long>(own), 0, 0, 0) != 0) return;
-  const int fd = ::open("/proc/self/comm", O_RDONLY | O_CLOEXEC);  // of the first thread
-  if (fd >= 0) {
-    const ssize_t n = ::read(fd, first, 16);
-    ::close(fd);
-    if (n > 0 && first[n - 1] == '\n') first[n - 1] = 0;
-  }
-  if (own[0] != 0 && std::strcmp(own, first) != 0) name_thread(Recorder::thread_of(client), own);
+// Its id in the kernel, which the C library hides in the name of its clock.
+uint32_t kernel_id_of(pthread_t thread) {
+  clockid_t clock;
+  if (pthread_getcpuclockid(thread, &clock) != 0) return 0;
+  return static_cast<uint32_t>(~(clock >> 3));
 }
 
 Start take(void* start) {
   Inside inside;
   const Start taken = *static_cast<Start*>(start);
   delete static_cast<Start*>(start);
-  if (taken.task == kNone || !g_agent.live.load(std::memory_order_acquire)) {
+  if (taken.task == kNone || !g_agent.live.load(std::memory_order_acquire) || !is_original()) {
     t_local.over = true;
   } else {
-    attach(next_name(), taken.task, true);
+    attach(next_number(), taken.task, true);
   }
   return taken;
 }
@@ -116,8 +107,10 @@ int run_c11(void* start) {
 // The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third
 // entry of its argument's virtual table (std::thread::_State::_M_run, after two destructors).
 uint64_t body_of(void* routine, void* argument) {
-  Dl_info info;
-  const bool in_library = dladdr(routine, &info) != 0 && info.dli_fname && std::strstr(info.dli_fname, "libstdc++");
+  // Unlike dladdr, it does not wait for the loader, which another thread may hold up until this one has begun.
+  dl_find_object object;
+  const bool in_library = _dl_find_object(routine, &object) == 0 && object.dlfo_link_map &&
+                          object.dlfo_link_map->l_name && std::strstr(object.dlfo_link_map->l_name, "libstdc++");
   if (!in_library || !argument) return reinterpret_cast<uint64_t>(routine);
   return (*static_cast<const uint64_t* const*>(argument))[2];
 }
@@ -126,10 +119,10 @@ uint32_t spawn(Client* client, void* routine, void* argument, uint64_t site) {
   Inside inside;
   Shared& shared = *g_agent.shared;
   const uint32_t task = shared.next_task.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t sites[] = {site};
-  const format::ContextId context = shared.recorder->context_at(sites);
-  const format::MethodId body = shared.recorder->method_at(body_of(routine, argument), true);
-  Recorder::append(client, EventKind::task_spawn, g_clock.now_ns(), task, context.value, kNone, body.value);
+  const uint64_t body = body_of(routine, argument);
+  Recorder::append_words(client, recorder::kBodyCall, body, body >> 32);
+  Recorder::append_addressed(client, recorder::addressed_call(EventKind::task_spawn), g_clock.now_ns(), task, site,
+                             site >> 32, kNone);
   return task;
 }
 
@@ -167,14 +160,22 @@ int join(Client* client, pthread_t thread, uint64_t site, Library library) {
 
 }  // namespace
 
-void attach_main() {
-  attach("main", kNone, true);
+Client* attach_main() {
+  return attach(0, kNone, true);
+}
+
+void name_thread(uint32_t os_tid, const char* name) {
+  constexpr size_t kNameBytesMax = 15;
+  if (Client* client = recording()) {
+    const Inside inside;
+    recorder::append_text(client, recorder::TextKind::thread_name, os_tid, {}, {name, strnlen(name, kNameBytesMax)});
+  }
 }
 
 Client* recording_slow() {
   ThreadLocal& local = t_local;
-  if (local.inside || local.over || !g_agent.live.load(std::memory_order_acquire)) return nullptr;
-  return attach(next_name(), kNone, false);  // made behind our back: by the C library itself, or by clone
+  if (local.inside || local.over || !g_agent.live.load(std::memory_order_acquire) || !is_original()) return nullptr;
+  return attach(next_number(), kNone, false);  // made behind our back: by the C library itself, or by clone
 }
 
 void leave_current() {
@@ -195,17 +196,15 @@ void thread_ended(void* round) {
   CONTRAFACT_CALLED;  // of a thread that ends while it holds a lock, by translated code
   const auto number = reinterpret_cast<uintptr_t>(round);
   Client* client = t_local.client;
-  if (!client || !g_agent.live.load(std::memory_order_acquire)) return;
+  if (!client || !g_agent.live.load(std::memory_order_acquire) || !is_original()) return;
   Inside inside;
   if (number < kLastRound) {
     pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(number + 1));
     return;
   }
-  record_own_name(client);
   leave_current();
   detach_sets();
-  g_agent.shared->recorder->detach(client);
-  g_agent.shared->threads.fetch_sub(1, std::memory_order_relaxed);
+  g_agent.shared->log->detach(client);
 }
 
 }  // namespace contrafact::agent_native
@@ -307,12 +306,9 @@ CONTRAFACT_INTERPOSE(int, pthread_detach, (pthread_t thread)) {
 
 CONTRAFACT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char* name)) {
   CONTRAFACT_CALLED;
-  Client* client = recording();
-  if (client && pthread_equal(thread, pthread_self())) {
-    Inside inside;
-    name_thread(Recorder::thread_of(client), name);
-  }
-  return real().pthread_setname_np(thread, name);
+  const int error = real().pthread_setname_np(thread, name);
+  if (error == 0) name_thread(kernel_id_of(thread), name);
+  return error;
 }
 
 // Its own beginning of main is all that the recorder wants of it.

@@ -6,7 +6,9 @@
 namespace contrafact::agent_native {
 
 // The current thread is the process's first.
-void attach_main();
+recorder::Client* attach_main();
+// A thread is called that from now on; its id in the kernel.
+void name_thread(uint32_t os_tid, const char* name);
 // The current thread ends, or the process on it: its last events. Does nothing on a thread that is not attached.
 void leave_current();
 // Destructor of Agent::ended, with the number of the library's round through the thread's destructors.

@@ -12,6 +12,7 @@ struct ChildEnd {
   int exit_status = 0;  // as a shell reports it: the program's status, or 128 + n if signal n ended it
   int signal = 0;       // that signal, or 0
   double wall_s = 0;
+  int pid = 0;  // that it had
 };
 
 struct StartFailure {
@@ -20,7 +21,8 @@ struct StartFailure {
 
 // `environment` entries (NAME=value) replace or add to our own. Blocks until the program has ended. SIGINT, SIGTERM,
 // SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that were sent to us alone are forwarded; those of the terminal reach the
-// program anyway, as a member of the foreground group. REQUIRES: no other threads.
+// program anyway, as a member of the foreground group. REQUIRES: no other threads, but such as block
+// all signals.
 base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment, StartFailure* start_failure);
 

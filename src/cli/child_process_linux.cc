@@ -79,7 +79,7 @@ base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std:
     }
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  ChildEnd end{.wall_s = static_cast<double>(base::monotonic_ns() - begin_ns) / 1e9};
+  ChildEnd end{.wall_s = static_cast<double>(base::monotonic_ns() - begin_ns) / 1e9, .pid = child};
   end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end.exit_status = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
   return end;

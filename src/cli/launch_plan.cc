@@ -72,14 +72,12 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
         fmt::format("the path '{}' has a colon or a blank, which LD_PRELOAD cannot carry; move contrafact", library)};
   }
   LaunchPlan plan{.arguments = program};
-  std::string text = "output=" + base::percent_encode(options.output);
-  if (options.memory_bytes != 0) text += fmt::format(",memory={}", options.memory_bytes);
+  std::string& text = plan.agent_options;
   if (children) text += ",children=1";
   if (!options.sets.empty()) text += ",sets=" + base::percent_encode(options.sets);
   if (!options.accesses.empty()) text += ",accesses=" + base::percent_encode(options.accesses);
   if (!options.sets_translate) text += ",sets_translate=0";
-  plan.environment = {"CONTRAFACT_NATIVE=" + text,
-                      fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
+  plan.environment = {fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
   return plan;
 }
 

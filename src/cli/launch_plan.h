@@ -33,6 +33,7 @@ struct LaunchPlan {
   std::vector<std::string> arguments;    // the whole new argv
   std::string java_tool_options;         // value of that variable; empty: left as it is
   std::vector<std::string> environment;  // NAME=VALUE, beside it
+  std::string agent_options;             // native: ",KEY=VALUE..." of the agent's variable, but for where to report to
 };
 
 // "output=...,memory=...": percent-encoded, so that neither the agent's parser nor a shell-like splitter stumbles.

@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
+#include "cli/native_recording.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/program_file.h"
@@ -43,6 +44,7 @@ struct Options {
   std::string sets;  // as given
   std::string accesses;
   std::string sets_from = "translation";
+  std::string clock = "processor";
 };
 
 // All that is known before the program starts.
@@ -183,37 +185,65 @@ void tell_of_further(const std::vector<std::string>& files, bool native) {
                one ? "a file of its" : "files of their", names.c_str());
 }
 
-// Gives the recording its name and says what is in it. The status is the program's, unless only we failed.
-int conclude(const Options& options, const Session& session, const Preparation& preparation, const ChildEnd& end) {
-  std::string how = end.signal != 0 ? fmt::format("was ended by signal {} ({})", end.signal, strsignal(end.signal))
-                                    : fmt::format("ended with status {}", end.exit_status);
-  int own_failure = end.exit_status == 0 ? static_cast<int>(kExitRecordFailed) : end.exit_status;
+// One line each about native processes of which not all is recorded.
+void tell_of_missing(const recorder::Collector::Finished& recordings) {
+  size_t alive = 0;
+  for (const auto& recording : recordings.further) alive += recording.is_alive;
+  if (alive > 0) {
+    std::fprintf(stderr,
+                 "contrafact: note: %zu of the processes that the program started went on; they are recorded until "
+                 "the program ended\n",
+                 alive);
+  }
+  if (recordings.refused > 0) {
+    std::fprintf(stderr, "contrafact: note: %u processes were not recorded: too many began at once\n",
+                 recordings.refused);
+  }
+}
+
+std::string how_it_ended(const ChildEnd& end) {
+  return end.signal != 0 ? fmt::format("was ended by signal {} ({})", end.signal, strsignal(end.signal))
+                         : fmt::format("ended with status {}", end.exit_status);
+}
+
+// Gives the file of the program itself its name and says what is in it. An error says why there is none.
+base::Status conclude_own(const Options& options, const Session& session, const Preparation& preparation) {
   std::error_code failed;
   if (!fs::exists(preparation.recording, failed)) {
-    std::string why =
-        preparation.native ? "the program did not load the agent, or the agent could not write; see what was printed"
+    return base::Error{fmt::format(
+        "nothing was recorded: {}",
+        preparation.native ? "the program did not load the agent, or the agent could not begin; see what was printed"
         : preparation.jdk  ? "the JVM did not load the agent, or refused it; see what it printed"
-                           : fmt::format("'{}' started no JVM that loaded the agent", session.program.front());
-    return fail(own_failure, fmt::format("nothing was recorded: {}; the program {}", why, how));
+                           : fmt::format("'{}' started no JVM that loaded the agent", session.program.front()))};
   }
   if (base::Result<bool> nothing = holds_nothing(preparation.recording); nothing && *nothing) {
     fs::remove(preparation.recording, failed);
-    return fail(own_failure, fmt::format("nothing was recorded: the {} ended before it was up; see what it printed; "
-                                         "the program {}",
-                                         preparation.native ? "program" : "JVM", how));
+    return base::Error{fmt::format("nothing was recorded: the {} ended before it was up; see what it printed",
+                                   preparation.native ? "program" : "JVM")};
   }
   fs::rename(preparation.recording, options.output, failed);
   if (failed) {
-    return fail(own_failure, fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
-                                         preparation.recording, options.output, failed.message()));
+    return base::Error{fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
+                                   preparation.recording, options.output, failed.message())};
+  }
+  base::Result<std::string> summary = summarise_recording(options.output);
+  if (!summary) return base::Error{fmt::format("the recording cannot be read: {}", summary.error().message)};
+  if (!session.quiet) std::fprintf(stderr, "%s", summary->c_str());
+  return {};
+}
+
+// Gives the recordings their names, and says what there is. The status is the program's, whatever became of them.
+int conclude(const Options& options, const Session& session, const Preparation& preparation, const ChildEnd& end,
+             const recorder::Collector::Finished& recordings) {
+  const std::string how = how_it_ended(end);
+  if (!session.quiet && end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
+  if (base::Status own = conclude_own(options, session, preparation); !own) {
+    std::fprintf(stderr, "contrafact: %s; the program %s\n", own.error().message.c_str(), how.c_str());
   }
   const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
-  base::Result<std::string> summary = summarise_recording(options.output);
-  if (!summary) return fail(own_failure, fmt::format("the recording cannot be read: {}", summary.error().message));
   if (!session.quiet) {
-    if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
-    std::fprintf(stderr, "%s", summary->c_str());
     tell_of_further(further, preparation.native);
+    tell_of_missing(recordings);
   }
   return end.exit_status;
 }
@@ -253,11 +283,25 @@ int run(const Options& options, const Session& session) {
                               session.program.front()));
   }
   StartFailure failure{};
-  base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
-  if (!end) {
-    return status_of_own_failure(end.error(), failure.error_number == ENOENT ? kExitNotFound : kExitNotExecutable);
+  const auto not_started = [&](const base::Error& error) {
+    if (failure.error_number == 0) return status_of_own_failure(error);
+    return status_of_own_failure(error, failure.error_number == ENOENT ? kExitNotFound : kExitNotExecutable);
+  };
+  if (preparation.native) {
+    base::Result<NativeEnd> end = run_native({.file = preparation.file,
+                                              .arguments = preparation.plan.arguments,
+                                              .environment = environment,
+                                              .agent_options = preparation.plan.agent_options,
+                                              .recording = preparation.recording,
+                                              .memory_bytes = options.memory_bytes,
+                                              .kernel_clock = options.clock == "kernel"},
+                                             &failure);
+    if (!end) return not_started(end.error());
+    return conclude(options, session, preparation, end->program, end->recordings);
   }
-  return conclude(options, session, preparation, *end);
+  base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
+  if (!end) return not_started(end.error());
+  return conclude(options, session, preparation, *end, {});
 }
 
 Run declare(CLI::App& app) {
@@ -293,6 +337,10 @@ Run declare(CLI::App& app) {
                  "native: 'compiler' translates no code, and takes only what a program that was compiled with "
                  "-fsanitize=thread tells of itself")
       ->check(one_of({"translation", "compiler"}))
+      ->capture_default_str();
+  app.add_option("--clock", options->clock,
+                 "native: times from the processor's counter where that can be trusted, or from the kernel's clock")
+      ->check(one_of({"processor", "kernel"}))
       ->capture_default_str();
   CLI::Option* native =
       app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");

@@ -25,7 +25,7 @@ std::vector<std::string> further_process_ids(const std::string& recording) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix)) continue;
     std::string id = name.substr(prefix.size());
-    if (!id.empty() && id.find_first_not_of("0123456789") == std::string::npos) ids.push_back(std::move(id));
+    if (!id.empty() && id.find_first_not_of("0123456789.") == std::string::npos) ids.push_back(std::move(id));
   }
   std::sort(ids.begin(), ids.end());
   return ids;

@@ -48,15 +48,22 @@ base::Result<std::unique_ptr<BufferPool>> BufferPool::create(const Layout& layou
     return base::Error{"cannot reserve " + std::to_string(region_bytes) +
                        " bytes for buffers: " + std::strerror(errno)};
   }
-  return std::unique_ptr<BufferPool>(new BufferPool(layout, options, static_cast<uint8_t*>(region), region_bytes));
+  auto state = std::make_unique<PoolState>();
+  auto pool = std::make_unique<BufferPool>(layout, options, *state, static_cast<uint8_t*>(region));
+  pool->own_state_ = std::move(state);
+  pool->region_bytes_ = region_bytes;
+  pool->gives_memory_up_ = options.address_space_factor > 1;
+  return pool;
 }
 
-BufferPool::BufferPool(const Layout& layout, const Options& options, uint8_t* region, uint64_t region_bytes)
+BufferPool::BufferPool(const Layout& layout, const Options& options, PoolState& state, uint8_t* region)
     : layout_(layout),
       memory_bytes_max_(options.memory_bytes_max),
       region_(region),
-      region_bytes_(region_bytes),
-      size_classes_(static_cast<uint32_t>(options.capacities.size())) {
+      region_bytes_(options.memory_bytes_max / kLineBytes * kLineBytes),
+      size_classes_(static_cast<uint32_t>(options.capacities.size())),
+      gives_memory_up_(false),
+      state_(&state) {
   CHECK(size_classes_ > 0 && size_classes_ <= kSizeClassesMax);
   for (uint32_t size_class = 0; size_class < size_classes_; ++size_class) {
     const uint32_t capacity = capacities_[size_class] = options.capacities[size_class];
@@ -67,29 +74,29 @@ BufferPool::BufferPool(const Layout& layout, const Options& options, uint8_t* re
 }
 
 BufferPool::~BufferPool() {
-  munmap(region_, region_bytes_);
+  if (own_state_) munmap(region_, region_bytes_);
 }
 
 Buffer* BufferPool::take(uint32_t size_class) {
-  Buffer* buffer = pop(free_[size_class]);
+  Buffer* buffer = pop(state_->free[size_class]);
   if (!buffer) buffer = make(size_class);
-  if (!buffer) buffer = make_of_others_memory(size_class);
-  for (uint32_t other = size_classes_; !buffer && other-- > 0;) buffer = pop(free_[other]);
+  if (!buffer && gives_memory_up_) buffer = make_of_others_memory(size_class);
+  for (uint32_t other = size_classes_; !buffer && other-- > 0;) buffer = pop(state_->free[other]);
   for (uint32_t other = size_class; !buffer && other-- > 0;) buffer = make(other);
-  if (buffer) out_.fetch_add(1, std::memory_order_relaxed);
+  if (buffer) state_->out.fetch_add(1, std::memory_order_relaxed);
   return buffer;
 }
 
 Buffer* BufferPool::take_small() {
-  Buffer* buffer = pop(free_[0]);
+  Buffer* buffer = pop(state_->free[0]);
   if (!buffer) buffer = make(0, Bound::kIgnored);
-  if (buffer) out_.fetch_add(1, std::memory_order_relaxed);
+  if (buffer) state_->out.fetch_add(1, std::memory_order_relaxed);
   return buffer;
 }
 
 void BufferPool::put(Buffer* buffer) {
-  push(free_[buffer->size_class], buffer);
-  out_.fetch_sub(1, std::memory_order_relaxed);
+  push(state_->free[buffer->size_class], buffer);
+  state_->out.fetch_sub(1, std::memory_order_relaxed);
 }
 
 Buffer* BufferPool::pop(FreeList& list) {
@@ -113,35 +120,36 @@ void BufferPool::push(FreeList& list, Buffer* buffer) {
 }
 
 Buffer* BufferPool::make(uint32_t size_class, Bound bound) {
-  if (Buffer* buffer = pop(without_memory_[size_class])) {
+  if (Buffer* buffer = pop(state_->without_memory[size_class])) {
     if (account(bytes_given_up(*buffer), bound)) return buffer;
-    push(without_memory_[size_class], buffer);
+    push(state_->without_memory[size_class], buffer);
     return nullptr;
   }
   const uint64_t bytes = class_bytes_[size_class];
   if (!account(bytes, bound)) return nullptr;
   Buffer* buffer = carve(size_class);
-  if (!buffer) made_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (!buffer) state_->made_bytes.fetch_sub(bytes, std::memory_order_relaxed);
   return buffer;
 }
 
 bool BufferPool::account(uint64_t bytes, Bound bound) {
-  uint64_t made = made_bytes_.load(std::memory_order_relaxed);
+  uint64_t made = state_->made_bytes.load(std::memory_order_relaxed);
   do {
     if (bound == Bound::kKept && (made > memory_bytes_max_ || bytes > memory_bytes_max_ - made)) return false;
-  } while (!made_bytes_.compare_exchange_weak(made, made + bytes, std::memory_order_relaxed));
-  uint64_t most = made_bytes_max_.load(std::memory_order_relaxed);
-  while (most < made + bytes && !made_bytes_max_.compare_exchange_weak(most, made + bytes, std::memory_order_relaxed)) {
+  } while (!state_->made_bytes.compare_exchange_weak(made, made + bytes, std::memory_order_relaxed));
+  uint64_t most = state_->made_bytes_max.load(std::memory_order_relaxed);
+  while (most < made + bytes &&
+         !state_->made_bytes_max.compare_exchange_weak(most, made + bytes, std::memory_order_relaxed)) {
   }
   return true;
 }
 
 Buffer* BufferPool::carve(uint32_t size_class) {
   const uint64_t bytes = class_bytes_[size_class];
-  uint64_t begin = carved_bytes_.load(std::memory_order_relaxed);
+  uint64_t begin = state_->carved_bytes.load(std::memory_order_relaxed);
   do {
     if (bytes > region_bytes_ - begin) return nullptr;
-  } while (!carved_bytes_.compare_exchange_weak(begin, begin + bytes, std::memory_order_relaxed));
+  } while (!state_->carved_bytes.compare_exchange_weak(begin, begin + bytes, std::memory_order_relaxed));
   auto* buffer = new (region_ + begin) Buffer;
   buffer->size_class = size_class;
   buffer->header.capacity = capacities_[size_class];
@@ -156,15 +164,34 @@ Buffer* BufferPool::carve(uint32_t size_class) {
   return buffer;
 }
 
+BufferPool::Columns BufferPool::columns_of(const Buffer& buffer) const {
+  Columns columns;
+  const uint64_t begin = reinterpret_cast<uint64_t>(&buffer) - reinterpret_cast<uint64_t>(region_);
+  const uint32_t size_class = buffer.size_class;
+  if (begin >= region_bytes_ || size_class >= size_classes_) return columns;
+  if (class_bytes_[size_class] > region_bytes_ - begin) return columns;
+  const uint32_t capacity = capacities_[size_class];
+  const uint8_t* at = region_ + begin + sizeof(Buffer);
+  columns.ids = reinterpret_cast<const uint16_t*>(at);
+  at += id_bytes(capacity);
+  for (size_t i = 0; i < kColumnsMax; ++i) {
+    columns.column[i] = at;
+    at += column_bytes(layout_, i, capacity);
+    if (buffer.taken_cursor[i] > uint64_t{buffer.taken} * layout_.elements_per_call[i]) return columns;
+  }
+  columns.calls_max = capacity + CONTRAFACT_BUFFER_SLACK;
+  return columns;
+}
+
 // Free buffers of other sizes lose their memory, the largest first, until there is enough for this one.
 Buffer* BufferPool::make_of_others_memory(uint32_t size_class) {
   const bool address_space_left =
-      region_bytes_ - carved_bytes_.load(std::memory_order_relaxed) >= class_bytes_[size_class] ||
-      static_cast<uint32_t>(without_memory_[size_class].head.load(std::memory_order_relaxed)) != 0;
+      region_bytes_ - state_->carved_bytes.load(std::memory_order_relaxed) >= class_bytes_[size_class] ||
+      static_cast<uint32_t>(state_->without_memory[size_class].head.load(std::memory_order_relaxed)) != 0;
   if (!address_space_left || class_bytes_[size_class] > memory_bytes_max_) return nullptr;
   for (uint32_t other = size_classes_; other-- > 0;) {
     if (other == size_class || class_bytes_[other] < kPagesWorthGivingUp * page_bytes()) continue;
-    while (Buffer* victim = pop(free_[other])) {
+    while (Buffer* victim = pop(state_->free[other])) {
       give_memory_up(victim);
       if (Buffer* buffer = make(size_class)) return buffer;
     }
@@ -176,8 +203,8 @@ void BufferPool::give_memory_up(Buffer* buffer) {
   const uint64_t bytes = bytes_given_up(*buffer);
   const uintptr_t first = round_up(reinterpret_cast<uintptr_t>(buffer) + sizeof(Buffer), page_bytes());
   madvise(reinterpret_cast<void*>(first), bytes, MADV_DONTNEED);
-  push(without_memory_[buffer->size_class], buffer);
-  made_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  push(state_->without_memory[buffer->size_class], buffer);
+  state_->made_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 // All pages but those of the header, and those that it shares with its neighbours.

@@ -38,6 +38,7 @@
 
 namespace contrafact::deferred {
 
+class BufferPool;
 class Engine;
 class ThreadLink;
 
@@ -57,9 +58,14 @@ class alignas(64) Client {
 
  private:
   friend class ClientTable;
+  friend struct DrainState;
   friend class Drainer;
   friend class Engine;
   friend class FilledBuffer;
+  friend class QueueReader;
+  friend class SharedDrainer;
+  friend class SharedProducers;
+  friend struct Swapped swap_buffer(Client& client, BufferPool& pool, struct DrainState& state);
   friend Client& find_or_attach(Engine& engine, const std::shared_ptr<ThreadLink>& link);
 
   // A producer that begins. REQUIRES: nobody knows of the client.

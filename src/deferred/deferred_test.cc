@@ -198,9 +198,9 @@ TEST(Drainer, BusyThreadsGetLargerBuffers) {
   auto drainer = start(gathering, 8 << 20, 50);
   Client* client = drainer->attach(0);
   produce(*client, 0, 1);
-  EXPECT_EQ(client->buffer()->capacity, Drainer::kCapacities[0]);
+  EXPECT_EQ(client->buffer()->capacity, kDrainCapacities[0]);
   produce(*client, 1, 10'000);
-  EXPECT_EQ(client->buffer()->capacity, Drainer::kCapacities[2]);
+  EXPECT_EQ(client->buffer()->capacity, kDrainCapacities[2]);
 }
 
 TEST(Drainer, AProducerMayGoOnAfterTheStop) {

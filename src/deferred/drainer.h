@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -21,16 +20,13 @@
 #include "deferred/buffer_pool.h"
 #include "deferred/carrier.h"
 #include "deferred/client.h"
+#include "deferred/drain_queue.h"
 #include "deferred/wakeup.h"
 
 namespace contrafact::deferred {
 
 class Drainer : public Carrier {
  public:
-  // Calls in a buffer. The first is for threads that hardly do anything, and there may be thousands; the last amortises
-  // a swap.
-  static constexpr std::array<uint32_t, 3> kCapacities{64, 512, 4096};
-
   struct Options {
     Layout layout;
     uint64_t memory_bytes_max = uint64_t{64} << 20;
@@ -69,11 +65,6 @@ class Drainer : public Carrier {
   bool guarded(Work work);
   void pass(bool last);
   void take_new_clients();
-  void take(Client& client, bool last);
-  bool take_buffer(Client& client, Buffer& buffer);
-  void show(Client& client, Buffer& buffer, uint32_t committed);
-  contrafact_buffer* hand_out(Client& client, Buffer& buffer);
-  bool reuse(Buffer& buffer);
 
   std::unique_ptr<BufferPool> pool_;
   Consumer& consumer_;
@@ -81,15 +72,13 @@ class Drainer : public Carrier {
   ClientTable clients_{*this};
   Wakeup wakeup_;
 
-  alignas(64) std::atomic<Client*> new_clients_{nullptr};
-  std::atomic<uint32_t> waiting_{0};  // full buffers and ended clients since the last pass began
-  std::atomic<uint64_t> pass_{1};
+  DrainState state_;
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> stopped_{false};
   std::atomic<bool> abandoned_{false};
 
   // The thread's own.
-  alignas(64) std::vector<Client*> live_;
+  QueueReader reader_;
+  std::vector<Client*> live_;
 
   std::mutex mutex_;  // of the three below
   std::condition_variable passed_;

@@ -54,6 +54,8 @@ uint32_t AddressTable::resolve(format::EventKind kind, uint32_t stream, const ui
         frames_.erase(stack);
       }
       read += 2;
+    } else if (schema.operands[i] == format::Operand::body) {
+      operands[i] = take_body(stream).value;
     } else {
       operands[i] = words[read++];
     }
@@ -67,8 +69,21 @@ void AddressTable::add_frames(uint32_t stream, const uint32_t* words) {
   }
 }
 
-void AddressTable::forget_frames(uint32_t stream) {
+void AddressTable::add_body(uint32_t stream, const uint32_t* words) {
+  bodies_[stream] = two_words(words);
+}
+
+format::MethodId AddressTable::take_body(uint32_t stream) {
+  const auto body = bodies_.find(stream);
+  if (body == bodies_.end()) return {};
+  const uint64_t address = body->second;
+  bodies_.erase(body);
+  return method(address, true);
+}
+
+void AddressTable::forget(uint32_t stream) {
   frames_.erase(stream);
+  bodies_.erase(stream);
 }
 
 format::MethodId AddressTable::method(uint64_t address, bool is_entry) {
@@ -92,6 +107,7 @@ format::MethodId AddressTable::method_locked(uint64_t address, bool is_entry) {
   if (const uint32_t known = methods_.find(key); known != UINT32_MAX) return format::MethodId(known);
   const format::MethodId made = tables_.method_at(address, is_entry);
   methods_.insert(key, made.value);
+  if (watches_code_) new_code_.push_back(address);
   return made;
 }
 

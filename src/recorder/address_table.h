@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/event.h"
@@ -44,12 +45,19 @@ class AddressTable {
   // Returns the number of words read. Uses up the frames that were added for the stream if the kind has a CONTEXT.
   uint32_t resolve(format::EventKind kind, uint32_t stream, const uint32_t* words, uint32_t* operands);
   void add_frames(uint32_t stream, const uint32_t* words);
-  void forget_frames(uint32_t stream);
+  void add_body(uint32_t stream, const uint32_t* words);
+  // Of the stream's next event: events of it were lost.
+  void forget(uint32_t stream);
+
+  // From now on the addresses of code that were met for the first time are kept until they are taken.
+  void watch_code() { watches_code_ = true; }
+  std::vector<uint64_t> take_new_code() { return std::exchange(new_code_, {}); }
 
   format::MethodId method(uint64_t address, bool is_entry);
   format::ContextId context(std::span<const uint64_t> return_addresses);
 
  private:
+  format::MethodId take_body(uint32_t stream);
   format::MethodId method_locked(uint64_t address, bool is_entry);
   format::ContextId context_at(uint64_t return_address);
   uint32_t lock_at(uint64_t lock_word);
@@ -60,6 +68,9 @@ class AddressTable {
   AddressMap contexts_;                                         // of one frame, by return address
   AddressMap locks_;                                            // by lock_word
   std::unordered_map<uint32_t, std::vector<uint64_t>> frames_;  // by stream: of its next event; few at a time
+  std::unordered_map<uint32_t, uint64_t> bodies_;               // likewise
+  bool watches_code_ = false;
+  std::vector<uint64_t> new_code_;
 };
 
 }  // namespace contrafact::recorder

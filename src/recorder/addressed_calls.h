@@ -11,6 +11,9 @@
 //          kAccessLogCall has 4 words and no time: 16 bytes of the client's access log (access_log.h).
 //          kFramesCall has 4 words, two return addresses, and no time: callers of the CONTEXT of the client's next
 //          addressed event, innermost first; a zero ends the stack.
+//          kTextCall has 4 words and no time: 16 bytes of a text (texts.h).
+//          kBodyCall has 2 words and no time: the first instruction of the function that is the BODY of the client's
+//          next addressed event; without one it has none.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +31,12 @@ inline constexpr uint32_t kAccessesWords = 4;
 inline constexpr uint32_t kAccessesKnown = UINT32_MAX;
 inline constexpr uint16_t kAccessLogCall = kAddressedCall + 0xfd;
 inline constexpr uint32_t kAccessLogWords = 4;
+inline constexpr uint16_t kTextCall = kAddressedCall + 0xfc;
+inline constexpr uint32_t kTextWords = 4;
+inline constexpr uint16_t kBodyCall = kAddressedCall + 0xfb;
+inline constexpr uint32_t kBodyWords = 2;
 inline constexpr uint32_t kAddressedWordsMax = 4;
-static_assert(format::kEventKinds < 0xfd);
+static_assert(format::kEventKinds < 0xfb);
 
 constexpr uint16_t addressed_call(format::EventKind kind) {
   return static_cast<uint16_t>(kAddressedCall + static_cast<uint16_t>(kind));

@@ -82,8 +82,14 @@ class Ring {
   size_t page_bytes_;
 };
 
+enum class Watched : uint8_t {
+  this_process,
+  programs,  // that the current thread starts
+};
+
 class PerfSwitches : public CpuSwitches {
  public:
+  explicit PerfSwitches(Watched watched) : watched_(watched) {}
   ~PerfSwitches() override {
     rings_.clear();
     for (const int fd : descriptors_) close(fd);
@@ -91,7 +97,7 @@ class PerfSwitches : public CpuSwitches {
 
   base::Status open_all() {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    const std::vector<pid_t> threads = own_threads();
+    const std::vector<pid_t> threads = watched_ == Watched::programs ? std::vector<pid_t>{0} : own_threads();
     if (static_cast<size_t>(cpus) * threads.size() > kDescriptorsMax) {
       return base::Error{
           fmt::format("{} threads on {} CPUs would need too many file descriptors", threads.size(), cpus)};
@@ -132,7 +138,7 @@ class PerfSwitches : public CpuSwitches {
     return threads;
   }
 
-  static int open_event(pid_t thread, int cpu) {
+  int open_event(pid_t thread, int cpu) const {
     perf_event_attr attr{};
     attr.size = sizeof attr;
     attr.type = PERF_TYPE_SOFTWARE;
@@ -141,7 +147,8 @@ class PerfSwitches : public CpuSwitches {
     attr.sample_id_all = 1;
     attr.context_switch = 1;
     attr.inherit = 1;
-    attr.inherit_thread = 1;  // not into forked processes
+    attr.inherit_thread = watched_ == Watched::this_process;  // not into forked processes
+    attr.disabled = attr.enable_on_exec = watched_ == Watched::programs;
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
     attr.use_clockid = 1;
@@ -190,12 +197,13 @@ class PerfSwitches : public CpuSwitches {
     if (header.type != PERF_RECORD_SWITCH || header.size < sizeof(SwitchRecord)) return;
     SwitchRecord record;
     std::memcpy(&record, bytes, sizeof record);
-    if (record.pid != own_pid_) return;
+    if ((record.pid == own_pid_) != (watched_ == Watched::this_process)) return;
     const bool out = header.misc & PERF_RECORD_MISC_SWITCH_OUT;
     const bool preempted = out && (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
-    kept_.push_back({static_cast<int64_t>(record.time_ns), record.tid, !out, preempted});
+    kept_.push_back({static_cast<int64_t>(record.time_ns), record.pid, record.tid, !out, preempted});
   }
 
+  const Watched watched_;
   const uint32_t own_pid_ = static_cast<uint32_t>(getpid());
   std::vector<int> descriptors_;
   std::vector<Ring> rings_;
@@ -203,12 +211,19 @@ class PerfSwitches : public CpuSwitches {
   uint64_t lost_ = 0;
 };
 
+base::Result<std::unique_ptr<CpuSwitches>> open_switches(Watched watched) {
+  auto switches = std::make_unique<PerfSwitches>(watched);
+  if (base::Status opened = switches->open_all(); !opened) return opened.error();
+  return std::unique_ptr<CpuSwitches>(std::move(switches));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<CpuSwitches>> CpuSwitches::open() {
-  auto switches = std::make_unique<PerfSwitches>();
-  if (base::Status opened = switches->open_all(); !opened) return opened.error();
-  return std::unique_ptr<CpuSwitches>(std::move(switches));
+  return open_switches(Watched::this_process);
+}
+base::Result<std::unique_ptr<CpuSwitches>> CpuSwitches::open_for_programs() {
+  return open_switches(Watched::programs);
 }
 
 }  // namespace contrafact::recorder

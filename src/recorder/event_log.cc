@@ -25,7 +25,8 @@ void EventLog::take(deferred::Batch& batch) {
   if (batch.buffer_begins) batch.memo = batch.stream;  // the logical thread
   if (batch.dropped_before > 0) {
     append_gap(batch);
-    addresses_.forget_frames(batch.stream);  // theirs was among the lost
+    addresses_.forget(batch.stream);  // its event was among the lost
+    if (texts_) texts_->forget(batch.stream);
     access_sets_.forget(batch.stream);
     access_log_.forget(batch.stream);
   }
@@ -72,6 +73,7 @@ void EventLog::append_calls(deferred::Batch& batch) {
       run_begun = true;
     }
     const auto kind = static_cast<EventKind>(id);
+    last_event_ns_ = std::max(last_event_ns_, times_ns[time_at]);
     encoder_.append(kind, times_ns[time_at++], operands + operand_at);
     operand_at += static_cast<uint32_t>(format::schema_of(kind).operand_count());
   }
@@ -94,6 +96,16 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
     access_log_.add(batch.stream, words);
     batch.cursor[kOperandColumn] += kAccessLogWords;
     if (access_log_.is_heavy()) write_rows();
+    return true;
+  }
+  if (id == kTextCall) {
+    if (texts_) texts_->add(batch.stream, words);
+    batch.cursor[kOperandColumn] += kTextWords;
+    return true;
+  }
+  if (id == kBodyCall) {
+    addresses_.add_body(batch.stream, words);
+    batch.cursor[kOperandColumn] += kBodyWords;
     return true;
   }
   const uint16_t kind_id = id - kAddressedCall;
@@ -119,7 +131,9 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
   } else {
     batch.cursor[kOperandColumn] += addresses_.resolve(kind, batch.stream, words, operands);
   }
-  encoder_.append(kind, times_ns[batch.cursor[kTimeColumn]++], operands);
+  const int64_t time_ns = times_ns[batch.cursor[kTimeColumn]++];
+  last_event_ns_ = std::max(last_event_ns_, time_ns);
+  encoder_.append(kind, time_ns, operands);
   return true;
 }
 
@@ -153,16 +167,27 @@ bool EventLog::worth_writing() const {
 
 void EventLog::append_cpu_switches(bool last) {
   if (!cpu_switches_) return;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [os_tid, thread] : named_) thread_of_tid_[os_tid] = thread;
-    named_.clear();
-  }
   switches_.clear();
   cpu_switches_->read(switches_, last);
+  append_switches(switches_);
+}
+
+void EventLog::learn_names() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [os_tid, thread] : named_) thread_of_tid_[os_tid] = thread;
+  named_.clear();
+}
+
+bool EventLog::knows_thread(uint32_t os_tid) {
+  learn_names();
+  return thread_of_tid_.contains(os_tid);
+}
+
+void EventLog::append_switches(std::vector<CpuSwitch>& switches) {
+  learn_names();
   // Thread by thread: runs are what costs bytes.
-  std::ranges::stable_sort(switches_, {}, &CpuSwitch::os_tid);
-  for (const CpuSwitch& each : switches_) {
+  std::ranges::stable_sort(switches, {}, &CpuSwitch::os_tid);
+  for (const CpuSwitch& each : switches) {
     const auto found = thread_of_tid_.find(each.os_tid);
     if (found == thread_of_tid_.end()) continue;  // not a thread that anybody attached
     if (encoder_.full()) write_events();
@@ -173,7 +198,7 @@ void EventLog::append_cpu_switches(bool last) {
 }
 
 void EventLog::name_thread(uint32_t os_tid, ThreadId thread) {
-  if (!cpu_switches_ || os_tid == 0) return;
+  if (os_tid == 0 || (!cpu_switches_ && !texts_)) return;
   std::lock_guard lock(mutex_);
   named_.emplace_back(os_tid, thread);
 }
@@ -228,7 +253,7 @@ void EventLog::end() {
   write_events();
   check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,
                          .events_dropped = events_dropped(),
-                         .end_ns = base::monotonic_ns()}));
+                         .end_ns = end_ns_ != 0 ? std::max(end_ns_, last_event_ns_) : base::monotonic_ns()}));
   bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
 }
 

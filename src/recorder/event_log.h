@@ -23,6 +23,7 @@
 #include "recorder/addressed_calls.h"
 #include "recorder/cpu_switches.h"
 #include "recorder/tables.h"
+#include "recorder/texts.h"
 
 namespace contrafact::recorder {
 
@@ -42,12 +43,22 @@ class EventLog : public deferred::Consumer {
 
   // From here on the kernel's switches of `os_tid` are those of `thread`.
   void name_thread(uint32_t os_tid, format::ThreadId thread);
+  // Switches of one process' threads, in the order of time for each thread; those of unknown threads are left out.
+  // For whoever has no CpuSwitches of its own to give.
+  void append_switches(std::vector<CpuSwitch>& switches);
+  bool knows_thread(uint32_t os_tid);
+  // Texts go there; without it they are passed over.
+  void take_texts(TextTable* texts) { texts_ = texts; }
+  // The latest time of an event so far.
+  int64_t last_event_ns() const { return last_event_ns_; }
   // While somebody is in a hurry, every pass writes what it has, however little. Any thread.
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
   // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
   void each_pass(std::function<void()> work);
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
+  // When the recorded process ended, if that is not when end() is called.
+  void set_end(int64_t end_ns) { end_ns_ = end_ns; }
 
   uint64_t events_written() const { return events_written_.load(std::memory_order_relaxed); }
   uint64_t events_dropped() const { return events_dropped_.load(std::memory_order_relaxed); }
@@ -60,6 +71,7 @@ class EventLog : public deferred::Consumer {
   void append_calls(deferred::Batch& batch);
   bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
   void append_cpu_switches(bool last);
+  void learn_names();
   void write_rows();
   void write_events();
   void check(const base::Status& written);
@@ -76,6 +88,9 @@ class EventLog : public deferred::Consumer {
   int64_t gathering_since_ns_ = 0;  // when the first event of the encoder was taken; 0 if it is empty
   NewRows rows_;
   std::vector<CpuSwitch> switches_;
+  TextTable* texts_ = nullptr;
+  int64_t last_event_ns_ = 0;
+  int64_t end_ns_ = 0;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
 
   std::function<void()> each_pass_;

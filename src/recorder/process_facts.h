@@ -5,6 +5,9 @@
 
 namespace contrafact::recorder {
 
+// Of the calling process.
 std::vector<Fact> process_facts();
+// Of another one, which began to be recorded at `begin_ns`. `command` is used where it has ended already.
+std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command);
 
 }  // namespace contrafact::recorder

@@ -25,8 +25,8 @@ std::string own_library() {
 }
 
 // The program's arguments, less the one that loads the library with this code: that is not the user's command.
-std::string command_line() {
-  auto text = base::read_text_file("/proc/self/cmdline");
+std::string command_line(const std::string& process) {
+  auto text = base::read_text_file("/proc/" + process + "/cmdline");
   if (!text) return "";
   std::string own = own_library();
   std::string command;
@@ -41,10 +41,11 @@ std::string command_line() {
   return command;
 }
 
-int usable_cores() {
+int usable_cores(int32_t pid) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  if (sched_getaffinity(pid, sizeof set, &set) == 0 || sched_getaffinity(0, sizeof set, &set) == 0)
+    return CPU_COUNT(&set);
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than the set holds
 }
 
@@ -54,22 +55,31 @@ int64_t unix_ns() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-}  // namespace
-
-std::vector<Fact> process_facts() {
+std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns, std::string command) {
   std::vector<Fact> facts{
       {"clock", "CLOCK_MONOTONIC"},
-      {"start.monotonic_ns", std::to_string(base::monotonic_ns())},
-      {"start.unix_ns", std::to_string(unix_ns())},
-      {"pid", std::to_string(getpid())},
-      {"cores", std::to_string(usable_cores())},
-      {"command", command_line()},
+      {"start.monotonic_ns", std::to_string(begin_ns)},
+      {"start.unix_ns", std::to_string(unix_ns() - (base::monotonic_ns() - begin_ns))},
+      {"pid", std::to_string(pid)},
+      {"cores", std::to_string(usable_cores(pid))},
+      {"command", std::move(command)},
       {"recorder.version", CONTRAFACT_VERSION},
   };
   utsname system;
   if (uname(&system) == 0)
     facts.push_back({"system", std::string(system.sysname) + " " + system.release + " " + system.machine});
   return facts;
+}
+
+}  // namespace
+
+std::vector<Fact> process_facts() {
+  return facts_of(getpid(), base::monotonic_ns(), command_line("self"));
+}
+
+std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command) {
+  const std::string now = command_line(std::to_string(pid));
+  return facts_of(pid, begin_ns, now.empty() ? command : now);
 }
 
 }  // namespace contrafact::recorder

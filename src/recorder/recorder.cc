@@ -9,6 +9,7 @@
 #include "recorder/address_table.h"
 #include "recorder/event_log.h"
 #include "recorder/process_facts.h"
+#include "recorder/process_page.h"
 #include "recorder/tables.h"
 
 namespace contrafact::recorder {
@@ -71,14 +72,10 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, options.access_sets_max,
                                          std::move(switches), options.diagnostics);
 
-  deferred::Layout layout;
-  layout.element_bytes[kTimeColumn] = sizeof(int64_t);
-  layout.elements_per_call[kTimeColumn] = 1;
-  layout.element_bytes[kOperandColumn] = sizeof(uint32_t);
-  layout.elements_per_call[kOperandColumn] = format::kOperandsMax;
-  auto drainer = deferred::Drainer::start(
-      {.layout = layout, .memory_bytes_max = options.memory_bytes_max, .interval_ms = options.drain_interval_ms},
-      *impl->log);
+  auto drainer = deferred::Drainer::start({.layout = trace_layout(),
+                                           .memory_bytes_max = options.memory_bytes_max,
+                                           .interval_ms = options.drain_interval_ms},
+                                          *impl->log);
   if (!drainer) return drainer.error();
   impl->drainer = std::move(*drainer);
   return impl;

@@ -1,4 +1,4 @@
-#include "agent_native/event_clock.h"
+#include "recorder/event_clock.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace contrafact::agent_native {
+namespace contrafact::recorder {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
@@ -202,4 +202,4 @@ TEST(EventClock, GoesOnInAForkedChild) {
 }
 
 }  // namespace
-}  // namespace contrafact::agent_native
+}  // namespace contrafact::recorder

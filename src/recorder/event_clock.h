@@ -1,21 +1,23 @@
 // EventClock: CLOCK_MONOTONIC for the times of events, read from the processor's time stamp counter where that is
 // invariant and the kernel trusts it (8 ns instead of the C library's 20), else from the kernel.
 //
-// The counter becomes nanoseconds by a line, ns = begin_ns + (ticks - begin_ticks) * slope. The drainer compares it
-// with the kernel's clock at each pass and, 50 ms after a line began, draws the next one, which begins a while later,
-// where the line before it has arrived by then, and aims at the kernel's clock a second ahead. So time does not go
-// back, in no thread and (but for invariant 2) between none, steps ahead only where it fell far behind, and follows the
-// kernel's: within some 100 ns where the drainer runs, as the fact clock.error_ns says. Until the first two readings of
-// the kernel's clock are 15 ms apart it is the clock.
+// The counter becomes nanoseconds by a line, ns = begin_ns + (ticks - begin_ticks) * slope. The recording process
+// compares it with the kernel's clock at each pass and, 50 ms after a line began, draws the next one, which begins a
+// while later, where the line before it has arrived by then, and aims at the kernel's clock a second ahead. So time
+// does not go back, in no thread and (but for invariant 2) between none, steps ahead only where it fell far behind, and
+// follows the kernel's: within some 100 ns where that process runs, as the fact clock.error_ns says. Until the first
+// two readings of the kernel's clock are 15 ms apart it is the clock.
+//
+// It lies in memory that the recorded processes and the one that steers share (process_page.h).
 //
 // Thread safety: reading on any thread and in signal handlers, without locks or writes; start() and steer() on one
-// thread at a time. A forked child goes on with its parent's lines, and starts again before it steers.
+// thread at a time.
 // Invariants:
 //  1. newest_ is the number of lines drawn so far; line i is in its place from before newest_ becomes i until it is
 //     i + kLines - 1.
 //  2. A line begins later than it is published: a reader of the counter that does not see it needs the one before.
-//     The drainer may be held up between the two for longer than kNoticeNs: that is counted (late()), and then times of
-//     different threads may be out of order by what the two lines differ there, some nanoseconds.
+//     The steering thread may be held up between the two for longer than kNoticeNs: that is counted (late()), and then
+//     times of different threads may be out of order by what the two lines differ there, some nanoseconds.
 #pragma once
 
 #include <x86intrin.h>
@@ -25,7 +27,7 @@
 
 #include "base/clock.h"
 
-namespace contrafact::agent_native {
+namespace contrafact::recorder {
 
 // Readings of the two clocks at the same time.
 struct ClockPair {
@@ -41,7 +43,7 @@ const char* why_not_the_counter();
 
 class EventClock {
  public:
-  // Without the counter it is the kernel's clock for good. Again in a child: with the same `use_counter`.
+  // Without the counter it is the kernel's clock for good.
   void start(bool use_counter, ClockPair pair);
   void steer(ClockPair pair);
 
@@ -109,7 +111,4 @@ class EventClock {
   Line lines_[kLines];
 };
 
-// Of this process; kernel's until start().
-extern EventClock g_clock;
-
-}  // namespace contrafact::agent_native
+}  // namespace contrafact::recorder

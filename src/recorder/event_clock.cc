@@ -1,4 +1,4 @@
-#include "agent_native/event_clock.h"
+#include "recorder/event_clock.h"
 
 #include <cpuid.h>
 
@@ -6,9 +6,7 @@
 
 #include "base/file.h"
 
-namespace contrafact::agent_native {
-
-constinit EventClock g_clock;
+namespace contrafact::recorder {
 
 ClockPair read_clock_pair() {
   ClockPair best;
@@ -121,4 +119,4 @@ int64_t EventClock::slow_ns(uint64_t ticks) const {
   return std::max(ns, base::monotonic_ns());
 }
 
-}  // namespace contrafact::agent_native
+}  // namespace contrafact::recorder

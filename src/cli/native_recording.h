@@ -1,0 +1,33 @@
+// Runs a native program under the recorder: this process writes the traces of it and of what it starts, out of memory
+// that it shares with them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/child_process.h"
+#include "recorder/collector.h"
+
+namespace contrafact::cli {
+
+struct NativeRun {
+  std::string file;                    // what to execute
+  std::vector<std::string> arguments;  // of the program, its name first
+  std::vector<std::string> environment;
+  std::string agent_options;  // what the agent is to do, without where to report to; a part of its variable
+  std::string recording;      // the trace; of another process: with ".PID" behind it
+  uint64_t memory_bytes = 0;  // 0: the default
+  bool kernel_clock = false;
+};
+
+struct NativeEnd {
+  ChildEnd program;
+  recorder::Collector::Finished recordings;
+};
+
+// Blocks until the program has ended. REQUIRES: no other threads.
+base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_failure);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,209 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "deferred/shared_area.h"
+
+namespace contrafact::deferred {
+namespace {
+
+constexpr uint64_t kMagic = 0x0131616572616663;  // "cfarea1" and a version, which changes with any of the structs
+constexpr uint64_t kPageBytes = 4096;
+
+constexpr uint64_t round_up(uint64_t n, uint64_t to) {
+  return (n + to - 1) / to * to;
+}
+constexpr uint64_t kClientsAt = round_up(sizeof(SharedHeader), kPageBytes);
+constexpr uint64_t kPoolAt = round_up(kClientsAt + sizeof(SharedClient) * kSharedClientsMax, kPageBytes);
+
+uint64_t area_bytes(uint64_t memory_bytes_max) {
+  return kPoolAt + round_up(memory_bytes_max, kPageBytes);
+}
+
+BufferPool::Options pool_options(const SharedHeader& header) {
+  return {.capacities = kDrainCapacities, .memory_bytes_max = header.memory_bytes_max};
+}
+
+base::Error failed(const char* what) {
+  return base::Error{std::string("cannot ") + what + " memory to share: " + std::strerror(errno)};
+}
+
+SharedHeader* map(int fd, uint64_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<SharedHeader*>(memory);
+}
+
+}  // namespace
+
+base::Result<SharedArea::Created> SharedArea::create(uint64_t memory_bytes_max) {
+  const int fd = memfd_create("contrafact", MFD_CLOEXEC);
+  if (fd < 0) return failed("make");
+  const uint64_t bytes = area_bytes(memory_bytes_max);
+  SharedHeader* memory = ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? map(fd, bytes) : nullptr;
+  if (!memory) {
+    const base::Error error = failed("map");
+    close(fd);
+    return error;
+  }
+  auto* header = new (memory) SharedHeader;
+  header->area_bytes = bytes;
+  header->memory_bytes_max = memory_bytes_max;
+  header->magic = kMagic;
+  return Created{fd, SharedArea(header, true)};
+}
+
+base::Result<SharedArea> SharedArea::open(int fd) {
+  // Its length is in its own first page: one call less than asking the kernel, which a restricted process may not.
+  auto* first = map(fd, kPageBytes);
+  if (!first) return failed("map");
+  const bool is_ours = first->magic == kMagic;
+  const uint64_t bytes = first->area_bytes;
+  munmap(first, kPageBytes);
+  if (!is_ours) return base::Error{"the memory to share is of another version of contrafact"};
+  SharedHeader* header = map(fd, bytes);
+  if (!header) return failed("map");
+  madvise(header, bytes, MADV_DONTDUMP);  // the program's core files hold what they hold without us
+  header->there.store(reinterpret_cast<uint64_t>(header), std::memory_order_release);
+  return SharedArea(header, false);
+}
+
+SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {
+  std::swap(header_, other.header_);
+  std::swap(unmaps_, other.unmaps_);
+  return *this;
+}
+
+SharedArea::~SharedArea() {
+  if (header_ && unmaps_) munmap(header_, area_bytes(header_->memory_bytes_max));
+}
+
+uint8_t* SharedArea::pool_region() const {
+  return reinterpret_cast<uint8_t*>(header_) + kPoolAt;
+}
+SharedClient* SharedArea::clients() const {
+  return reinterpret_cast<SharedClient*>(reinterpret_cast<uint8_t*>(header_) + kClientsAt);
+}
+
+// ---- producers
+
+SharedProducers::SharedProducers(SharedArea area, const Layout& layout)
+    : area_(std::move(area)), pool_(layout, pool_options(area_.header()), area_.header().pool, area_.pool_region()) {}
+
+SharedClient* SharedProducers::take_client() {
+  SharedHeader& header = area_.header();
+  SharedClient* const all = area_.clients();
+  uint64_t head = header.free_clients.load(std::memory_order_acquire);
+  while (const auto number = static_cast<uint32_t>(head)) {
+    const uint64_t next = all[number - 1].free_next.load(std::memory_order_relaxed);
+    const uint64_t wanted = ((head >> 32) + 1) << 32 | next;
+    if (header.free_clients.compare_exchange_weak(head, wanted, std::memory_order_acquire)) return &all[number - 1];
+  }
+  uint32_t made = header.clients_made.load(std::memory_order_relaxed);
+  do {
+    if (made == kSharedClientsMax) return nullptr;
+  } while (!header.clients_made.compare_exchange_weak(made, made + 1, std::memory_order_relaxed));
+  return new (&all[made]) SharedClient(*this);
+}
+
+Client* SharedProducers::attach(uint64_t first_word, uint64_t second_word) {
+  SharedClient* shared = take_client();
+  if (!shared) return nullptr;
+  shared->client.reset(area_.header().streams.fetch_add(1, std::memory_order_relaxed));
+  shared->begin_words[0] = first_word;
+  shared->begin_words[1] = second_word;
+  area_.header().drain.add(shared->client);
+  return &shared->client;
+}
+
+contrafact_buffer* SharedProducers::swap(Client& client) {
+  return swap_buffer(client, pool_, area_.header().drain).buffer;
+}
+
+void SharedProducers::detached(Client& client) {
+  client.ended_.store(true, std::memory_order_release);
+  area_.header().drain.waiting.fetch_add(1, std::memory_order_relaxed);
+}
+
+// ---- the drainer
+
+SharedDrainer::SharedDrainer(SharedArea& area, const Layout& layout, Owner& owner)
+    : area_(area), owner_(owner), pool_(layout, pool_options(area.header()), area.header().pool, area.pool_region()) {}
+
+bool SharedDrainer::wants_pass() const {
+  return area_.header().drain.waiting.load(std::memory_order_relaxed) >= kBuffersWorthAPass;
+}
+
+void SharedDrainer::pass(bool last) {
+  SharedHeader& header = area_.header();
+  const uint64_t there = header.there.load(std::memory_order_acquire);
+  if (there == 0) return;
+  mapping_ = Mapping(there, &header, header.area_bytes);
+  header.drain.pass.fetch_add(1, std::memory_order_relaxed);
+  header.drain.waiting.store(0, std::memory_order_relaxed);
+  if (last) header.drain.stopped.store(true, std::memory_order_relaxed);
+  owner_.begin_pass();
+  take_new_clients();
+  QueueReader reader(pool_, owner_, mapping_);
+  std::erase_if(live_, [&](const Live& live) {
+    Client& client = live.client->client;
+    // Read before anything is taken: then nothing can come after what is taken.
+    const bool ended = client.ended_.load(std::memory_order_acquire);
+    const bool sound = reader.take(client, live.stream, last || ended);
+    if (sound && !ended) return false;
+    owner_.end_stream(live.stream);
+    if (sound) {
+      reader.give_back(client);
+      recycle(*live.client);
+    } else {
+      ++broken_;
+    }
+    return true;
+  });
+  owner_.end_pass();
+}
+
+// The oldest first, so that they are numbered in their order.
+void SharedDrainer::take_new_clients() {
+  const size_t before = live_.size();
+  for (Client* there = area_.header().drain.take_new(); there;) {
+    auto* const client = mapping_.here(reinterpret_cast<SharedClient*>(there));
+    if (!client || live_.size() - before > kSharedClientsMax) break;  // overwritten
+    live_.push_back({client, 0});
+    there = client->client.next_new_;
+  }
+  std::reverse(live_.begin() + static_cast<ptrdiff_t>(before), live_.end());
+  for (size_t i = before; i < live_.size(); ++i) live_[i].stream = owner_.begin_stream(live_[i].client->begin_words);
+}
+
+void SharedDrainer::recycle(SharedClient& client) {
+  SharedHeader& header = area_.header();
+  const auto number = static_cast<uint64_t>(&client - area_.clients()) + 1;
+  uint64_t head = header.free_clients.load(std::memory_order_relaxed);
+  uint64_t wanted;
+  do {
+    client.free_next.store(static_cast<uint32_t>(head), std::memory_order_relaxed);
+    wanted = ((head >> 32) + 1) << 32 | number;
+  } while (
+      !header.free_clients.compare_exchange_weak(head, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
+}
+
+// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events.
+void SharedDrainer::prefault() {
+  constexpr uint64_t kAheadBytes = 2 << 20;
+  const SharedHeader& header = area_.header();
+  const uint64_t wanted = std::min(header.pool.carved_bytes.load(std::memory_order_relaxed) + kAheadBytes,
+                                   round_up(header.memory_bytes_max, kPageBytes));
+  if (wanted < resident_bytes_ + kAheadBytes / 4) return;
+  const uint64_t begin = resident_bytes_ / kPageBytes * kPageBytes, end = wanted / kPageBytes * kPageBytes;
+  if (end > begin) madvise(area_.pool_region() + begin, end - begin, MADV_POPULATE_WRITE);
+  resident_bytes_ = wanted;
+}
+
+}  // namespace contrafact::deferred

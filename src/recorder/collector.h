@@ -1,0 +1,58 @@
+// Collector: writes the traces of the processes of one recording (`contrafact record`), out of memory that it shares
+// with them. The other side is SharedLog.
+//
+// It has two threads. The worker looks every few milliseconds whether enough is waiting, and takes and writes it; as
+// long as nothing is urgent it leaves that to a time when a core is idle, for on a busy machine its work takes time
+// from the program. The idle finder tells it: a thread that the kernel runs only where nobody else wants to
+// (SCHED_IDLE). After kUntakenNsMax the worker takes what there is without being told, so that little is lost if it is
+// killed itself.
+//
+// Thread safety: start() and finish() on one thread, which also starts the program in between.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "recorder/recorder.h"
+
+namespace contrafact::recorder {
+
+class Collector {
+ public:
+  struct Options {
+    std::string output_path;                         // of the program; of another process: with ".PID" behind it
+    std::string command;                             // of the program
+    uint64_t memory_bytes_max = uint64_t{64} << 20;  // of each process' buffers
+    bool cpu_switches = true;                        // ask the kernel for context switches
+    bool kernel_clock = false;                       // times from the kernel even where the processor's could be read
+    std::vector<Fact> facts;
+    std::function<void(std::string_view line)> diagnostics;  // trouble, from the worker's thread
+  };
+  // The trace of the program begins. Watches for context switches what the calling thread starts from now on.
+  static base::Result<std::unique_ptr<Collector>> start(Options options);
+  virtual ~Collector() = default;
+
+  // What a process needs to know to be recorded (SharedLog::open).
+  virtual std::string control_path() const = 0;
+
+  struct Recording {
+    std::string path;
+    int32_t pid = 0;
+    bool is_alive = false;  // the process went on: its recording ends before it
+  };
+  struct Finished {
+    bool began = false;              // the program was recorded, at Options::output_path
+    std::vector<Recording> further;  // other processes
+    uint32_t refused = 0;            // processes for which nothing was prepared
+  };
+  // The program has ended, with `reason` for the trailer; 0 for `pid` where it could not be started. What it left
+  // running is recorded until now.
+  virtual Finished finish(int32_t pid, std::string_view reason) = 0;
+};
+
+}  // namespace contrafact::recorder

@@ -1,0 +1,339 @@
+#include "recorder/collector.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <new>
+
+#include "base/clock.h"
+#include "deferred/background_thread.h"
+#include "deferred/wakeup.h"
+#include "recorder/process_facts.h"
+#include "recorder/process_log.h"
+
+namespace contrafact::recorder {
+namespace {
+
+constexpr int64_t kMillisecondNs = 1'000'000;
+constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at what is waiting
+constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes
+constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle
+constexpr int64_t kUntakenNsMax = 45 * kMillisecondNs;  // and where none is
+constexpr uint32_t kAreasAhead = 16;                    // for processes that begin between two looks
+
+// Descriptors of the recording process beside those of areas.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Area {
+  Descriptor fd;
+  deferred::SharedArea area;
+};
+
+struct Process {
+  std::unique_ptr<ProcessLog> log;  // null once it has ended, or where it could not begin
+  std::string path;
+  int32_t pid = 0;
+  Descriptor pidfd;
+  std::vector<CpuSwitch> switches;  // of the current pass
+};
+
+class SharedCollector final : public Collector {
+ public:
+  explicit SharedCollector(Options options) : options_(std::move(options)) {}
+  ~SharedCollector() override {
+    stop_threads();
+    if (control_) munmap(control_, sizeof(ControlPage));
+  }
+
+  base::Status begin();
+  std::string control_path() const override { return fmt::format("/proc/{}/fd/{}", getpid(), control_fd_.get()); }
+  Finished finish(int32_t pid, std::string_view reason) override;
+
+ private:
+  static void* work(void* self);
+  static void* find_idle_time(void* self);
+  void run();
+  void stop_threads();
+  bool wants_pass() const;
+  void look();
+  void pass();
+  void make_areas();
+  void take_claims();
+  void begin_process(Area area);
+  void read_switches(bool last);
+  static bool has_ended(const Process& process);
+  Process* process_of(int32_t pid);
+
+  const Options options_;
+  Descriptor control_fd_;
+  ControlPage* control_ = nullptr;
+  std::string clock_source_;
+  std::unique_ptr<CpuSwitches> cpu_switches_;
+  std::string switches_fact_;
+  std::unique_ptr<format::Sink> first_sink_;
+
+  // The worker's while it runs.
+  std::map<uint32_t, Area> ahead_;  // made and not claimed, by number
+  uint32_t claims_taken_ = 0;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<CpuSwitch> switches_;
+  int64_t last_pass_ns_ = 0;
+  bool is_busy_ = false;
+
+  deferred::Wakeup wakeup_;
+  std::atomic<bool> core_is_idle_{false};
+  std::atomic<bool> stopping_{false};
+  bool runs_ = false, has_idle_finder_ = false;
+  pthread_t worker_{}, idle_finder_{};
+};
+
+base::Status SharedCollector::begin() {
+  const int fd = memfd_create("contrafact", MFD_CLOEXEC);
+  if (fd < 0) return base::Error{fmt::format("cannot make memory to share: {}", std::strerror(errno))};
+  control_fd_ = Descriptor(fd);
+  void* memory = ftruncate(fd, sizeof(ControlPage)) != 0
+                     ? MAP_FAILED
+                     : mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return base::Error{fmt::format("cannot map memory to share: {}", std::strerror(errno))};
+  control_ = new (memory) ControlPage;
+  const char* const why_not = options_.kernel_clock ? "as asked for" : why_not_the_counter();
+  control_->clock.start(why_not == nullptr, read_clock_pair());
+  clock_source_ = why_not ? std::string("kernel: ") + why_not : "processor";
+  auto sink = format::open_file_sink(options_.output_path);
+  if (!sink) return sink.error();
+  first_sink_ = std::move(*sink);
+  make_areas();
+  if (ahead_.empty()) return base::Error{fmt::format("cannot make memory to share: {}", std::strerror(errno))};
+
+  // Before our own threads begin, which may not see it change. They inherit it, and start no programs.
+  switches_fact_ = "unavailable: switched off";
+  if (options_.cpu_switches) {
+    auto opened = CpuSwitches::open_for_programs();
+    switches_fact_ = opened ? "kernel" : "unavailable: " + opened.error().message;
+    if (opened) cpu_switches_ = std::move(*opened);
+  }
+  if (base::Status started = deferred::start_background_thread("collector", work, this, worker_); !started) {
+    return started;
+  }
+  runs_ = true;
+  base::Status started = deferred::start_background_thread("idle finder", find_idle_time, this, idle_finder_);
+  has_idle_finder_ = started.ok();
+  return started;
+}
+
+void SharedCollector::make_areas() {
+  const uint32_t wanted = std::min(kAreasMax, control_->areas_claimed.load(std::memory_order_acquire) + kAreasAhead);
+  for (uint32_t number = control_->areas_made.load(std::memory_order_relaxed); number < wanted; ++number) {
+    auto made = deferred::SharedArea::create(options_.memory_bytes_max);
+    if (!made) return;
+    new (made->area.header().owner) ProcessPage;
+    control_->area_fd[number].store(made->fd, std::memory_order_relaxed);
+    ahead_.emplace(number, Area{Descriptor(made->fd), std::move(made->area)});
+    control_->areas_made.store(number + 1, std::memory_order_release);
+  }
+}
+
+void* SharedCollector::work(void* self) {
+  static_cast<SharedCollector*>(self)->run();
+  return nullptr;
+}
+
+void* SharedCollector::find_idle_time(void* self) {
+  auto& collector = *static_cast<SharedCollector*>(self);
+  deferred::lower_priority_to_idle();
+  while (!collector.stopping_.load(std::memory_order_relaxed)) {
+    collector.core_is_idle_.store(true, std::memory_order_relaxed);
+    const timespec nap{0, kPassNs / 2};
+    nanosleep(&nap, nullptr);
+  }
+  return nullptr;
+}
+
+void SharedCollector::stop_threads() {
+  stopping_.store(true, std::memory_order_release);
+  wakeup_.wake();
+  if (std::exchange(runs_, false)) pthread_join(worker_, nullptr);
+  if (std::exchange(has_idle_finder_, false)) pthread_join(idle_finder_, nullptr);
+}
+
+void SharedCollector::run() {
+  while (!stopping_.load(std::memory_order_acquire)) {
+    wakeup_.sleep(is_busy_ ? kBusyLookNs : kLookNs);
+    look();
+  }
+}
+
+bool SharedCollector::wants_pass() const {
+  return std::ranges::any_of(processes_,
+                             [](const auto& process) { return process->log && process->log->wants_pass(); });
+}
+
+void SharedCollector::look() {
+  make_areas();
+  take_claims();
+  is_busy_ = wants_pass();
+  const int64_t since_ns = base::monotonic_ns() - last_pass_ns_;
+  const bool idle = core_is_idle_.exchange(false, std::memory_order_relaxed);
+  if (is_busy_ || since_ns >= kUntakenNsMax || (idle && since_ns >= kPassNs)) pass();
+}
+
+void SharedCollector::pass() {
+  last_pass_ns_ = base::monotonic_ns();
+  control_->clock.steer(read_clock_pair());
+  read_switches(false);
+  for (const auto& process : processes_) {
+    if (!process->log) continue;
+    // The program's own trace ends with finish(), which knows how it ended.
+    if (process != processes_.front() && has_ended(*process)) {
+      const bool exited = page_of(process->log->header()).end_ns.load(std::memory_order_acquire) != 0;
+      process->log->end(exited ? "exit" : "ended", process->switches);
+      process->log.reset();
+    } else {
+      process->log->pass(process->switches);
+      process->log->prefault();
+    }
+  }
+}
+
+void SharedCollector::take_claims() {
+  const uint32_t claimed = control_->areas_claimed.load(std::memory_order_acquire);
+  for (auto next = ahead_.begin(); next != ahead_.end() && next->first < claimed;) {
+    const auto at = next++;
+    deferred::SharedHeader& header = at->second.area.header();
+    if (page_of(header).pid.load(std::memory_order_acquire) == 0) continue;  // it is being opened
+    Area area = std::move(at->second);
+    ahead_.erase(at);
+    begin_process(std::move(area));
+  }
+}
+
+Process* SharedCollector::process_of(int32_t pid) {
+  for (const auto& process : processes_) {
+    if (process->log && process->pid == pid) return process.get();
+  }
+  return nullptr;
+}
+
+// A process that went on as another program (exec) is recorded as that: its trace begins again.
+void SharedCollector::begin_process(Area area) {
+  const ProcessPage& page = page_of(area.area.header());
+  const int32_t pid = page.pid.load(std::memory_order_acquire);
+  const int64_t begin_ns = page.begin_ns.load(std::memory_order_relaxed);
+  Process* process = process_of(pid);
+  const bool is_first = processes_.empty();
+  if (process) {
+    process->log.reset();
+  } else {
+    processes_.push_back(std::make_unique<Process>());
+    process = processes_.back().get();
+    process->pid = pid;
+    process->path = is_first ? options_.output_path : fmt::format("{}.{}", options_.output_path, pid);
+    for (size_t i = 2; !is_first && access(process->path.c_str(), F_OK) == 0; ++i) {
+      process->path = fmt::format("{}.{}.{}", options_.output_path, pid, i);
+    }
+  }
+  process->pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  std::unique_ptr<format::Sink> sink = std::exchange(first_sink_, nullptr);
+  if (!sink) {
+    auto opened = format::open_file_sink(process->path);
+    if (!opened) return options_.diagnostics(opened.error().message);
+    sink = std::move(*opened);
+  }
+  ProcessLog::Options options{.facts = process_facts(pid, begin_ns, options_.command),
+                              .diagnostics = options_.diagnostics};
+  options.facts.insert(options.facts.end(), options_.facts.begin(), options_.facts.end());
+  options.facts.push_back({"clock.source", clock_source_});
+  options.facts.push_back({"cpu.switches", switches_fact_});
+  options.facts.push_back({"recorder.memory_bytes_max", std::to_string(options_.memory_bytes_max)});
+  options.facts.push_back({"recorder.drain_interval_ms", std::to_string(kPassNs / kMillisecondNs)});
+  auto log = ProcessLog::begin(std::move(area.area), std::move(sink), std::move(options));
+  if (!log) return options_.diagnostics(log.error().message);
+  process->log = std::move(*log);
+}
+
+void SharedCollector::read_switches(bool last) {
+  for (const auto& process : processes_) process->switches.clear();
+  if (!cpu_switches_) return;
+  switches_.clear();
+  cpu_switches_->read(switches_, last);
+  for (const CpuSwitch& each : switches_) {
+    if (Process* process = process_of(static_cast<int32_t>(each.os_pid))) process->switches.push_back(each);
+  }
+}
+
+bool SharedCollector::has_ended(const Process& process) {
+  if (process.pidfd.get() < 0) return kill(process.pid, 0) != 0 && errno == ESRCH;
+  pollfd ends{process.pidfd.get(), POLLIN, 0};
+  return poll(&ends, 1, 0) == 1;
+}
+
+Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason) {
+  stop_threads();
+  control_->closed.store(true, std::memory_order_release);
+  take_claims();
+  control_->clock.steer(read_clock_pair());
+  read_switches(true);
+  Finished finished;
+  const uint32_t claimed = control_->areas_claimed.load(), made = control_->areas_made.load();
+  finished.refused = claimed > made ? claimed - made : 0;
+  for (const auto& process : processes_) {
+    const bool is_program = process == processes_.front();
+    const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
+    if (process->log) {
+      if (control_->clock.uses_counter()) {
+        process->log->add_fact("clock.error_ns", std::to_string(control_->clock.error_ns()));
+        if (control_->clock.late() > 0) process->log->add_fact("clock.late", std::to_string(control_->clock.late()));
+      }
+      if (cpu_switches_ && cpu_switches_->lost() > 0) {
+        process->log->add_fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
+      }
+      process->log->end(is_program ? reason
+                        : is_alive ? "the recording ended before the process"
+                                   : "exit",
+                        process->switches);
+      process->log.reset();
+    }
+    if (is_program) {
+      finished.began = true;
+    } else {
+      finished.further.push_back({process->path, process->pid, is_alive});
+    }
+  }
+  return finished;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Collector>> Collector::start(Options options) {
+  auto collector = std::make_unique<SharedCollector>(std::move(options));
+  if (base::Status begun = collector->begin(); !begun) return begun.error();
+  return std::unique_ptr<Collector>(std::move(collector));
+}
+
+}  // namespace contrafact::recorder

@@ -1,0 +1,48 @@
+// LoadedLibraries: which files' code lies where in a recorded process, for the reader of the trace: facts `module.N`
+// (docs/format.md). The process lists them itself when it begins, when it unloads one and when it exits; code that
+// belongs to none of them is looked up in the kernel's map of the process.
+//
+// Thread safety: one thread at a time. Allocates, reads files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recorder/tables.h"
+
+namespace contrafact::recorder {
+
+class LoadedLibraries {
+ public:
+  LoadedLibraries(Tables& tables, int32_t pid) : tables_(tables), pid_(pid) {}
+
+  // The process lists one: "BIAS BEGIN END BUILD_ID PATH", numbers in hexadecimal; and has listed all that are loaded.
+  void list(std::string_view library) { listed_.emplace_back(library); }
+  void end_list(int64_t now_ns);
+  // Code at these addresses has run. Finds out whose it is if that is not known, if it still can be.
+  void find(const std::vector<uint64_t>& addresses, int64_t now_ns);
+
+ private:
+  struct Library {
+    size_t number;
+    std::string text;  // of its fact, without the times
+    uint64_t end;
+    int64_t loaded_ns;
+    bool seen;
+  };
+  bool knows(uint64_t address) const;
+  void add(uint64_t begin, uint64_t end, std::string text, int64_t now_ns);
+  void tell(const Library& library, int64_t unloaded_ns);
+  void read_map(int64_t now_ns);
+
+  Tables& tables_;
+  const int32_t pid_;
+  size_t count_ = 0;
+  std::map<uint64_t, Library> loaded_;  // by the first address of its code
+  std::vector<std::string> listed_;
+};
+
+}  // namespace contrafact::recorder

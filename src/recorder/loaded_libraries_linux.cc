@@ -1,0 +1,158 @@
+#include "recorder/loaded_libraries.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace contrafact::recorder {
+namespace {
+
+// A number in hexadecimal and the blank behind it.
+std::optional<uint64_t> take_hex(std::string_view& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (error != std::errc()) return {};
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  if (!text.empty()) text.remove_prefix(1);
+  return number;
+}
+
+// A line of /proc/PID/maps: 7f1c-7f1d r-xp 00026000 08:01 123 /usr/lib/x86_64-linux-gnu/libc.so.6
+struct Mapped {
+  uint64_t begin, end, offset;
+  std::string path;
+};
+
+std::optional<Mapped> code_of_line(const std::string& line) {
+  std::string_view rest = line;
+  const auto begin = take_hex(rest), end = take_hex(rest);
+  if (!begin || !end || rest.size() < 5 || rest[2] != 'x') return {};
+  rest.remove_prefix(5);
+  const auto offset = take_hex(rest);
+  const size_t path = rest.find('/');
+  if (!offset || path == std::string_view::npos) return {};
+  return Mapped{*begin, *end, *offset, std::string(rest.substr(path))};
+}
+
+template <typename Record>
+bool read_at(std::ifstream& file, uint64_t at, Record& record) {
+  file.seekg(static_cast<std::streamoff>(at));
+  return static_cast<bool>(file.read(reinterpret_cast<char*>(&record), sizeof record));
+}
+
+std::string build_id(std::ifstream& file, const Elf64_Phdr& segment) {
+  constexpr uint64_t kNotesBytesMax = 64 << 10;
+  std::string notes(std::min(segment.p_filesz, kNotesBytesMax), '\0');
+  file.seekg(static_cast<std::streamoff>(segment.p_offset));
+  if (!file.read(notes.data(), static_cast<std::streamsize>(notes.size()))) return {};
+  for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, notes.data() + at, sizeof note);
+    const uint64_t descriptor = at + sizeof note + ((uint64_t{note.n_namesz} + 3) & ~uint64_t{3});
+    if (descriptor + note.n_descsz > notes.size()) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4) {
+      std::string text;
+      for (uint32_t i = 0; i < note.n_descsz; ++i)
+        text += fmt::format("{:02x}", static_cast<uint8_t>(notes[descriptor + i]));
+      return text;
+    }
+    at = descriptor + ((uint64_t{note.n_descsz} + 3) & ~uint64_t{3});
+  }
+  return {};
+}
+
+// "BIAS BEGIN END BUILD_ID PATH" of the ELF file that is mapped there; empty if it is none.
+std::string describe(const Mapped& mapped, const std::string& file_path, uint64_t& begin, uint64_t& end) {
+  std::ifstream file(file_path, std::ios::binary);
+  Elf64_Ehdr header;
+  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  std::optional<uint64_t> bias;
+  std::string id;
+  std::vector<Elf64_Phdr> code;
+  for (uint32_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(file, header.e_phoff + uint64_t{i} * sizeof segment, segment)) return {};
+    if (segment.p_type == PT_NOTE && id.empty()) id = build_id(file, segment);
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    code.push_back(segment);
+    constexpr uint64_t kPageMask = 4095;
+    const uint64_t page = segment.p_offset & ~kPageMask;
+    if (mapped.offset >= page && mapped.offset < segment.p_offset + segment.p_filesz) {
+      bias = mapped.begin - mapped.offset - (segment.p_vaddr - segment.p_offset);
+    }
+  }
+  if (!bias) return {};
+  begin = UINT64_MAX, end = 0;
+  for (const Elf64_Phdr& segment : code) {
+    begin = std::min(begin, *bias + segment.p_vaddr);
+    end = std::max(end, *bias + segment.p_vaddr + segment.p_memsz);
+  }
+  return fmt::format("{:x} {:x} {:x} {} {}", *bias, begin, end, id.empty() ? "-" : id, mapped.path);
+}
+
+}  // namespace
+
+void LoadedLibraries::tell(const Library& library, int64_t unloaded_ns) {
+  tables_.fact("module." + std::to_string(library.number),
+               fmt::format("{} {} {}", library.loaded_ns, unloaded_ns, library.text));
+}
+
+void LoadedLibraries::add(uint64_t begin, uint64_t end, std::string text, int64_t now_ns) {
+  Library library{count_++, std::move(text), end, now_ns, true};
+  tell(library, 0);
+  loaded_.insert_or_assign(begin, std::move(library));
+}
+
+void LoadedLibraries::end_list(int64_t now_ns) {
+  for (auto& [begin, library] : loaded_) library.seen = false;
+  for (std::string& text : listed_) {
+    std::string_view rest = text;
+    const auto bias = take_hex(rest), begin = take_hex(rest), end = take_hex(rest);
+    if (!bias || !begin || !end) continue;
+    const auto known = loaded_.find(*begin);
+    // The map's name of a file may differ from the loader's; the code is the same where its length is.
+    if (known != loaded_.end() && known->second.end == *end) {
+      known->second.seen = true;
+    } else {
+      add(*begin, *end, std::move(text), now_ns);
+    }
+  }
+  listed_.clear();
+  std::erase_if(loaded_, [&](const auto& entry) {
+    if (!entry.second.seen) tell(entry.second, now_ns);
+    return !entry.second.seen;
+  });
+}
+
+bool LoadedLibraries::knows(uint64_t address) const {
+  auto behind = loaded_.upper_bound(address);
+  return behind != loaded_.begin() && address <= (--behind)->second.end;
+}
+
+void LoadedLibraries::find(const std::vector<uint64_t>& addresses, int64_t now_ns) {
+  if (std::ranges::any_of(addresses, [this](uint64_t address) { return !knows(address); })) read_map(now_ns);
+}
+
+void LoadedLibraries::read_map(int64_t now_ns) {
+  const std::string process = "/proc/" + std::to_string(pid_);
+  const auto map = base::read_text_file(process + "/maps");
+  if (!map) return;
+  std::istringstream lines(*map);
+  for (std::string line; std::getline(lines, line);) {
+    const std::optional<Mapped> mapped = code_of_line(line);
+    if (!mapped || knows(mapped->begin)) continue;
+    uint64_t begin = 0, end = 0;
+    std::string text = describe(*mapped, process + "/root" + mapped->path, begin, end);
+    if (!text.empty()) add(begin, end, std::move(text), now_ns);
+  }
+}
+
+}  // namespace contrafact::recorder

@@ -1,0 +1,115 @@
+#include "recorder/process_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+
+namespace contrafact::recorder {
+
+ProcessLog::ProcessLog(deferred::SharedArea area)
+    : area_(std::move(area)),
+      pid_(page_of(area_.header()).pid.load(std::memory_order_acquire)),
+      libraries_(tables_, pid_),
+      texts_([this](uint32_t stream, const Text& text) { take_text(stream, text); }),
+      drainer_(area_, trace_layout(), *this) {
+  addresses_.watch_code();
+}
+
+base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea area,
+                                                            std::unique_ptr<format::Sink> sink, Options options) {
+  auto writer = format::Writer::create(std::move(sink), options.compression_level);
+  if (!writer) return writer.error();
+  std::unique_ptr<ProcessLog> log(new ProcessLog(std::move(area)));
+  for (const Fact& fact : options.facts) log->tables_.fact(fact.key, fact.value);
+  log->log_ = std::make_unique<EventLog>(std::move(*writer), log->tables_, log->addresses_, options.access_sets_max,
+                                         nullptr, std::move(options.diagnostics));
+  log->log_->take_texts(&log->texts_);
+  return log;
+}
+
+uint32_t ProcessLog::begin_stream(const uint64_t (&begin_words)[2]) {
+  const auto os_tid = static_cast<uint32_t>(begin_words[0]);
+  const auto number = static_cast<uint32_t>(begin_words[1]);
+  format::ThreadRow row;
+  row.name = tables_.string(number == 0 ? "main" : "thread " + std::to_string(number));
+  row.os_tid = os_tid;
+  const format::ThreadId thread = tables_.thread(row);
+  log_->name_thread(os_tid, thread);
+  thread_of_tid_[os_tid] = thread;
+  return thread.value;
+}
+
+void ProcessLog::end_stream(uint32_t stream) {
+  texts_.forget(stream);
+  addresses_.forget(stream);
+}
+
+void ProcessLog::take_text(uint32_t, const Text& text) {
+  switch (text.kind) {
+    case TextKind::fact:
+      tables_.fact(text.key, text.value);
+      break;
+    case TextKind::thread_name:
+      if (const auto found = thread_of_tid_.find(text.number); found != thread_of_tid_.end()) {
+        tables_.fact("thread.name." + std::to_string(found->second.value), text.value);
+      }
+      break;
+    case TextKind::library:
+      libraries_.list(text.value);
+      break;
+    case TextKind::libraries:
+      libraries_.end_list(std::max(log_->last_event_ns(), page_of(area_.header()).begin_ns.load()));
+      break;
+  }
+}
+
+// A thread's first switches may come before it is known by its first call.
+void ProcessLog::append_switches(std::span<const CpuSwitch> switches) {
+  const int64_t begin_ns = page_of(area_.header()).begin_ns.load(std::memory_order_relaxed);
+  std::vector<CpuSwitch> known;
+  for (const CpuSwitch& each : held_) {
+    if (log_->knows_thread(each.os_tid)) known.push_back(each);
+  }
+  held_.clear();
+  for (const CpuSwitch& each : switches) {
+    if (each.time_ns < begin_ns) continue;
+    (log_->knows_thread(each.os_tid) ? known : held_).push_back(each);
+  }
+  log_->append_switches(known);
+}
+
+void ProcessLog::pass(std::span<const CpuSwitch> switches) {
+  drainer_.pass(false);
+  libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
+  append_switches(switches);
+  log_->end_pass();
+}
+
+void ProcessLog::write_counts() {
+  const ProcessPage& page = page_of(area_.header());
+  for (const NamedCount& count : page.counts) {
+    if (!count.is_there.load(std::memory_order_acquire)) break;
+    const std::string_view key(count.key, strnlen(count.key, sizeof count.key));
+    tables_.fact(key, std::to_string(count.value.load(std::memory_order_relaxed)));
+  }
+  if (const uint32_t unrecorded = page.threads_unrecorded.load(std::memory_order_relaxed); unrecorded > 0) {
+    tables_.fact("threads.unrecorded", std::to_string(unrecorded));
+  }
+  if (drainer_.broken_queues() > 0) {
+    tables_.fact("recorder.queues.broken", std::to_string(drainer_.broken_queues()));
+  }
+}
+
+void ProcessLog::end(std::string_view reason, std::span<const CpuSwitch> switches) {
+  drainer_.pass(true);
+  libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
+  append_switches(switches);
+  write_counts();
+  const int64_t end_ns = page_of(area_.header()).end_ns.load(std::memory_order_acquire);
+  log_->set_end(end_ns != 0 ? end_ns : base::monotonic_ns());
+  log_->set_exit_reason(reason);
+  log_->end();
+}
+
+}  // namespace contrafact::recorder

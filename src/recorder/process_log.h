@@ -1,0 +1,71 @@
+// ProcessLog: the trace of one recorded process while it is written: drains the process' area into an EventLog.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "deferred/shared_area.h"
+#include "recorder/address_table.h"
+#include "recorder/event_log.h"
+#include "recorder/loaded_libraries.h"
+#include "recorder/process_page.h"
+#include "recorder/recorder.h"
+#include "recorder/tables.h"
+#include "recorder/texts.h"
+
+namespace contrafact::recorder {
+
+class ProcessLog final : public deferred::SharedDrainer::Owner {
+ public:
+  struct Options {
+    std::vector<Fact> facts;  // beside the process' own
+    int compression_level = 1;
+    uint32_t access_sets_max = 1 << 19;
+    std::function<void(std::string_view line)> diagnostics;
+  };
+  // `area` is claimed: its page says who the process is. The file begins at once.
+  static base::Result<std::unique_ptr<ProcessLog>> begin(deferred::SharedArea area, std::unique_ptr<format::Sink> sink,
+                                                         Options options);
+
+  const deferred::SharedHeader& header() const { return area_.header(); }
+  // Takes what the process has committed and writes it. `switches`: those of this process since the last call.
+  void pass(std::span<const CpuSwitch> switches);
+  bool wants_pass() const { return drainer_.wants_pass(); }
+  void prefault() { drainer_.prefault(); }
+  // The last pass, and the trace's end. What the process appends from here on is lost.
+  void end(std::string_view reason, std::span<const CpuSwitch> switches);
+  // Becomes a fact of the trace.
+  void add_fact(std::string_view key, std::string_view value) { tables_.fact(key, value); }
+  bool has_failed() const { return log_->has_failed(); }
+
+ private:
+  explicit ProcessLog(deferred::SharedArea area);
+  uint32_t begin_stream(const uint64_t (&begin_words)[2]) override;
+  void end_stream(uint32_t stream) override;
+  void take(deferred::Batch& batch) override { log_->take(batch); }
+  void end_pass() override {}
+  void take_text(uint32_t stream, const Text& text);
+  void append_switches(std::span<const CpuSwitch> switches);
+  void write_counts();
+
+  deferred::SharedArea area_;
+  const int32_t pid_;
+  Tables tables_;
+  AddressTable addresses_{tables_};
+  LoadedLibraries libraries_;
+  TextTable texts_;
+  std::unique_ptr<EventLog> log_;
+  deferred::SharedDrainer drainer_;
+  std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
+  std::vector<CpuSwitch> held_;  // of threads that were not known in the last pass: they may just have begun
+};
+
+}  // namespace contrafact::recorder

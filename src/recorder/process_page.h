@@ -1,0 +1,60 @@
+// What the process that records (`contrafact record`) and the processes that it records share beside calls: one
+// ControlPage of the recording, and one ProcessPage in the area of each recorded process (deferred/shared_area.h). Both
+// sides are of one build; a page that is not says so by its version.
+//
+//   record                                            recorded process, each of its program images
+//   makes the ControlPage and areas ahead       <───  opens the page by its path, claims the next area
+//   (SharedLog::open) finds the claim, writes a trace for it      <───  ProcessPage: who, since when, how it ended,
+//   counts steers the clock                             ───> reads it at each event
+//
+// Thread safety: atomics; what is plain is written before what says that it is there.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "deferred/shared_area.h"
+#include "recorder/event_clock.h"
+
+namespace contrafact::recorder {
+
+inline constexpr uint32_t kControlVersion = 1;
+inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
+
+struct ControlPage {
+  uint32_t version = kControlVersion;
+  std::atomic<uint32_t> areas_claimed{0};  // may go beyond those that there are
+  std::atomic<uint32_t> areas_made{0};
+  std::atomic<bool> closed{false};  // nobody records any more
+  EventClock clock;
+  std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process
+};
+
+// A count that the process raises and the trace has as a fact.
+struct NamedCount {
+  char key[40] = {};
+  std::atomic<uint64_t> value{0};
+  std::atomic<bool> is_there{false};
+};
+
+struct ProcessPage {
+  std::atomic<int32_t> pid{0};       // as the process knows it; 0 until it has claimed the area
+  std::atomic<int64_t> begin_ns{0};  // CLOCK_MONOTONIC
+  std::atomic<int64_t> end_ns{0};    // 0: it did not end by itself, or not yet
+  std::atomic<uint32_t> threads_unrecorded{0};
+  std::array<NamedCount, 56> counts{};
+};
+static_assert(sizeof(ProcessPage) <= deferred::kSharedOwnerBytes);
+
+inline ProcessPage& page_of(deferred::SharedHeader& header) {
+  return *reinterpret_cast<ProcessPage*>(header.owner);
+}
+inline const ProcessPage& page_of(const deferred::SharedHeader& header) {
+  return *reinterpret_cast<const ProcessPage*>(header.owner);
+}
+
+// Columns of the traces' buffers (include/contrafact/deferred_buffer.h).
+deferred::Layout trace_layout();
+
+}  // namespace contrafact::recorder

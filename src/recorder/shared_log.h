@@ -1,0 +1,41 @@
+// SharedLog: the event log of this process, which another one writes (collector.h). What is appended lies in memory of
+// both at once: nothing is flushed, and the end of the process, however it comes, loses nothing.
+//
+// Thread safety: everything but open(), also in a signal's handler: nothing locks, allocates or calls the kernel.
+// Events and texts are appended with Recorder's static functions and append_text().
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "deferred/shared_area.h"
+#include "recorder/process_page.h"
+#include "recorder/recorder.h"
+
+namespace contrafact::recorder {
+
+class SharedLog {
+ public:
+  // Opens the recording whose control page lies at `control_path`, and claims an area of it. Calls the kernel as the
+  // loader does (openat, mmap, close), so that a process that may load programs may do this. Never destroyed: the
+  // process may use it until its very end.
+  static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid);
+
+  // The current thread begins; its id in the kernel, and its number among the unnamed ones (0: the first thread). Null,
+  // and counted, where too many live.
+  Client* attach(uint32_t os_tid, uint32_t number);
+  void detach(Client* client) { producers_.detach(client); }
+
+  const EventClock& clock() const { return control_.clock; }
+  ProcessPage& page() { return page_of(producers_.header()); }
+  // Sets a count that becomes the fact of that name: at most 39 characters in two parts. There is room for 56.
+  void set_count(const char* group, const char* name, uint64_t value);
+
+ private:
+  SharedLog(ControlPage& control, deferred::SharedArea area);
+  ControlPage& control_;
+  deferred::SharedProducers producers_;
+};
+
+}  // namespace contrafact::recorder

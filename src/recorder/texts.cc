@@ -1,0 +1,63 @@
+#include "recorder/texts.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "recorder/addressed_calls.h"
+
+namespace contrafact::recorder {
+namespace {
+
+constexpr size_t kCallBytes = kTextWords * sizeof(uint32_t);
+
+bool append_16(Client* client, const void* bytes) {
+  uint32_t words[kTextWords];
+  std::memcpy(words, bytes, sizeof words);
+  return Recorder::append_words(client, kTextCall, words[0], words[1], words[2], words[3]);
+}
+
+}  // namespace
+
+bool append_text(Client* client, TextKind kind, uint32_t number, std::string_view key, std::string_view value) {
+  static_assert(sizeof(TextTable::Head) == kCallBytes);
+  key = key.substr(0, kTextBytesMax);
+  value = value.substr(0, kTextBytesMax - key.size());
+  const TextTable::Head head{static_cast<uint32_t>(kind), number, static_cast<uint32_t>(key.size()),
+                             static_cast<uint32_t>(value.size())};
+  if (!append_16(client, &head)) return false;
+  char piece[kCallBytes];
+  size_t used = 0;
+  for (const std::string_view text : {key, value}) {
+    for (const char c : text) {
+      piece[used++] = c;
+      if (used < kCallBytes) continue;
+      if (!append_16(client, piece)) return false;
+      used = 0;
+    }
+  }
+  return used == 0 || append_16(client, piece);
+}
+
+void TextTable::add(uint32_t stream, const uint32_t* words) {
+  Unfinished& text = unfinished_[stream];
+  if (!text.has_head) {
+    std::memcpy(&text.head, words, sizeof text.head);
+    const Head& head = text.head;
+    if (head.kind == 0 || head.kind > kTextKindLast || head.key_bytes > kTextBytesMax ||
+        head.value_bytes > kTextBytesMax - head.key_bytes) {
+      return forget(stream);
+    }
+    text.has_head = true;
+  } else {
+    const size_t missing = size_t{text.head.key_bytes} + text.head.value_bytes - text.bytes.size();
+    text.bytes.append(reinterpret_cast<const char*>(words), std::min(missing, kCallBytes));
+  }
+  const Head& head = text.head;
+  if (text.bytes.size() < size_t{head.key_bytes} + head.value_bytes) return;
+  const std::string_view bytes = text.bytes;
+  take_(stream,
+        {static_cast<TextKind>(head.kind), head.number, bytes.substr(0, head.key_bytes), bytes.substr(head.key_bytes)});
+  forget(stream);
+}
+
+}  // namespace contrafact::recorder
