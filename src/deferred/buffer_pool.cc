@@ -95,7 +95,9 @@ Buffer* BufferPool::take_small() {
 }
 
 void BufferPool::put(Buffer* buffer) {
-  push(state_->free[buffer->size_class], buffer);
+  const uint32_t size_class = buffer->size_class;
+  if (size_class >= size_classes_) return;  // overwritten, where another process shares the pool
+  push(state_->free[size_class], buffer);
   state_->out.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -164,14 +166,17 @@ Buffer* BufferPool::carve(uint32_t size_class) {
   return buffer;
 }
 
+bool BufferPool::holds(const Buffer& buffer) const {
+  const uint64_t begin = reinterpret_cast<uint64_t>(&buffer) - reinterpret_cast<uint64_t>(region_);
+  return begin < region_bytes_ && buffer.size_class < size_classes_ &&
+         class_bytes_[buffer.size_class] <= region_bytes_ - begin;
+}
+
 BufferPool::Columns BufferPool::columns_of(const Buffer& buffer) const {
   Columns columns;
-  const uint64_t begin = reinterpret_cast<uint64_t>(&buffer) - reinterpret_cast<uint64_t>(region_);
-  const uint32_t size_class = buffer.size_class;
-  if (begin >= region_bytes_ || size_class >= size_classes_) return columns;
-  if (class_bytes_[size_class] > region_bytes_ - begin) return columns;
-  const uint32_t capacity = capacities_[size_class];
-  const uint8_t* at = region_ + begin + sizeof(Buffer);
+  if (!holds(buffer)) return columns;
+  const uint32_t capacity = capacities_[buffer.size_class];
+  const uint8_t* at = reinterpret_cast<const uint8_t*>(&buffer) + sizeof(Buffer);
   columns.ids = reinterpret_cast<const uint16_t*>(at);
   at += id_bytes(capacity);
   for (size_t i = 0; i < kColumnsMax; ++i) {

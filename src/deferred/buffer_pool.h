@@ -73,6 +73,8 @@ class BufferPool {
     std::array<const void*, kColumnsMax> column{};
   };
   Columns columns_of(const Buffer& buffer) const;
+  // Whether it may be one of the pool's buffers.
+  bool holds(const Buffer& buffer) const;
 
   // Whether there are more of take_small()'s than the memory has room for.
   bool beyond_the_bound() const { return bytes_made() > memory_bytes_max_; }

@@ -96,11 +96,12 @@ bool QueueReader::take(Client& client, uint32_t stream, bool last) {
 
 void QueueReader::give_back(Client& client) {
   Buffer* const head = mapping_.here(client.head_);
-  if (head && !is_stub(client, *head)) pool_.put(head);
+  if (head && !is_stub(client, *head) && pool_.holds(*head)) pool_.put(head);
 }
 
 // `done` when the producer's current buffer has been reached and taken as far as it goes.
 QueueReader::Step QueueReader::take_buffer(Client& client, uint32_t stream, Buffer& buffer) {
+  if (!is_stub(client, buffer) && !pool_.holds(buffer)) return Step::broken;
   Buffer* next;  // in the producers' process
   if (buffer.drained.load(std::memory_order_acquire)) {
     next = buffer.next.load(std::memory_order_acquire);
