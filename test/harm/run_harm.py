@@ -8,6 +8,7 @@ A case is a command in a folder of its own, run plain and then recorded in each 
 program that ended of its own accord is not reported as damage.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -17,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 
+import kills
+
 WAYS = {"plain recording": [], "sets": ["--sets"], "children": ["--children"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
-DEADLINE_S = 40
+DEADLINE_S = 20
 
 CASES = {}
 
@@ -35,6 +38,7 @@ class Case:
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
     environment: dict = dataclasses.field(default_factory=dict)
+    run: object = None        # in place of all this: a function of `contrafact` and a folder, which returns complaints
 
 
 def case(name, command, ways=tuple(WAYS), **more):
@@ -125,6 +129,8 @@ def unreadable(contrafact, trace, clean):
 
 def judge_case(contrafact, name, base):
     chosen = CASES[name]
+    if chosen.run:
+        return chosen.run(contrafact, base)
     command = program(chosen.command, contrafact.parent)
     plain = run(command, base / "plain", chosen.environment)
     if not isinstance(plain.status, int):
@@ -228,14 +234,14 @@ def declare_stacks():
 
 def declare_sandboxes():
     for name in ["early_prctl", "early_syscall", "early_bare", "late_prctl", "late_syscall", "late_bare", "strict", "strict_bare",
-                 "synchronised", "synchronised_bare", "with_threads", "exec_after", "errors_instead", "unshare_user",
+                 "synchronised", "synchronised_bare", "with_threads", "exec_after", "errors_instead", "no_time_stamps", "unshare_user",
                  "unshare_mounts", "unshare_thread", "unshare_and_fork", "enter_namespaces", "become_nobody", "not_dumpable",
                  "little_memory", "small_files", "no_processes", "locked_memory"]:
         case(f"sandbox.{name}", ["harm_sandbox", name])
     case("sandbox.change_root", ["harm_sandbox", "change_root"])
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
-    case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"])
-    case("sandbox.files_by_shell", ["sh", "-c", "ulimit -f 1; exec %programs/harm_sandbox small_files"])
+    case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
+    case("sandbox.files_by_shell", ["sh", "-c", "ulimit -f 1; exec %programs/harm_sandbox locks"])
 
 
 FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill", "sigfpe", "sigbus", "sigsys", "sigtrap",
@@ -250,8 +256,7 @@ def declare_ends():
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "fails_to_execute", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
                  "vfork_and_fail", "spawns", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
-                 "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced",
-                 "prints_environment"]:
+                 "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
         case(f"ends.{name}", ["harm_ends", name])
     for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], repeats=4)
@@ -263,7 +268,6 @@ def declare_starts():
     ends = "%programs/harm_ends"
     shells = {
         "sh": f"{ends} returns; echo $?; {ends} aborts 2>&1; echo $?; exit 3",
-        "empty_environment": f"env -i {ends} prints_environment",
         "pipeline": f"{ends} executes_script | cat | (cat; {ends} returns); echo $?",
         "xargs": f"printf '%s\\n' returns exits destructors | xargs -n 1 {ends}; echo $?",
         "timeout": f"timeout 20 {ends} destructors; echo $?; timeout -s KILL 20 {ends} sigkill; echo $?",
@@ -273,16 +277,34 @@ def declare_starts():
         "input_closed": f"{ends} destructors <&-",
         "static_in_a_child": "%programs/harm_static; echo $?",
         "background": f"{ends} returns & wait $!; echo $?",
-        "preloaded": f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded",
         "subshells": f"(({ends} returns); {ends} exits); (exec {ends} exits_at_once); echo $(({ends} destructors) | wc -l)",
         "trap": "trap 'echo trapped; exit 5' TERM; kill $$; sleep 5",
     }
     for name, text in shells.items():
         case(f"starts.{name}", ["sh", "-c", text])
-    case("starts.preloaded_before", ["harm_ends", "prints_environment"], environment={"LD_PRELOAD": "libm.so.6"})
+    # The environment of a child that is recorded too names the agent.
+    alone = ["plain recording", "sets"]
+    case("starts.environment", ["harm_ends", "prints_environment"], alone)
+    case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
+    case("starts.preloaded", ["sh", "-c", f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded"], alone)
+    case("starts.preloaded_before", ["harm_ends", "prints_environment"], alone, environment={"LD_PRELOAD": "libm.so.6"})
     case("starts.static", ["harm_static"], ["plain recording"], recorded=False)
     case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
                          f"cat <({ends} destructors); exec -a other {ends} exits"])
+
+
+def declare_kills():
+    def declare(name, label, run):
+        case(f"kills.{name}", [], run=run, label=label)
+
+    for beside, place in [(contextlib.nullcontext, "quiet"), (kills.busy, "busy")]:
+        for way, options in [("plain", []), ("sets", ["--sets"])]:
+            declare(f"{way}.{place}", "native", lambda *where, o=options, b=beside: kills.native(*where, o, 6, b))
+            declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 60, b))
+        declare(f"jvm.{place}", "jvm", lambda *where, b=beside: kills.jvm(*where, 4, b))
+        declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
+    for way, options in [("plain", []), ("sets", ["--sets"])]:
+        declare(f"recorder.{way}", "native", lambda *where, o=options: kills.recorder(*where, o, 3))
 
 
 declare_handlers()
@@ -291,6 +313,7 @@ declare_stacks()
 declare_sandboxes()
 declare_ends()
 declare_starts()
+declare_kills()
 
 
 def main():

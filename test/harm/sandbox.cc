@@ -182,16 +182,24 @@ int errors_instead() {
   return 8;
 }
 
-int locks() {
-  sections(kMany);
-  say("sections done\n");
-  return 4;
-}
-
 // Says whether it may, and goes on.
 void tell(const char* what, long status) {
   const int error = errno;
   dprintf(1, "%s: %s\n", what, status < 0 ? strerror(error) : "yes");
+}
+
+// No thread may read the processor's time stamps, as in strict mode.
+int no_time_stamps() {
+  sections(1000);
+  tell("no time stamps", prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
+  sections(kMany);
+  return 19;
+}
+
+int locks() {
+  sections(kMany);
+  say("sections done\n");
+  return 4;
 }
 
 int unshare_one(int flags, const char* name) {
@@ -338,6 +346,7 @@ constexpr Case kCases[] = {
     {"with_threads", with_threads},
     {"exec_after", exec_after},
     {"errors_instead", errors_instead},
+    {"no_time_stamps", no_time_stamps},
     {"locks", locks},
     {"unshare_user", [] { return unshare_one(CLONE_NEWUSER, "user"); }},
     {"unshare_mounts", [] { return unshare_one(CLONE_NEWNS, "mounts"); }},
