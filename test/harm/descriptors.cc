@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <string>
@@ -119,6 +120,23 @@ int overwrite_in_a_loop() {
   return 0;
 }
 
+// The same with some milliseconds between them.
+int overwrite_slowly() {
+  pthread_t thread = start(record_events);
+  const int own = open("own", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  expect(own >= 0, "own");
+  const timespec while_open{0, 30'000'000};
+  for (int round = 0; round < 30; ++round) {
+    for (int number = own + 1; number < 16; ++number) expect(dup2(own, number) == number, "dup2");
+    for (int number = kLow; number < own; ++number) expect(dup2(own, number) == number, "dup2");
+    expect(write(own, "x", 1) == 1, "write");
+    nanosleep(&while_open, nullptr);
+  }
+  g_stop = true;
+  pthread_join(thread, nullptr);
+  return 0;
+}
+
 // As many files as may be open: those of a recorder would be too many.
 int few(rlim_t most) {
   const rlimit limit{most, most};
@@ -150,6 +168,7 @@ constexpr Case kCases[] = {
     {"close_all", close_all},
     {"close_all_bare", close_all_bare},
     {"overwrite_in_a_loop", overwrite_in_a_loop},
+    {"overwrite_slowly", overwrite_slowly},
     {"four", [] { return few(4); }},
     {"three", [] { return few(3); }},
     {"close_standard", close_standard},

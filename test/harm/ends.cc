@@ -461,6 +461,44 @@ int ended_by_watchdog() {
   return 0;
 }
 
+// Signals 32 and 33 are the C library's: its posix_spawn leaves one of them ignored.
+void print_signals(const char* line) {
+  const unsigned long long internal = 3ULL << 31;
+  dprintf(1, "%.6s: %llx\n", line, strtoull(line + 7, nullptr, 16) & ~internal);
+}
+
+// What it inherited: signals that are ignored or blocked, and descriptors.
+int prints_inheritance() {
+  FILE* in = fopen("/proc/self/status", "r");
+  char line[256];
+  while (in && fgets(line, sizeof(line), in)) {
+    for (const char* name : {"SigPnd:", "SigBlk:", "SigIgn:"}) {
+      if (strncmp(line, name, strlen(name)) == 0) print_signals(line);
+    }
+    for (const char* name : {"NoNewPrivs:", "Seccomp:", "Threads:", "Umask:"}) {
+      if (strncmp(line, name, strlen(name)) == 0) say(line);
+    }
+  }
+  fclose(in);
+  for (int number = 0; number < 64; ++number) {
+    if (fcntl(number, F_GETFD) >= 0) dprintf(1, "descriptor %d\n", number);
+  }
+  dprintf(1, "nice %d, policy %d\n", getpriority(PRIO_PROCESS, 0), sched_getscheduler(0));
+  return 32;
+}
+
+// Waits for the signal that its starter sends, and says so: by a file, for the output may be closed.
+int waits_for_signal(bool handled) {
+  sigset_t term, before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, &before);
+  signal(SIGTERM, handled ? +[](int) { _exit(34); } : SIG_DFL);
+  sections(kSome);
+  close(open("ready", O_WRONLY | O_CREAT, 0600));
+  for (;;) sigsuspend(&before);
+}
+
 constexpr Case kCases[] = {
     {"returns", returns},
     {"exits", exits},
@@ -517,6 +555,9 @@ constexpr Case kCases[] = {
     {"without_core", without_core},
     {"traced", traced},
     {"prints_environment", prints_environment},
+    {"prints_inheritance", prints_inheritance},
+    {"waits_for_signal", [] { return waits_for_signal(false); }},
+    {"handles_signal", [] { return waits_for_signal(true); }},
     {"ends_in_handler", [] { return ends_in_handler(SIGTERM); }},
     {"ends_in_alarm", [] { return ends_in_handler(SIGALRM); }},
     {"ended_by_watchdog", ended_by_watchdog},

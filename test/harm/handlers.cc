@@ -2,13 +2,15 @@
 // front of), called from a handler that interrupts malloc, the creation of threads, dlopen and others at any
 // instruction.
 //
-// usage: harm_handlers all VICTIM          each call in turn, round after round
-//        harm_handlers CALL VICTIM NUMBER  a call that ends the program, at the signal of that number
+// usage: harm_handlers all VICTIM [threads]  each call in turn, round after round; in three threads at once
+//        harm_handlers CALL VICTIM NUMBER   a call that ends the program, at the signal of that number
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#include <atomic>
 
 #include "handlers_calls.h"
 #include "harm.h"
@@ -21,15 +23,14 @@ constexpr int kRounds = 12;
 
 char* g_progress;      // in a file: the call that a hanging program was in
 bool g_alone = false;  // the only thread, by what the program itself started
-volatile int g_signals = 0;
+std::atomic<int> g_signals{0};
 volatile bool g_done = false;
 int g_end_at = 0;
 void (*g_end)() = nullptr;
 
 void on_signal(int) {
   const int saved = errno;
-  const int number = g_signals + 1;
-  g_signals = number;
+  const int number = ++g_signals;
   if (g_end) {
     if (number >= g_end_at) g_end();
   } else if (!g_done) {
@@ -116,6 +117,13 @@ void* suffer(void*) {
   return nullptr;
 }
 
+void start_timer(long interval_us);
+
+void* suffer_apart(void*) {
+  start_timer(400);
+  return suffer(nullptr);
+}
+
 // Signals go to this thread alone, every `interval_us`.
 void start_timer(long interval_us) {
   struct sigaction action{};
@@ -151,15 +159,23 @@ int main(int count, char** arguments) {
   prepare_calls();
   map_progress();
   g_victim = victim_of(arguments[2]);
-  g_alone = strcmp(arguments[2], "threads") != 0;
-  if (count > 3) {
+  const bool ends = count > 3 && strcmp(arguments[3], "threads") != 0, threads = count > 3 && !ends;
+  g_alone = !threads && strcmp(arguments[2], "threads") != 0;
+  if (ends) {
     g_end = end_named(arguments[1]);
     expect(g_end != nullptr, "call");
     g_end_at = atoi(arguments[3]);
   }
   g_victim();  // what is set up at the first use is: that is not what may be interrupted
-  start_timer(count > 3 ? 150 : 250);
+  pthread_t others[2];
+  for (pthread_t& other : others) {
+    if (threads) other = start(suffer_apart);
+  }
+  start_timer(ends ? 150 : 250);
   suffer(nullptr);
+  for (pthread_t other : others) {
+    if (threads) pthread_join(other, nullptr);
+  }
   say("every call was made\n");
   return 0;
 }

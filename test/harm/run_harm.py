@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,6 +39,8 @@ class Case:
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
     environment: dict = dataclasses.field(default_factory=dict)
+    around: list = dataclasses.field(default_factory=list)  # what starts the program, or `record` in its place
+    only_recorded: bool = False                             # `around` starts the recorded run alone
     run: object = None        # in place of all this: a function of `contrafact` and a folder, which returns complaints
 
 
@@ -132,7 +135,8 @@ def judge_case(contrafact, name, base):
     if chosen.run:
         return chosen.run(contrafact, base)
     command = program(chosen.command, contrafact.parent)
-    plain = run(command, base / "plain", chosen.environment)
+    around = program(chosen.around, contrafact.parent)
+    plain = run(([] if chosen.only_recorded else around) + command, base / "plain", chosen.environment)
     if not isinstance(plain.status, int):
         return [f"the plain run {plain.status}"]
     if plain.status in (90, 91, 92):
@@ -143,7 +147,8 @@ def judge_case(contrafact, name, base):
             folder = base / f"{way}.{repeat}"
             trace = base / f"traces.{way}.{repeat}" / "run.cft"
             trace.parent.mkdir()
-            recorded = run([str(contrafact), "record", "-o", str(trace), *WAYS[way], "--", *command], folder, chosen.environment)
+            record = [str(contrafact), "record", "-o", str(trace), *WAYS[way], "--"]
+            recorded = run(around + record + command, folder, chosen.environment)
             found = differences(plain, recorded, chosen.ignored)
             if chosen.judge:
                 found += chosen.judge(plain, recorded)
@@ -195,6 +200,7 @@ def declare_handlers():
     own = ("progress", "file")
     for victim in VICTIMS:
         case(f"handlers.{victim}", ["harm_handlers", "all", victim], ignored=own)
+        case(f"handlers.{victim}.of_threads", ["harm_handlers", "all", victim, "threads"], ["plain recording", "sets"], ignored=own)
     for end in ENDS:
         clean = end not in ("kill", "abort")
         # At the third signal, and so on: each shell run is one program after the other.
@@ -217,6 +223,11 @@ def declare_descriptors():
     case("descriptors.shell", ["bash", "-c", "exec 3>q; echo hello >&3; echo again >&3; exec 3>&-; exit 3"])
     case("descriptors.shell_many", ["bash", "-c", "for n in 3 4 5 6 7 8 9 10 20 63 100 251 252 253 254; do eval \"exec $n>q$n; "
          "echo $n >&$n\"; done; true | true; exit 4"])
+    # Whoever checks a descriptor before writing to it does so 20 ms before.
+    if shutil.which("strace"):
+        case("descriptors.overwrite_when_checked", ["harm_descriptors", "overwrite_slowly"], around=[
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstat", "-e", "inject=fstat:delay_exit=20000"],
+            only_recorded=True)
     case("descriptors.limit_by_shell", ["sh", "-c", "ulimit -n 7; exec %programs/harm_descriptors lowest"], ["plain recording"])
 
 
@@ -236,7 +247,7 @@ def declare_sandboxes():
     for name in ["early_prctl", "early_syscall", "early_bare", "late_prctl", "late_syscall", "late_bare", "strict", "strict_bare",
                  "synchronised", "synchronised_bare", "with_threads", "exec_after", "errors_instead", "no_time_stamps", "unshare_user",
                  "unshare_mounts", "unshare_thread", "unshare_and_fork", "enter_namespaces", "become_nobody", "not_dumpable",
-                 "little_memory", "small_files", "no_processes", "locked_memory"]:
+                 "little_memory", "little_data", "no_files", "small_files", "no_processes", "locked_memory"]:
         case(f"sandbox.{name}", ["harm_sandbox", name])
     case("sandbox.change_root", ["harm_sandbox", "change_root"])
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
@@ -288,7 +299,27 @@ def declare_starts():
     case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
     case("starts.preloaded", ["sh", "-c", f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded"], alone)
     case("starts.preloaded_before", ["harm_ends", "prints_environment"], alone, environment={"LD_PRELOAD": "libm.so.6"})
-    case("starts.static", ["harm_static"], ["plain recording"], recorded=False)
+    # Started in its turn, plain or recorded, by something that sets a scene.
+    scenes = {
+        "input_closed": 'exec "$@" <&-',
+        "standard_closed": 'exec "$@" >seen <&- 2>&-',
+        "further_descriptors": 'exec "$@" 3>three 7>seven',
+        "signals_ignored": "trap '' PIPE CHLD TERM INT HUP USR1; exec \"$@\"",
+        "as_it_is": 'exec "$@"',
+        "nice": 'exec nice -n 19 "$@"',
+        "own_session": 'exec setsid -w "$@"',
+        "tiny_stack": 'ulimit -s 128; exec "$@"',
+        "no_core": 'ulimit -c 0; exec "$@"',
+        "umask": 'umask 077; exec "$@"',
+    }
+    for name, text in scenes.items():
+        case(f"starts.inherits.{name}", ["harm_ends", "prints_inheritance"], around=["sh", "-c", text, "sh"])
+    signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?'
+    case("starts.signal", ["harm_ends", "waits_for_signal"], alone, around=["sh", "-c", signalled, "sh"], clean=False)
+    case("starts.signal_handled", ["harm_ends", "handles_signal"], alone, around=["sh", "-c", signalled, "sh"])
+    script = ("echo '#!/bin/sh\n[ -z \"$JAVA\" ] || java -version\nexec %programs/harm_ends returns' >office; chmod +x office; "
+              'exec "$@"')
+    case("starts.java_in_a_script", ["./office"], alone, around=["sh", "-c", script, "sh"])
     case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
                          f"cat <({ends} destructors); exec -a other {ends} exits"])
 

@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -276,15 +277,16 @@ int not_dumpable() {
 
 constexpr size_t kRoomBytes = 4 << 20;
 
-// Four mebibytes more than it has now: threads with small stacks, and a block of one mebibyte, must still be had.
-int little_memory() {
-  long pages = 0;
+// Four mebibytes more than it has now, of all memory or of its own: threads with small stacks, and a block of one
+// mebibyte, must still be had.
+int little_memory(__rlimit_resource_t resource) {
+  long all = 0, data = 0;
   FILE* in = fopen("/proc/self/statm", "r");
-  expect(in && fscanf(in, "%ld", &pages) == 1, "statm");
+  expect(in && fscanf(in, "%ld %*d %*d %*d %*d %ld", &all, &data) == 2, "statm");
   fclose(in);
-  const rlim_t most = static_cast<rlim_t>(pages) * 4096 + kRoomBytes;
+  const rlim_t most = static_cast<rlim_t>(resource == RLIMIT_AS ? all : data) * 4096 + kRoomBytes;
   const rlimit limit{most, most};
-  expect(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
+  expect(setrlimit(resource, &limit) == 0, "setrlimit");
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 64 << 10);
@@ -299,6 +301,21 @@ int little_memory() {
   tell("block", block ? 0 : -1);
   free(block);
   return 15;
+}
+
+// From here on it may open no file for writing.
+int no_files() {
+  const struct {
+    unsigned long files;
+  } rights{LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_READ_FILE};
+  no_new_privileges();
+  const long rules = bare_call(SYS_landlock_create_ruleset, reinterpret_cast<long>(&rights), sizeof(rights), 0);
+  errno = rules < 0 ? static_cast<int>(-rules) : 0;
+  tell("rules", rules);
+  if (rules >= 0) tell("restricted", bare_call(SYS_landlock_restrict_self, rules, 0));
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  return 20;
 }
 
 int small_files() {
@@ -356,7 +373,9 @@ constexpr Case kCases[] = {
     {"change_root", change_root},
     {"become_nobody", become_nobody},
     {"not_dumpable", not_dumpable},
-    {"little_memory", little_memory},
+    {"little_memory", [] { return little_memory(RLIMIT_AS); }},
+    {"little_data", [] { return little_memory(RLIMIT_DATA); }},
+    {"no_files", no_files},
     {"small_files", small_files},
     {"no_processes", no_processes},
     {"locked_memory", locked_memory},
