@@ -1,0 +1,206 @@
+"""What is left when a program, or `record`, is killed by signal 9, beside busy processes.
+
+The program numbers and stamps its critical sections (progress.cc) in a file that it maps. A trace that holds the first n of them lacks
+what was done between the n-th stamp and the last one: that is how much was lost, whenever the signal came.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import time
+
+LOST_NS_MAX = 100_000_000
+BUSY_PROCESSES = 4
+DEADLINE_S = 60
+SLOWER_MAX = 3.0      # of a program whose recorder was killed, against plain: it is not held up
+FOR_EVER = 1 << 20
+PR_SET_CHILD_SUBREAPER = 36
+HEAD_BYTES = 16
+
+
+@contextlib.contextmanager
+def busy():
+    others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(BUSY_PROCESSES)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+class Progress:
+    def __init__(self, path):
+        self.path = path
+
+    def head(self):
+        """Sections done, and whether the program ended."""
+        try:
+            with open(self.path, "rb") as file:
+                head = file.read(HEAD_BYTES)
+        except FileNotFoundError:
+            return 0, 0
+        return struct.unpack("<QQ", head) if len(head) == HEAD_BYTES else (0, 0)
+
+    def stamp_ns(self, number):
+        """Of the section of this number; the first is 1."""
+        with open(self.path, "rb") as file:
+            file.seek(HEAD_BYTES + 8 * (number - 1))
+            return struct.unpack("<q", file.read(8))[0]
+
+    def begins(self):
+        """Waits for the first section."""
+        end = time.monotonic() + DEADLINE_S
+        while self.head()[0] == 0 and time.monotonic() < end:
+            time.sleep(0.0005)
+        return self.head()[0] > 0
+
+
+def seen(contrafact, trace, event):
+    """How many events of a kind a trace holds, or why it cannot be read."""
+    done = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, timeout=DEADLINE_S)
+    if done.returncode != 0:
+        return None, done.stderr
+    return {row["event"]: row["count"] for row in json.loads(done.stdout)["events"]}.get(event, 0), ""
+
+
+def lost(progress, done, held):
+    """Complaints about a trace that holds `held` of `done` sections."""
+    if held >= done:
+        return []
+    lost_ns = progress.stamp_ns(done) - progress.stamp_ns(max(held, 1))
+    if lost_ns <= LOST_NS_MAX:
+        return []
+    return [f"{held} of {done} sections are in the trace: {lost_ns / 1e6:.0f} ms before the kill are lost"]
+
+
+def child_of(process):
+    """The program that `record` started."""
+    return int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+
+
+def kill_program(contrafact, folder, command, event, options, delay_s):
+    folder.mkdir()
+    progress, trace = Progress(folder / "progress"), folder / "run.cft"
+    record = subprocess.Popen([contrafact, "record", "-o", trace, *options, "--", *command, progress.path, str(FOR_EVER)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        if not progress.begins():
+            record.kill()
+            return [f"the program did not begin\n{record.communicate()[1]}"]
+        program = child_of(record)
+        time.sleep(delay_s)
+        os.kill(program, signal.SIGKILL)
+        err = record.communicate(timeout=DEADLINE_S)[1]
+    finally:
+        record.kill()
+    wrong = [] if record.returncode == 128 + signal.SIGKILL else [f"status {record.returncode}\n{err}"]
+    if not trace.exists():
+        return wrong + [f"no recording, {progress.head()[0]} sections were done\n{err}"]
+    held, why = seen(contrafact, trace, event)
+    return wrong + (lost(progress, progress.head()[0], held) if held is not None else [why])
+
+
+def kills(contrafact, base, command, event, options, delays_s, beside):
+    wrong = []
+    with beside():
+        for number, delay_s in enumerate(delays_s):
+            for text in kill_program(contrafact, base / str(number), command, event, options, delay_s):
+                wrong.append(f"killed {delay_s * 1e3:.0f} ms after its first section: {text}")
+    return wrong
+
+
+def delays_s(seed, count, most_s):
+    """Half of them early: a recording must begin with the program."""
+    numbers = random.Random(seed)
+    return [numbers.uniform(0, 0.03) if i % 2 else numbers.uniform(0.1, most_s) for i in range(count)]
+
+
+def native(contrafact, base, options, count, beside):
+    return kills(contrafact, base, [contrafact.parent / "harm_progress"], "lock_release", options, delays_s(7, count, 0.8), beside)
+
+
+def jvm(contrafact, base, count, beside):
+    source = pathlib.Path(__file__).parent / "Progress.java"
+    subprocess.run(["javac", "-d", base, source], check=True)
+    command = ["java", "-cp", base, "Progress"]
+    return kills(contrafact, base, command, "task_end", [], delays_s(8, count, 0.8), beside)
+
+
+# --- The recorder killed ------------------------------------------------------------------------------------------------
+
+SECTIONS = 20_000
+
+
+def reap(program):
+    """The status of a program whose parent died, and that is ours since."""
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        pid, status = os.waitpid(program, os.WNOHANG)
+        if pid == program:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    os.kill(program, signal.SIGKILL)
+    os.waitpid(program, 0)
+    return f"hangs after {DEADLINE_S} s"
+
+
+def work_ns(progress, first):
+    """How long all sections from this one on took."""
+    return progress.stamp_ns(SECTIONS) - progress.stamp_ns(first)
+
+
+def recorded_files(contrafact, folder, event):
+    """How much the fullest readable file holds, of those that `info` reads or names."""
+    asked = subprocess.run([contrafact, "info", folder / "run.cft"], capture_output=True, text=True, timeout=DEADLINE_S)
+    held = -1
+    for path in folder.glob("run.cft*"):
+        if path.name == "run.cft" or str(path) in asked.stderr + asked.stdout:
+            count, _ = seen(contrafact, path, event)
+            held = max(held, -1 if count is None else count)
+    return held, [path.name for path in folder.iterdir()], asked.stderr
+
+
+def kill_recorder(contrafact, folder, options, delay_s, plain_ns):
+    folder.mkdir()
+    progress = Progress(folder / "progress")
+    record = subprocess.Popen([contrafact, "record", "-o", folder / "run.cft", *options, "--",
+                               contrafact.parent / "harm_progress", progress.path, str(SECTIONS)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not progress.begins():
+        record.kill()
+        return ["the program did not begin"]
+    program = child_of(record)
+    time.sleep(delay_s)
+    done, ended = progress.head()
+    record.kill()
+    record.wait()
+    status = reap(program)
+    wrong = [] if status == 33 else [f"the program ended with {status}, alone with 33"]
+    if ended:
+        return wrong + ["the program ended before the recorder was killed: make it longer"]
+    if status == 33:
+        slower = work_ns(progress, done) / (plain_ns * (SECTIONS - done) / SECTIONS)
+        wrong += [f"it took {slower:.1f} times as long as plain"] if slower > SLOWER_MAX else []
+    held, files, said = recorded_files(contrafact, folder, "lock_release")
+    if held < 0:
+        return wrong + [f"no readable recording: {files}; info says {said}"]
+    return wrong + lost(progress, done, held)
+
+
+def recorder(contrafact, base, options, count):
+    """The program goes on, as fast as plain, and ends with its own status."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    wrong = []
+    for number, delay_s in enumerate(delays_s(9, count, 0.3)):
+        plain = Progress(base / f"plain{number}")
+        subprocess.run([contrafact.parent / "harm_progress", plain.path, str(SECTIONS)], check=False)
+        for text in kill_recorder(contrafact, base / str(number), options, delay_s, work_ns(plain, 1)):
+            wrong.append(f"`record` killed {delay_s * 1e3:.0f} ms after the first section: {text}")
+    return wrong

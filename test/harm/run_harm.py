@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+"""Runs a program plain and recorded, and holds the two runs against each other: status, output, files, and no hang.
+
+usage: run_harm.py --list                  a line "CASE LABEL" for each case
+       run_harm.py CONTRAFACT CASE
+
+A case is a command in a folder of its own, run plain and then recorded in each of its ways. What was recorded can be read, and a
+program that ended of its own accord is not reported as damage.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import kills
+
+WAYS = {"plain recording": [], "sets": ["--sets"], "children": ["--children"]}
+STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
+DEADLINE_S = 20
+
+CASES = {}
+
+
+@dataclasses.dataclass
+class Case:
+    command: list
+    ways: list
+    repeats: int = 1          # recorded runs in each way
+    recorded: bool = True     # something is: else nothing need be
+    clean: bool = True        # it ends by itself: the recording is whole
+    label: str = "native"
+    ignored: tuple = ()       # files that are not compared
+    judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
+    environment: dict = dataclasses.field(default_factory=dict)
+    around: list = dataclasses.field(default_factory=list)  # what starts the program, or `record` in its place
+    only_recorded: bool = False                             # `around` starts the recorded run alone
+    run: object = None        # in place of all this: a function of `contrafact` and a folder, which returns complaints
+
+
+def case(name, command, ways=tuple(WAYS), **more):
+    assert name not in CASES, name
+    CASES[name] = Case(list(command), list(ways), **more)
+
+
+@dataclasses.dataclass
+class Run:
+    status: object  # a number, or "hangs"
+    out: str
+    err: str
+    files: dict
+    folder: pathlib.Path
+
+
+def program(words, programs):
+    """harm_NAME at a word's begin is a program built from this folder, %programs is that folder."""
+    return [str(programs / word) if word.startswith("harm_") else word.replace("%programs", str(programs)) for word in words]
+
+
+def contents(folder):
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
+
+
+def run(command, folder, environment):
+    folder.mkdir()
+    child = subprocess.Popen(command, cwd=folder, env=dict(os.environ, **environment), stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        out, err = child.communicate(timeout=DEADLINE_S)
+        status = child.returncode
+    except subprocess.TimeoutExpired:
+        where = folder / "progress"
+        at = where.read_bytes().split(b"\0")[0].decode() if where.exists() else ""
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+        status = f"hangs after {DEADLINE_S} s" + (f" in {at}" if at else "")
+    if isinstance(status, int) and status < 0:
+        status = 128 - status  # as a shell says it, and `record` too
+    return Run(status, out.decode(errors="replace"), err.decode(errors="replace"), contents(folder), folder)
+
+
+def own_lines(text):
+    """Of standard error, without what `record` says."""
+    return [line for line in text.splitlines() if not line.startswith("contrafact: ")]
+
+
+def differences(plain, recorded, ignored):
+    """What of a recorded run is not as it is plain."""
+    wrong = []
+    if plain.status != recorded.status:
+        wrong.append(f"status {plain.status}, recorded {recorded.status}")
+    if plain.out != recorded.out:
+        wrong.append(f"output {plain.out!r}, recorded {recorded.out!r}")
+    if own_lines(plain.err) != own_lines(recorded.err):
+        wrong.append(f"standard error {own_lines(plain.err)}, recorded {own_lines(recorded.err)}")
+    for name in sorted(set(plain.files) | set(recorded.files)):
+        if name in ignored or plain.files.get(name) == recorded.files.get(name):
+            continue
+        one, other = (len(run.files[name]) if name in run.files else "no" for run in (plain, recorded))
+        wrong.append(f"file {name}: {one} bytes, recorded {other}")
+    return wrong
+
+
+def unreadable(contrafact, trace, clean):
+    """What is wrong with a recording."""
+    if not trace.exists():
+        return [f"no recording; there are {[path.name for path in trace.parent.iterdir()]}"]
+    done = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, timeout=DEADLINE_S)
+    if done.returncode != 0:
+        return [f"the recording cannot be read: {done.stderr}"]
+    info = json.loads(done.stdout)
+    loss = info["trace"]["loss"]
+    wrong = []
+    if info["event_count"] == 0 and not info["threads"]:
+        wrong.append("the recording is empty")
+    if loss.get("blocks_damaged"):
+        wrong.append(f"damage: {loss}")
+    if clean and loss["cut_off"]:
+        wrong.append("a clean end, reported as cut off")
+    return wrong
+
+
+def judge_case(contrafact, name, base):
+    chosen = CASES[name]
+    if chosen.run:
+        return chosen.run(contrafact, base)
+    command = program(chosen.command, contrafact.parent)
+    around = program(chosen.around, contrafact.parent)
+    plain = run(([] if chosen.only_recorded else around) + command, base / "plain", chosen.environment)
+    if not isinstance(plain.status, int):
+        return [f"the plain run {plain.status}"]
+    if plain.status in (90, 91, 92):
+        return [f"the plain run failed: {plain.err}"]
+    wrong = []
+    for way in chosen.ways:
+        for repeat in range(chosen.repeats):
+            folder = base / f"{way}.{repeat}"
+            trace = base / f"traces.{way}.{repeat}" / "run.cft"
+            trace.parent.mkdir()
+            record = [str(contrafact), "record", "-o", str(trace), *WAYS[way], "--"]
+            recorded = run(around + record + command, folder, chosen.environment)
+            found = differences(plain, recorded, chosen.ignored)
+            if chosen.judge:
+                found += chosen.judge(plain, recorded)
+            if chosen.recorded and isinstance(recorded.status, int):
+                found += unreadable(contrafact, trace, chosen.clean)
+            if found:
+                found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
+            wrong += [f"{way}: {text}" for text in found]
+            if found:
+                break  # the next repeat says the same
+    return wrong
+
+
+# --- Stacks -----------------------------------------------------------------------------------------------------------
+
+
+def depths(run):
+    return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in run.files["depths"].decode().splitlines()}
+
+
+def too_deep(plain, recorded):
+    before, after = depths(plain), depths(recorded)
+    if set(before) != set(after):
+        return [f"not measured: {sorted(set(before) ^ set(after))}"]
+    return [f"{name} takes {after[name] - before[name]} bytes more of the stack, {STACK_BYTES_MAX} at most" for name in before
+            if after[name] - before[name] > STACK_BYTES_MAX]
+
+
+def end_depth(run):
+    """Of the painted stack that a program left in a file: from its frame down to the lowest changed byte."""
+    stack = run.files["stack"]
+    frame = int.from_bytes(stack[:8], "little")
+    lowest = next(at for at in range(8, len(stack)) if stack[at] != 0xA5)
+    return frame - lowest
+
+
+def end_too_deep(plain, recorded):
+    more = end_depth(recorded) - end_depth(plain)
+    return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
+
+
+# --- The cases --------------------------------------------------------------------------------------------------------
+
+VICTIMS = ["malloc", "calloc", "threads", "dlopen", "printf", "fopen", "locks", "conditions"]
+ENDS = ["_exit", "_Exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
+
+
+def declare_handlers():
+    own = ("progress", "file")
+    for victim in VICTIMS:
+        case(f"handlers.{victim}", ["harm_handlers", "all", victim], ignored=own)
+        case(f"handlers.{victim}.of_threads", ["harm_handlers", "all", victim, "threads"], ["plain recording", "sets"], ignored=own)
+    for end in ENDS:
+        clean = end not in ("kill", "abort")
+        # At the third signal, and so on: each shell run is one program after the other.
+        for victim in ["malloc", "threads"]:
+            case(f"handlers.{end}.{victim}", ["sh", "-c", f"for at in 1 2 3 4 5; do %programs/harm_handlers {end} {victim} $at; "
+                 "echo $?; done"], ["children"], ignored=own)
+            case(f"handlers.{end}.{victim}.repeated", ["harm_handlers", end, victim, "3"], ["plain recording"], repeats=25,
+                 clean=clean, ignored=own, label="slow")
+        for victim in ["dlopen", "locks"]:
+            case(f"handlers.{end}.{victim}", ["harm_handlers", end, victim, "3"], ["plain recording", "sets"], clean=clean,
+                 ignored=own)
+
+
+def declare_descriptors():
+    for name in ["listing", "lowest", "overwrite_all", "close_each", "close_from", "close_all", "close_all_bare",
+                 "overwrite_in_a_loop", "close_standard"]:
+        case(f"descriptors.{name}", ["harm_descriptors", name])
+    for name in ["four", "three"]:
+        case(f"descriptors.{name}", ["harm_descriptors", name], ["plain recording"])
+    case("descriptors.shell", ["bash", "-c", "exec 3>q; echo hello >&3; echo again >&3; exec 3>&-; exit 3"])
+    case("descriptors.shell_many", ["bash", "-c", "for n in 3 4 5 6 7 8 9 10 20 63 100 251 252 253 254; do eval \"exec $n>q$n; "
+         "echo $n >&$n\"; done; true | true; exit 4"])
+    # Whoever checks a descriptor before writing to it does so 20 ms before.
+    if shutil.which("strace"):
+        case("descriptors.overwrite_when_checked", ["harm_descriptors", "overwrite_slowly"], around=[
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstat", "-e", "inject=fstat:delay_exit=20000"],
+            only_recorded=True)
+    case("descriptors.limit_by_shell", ["sh", "-c", "ulimit -n 7; exec %programs/harm_descriptors lowest"], ["plain recording"])
+
+
+def declare_stacks():
+    case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=too_deep)
+    for name in ["small_threads", "alternate_stack"]:
+        case(f"stacks.{name}", ["harm_stacks", name])
+    for end in ENDS:
+        clean = end not in ("kill", "abort")
+        case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], ["plain recording", "sets"], clean=clean,
+             ignored=("stack",), judge=end_too_deep)
+        for where in ["end_in_small_thread", "end_on_alternate_stack"]:
+            case(f"stacks.{where}.{end}", ["harm_stacks", where, end], ["plain recording", "sets"], clean=clean)
+
+
+def declare_sandboxes():
+    for name in ["early_prctl", "early_syscall", "early_bare", "late_prctl", "late_syscall", "late_bare", "strict", "strict_bare",
+                 "synchronised", "synchronised_bare", "with_threads", "exec_after", "errors_instead", "no_time_stamps", "unshare_user",
+                 "unshare_mounts", "unshare_thread", "unshare_and_fork", "enter_namespaces", "become_nobody", "not_dumpable",
+                 "little_memory", "little_data", "no_files", "small_files", "no_processes", "locked_memory"]:
+        case(f"sandbox.{name}", ["harm_sandbox", name])
+    case("sandbox.change_root", ["harm_sandbox", "change_root"])
+    case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
+    case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
+    case("sandbox.files_by_shell", ["sh", "-c", "ulimit -f 1; exec %programs/harm_sandbox locks"])
+
+
+FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill", "sigfpe", "sigbus", "sigsys", "sigtrap",
+         "sigalrm", "sigusr1", "sigxcpu", "sigrtmin", "segfaults", "killed_by_other", "broken_pipe", "without_core"]
+
+
+def declare_ends():
+    for name in FATAL:
+        case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
+    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_barely", "exits_by_syscall", "main_ends_first",
+                 "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
+                 "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
+                 "executes_in_thread", "fails_to_execute", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
+                 "vfork_and_fail", "spawns", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
+                 "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
+        case(f"ends.{name}", ["harm_ends", name])
+    for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:
+        case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], repeats=4)
+        case(f"ends.{name}.repeated", ["harm_ends", name], ["plain recording"], repeats=25, label="slow")
+
+
+def declare_starts():
+    """By a shell or another program, or with something closed or set at the start."""
+    ends = "%programs/harm_ends"
+    shells = {
+        "sh": f"{ends} returns; echo $?; {ends} aborts 2>&1; echo $?; exit 3",
+        "pipeline": f"{ends} executes_script | cat | (cat; {ends} returns); echo $?",
+        "xargs": f"printf '%s\\n' returns exits destructors | xargs -n 1 {ends}; echo $?",
+        "timeout": f"timeout 20 {ends} destructors; echo $?; timeout -s KILL 20 {ends} sigkill; echo $?",
+        "nohup": f"nohup {ends} destructors",
+        "nice": f"nice -n 19 {ends} destructors; nice -n 19 %programs/harm_sandbox locks",
+        "standard_closed": f"{ends} returns <&- >&- 2>&-",
+        "input_closed": f"{ends} destructors <&-",
+        "static_in_a_child": "%programs/harm_static; echo $?",
+        "background": f"{ends} returns & wait $!; echo $?",
+        "subshells": f"(({ends} returns); {ends} exits); (exec {ends} exits_at_once); echo $(({ends} destructors) | wc -l)",
+        "trap": "trap 'echo trapped; exit 5' TERM; kill $$; sleep 5",
+    }
+    for name, text in shells.items():
+        case(f"starts.{name}", ["sh", "-c", text])
+    # The environment of a child that is recorded too names the agent.
+    alone = ["plain recording", "sets"]
+    case("starts.environment", ["harm_ends", "prints_environment"], alone)
+    case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
+    case("starts.preloaded", ["sh", "-c", f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded"], alone)
+    case("starts.preloaded_before", ["harm_ends", "prints_environment"], alone, environment={"LD_PRELOAD": "libm.so.6"})
+    # Started in its turn, plain or recorded, by something that sets a scene.
+    scenes = {
+        "input_closed": 'exec "$@" <&-',
+        "standard_closed": 'exec "$@" >seen <&- 2>&-',
+        "further_descriptors": 'exec "$@" 3>three 7>seven',
+        "signals_ignored": "trap '' PIPE CHLD TERM INT HUP USR1; exec \"$@\"",
+        "as_it_is": 'exec "$@"',
+        "nice": 'exec nice -n 19 "$@"',
+        "own_session": 'exec setsid -w "$@"',
+        "tiny_stack": 'ulimit -s 128; exec "$@"',
+        "no_core": 'ulimit -c 0; exec "$@"',
+        "umask": 'umask 077; exec "$@"',
+    }
+    for name, text in scenes.items():
+        case(f"starts.inherits.{name}", ["harm_ends", "prints_inheritance"], around=["sh", "-c", text, "sh"])
+    signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?'
+    case("starts.signal", ["harm_ends", "waits_for_signal"], alone, around=["sh", "-c", signalled, "sh"], clean=False)
+    case("starts.signal_handled", ["harm_ends", "handles_signal"], alone, around=["sh", "-c", signalled, "sh"])
+    script = ("echo '#!/bin/sh\n[ -z \"$JAVA\" ] || java -version\nexec %programs/harm_ends returns' >office; chmod +x office; "
+              'exec "$@"')
+    case("starts.java_in_a_script", ["./office"], alone, around=["sh", "-c", script, "sh"])
+    case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
+                         f"cat <({ends} destructors); exec -a other {ends} exits"])
+
+
+def declare_kills():
+    def declare(name, label, run):
+        case(f"kills.{name}", [], run=run, label=label)
+
+    for beside, place in [(contextlib.nullcontext, "quiet"), (kills.busy, "busy")]:
+        for way, options in [("plain", []), ("sets", ["--sets"])]:
+            declare(f"{way}.{place}", "native", lambda *where, o=options, b=beside: kills.native(*where, o, 6, b))
+            declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 60, b))
+        declare(f"jvm.{place}", "jvm", lambda *where, b=beside: kills.jvm(*where, 4, b))
+        declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
+    for way, options in [("plain", []), ("sets", ["--sets"])]:
+        declare(f"recorder.{way}", "native", lambda *where, o=options: kills.recorder(*where, o, 3))
+
+
+declare_handlers()
+declare_descriptors()
+declare_stacks()
+declare_sandboxes()
+declare_ends()
+declare_starts()
+declare_kills()
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(f"{name} {chosen.label}" for name, chosen in CASES.items()))
+        return
+    name = sys.argv[2]
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = judge_case(pathlib.Path(sys.argv[1]).resolve(), name, pathlib.Path(folder))
+    if wrong:
+        sys.exit(f"FAILED {name}:\n  " + "\n  ".join(wrong))
+    print(f"harm {name}: ok")
+
+
+main()

@@ -1,0 +1,388 @@
+// Programs that restrict themselves or others: after that, a system call that the program does not make itself ends it.
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <initializer_list>
+#include <iterator>
+
+#include "harm.h"
+
+using namespace harm;
+
+namespace {
+
+constexpr long kMany = 400'000;  // sections: more events than any buffer holds
+
+using Numbers = std::initializer_list<unsigned>;
+
+// A filter that does `listed` at the calls of the list, and `others` at the rest.
+struct Filter {
+  sock_filter code[128];
+  sock_fprog program;
+
+  Filter(Numbers numbers, unsigned listed, unsigned others) {
+    unsigned short n = 0;
+    code[n++] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
+    for (const unsigned number : numbers) {
+      code[n++] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
+      code[n++] = BPF_STMT(BPF_RET | BPF_K, listed);
+    }
+    code[n++] = BPF_STMT(BPF_RET | BPF_K, others);
+    program = {n, code};
+  }
+};
+
+constexpr Numbers kFew{SYS_read, SYS_write, SYS_exit, SYS_exit_group, SYS_rt_sigreturn};
+constexpr Numbers kThreads{SYS_read,         SYS_write,           SYS_exit,          SYS_exit_group,
+                           SYS_rt_sigreturn, SYS_futex,           SYS_clone,         SYS_clone3,
+                           SYS_mmap,         SYS_munmap,          SYS_mprotect,      SYS_madvise,
+                           SYS_rseq,         SYS_set_robust_list, SYS_rt_sigprocmask};
+// What a program never asks for that locks, starts others and ends; a recorder may.
+constexpr Numbers kSuspicious{
+    SYS_memfd_create,  SYS_socket,      SYS_connect,     SYS_sendmsg,      SYS_perf_event_open, SYS_sched_setscheduler,
+    SYS_sched_setattr, SYS_setpriority, SYS_ftruncate,   SYS_timer_create, SYS_clone,           SYS_clone3,
+    SYS_unlink,        SYS_rename,      SYS_fsync,       SYS_ptrace,       SYS_pipe2,           SYS_kill,
+    SYS_tgkill,        SYS_shmat,       SYS_userfaultfd, SYS_membarrier,   SYS_nanosleep,       SYS_clock_nanosleep};
+
+void no_new_privileges() {
+  expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
+}
+
+enum class By { prctl, syscall, bare };
+
+void install(const Filter& filter, By by, unsigned flags = 0) {
+  no_new_privileges();
+  const auto at = reinterpret_cast<long>(&filter.program);
+  long status = -1;
+  if (by == By::prctl) status = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, at, 0, 0);
+  if (by == By::syscall) status = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, at);
+  if (by == By::bare) status = bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, at);
+  expect(status == 0, "seccomp");
+}
+
+void allow_few(By by, unsigned flags = 0) {
+  install(Filter(kFew, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS), by, flags);
+}
+
+int early(By by) {
+  allow_few(by);
+  say("restricted\n");
+  sections(kMany);
+  say("after many sections\n");
+  return 3;
+}
+
+int late(By by) {
+  pthread_t threads[4];
+  for (pthread_t& thread : threads) thread = start(sections_of_thread, reinterpret_cast<void*>(50'000L));
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+  sections(kMany);
+  return early(by);
+}
+
+int strict(bool bare) {
+  sections(1000);
+  const long status = bare ? bare_call(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+                           : prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+  expect(status == 0, "strict");
+  say("strict\n");
+  sections(kMany);
+  say("after many sections\n");
+  bare_call(SYS_exit, 5);  // the group's exit is not allowed
+  return 0;
+}
+
+// Ends as the C library does, which strict mode kills.
+int strict_and_exit() {
+  expect(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == 0, "strict");
+  sections(1000);
+  _exit(5);
+}
+
+volatile bool g_restricted = false;
+volatile bool g_stop = false;
+
+void* lock_on(void*) {
+  while (!g_stop) sections(100);
+  return nullptr;
+}
+
+void* restrict_all(void*) {
+  allow_few(By::syscall, SECCOMP_FILTER_FLAG_TSYNC);
+  g_restricted = true;
+  for (;;) sections(1000);
+}
+
+void* restrict_all_bare(void*) {
+  allow_few(By::bare, SECCOMP_FILTER_FLAG_TSYNC);
+  g_restricted = true;
+  for (;;) sections(1000);
+}
+
+// The other threads use locks that nobody else wants: no futex.
+void* lock_own(void*) {
+  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  for (;;) {
+    pthread_mutex_lock(&own);
+    pthread_mutex_unlock(&own);
+  }
+}
+
+int synchronised(void* (*restricting)(void*)) {
+  for (int i = 0; i < 4; ++i) start(lock_own);
+  sections(1000);
+  start(restricting);
+  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  while (!g_restricted) {
+  }
+  for (long i = 0; i < kMany; ++i) {
+    pthread_mutex_lock(&own);
+    pthread_mutex_unlock(&own);
+  }
+  say("all are restricted\n");
+  _exit(6);
+}
+
+// Threads that run already, and others that start afterwards, under a filter that allows what threads need.
+int with_threads() {
+  pthread_t before[3], after[3];
+  for (pthread_t& thread : before) thread = start(lock_on);
+  install(Filter(kThreads, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS), By::syscall, SECCOMP_FILTER_FLAG_TSYNC);
+  for (pthread_t& thread : after) thread = start(sections_of_thread, reinterpret_cast<void*>(50'000L));
+  for (pthread_t thread : after) pthread_join(thread, nullptr);
+  g_stop = true;
+  for (pthread_t thread : before) pthread_join(thread, nullptr);
+  say("threads of before and after ended\n");
+  _exit(7);
+}
+
+int exec_after() {
+  install(Filter(kSuspicious, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), By::prctl);
+  sections(1000);
+  execl("/proc/self/exe", "harm_sandbox", "locks", static_cast<char*>(nullptr));
+  return 1;
+}
+
+// Errors instead of signals: what fails is tried on, and the program sees nothing of it.
+int errors_instead() {
+  install(Filter(kFew, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | EPERM), By::prctl);
+  sections(kMany);
+  say("errors instead\n");
+  return 8;
+}
+
+// Says whether it may, and goes on.
+void tell(const char* what, long status) {
+  const int error = errno;
+  dprintf(1, "%s: %s\n", what, status < 0 ? strerror(error) : "yes");
+}
+
+// No thread may read the processor's time stamps, as in strict mode.
+int no_time_stamps() {
+  sections(1000);
+  tell("no time stamps", prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
+  sections(kMany);
+  return 19;
+}
+
+int locks() {
+  sections(kMany);
+  say("sections done\n");
+  return 4;
+}
+
+int unshare_one(int flags, const char* name) {
+  sections(1000);
+  tell(name, unshare(flags));
+  sections(kMany);
+  return 9;
+}
+
+int unshare_and_fork() {
+  tell("unshare", unshare(CLONE_NEWUSER | CLONE_NEWPID));
+  sections(1000);
+  const pid_t child = fork();
+  if (child == 0) {
+    sections(1000);
+    dprintf(1, "child %d\n", getpid() == 1 ? 1 : 0);
+    _exit(3);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  dprintf(1, "child ended with %d\n", WEXITSTATUS(status));
+  return 10;
+}
+
+int enter_namespaces() {
+  int gone[2];
+  expect(pipe(gone) == 0, "pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    const char answer = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 'y' : 'n';
+    expect(write(gone[1], &answer, 1) == 1, "write");
+    pause();
+  }
+  char answer;
+  expect(read(gone[0], &answer, 1) == 1, "read");
+  char name[64];
+  for (const char* kind : {"user", "mnt"}) {
+    snprintf(name, sizeof(name), "/proc/%d/ns/%s", child, kind);
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    tell(kind, setns(fd, 0));
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  sections(kMany);
+  return 11;
+}
+
+int change_root() {
+  expect(mkdir("root", 0700) == 0, "mkdir");
+  tell("chroot", chroot("root"));
+  expect(chdir("/") == 0, "chdir");
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  return 12;
+}
+
+int become_nobody() {
+  sections(1000);
+  tell("setgroups", setgroups(0, nullptr));
+  tell("setgid", setgid(65534));
+  tell("setuid", setuid(65534));
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  return 13;
+}
+
+int not_dumpable() {
+  tell("not dumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+  tell("no new privileges", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  return 14;
+}
+
+constexpr size_t kRoomBytes = 4 << 20;
+
+// Four mebibytes more than it has now, of all memory or of its own: threads with small stacks, and a block of one
+// mebibyte, must still be had.
+int little_memory(__rlimit_resource_t resource) {
+  long all = 0, data = 0;
+  FILE* in = fopen("/proc/self/statm", "r");
+  expect(in && fscanf(in, "%ld %*d %*d %*d %*d %ld", &all, &data) == 2, "statm");
+  fclose(in);
+  const rlim_t most = static_cast<rlim_t>(resource == RLIMIT_AS ? all : data) * 4096 + kRoomBytes;
+  const rlimit limit{most, most};
+  expect(setrlimit(resource, &limit) == 0, "setrlimit");
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 64 << 10);
+  for (int i = 0; i < 8; ++i) {
+    pthread_t thread;
+    expect((errno = pthread_create(&thread, &attributes, sections_of_thread, reinterpret_cast<void*>(50'000L))) == 0,
+           "thread");
+    pthread_join(thread, nullptr);
+  }
+  sections(kMany);
+  void* block = malloc(1 << 20);
+  tell("block", block ? 0 : -1);
+  free(block);
+  return 15;
+}
+
+// From here on it may open no file for writing.
+int no_files() {
+  const struct {
+    unsigned long files;
+  } rights{LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_READ_FILE};
+  no_new_privileges();
+  const long rules = bare_call(SYS_landlock_create_ruleset, reinterpret_cast<long>(&rights), sizeof(rights), 0);
+  errno = rules < 0 ? static_cast<int>(-rules) : 0;
+  tell("rules", rules);
+  if (rules >= 0) tell("restricted", bare_call(SYS_landlock_restrict_self, rules, 0));
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  return 20;
+}
+
+int small_files() {
+  const rlimit limit{4096, 4096};
+  expect(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
+  sections(2 * kMany);
+  const int own = open("own", O_WRONLY | O_CREAT, 0600);
+  char page[4096] = {'x'};
+  expect(write(own, page, sizeof(page)) == sizeof(page), "write");
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(kMany)), nullptr);
+  say("no file grew too large\n");
+  return 16;
+}
+
+// As nobody, with as many processes as there are: neither a thread nor a process may be had.
+int no_processes() {
+  expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
+  const rlimit limit{1, 1};
+  expect(setrlimit(RLIMIT_NPROC, &limit) == 0, "setrlimit");
+  sections(kMany);
+  say("without processes\n");
+  return 17;
+}
+
+// All memory is locked, as much as an ordinary user may lock: that of a recorder counts.
+int locked_memory() {
+  expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
+  tell("mlockall", mlockall(MCL_CURRENT | MCL_FUTURE));
+  sections(kMany);
+  return 18;
+}
+
+constexpr Case kCases[] = {
+    {"early_prctl", [] { return early(By::prctl); }},
+    {"early_syscall", [] { return early(By::syscall); }},
+    {"early_bare", [] { return early(By::bare); }},
+    {"late_prctl", [] { return late(By::prctl); }},
+    {"late_syscall", [] { return late(By::syscall); }},
+    {"late_bare", [] { return late(By::bare); }},
+    {"strict", [] { return strict(false); }},
+    {"strict_bare", [] { return strict(true); }},
+    {"strict_and_exit", strict_and_exit},
+    {"synchronised", [] { return synchronised(restrict_all); }},
+    {"synchronised_bare", [] { return synchronised(restrict_all_bare); }},
+    {"with_threads", with_threads},
+    {"exec_after", exec_after},
+    {"errors_instead", errors_instead},
+    {"no_time_stamps", no_time_stamps},
+    {"locks", locks},
+    {"unshare_user", [] { return unshare_one(CLONE_NEWUSER, "user"); }},
+    {"unshare_mounts", [] { return unshare_one(CLONE_NEWNS, "mounts"); }},
+    {"unshare_thread", [] { return unshare_one(CLONE_THREAD, "thread"); }},
+    {"unshare_and_fork", unshare_and_fork},
+    {"enter_namespaces", enter_namespaces},
+    {"change_root", change_root},
+    {"become_nobody", become_nobody},
+    {"not_dumpable", not_dumpable},
+    {"little_memory", [] { return little_memory(RLIMIT_AS); }},
+    {"little_data", [] { return little_memory(RLIMIT_DATA); }},
+    {"no_files", no_files},
+    {"small_files", small_files},
+    {"no_processes", no_processes},
+    {"locked_memory", locked_memory},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  return run_case(kCases, std::size(kCases), count > 1 ? arguments[1] : "");
+}

@@ -1,0 +1,309 @@
+// How much stack the functions take that a recorder stands in front of, and programs whose stacks are small.
+//
+// usage: harm_stacks depths   writes a line `bytes NAME` for each function to the file "depths": its first call of a
+// thread
+//        harm_stacks CASE
+#include <fcntl.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+
+#include <iterator>
+
+#include "handlers_calls.h"
+#include "harm.h"
+
+using namespace harm;
+
+namespace {
+
+constexpr size_t kStackBytes = 256 * 1024;
+constexpr unsigned char kPaint = 0xA5;
+constexpr size_t kNear = 192;  // of the painter's own frames, not painted
+
+struct Painted {
+  void (*run)();
+  char* low;
+  size_t depth_bytes;
+};
+
+// How far below the caller's frame `run` wrote. The red zone and this function's frame are in it, plain and recorded
+// alike.
+__attribute__((noinline)) size_t depth_of(void (*run)(), char* low) {
+  char* here = static_cast<char*>(__builtin_frame_address(0));
+  for (char* at = low; at < here - kNear; ++at) *reinterpret_cast<volatile unsigned char*>(at) = kPaint;
+  run();
+  char* at = low;
+  while (at < here && static_cast<unsigned char>(*at) == kPaint) ++at;
+  return static_cast<size_t>(here - at);
+}
+
+void* paint_and_run(void* argument) {
+  auto* painted = static_cast<Painted*>(argument);
+  painted->depth_bytes = depth_of(painted->run, painted->low);
+  return nullptr;
+}
+
+char* new_stack(int flags = MAP_PRIVATE | MAP_ANONYMOUS, int fd = -1) {
+  void* at = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  expect(at != MAP_FAILED, "mmap");
+  return static_cast<char*>(at);
+}
+
+void run_on(char* stack, void* (*body)(void*), void* argument) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  expect(pthread_attr_setstack(&attributes, stack, kStackBytes) == 0, "pthread_attr_setstack");
+  pthread_t thread;
+  expect(pthread_create(&thread, &attributes, body, argument) == 0, "pthread_create");
+  pthread_join(thread, nullptr);
+}
+
+// Functions beyond those that a handler may call.
+pthread_rwlock_t g_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
+pthread_spinlock_t g_spinlock;
+pthread_barrier_t g_barrier;
+sem_t g_semaphore;
+mtx_t g_c11;
+const timespec kPast{0, 0};
+
+void* return_at_once(void*) {
+  return nullptr;
+}
+
+void create_and_join() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, return_at_once, nullptr) == 0) pthread_join(thread, nullptr);
+}
+
+void lock_both() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+void wait_until_past() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_timedwait(&g_condition, &g_mutex, &kPast);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+void read_and_write() {
+  pthread_rwlock_rdlock(&g_rwlock);
+  pthread_rwlock_unlock(&g_rwlock);
+  pthread_rwlock_wrlock(&g_rwlock);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+
+void spin() {
+  pthread_spin_lock(&g_spinlock);
+  pthread_spin_unlock(&g_spinlock);
+}
+
+void lock_c11() {
+  mtx_lock(&g_c11);
+  mtx_unlock(&g_c11);
+}
+
+void lives() {
+  pthread_mutex_t mutex;
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_mutex_destroy(&mutex);
+}
+
+constexpr Call kLockCalls[] = {
+    {"mutex", lock_both},
+    {"condition", wait_until_past},
+    {"condition signal", [] { pthread_cond_broadcast(&g_condition); }},
+    {"rwlock", read_and_write},
+    {"spinlock", spin},
+    {"mtx", lock_c11},
+    {"init and destroy", lives},
+    {"barrier", [] { pthread_barrier_wait(&g_barrier); }},
+    {"sem_timedwait", [] { sem_timedwait(&g_semaphore, &kPast); }},
+    {"create and join", create_and_join},
+    {"setname", [] { pthread_setname_np(pthread_self(), "named"); }},
+};
+
+void measure(const Call& call, int out) {
+  Painted painted{call.run, new_stack(), 0};
+  run_on(painted.low, paint_and_run, &painted);
+  dprintf(out, "%zu %s\n", painted.depth_bytes, call.name);
+  munmap(painted.low, kStackBytes);
+}
+
+void* g_body_frame;
+
+void* note_frame(void*) {
+  g_body_frame = __builtin_frame_address(0);
+  return nullptr;
+}
+
+// A thread's beginning, its first frame and its end, on a stack painted before.
+void measure_thread(int out) {
+  char* stack = new_stack();
+  memset(stack, kPaint, kStackBytes);
+  run_on(stack, note_frame, nullptr);
+  size_t clean = 0;
+  while (static_cast<unsigned char>(stack[clean]) == kPaint) ++clean;
+  dprintf(out, "%zu a thread's frames above its function\n",
+          static_cast<size_t>(stack + kStackBytes - static_cast<char*>(g_body_frame)));
+  dprintf(out, "%zu a thread from begin to end\n", kStackBytes - clean);
+}
+
+void prepare() {
+  prepare_calls();
+  pthread_spin_init(&g_spinlock, PTHREAD_PROCESS_PRIVATE);
+  pthread_barrier_init(&g_barrier, nullptr, 1);
+  sem_init(&g_semaphore, 0, 0);
+  mtx_init(&g_c11, mtx_timed);
+}
+
+int depths() {
+  prepare();
+  const int out = open("depths", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  expect(out >= 0, "depths");
+  for (size_t i = 0; i < kCallCount; ++i) measure(kCalls[i], out);
+  for (const Call& call : kLockCalls) measure(call, out);
+  measure_thread(out);
+  return 0;
+}
+
+// The depth of a call that ends the program is seen by whoever reads the file that is this thread's stack.
+void (*g_end)();
+
+void* paint_and_end(void* low) {
+  char* here = static_cast<char*>(__builtin_frame_address(0));
+  char* at = static_cast<char*>(low);
+  *reinterpret_cast<size_t*>(at) = static_cast<size_t>(here - at);
+  for (at += sizeof(size_t); at < here - kNear; ++at) *reinterpret_cast<volatile unsigned char*>(at) = kPaint;
+  g_end();
+  return nullptr;
+}
+
+int end_on_painted_stack(const char* name) {
+  prepare();
+  g_end = end_named(name);
+  expect(g_end != nullptr, name);
+  const int fd = open("stack", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  expect(fd >= 0 && ftruncate(fd, kStackBytes) == 0, "stack");
+  char* stack = new_stack(MAP_SHARED, fd);
+  run_on(stack, paint_and_end, stack);
+  return 1;
+}
+
+// Threads with the smallest stack that there is, 8 KiB of it in use by their own variables.
+__attribute__((noinline)) void call_below(const Call& call, size_t bytes) {
+  auto* used = static_cast<volatile char*>(__builtin_alloca(bytes));
+  for (size_t i = 0; i < bytes; i += 64) used[i] = 1;
+  call.run();
+  used[0] = used[1];
+}
+
+struct Small {
+  const Call* calls;
+  size_t count;
+  size_t used_bytes;
+};
+
+void* call_all_below(void* argument) {
+  const auto* small = static_cast<const Small*>(argument);
+  for (size_t i = 0; i < small->count; ++i) call_below(small->calls[i], small->used_bytes);
+  return nullptr;
+}
+
+// Behind the stack lies no other memory: what goes beyond its end faults, however far.
+void run_small(Small small) {
+  char* region = new_stack();
+  const size_t closed_bytes = kStackBytes - PTHREAD_STACK_MIN;
+  expect(mprotect(region, closed_bytes, PROT_NONE) == 0, "mprotect");
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  expect(pthread_attr_setstack(&attributes, region + closed_bytes, PTHREAD_STACK_MIN) == 0, "pthread_attr_setstack");
+  pthread_t thread;
+  expect(pthread_create(&thread, &attributes, call_all_below, &small) == 0, "pthread_create");
+  pthread_join(thread, nullptr);
+  munmap(region, kStackBytes);
+}
+
+constexpr size_t kUsedBytes = 8 * 1024;
+
+// Each call as the first one of its thread, and all of them one after the other.
+int small_threads() {
+  prepare();
+  for (size_t i = 0; i < kCallCount; ++i) run_small({&kCalls[i], 1, kUsedBytes});
+  for (const Call& call : kLockCalls) run_small({&call, 1, kUsedBytes});
+  run_small({kCalls, kCallCount, kUsedBytes});
+  run_small({kLockCalls, std::size(kLockCalls), kUsedBytes});
+  say("small threads made every call\n");
+  return 0;
+}
+
+int small_thread_ends(const char* name) {
+  prepare();
+  const Call end{name, end_named(name)};
+  run_small({&end, 1, kUsedBytes});
+  return 1;
+}
+
+// A handler on a small alternate stack: what the kernel asks for, and 4 KiB.
+const Call* g_handled;
+
+void on_signal(int) {
+  g_handled->run();
+}
+
+void prepare_alternate_stack() {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const long least = sysconf(_SC_MINSIGSTKSZ);
+  const size_t bytes = (least > MINSIGSTKSZ ? static_cast<size_t>(least) : static_cast<size_t>(MINSIGSTKSZ)) + 4096;
+  const size_t closed_bytes = kStackBytes / 2 / page * page;
+  char* at = new_stack();
+  // Its low end lies at pages that may not be touched: what goes below faults.
+  expect(mprotect(at, closed_bytes, PROT_NONE) == 0, "mprotect");
+  const stack_t stack{at + closed_bytes, 0, bytes};
+  expect(sigaltstack(&stack, nullptr) == 0, "sigaltstack");
+  struct sigaction action{};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_ONSTACK;
+  expect(sigaction(SIGRTMIN, &action, nullptr) == 0, "sigaction");
+}
+
+int alternate_stack() {
+  prepare();
+  prepare_alternate_stack();
+  for (size_t i = 0; i < kCallCount; ++i) {
+    g_handled = &kCalls[i];
+    raise(SIGRTMIN);
+  }
+  say("a handler on an alternate stack made every call\n");
+  return 0;
+}
+
+int end_on_alternate_stack(const char* name) {
+  prepare();
+  prepare_alternate_stack();
+  const Call end{name, end_named(name)};
+  g_handled = &end;
+  raise(SIGRTMIN);
+  return 1;
+}
+
+constexpr Case kCases[] = {{"depths", depths}, {"small_threads", small_threads}, {"alternate_stack", alternate_stack}};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 2) return 2;
+  if (count == 2) return run_case(kCases, std::size(kCases), arguments[1]);
+  if (strcmp(arguments[1], "end_on_painted_stack") == 0) return end_on_painted_stack(arguments[2]);
+  if (strcmp(arguments[1], "end_in_small_thread") == 0) return small_thread_ends(arguments[2]);
+  return end_on_alternate_stack(arguments[2]);
+}
