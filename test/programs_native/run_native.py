@@ -132,6 +132,15 @@ def debug_files():
             check(not any("mutex.cc" in row["site"] for row in sites(environment)), f"{way}: names without the debug file")
 
 
+def lock_errors():
+    """Whatever the C library says of a lock, with whatever consequence, it says recorded too."""
+    recording = Recording("lock_errors")
+    locks = [row for row in recording.json("locks")["locks"] if row["failed"] > 0]
+    check({row["kind"] for row in locks} >= {"mutex", "rwlock", "spinlock", "semaphore"}, locks)
+    Recording("lock_errors", options=["--sets"])
+    Recording("lock_errors", options=["--accesses"])
+
+
 def cpp20():
     """What waits by itself and then calls syscall: the waits are seen as futex waits, not what they are for."""
     recording = Recording("cpp20")
