@@ -82,7 +82,7 @@ CONTRAFACT_INTERPOSE(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
   int result;
   CONTRAFACT_CONDITION_WAIT(wait, result, real().cnd_wait(condition, mutex));
-  end_wait(wait, outcome_of(error_of(result)));
+  end_wait(wait, outcome_of(error_of(result)), true);
   return result;
 }
 
@@ -94,7 +94,7 @@ CONTRAFACT_INTERPOSE(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
   int result;
   CONTRAFACT_CONDITION_WAIT(wait, result, real().cnd_timedwait(condition, mutex, until));
-  end_wait(wait, outcome_of(error_of(result)));
+  end_wait(wait, outcome_of(error_of(result)), true);
   return result;
 }
 

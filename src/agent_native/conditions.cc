@@ -12,14 +12,14 @@ void begin_wait(const ConditionWait& wait) {
   append_lock(wait.client, EventKind::sync_wait, now_ns, wait.condition, wait.site);
 }
 
-void end_wait(const ConditionWait& wait, Outcome outcome) {
+void end_wait(const ConditionWait& wait, Outcome outcome, bool has_mutex) {
   const int64_t now_ns = g_clock.now_ns();
   append_outcome(wait.client, EventKind::sync_woken, now_ns, wait.condition, outcome);
-  append_lock(wait.client, EventKind::lock_acquire, now_ns, wait.mutex, wait.site);
+  if (has_mutex) append_lock(wait.client, EventKind::lock_acquire, now_ns, wait.mutex, wait.site);
 }
 
 void wait_cancelled(void* wait) {
-  end_wait(*static_cast<ConditionWait*>(wait), Outcome::cancelled);
+  end_wait(*static_cast<ConditionWait*>(wait), Outcome::cancelled, true);
 }
 
 }  // namespace contrafact::agent_native
@@ -35,6 +35,11 @@ uint64_t word(const pthread_mutex_t* mutex) {
   return contrafact::recorder::lock_word(mutex, LockKind::mutex);
 }
 
+// It was not the thread's, or is nobody's any more.
+bool has_mutex(int error) {
+  return error != EPERM && error != ENOTRECOVERABLE;
+}
+
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t* mutex)) {
@@ -44,7 +49,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t * condition, pthrea
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
   int error;
   CONTRAFACT_CONDITION_WAIT(wait, error, real().pthread_cond_wait(condition, mutex));
-  end_wait(wait, outcome_of(error));
+  end_wait(wait, outcome_of(error), has_mutex(error));
   return error;
 }
 
@@ -57,7 +62,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_timedwait,
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
   int error;
   CONTRAFACT_CONDITION_WAIT(wait, error, real().pthread_cond_timedwait(condition, mutex, until));
-  end_wait(wait, outcome_of(error));
+  end_wait(wait, outcome_of(error), has_mutex(error));
   return error;
 }
 
@@ -70,7 +75,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_clockwait,
   const ConditionWait wait{client, word(condition), word(mutex), CONTRAFACT_SITE};
   int error;
   CONTRAFACT_CONDITION_WAIT(wait, error, real().pthread_cond_clockwait(condition, mutex, clock, until));
-  end_wait(wait, outcome_of(error));
+  end_wait(wait, outcome_of(error), has_mutex(error));
   return error;
 }
 

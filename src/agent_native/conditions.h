@@ -14,7 +14,7 @@ struct ConditionWait {
 };
 
 void begin_wait(const ConditionWait& wait);
-void end_wait(const ConditionWait& wait, Outcome outcome);
+void end_wait(const ConditionWait& wait, Outcome outcome, bool has_mutex);
 void wait_cancelled(void* wait);  // of a ConditionWait, by the thread that is being cancelled
 
 // A macro, because the library's cleanup handlers are one: `call` is the library's wait; yields its result in `error`.

@@ -1,10 +1,11 @@
 // syscall(SYS_futex, ...): what programs with locks of their own wait on. The wait is seen, not the lock.
 #include <linux/futex.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "agent_native/blocking.h"
 #include "agent_native/real.h"
+#include "agent_native/signal_handlers.h"
+#include "agent_native/strict_mode.h"
 
 using namespace contrafact::agent_native;
 
@@ -29,10 +30,11 @@ bool waits(long operation) {
 CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
   CONTRAFACT_CALLED;
   if (number != SYS_futex || !waits(b)) {
-    if (number == SYS_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP)) before_restriction();
+    const long call[] = {number, a, b, c, d, e, f};
+    before_program_call(call);
     if (number == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(a));
     const long result = called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
-    const long call[] = {number, a, b, c, d, e, f};
+    if (number == SYS_rt_sigaction && result == 0) show_own_handler(a, c);
     invalidate_sets_by(call, result);
     return result;
   }

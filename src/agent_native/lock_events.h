@@ -2,8 +2,11 @@
 // bound to the lock; both return 0 or an error.
 //
 // The try comes first: a free lock costs one event and its time, and a failed try is what makes an acquisition
-// contended.
+// contended. Not where the try could hide what the library would say, or change the lock: there it is asked once
+// (acquire_untried).
 #pragma once
+
+#include <time.h>
 
 #include <algorithm>
 
@@ -30,7 +33,27 @@ constexpr bool is_held(int error) {
   return error == 0 || error == EOWNERDEAD;
 }
 
-// REQUIRES: `client` is recording().
+// Where a lock is tried first, the library would not look at the clock and the time of a timed wait. Some functions
+// refuse bad ones even if the lock is free: they are asked at once.
+inline bool is_known_clock(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+inline bool is_sound_time(const timespec* until) {
+  return until && until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000;
+}
+
+// The lock was busy.
+template <typename Wait>
+inline int acquire_busy(Client* client, const Acquisition& what, Wait wait) {
+  const int64_t request_ns = g_clock.now_ns();
+  append_stack(client, what.site);
+  append_lock(client, what.request(), request_ns, what.lock, what.site);
+  const int waited = wait();
+  append_outcome(client, what.acquired(), g_clock.now_ns(), what.lock, outcome_of(waited));
+  return waited;
+}
+
+// REQUIRES, here and below: `client` is recording().
 template <typename Try, typename Wait>
 inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wait) {
   const int tried = try_it();
@@ -39,11 +62,13 @@ inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wai
     return tried;
   }
   if (!is_busy(tried)) return wait();  // it says what is wrong
-  const int64_t request_ns = g_clock.now_ns();
-  append_stack(client, what.site);
-  append_lock(client, what.request(), request_ns, what.lock, what.site);
+  return acquire_busy(client, what, wait);
+}
+
+template <typename Wait>
+inline int acquire_untried(Client* client, const Acquisition& what, Wait wait) {
   const int waited = wait();
-  append_outcome(client, what.acquired(), g_clock.now_ns(), what.lock, outcome_of(waited));
+  if (is_held(waited)) append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
   return waited;
 }
 

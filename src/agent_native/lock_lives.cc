@@ -13,24 +13,27 @@ uint64_t word(Lock* lock, LockKind kind) {
 }
 
 // No lock event: what a thread accesses in its critical sections is told at those.
-void append_life(EventKind kind, int64_t time_ns, uint64_t lock, uint64_t site) {
-  if (Client* client = recording()) append(client, kind, time_ns, lock, lock >> 32, site, site >> 32);
+void append_life(Client* client, EventKind kind, int64_t time_ns, uint64_t lock, uint64_t site) {
+  append(client, kind, time_ns, lock, lock >> 32, site, site >> 32);
 }
 
 // `library` returns 0 if it did it. The time is after it: nobody uses the lock before.
 template <typename Library>
 int init(uint64_t lock, uint64_t site, Library library) {
   const int error = library();
-  if (error == 0) append_life(EventKind::lock_init, g_clock.now_ns(), lock, site);
+  Client* client = error == 0 ? recording() : nullptr;
+  if (client) append_life(client, EventKind::lock_init, g_clock.now_ns(), lock, site);
   return error;
 }
 
 // The time is before it: then the place may be used for something else.
 template <typename Library>
 int destroy(uint64_t lock, uint64_t site, Library library) {
+  Client* client = recording();
+  if (!client) return library();
   const int64_t now_ns = g_clock.now_ns();
   const int error = library();
-  if (error == 0) append_life(EventKind::lock_destroy, now_ns, lock, site);
+  if (error == 0) append_life(client, EventKind::lock_destroy, now_ns, lock, site);
   return error;
 }
 

@@ -1,4 +1,6 @@
 // pthread_mutex_*: plain, recursive, error-checking, robust, adaptive, timed.
+#include <linux/futex.h>
+
 #include "agent_native/lock_events.h"
 #include "agent_native/real.h"
 
@@ -10,15 +12,46 @@ uint64_t word(const pthread_mutex_t* mutex) {
   return contrafact::recorder::lock_word(mutex, LockKind::mutex);
 }
 
+// The kind and the lock's word are part of the C library's interface: its static initialisers hold the one, the kernel
+// reads the other when an owner dies.
+bool is_robust(const pthread_mutex_t* mutex) {
+  constexpr int kRobust = 16;  // PTHREAD_MUTEX_ROBUST_NORMAL_NP of the C library
+  return (__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & kRobust) != 0;
+}
+
+// The current thread's number, without asking the kernel: as the library writes it into a mutex.
+int own_number() {
+  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  real().pthread_mutex_lock(&own);
+  const int number = own.__data.__owner;
+  real().pthread_mutex_unlock(&own);
+  return number;
+}
+
+// A try of a robust mutex that cannot be recovered leaves it locked for good (glibc 2.36). So the library is asked
+// once, and the word says whether another thread has the mutex.
+template <typename Wait>
+int acquire_robust(Client* client, const Acquisition& what, const pthread_mutex_t* mutex, Wait wait) {
+  const int owner = __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
+  if (owner == 0 || owner == own_number()) return acquire_untried(client, what, wait);
+  return acquire_busy(client, what, wait);
+}
+
+template <typename Wait>
+int acquire_mutex(Client* client, uint64_t site, pthread_mutex_t* mutex, Wait wait) {
+  const Acquisition what{word(mutex), site};
+  if (is_robust(mutex)) [[unlikely]]
+    return acquire_robust(client, what, mutex, wait);
+  return acquire(client, what, [&] { return real().pthread_mutex_trylock(mutex); }, wait);
+}
+
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_lock(mutex);
-  return acquire(
-      client, {word(mutex), CONTRAFACT_SITE}, [&] { return real().pthread_mutex_trylock(mutex); },
-      [&] { return real().pthread_mutex_lock(mutex); });
+  return acquire_mutex(client, CONTRAFACT_SITE, mutex, [&] { return real().pthread_mutex_lock(mutex); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
@@ -33,9 +66,7 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, con
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_mutex_timedlock(mutex, until);
-  return acquire(
-      client, {word(mutex), CONTRAFACT_SITE}, [&] { return real().pthread_mutex_trylock(mutex); },
-      [&] { return real().pthread_mutex_timedlock(mutex, until); });
+  return acquire_mutex(client, CONTRAFACT_SITE, mutex, [&] { return real().pthread_mutex_timedlock(mutex, until); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clock_id clock, const timespec* until)) {
@@ -43,9 +74,9 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clo
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_mutex_clocklock(mutex, clock, until);
-  return acquire(
-      client, {word(mutex), CONTRAFACT_SITE}, [&] { return real().pthread_mutex_trylock(mutex); },
-      [&] { return real().pthread_mutex_clocklock(mutex, clock, until); });
+  const auto wait = [&] { return real().pthread_mutex_clocklock(mutex, clock, until); };
+  if (!is_known_clock(clock)) return acquire_untried(client, {word(mutex), CONTRAFACT_SITE}, wait);
+  return acquire_mutex(client, CONTRAFACT_SITE, mutex, wait);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {

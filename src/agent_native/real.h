@@ -148,6 +148,7 @@ using clock_id = ::clockid_t;
   X(sigaction, int, (int, const struct sigaction*, struct sigaction*))                                              \
   X(signal, sighandler_t, (int, sighandler_t))                                                                      \
   X(sysv_signal, sighandler_t, (int, sighandler_t))                                                                 \
+  X(sigset, sighandler_t, (int, sighandler_t))                                                                      \
   X(__libc_start_main, int, (int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*)) \
   X(dlclose, int, (void*))                                                                                          \
   X(prctl, int, (int, long, long, long, long))                                                                      \

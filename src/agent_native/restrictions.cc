@@ -1,14 +1,14 @@
-// Threads that restrict their own system calls (seccomp), or those of all threads. Recording makes none, but for exec's
-// way into the new image and for translation, which end here.
+// Threads that restrict their own system calls, or those of all threads (seccomp). Recording makes none, but for exec's
+// way into the new image and for translation, which end here, on all threads.
 //
 // Also the names that threads give themselves.
-#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
+#include "agent_native/strict_mode.h"
 #include "agent_native/threads.h"
 #include "recorder/texts.h"
 
@@ -17,11 +17,11 @@ namespace contrafact::agent_native {
 void before_restriction() {
   g_agent.restricted.store(true, std::memory_order_relaxed);
   if (!sets_are_on() || !g_agent.live.load(std::memory_order_acquire)) return;
+  Client* const client = recording();
   const Inside inside;
-  end_sets();
-  if (Client* client = t_local.client) {
-    recorder::append_text(client, recorder::TextKind::fact, 0, "sets.ended", "the program restricts its system calls");
-  }
+  end_sets_before_restriction();
+  if (!client) return;
+  recorder::append_text(client, recorder::TextKind::fact, 0, "sets.ended", "the program restricts its system calls");
 }
 
 }  // namespace contrafact::agent_native
@@ -30,7 +30,8 @@ using namespace contrafact::agent_native;
 
 CONTRAFACT_INTERPOSE(int, prctl, (int operation, long a, long b, long c, long d)) {
   CONTRAFACT_CALLED;
-  if (operation == PR_SET_SECCOMP) before_restriction();
+  const long call[] = {SYS_prctl, operation, a, b, c, d, 0};
+  before_program_call(call);
   if (operation == PR_SET_NAME) name_thread(own_thread_id(), reinterpret_cast<const char*>(a));
   return called_.effect(SYS_prctl, real().prctl(operation, a, b, c, d), operation, a, b, c, d);
 }

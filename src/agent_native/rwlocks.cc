@@ -50,9 +50,10 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, 
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedrdlock(lock, until);
-  return acquire(
-      client, {word(lock), CONTRAFACT_SITE, true}, [&] { return real().pthread_rwlock_tryrdlock(lock); },
-      [&] { return real().pthread_rwlock_timedrdlock(lock, until); });
+  const Acquisition what{word(lock), CONTRAFACT_SITE, true};
+  const auto wait = [&] { return real().pthread_rwlock_timedrdlock(lock, until); };
+  if (!is_sound_time(until)) return acquire_untried(client, what, wait);
+  return acquire(client, what, [&] { return real().pthread_rwlock_tryrdlock(lock); }, wait);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until)) {
@@ -60,9 +61,10 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, 
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedwrlock(lock, until);
-  return acquire(
-      client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); },
-      [&] { return real().pthread_rwlock_timedwrlock(lock, until); });
+  const Acquisition what{word(lock), CONTRAFACT_SITE};
+  const auto wait = [&] { return real().pthread_rwlock_timedwrlock(lock, until); };
+  if (!is_sound_time(until)) return acquire_untried(client, what, wait);
+  return acquire(client, what, [&] { return real().pthread_rwlock_trywrlock(lock); }, wait);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
@@ -71,9 +73,10 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockrdlock(lock, clock, until);
-  return acquire(
-      client, {word(lock), CONTRAFACT_SITE, true}, [&] { return real().pthread_rwlock_tryrdlock(lock); },
-      [&] { return real().pthread_rwlock_clockrdlock(lock, clock, until); });
+  const Acquisition what{word(lock), CONTRAFACT_SITE, true};
+  const auto wait = [&] { return real().pthread_rwlock_clockrdlock(lock, clock, until); };
+  if (!is_known_clock(clock) || !is_sound_time(until)) return acquire_untried(client, what, wait);
+  return acquire(client, what, [&] { return real().pthread_rwlock_tryrdlock(lock); }, wait);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
@@ -82,9 +85,10 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockwrlock(lock, clock, until);
-  return acquire(
-      client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); },
-      [&] { return real().pthread_rwlock_clockwrlock(lock, clock, until); });
+  const Acquisition what{word(lock), CONTRAFACT_SITE};
+  const auto wait = [&] { return real().pthread_rwlock_clockwrlock(lock, clock, until); };
+  if (!is_known_clock(clock) || !is_sound_time(until)) return acquire_untried(client, what, wait);
+  return acquire(client, what, [&] { return real().pthread_rwlock_trywrlock(lock); }, wait);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {

@@ -22,12 +22,18 @@ int result_of(int error) {
   return -1;
 }
 
+// `is_sound`: the time that it waits until.
 template <typename Wait>
-int wait_for(Client* client, sem_t* semaphore, uint64_t site, Wait wait) {
+int wait_for(Client* client, sem_t* semaphore, uint64_t site, bool is_sound, Wait wait) {
+  const Acquisition what{word(semaphore), site};
   const int before = errno;
-  const int error = acquire(
-      client, {word(semaphore), site}, [&] { return error_of(real().sem_trywait(semaphore)); },
-      [&] { return error_of(wait()); });
+  int error = 0;
+  if (is_sound) {
+    error = acquire(
+        client, what, [&] { return error_of(real().sem_trywait(semaphore)); }, [&] { return error_of(wait()); });
+  } else {
+    error = acquire_untried(client, what, [&] { return error_of(wait()); });
+  }
   if (error == 0) errno = before;
   return result_of(error);
 }
@@ -38,7 +44,8 @@ CONTRAFACT_INTERPOSE(int, sem_wait, (sem_t * semaphore)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().sem_wait(semaphore);
-  return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_wait(semaphore); });
+  pthread_testcancel();  // as the library does, even where it need not wait
+  return wait_for(client, semaphore, CONTRAFACT_SITE, true, [&] { return real().sem_wait(semaphore); });
 }
 
 CONTRAFACT_INTERPOSE(int, sem_trywait, (sem_t * semaphore)) {
@@ -57,7 +64,9 @@ CONTRAFACT_INTERPOSE(int, sem_timedwait, (sem_t * semaphore, const timespec* unt
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().sem_timedwait(semaphore, until);
-  return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_timedwait(semaphore, until); });
+  if (is_sound_time(until)) pthread_testcancel();
+  return wait_for(client, semaphore, CONTRAFACT_SITE, is_sound_time(until),
+                  [&] { return real().sem_timedwait(semaphore, until); });
 }
 
 CONTRAFACT_INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clock_id clock, const timespec* until)) {
@@ -65,7 +74,8 @@ CONTRAFACT_INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clock_id clock, con
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().sem_clockwait(semaphore, clock, until);
-  return wait_for(client, semaphore, CONTRAFACT_SITE, [&] { return real().sem_clockwait(semaphore, clock, until); });
+  return wait_for(client, semaphore, CONTRAFACT_SITE, is_known_clock(clock) && is_sound_time(until),
+                  [&] { return real().sem_clockwait(semaphore, clock, until); });
 }
 
 // May be called by a signal's handler.

@@ -147,6 +147,14 @@ void end_sets() {
   if (g_state) g_state->translator->disable();
 }
 
+void end_sets_before_restriction() {
+  if (g_state) g_state->translator->forbid_kernel_calls();
+}
+
+bool sets_may_ask_kernel() {
+  return sets_are_on() && !g_state->translator->kernel_calls().are_forbidden();
+}
+
 void note_restartable_area(const void* area) {
   if (!sets_are_on()) return;
   translate::add_restartable_area(static_cast<const char*>(area) -
@@ -230,6 +238,8 @@ void tell_sets(Client* client) {
 
 void attach_sets(Client* client, bool from_its_beginning) {
   if (!sets_are_on() || t_sets) return;
+  const translate::KernelWork work(g_state->translator->kernel_calls());
+  if (!work.is_allowed()) return;
   auto* thread = new SetsThread;
   thread->counts = g_state->counts.take();
   if (!g_state->translator->is_disabled()) find_own_stack(*thread);  // asks the kernel
@@ -251,7 +261,8 @@ void detach_sets() {
   t_thread.mode = Mode::native;
   g_state->translator->detach();
   thread->counts->give_back();
-  delete thread;
+  const translate::KernelWork work(g_state->translator->kernel_calls());
+  if (work.is_allowed()) delete thread;  // an allocator may give pages back
 }
 
 uint64_t sets_enter(uint64_t function) {

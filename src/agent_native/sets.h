@@ -48,6 +48,9 @@ inline bool sets_are_on() {
 base::Status begin_sets(const Options& options);
 // No thread enters translated code any more.
 void end_sets();
+// The same, and no system call is made for them once this returns (translate/kernel_calls.h).
+void end_sets_before_restriction();
+bool sets_may_ask_kernel();
 // It asked the kernel for restartable sequences of its own, described at `area`.
 void note_restartable_area(const void* area);
 // In a forked child, whose code cache is its parent's: there are no sets of it,

@@ -10,6 +10,7 @@
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 #include "agent_native/sets.h"
+#include "translate/raw_system_call.h"
 #include "translate/translator.h"
 
 namespace contrafact::agent_native {
@@ -20,6 +21,7 @@ constexpr int kCancellation = 32;  // SIGCANCEL of the C library
 
 using Handler = void (*)(int, siginfo_t*, void*);
 using SimpleHandler = void (*)(int);
+const SimpleHandler kHold = reinterpret_cast<SimpleHandler>(2);  // SIG_HOLD: of sigset(), which blocks the signal
 
 // The C library, too, keeps both in one place.
 SimpleHandler simple(Handler handler) {
@@ -59,20 +61,24 @@ bool is_ours(const struct sigaction& action) {
   return action.sa_sigaction == on_signal;
 }
 
-bool wraps(int number) {
-  return number > 0 && number < kSignals && sets_are_on();
+// Handlers may be wrapped, of this process or of the one that it was forked from.
+bool may_be_wrapped(int number) {
+  return number > 0 && number < kSignals && g_translator.load(std::memory_order_acquire) != nullptr;
+}
+
+// A child that shares its parent's memory (vfork) has handlers of its own: what it sets must not become its parent's.
+bool wraps_new() {
+  return sets_are_on() && (!sets_may_ask_kernel() || translate::raw_system_call(SYS_getpid) == g_agent.pid);
 }
 
 int change_action(int number, const struct sigaction* next, struct sigaction* before) {
-  if (!wraps(number)) return real().sigaction(number, next, before);
+  if (!may_be_wrapped(number)) return real().sigaction(number, next, before);
   const Handler old_handler = g_handlers[number].load(std::memory_order_acquire);
   struct sigaction wrapped, old;
-  if (next && is_function(*next)) {
+  if (next && is_function(*next) && !is_ours(*next) && wraps_new()) {
     wrapped = *next;
-    if (!is_ours(*next)) {
-      g_handlers[number].store(next->sa_sigaction, std::memory_order_release);
-      wrapped.sa_sigaction = on_signal;
-    }
+    g_handlers[number].store(next->sa_sigaction, std::memory_order_release);
+    wrapped.sa_sigaction = on_signal;
     next = &wrapped;
   }
   const int result = real().sigaction(number, next, &old);
@@ -96,7 +102,10 @@ void* wait_to_be_cancelled(void*) {
 
 void wrap_cancellation() {
   static std::atomic<bool> done{false};
-  if (done.exchange(true)) return;
+  translate::Translator* translator = g_translator.load(std::memory_order_acquire);
+  if (!translator || done.exchange(true)) return;
+  const translate::KernelWork work(translator->kernel_calls());
+  if (!work.is_allowed()) return;
   Inside inside;
   pthread_t thread;
   if (real().pthread_create(&thread, nullptr, wait_to_be_cancelled, nullptr) != 0) return;
@@ -112,6 +121,12 @@ void wrap_cancellation() {
 }
 
 }  // namespace
+
+void show_own_handler(long number, long before) {
+  auto* action = reinterpret_cast<KernelAction*>(before);
+  if (!action || action->handler != on_signal || number <= 0 || number >= kSignals) return;
+  action->handler = g_handlers[number].load(std::memory_order_acquire);
+}
 
 void wrap_signal_handlers(translate::Translator& translator) {
   g_translator.store(&translator, std::memory_order_release);
@@ -139,10 +154,11 @@ namespace {
 
 // `library` is the C library's own: what flags a handler gets is its matter, and siginterrupt()'s.
 SimpleHandler change_handler(int number, SimpleHandler handler, SimpleHandler (*library)(int, SimpleHandler)) {
-  if (!wraps(number)) return library(number, handler);
+  if (!may_be_wrapped(number)) return library(number, handler);
   const SimpleHandler ours = simple(on_signal);
   const Handler old_handler = g_handlers[number].load(std::memory_order_acquire);
-  const bool is_wrapped = handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR && handler != ours;
+  const bool is_wrapped = handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR && handler != kHold &&
+                          handler != ours && wraps_new();
   if (is_wrapped) g_handlers[number].store(with_context(handler), std::memory_order_release);
   const SimpleHandler before = library(number, is_wrapped ? ours : handler);
   if (before == SIG_ERR) g_handlers[number].store(old_handler, std::memory_order_release);
@@ -170,6 +186,11 @@ CONTRAFACT_INTERPOSE(SimpleHandler, sysv_signal, (int number, SimpleHandler hand
 CONTRAFACT_INTERPOSE(SimpleHandler, __sysv_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
   return change_handler(number, handler, real().sysv_signal);
+}
+
+CONTRAFACT_INTERPOSE(SimpleHandler, sigset, (int number, SimpleHandler handler)) {
+  CONTRAFACT_CALLED;
+  return change_handler(number, handler, real().sigset);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_cancel, (pthread_t thread)) {

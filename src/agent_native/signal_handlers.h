@@ -12,4 +12,7 @@ namespace contrafact::agent_native {
 // Wraps those that are installed already, and from now on those that the program installs.
 void wrap_signal_handlers(translate::Translator& translator);
 
+// What a bare rt_sigaction of the program's wrote to `before` about a signal: its own handler instead of ours.
+void show_own_handler(long number, long before);
+
 }  // namespace contrafact::agent_native

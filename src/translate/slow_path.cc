@@ -9,7 +9,7 @@ namespace contrafact::translate {
 // Asynchronous signals are blocked while C++ works: a handler would find itself on the private stack, from which it can
 // neither unwind nor be told where the program's stack ends. They come before or afterwards, at instructions at which
 // fix_slow_path() knows the program's state; the labels are for it. At all of them the program is at
-// ThreadState::target.
+// ThreadState::target: so a thread that may not ask the kernel goes on there natively, without C++.
 extern "C" {
 extern const char contrafact_translate_saved[], contrafact_translate_blocked[], contrafact_translate_unblocked[],
     contrafact_translate_slow_end[];
@@ -48,6 +48,24 @@ contrafact_translate_slow:
   movq %r14, 4208(%rax)
   movq %r15, 4216(%rax)
 contrafact_translate_saved:
+  movl $1, %ecx  # asks_kernel := 1, a barrier, may_not_ask? None of it changes the flags.
+  xchgq %rcx, 4248(%rax)
+  movq 4256(%rax), %rcx
+  jrcxz 1f
+  movq $0, 4248(%rax)
+  movq 4264(%rax), %rdx  # Translator::leave(), at once: mode, left, is_outside, jump
+  movl $0, 104(%rdx)
+  movl $8, 112(%rdx)
+  movb $1, 116(%rdx)
+  movq 40(%rdx), %rcx
+  movq %rcx, 48(%rdx)
+  movq 24(%rdx), %rcx
+  movq %rcx, 4096(%rax)
+  movq 4104(%rax), %rcx
+  movq 4112(%rax), %rdx
+  movq 4096(%rax), %rax
+  jmpq *contrafact_translate_continue(%rip)
+1:
   movq %rax, %rbx
   movl $14, %eax  # rt_sigprocmask(SIG_BLOCK, &blocked, &signal_mask, 8): on the program's stack, leaves the flags alone
   movl $0, %edi
@@ -79,6 +97,7 @@ contrafact_translate_blocked:
   syscall
 contrafact_translate_unblocked:
   movq %rbx, %rax
+  movq $0, 4248(%rax)
   movq 4104(%rax), %rcx
   movq 4112(%rax), %rdx
   movq 4120(%rax), %rbx

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -299,6 +301,14 @@ SystemCallKind system_call_kind(const long* call) {
   const bool is_known = find(number) != nullptr && !(number == SYS_futex && futex_writes(call[2])) &&
                         !(number == SYS_fcntl && fcntl_writes(call[2]));
   return is_known ? SystemCallKind::known : SystemCallKind::unknown;
+}
+
+bool restricts_system_calls(const long* call) {
+  const bool is_seccomp = call[0] == SYS_seccomp, is_prctl = call[0] == SYS_prctl && call[1] == PR_SET_SECCOMP;
+  if (is_seccomp && call[1] == SECCOMP_SET_MODE_STRICT) return call[2] == 0 && call[3] == 0;
+  if (is_seccomp && call[1] == SECCOMP_SET_MODE_FILTER) return call[3] != 0;
+  if (is_prctl && call[2] == SECCOMP_MODE_FILTER) return call[3] != 0;
+  return is_prctl && call[2] == SECCOMP_MODE_STRICT;
 }
 
 // A call that failed may have read its arguments; what they point to may not be readable, so nothing is said of it.

@@ -18,6 +18,10 @@ enum class SystemCallKind : uint8_t {
 // `call`: the number and six arguments.
 SystemCallKind system_call_kind(const long* call);
 
+// Whether it restricts what its thread, or all threads, may ask of the kernel (seccomp). Not where it only finds out
+// what the kernel offers, by arguments that cannot do it.
+bool restricts_system_calls(const long* call);
+
 // Adds what the call did, once it has returned `result`. `call`: the number and six arguments.
 void add_system_call_accesses(const long* call, long result, Segment& segment);
 

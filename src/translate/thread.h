@@ -82,11 +82,13 @@ struct alignas(64) Thread {
   uint64_t registers[kRegisters];  // in the machine's order: rax rcx rdx rbx rsp rbp rsi rdi r8 ...
   uint64_t flags;
   uint64_t xsave_mask;
-  uint64_t signal_mask;  // the program's, while C++ works for it with all signals blocked
-  class Translator* translator;
+  uint64_t signal_mask;      // the program's, while C++ works for it with all signals blocked
+  uint64_t asks_kernel;      // 1 while it is in slow_path.cc, where system calls of ours are made
+  uint64_t may_not_ask;      // 1: it must leave translated code without any (kernel_calls.h)
   const ThreadState* state;  // in the thread's own memory
-  Thread *next, *previous;   // of the translator's threads
-  uint64_t log_top;          // of the empty log
+  class Translator* translator;
+  Thread *next, *previous;  // of the translator's threads
+  uint64_t log_top;         // of the empty log
   uint64_t mapping_bytes;
   uint64_t mapping;
   uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown
@@ -99,7 +101,13 @@ struct alignas(64) Thread {
   Segment segment;
 };
 static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
-              offsetof(Thread, xsave_mask) == 4232 && offsetof(Thread, signal_mask) == 4240);
+              offsetof(Thread, xsave_mask) == 4232 && offsetof(Thread, signal_mask) == 4240 &&
+              offsetof(Thread, asks_kernel) == 4248 && offsetof(Thread, may_not_ask) == 4256 &&
+              offsetof(Thread, state) == 4264);
+static_assert(offsetof(ThreadState, slot[3]) == 24 && offsetof(ThreadState, target) == 40 &&
+              offsetof(ThreadState, jump) == 48 && offsetof(ThreadState, mode) == 104 &&
+              offsetof(ThreadState, left) == 112 && offsetof(ThreadState, is_outside) == 116 &&
+              static_cast<int>(Mode::native) == 0 && static_cast<int>(Reason::disabled) == 8);
 
 // Pages for a thread, all zero but for the log's place and that of the mapping; null if there are none.
 Thread* map_thread();

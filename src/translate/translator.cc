@@ -98,6 +98,8 @@ void Translator::add_gate(uint64_t function, uint64_t stand_in) {
 }
 
 bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed()) return false;
   Thread* thread = map_thread();
   if (!thread) return false;
   thread->xsave_mask = xsave_mask_;
@@ -117,6 +119,11 @@ bool Translator::attach(uint64_t stack_begin, uint64_t stack_end) {
 }
 
 void Translator::detach() {
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed()) {
+    t_thread.thread = nullptr;
+    return;
+  }
   if (Thread* thread = t_thread.thread) {
     SignalSafeGuard guard(lock_);
     if (thread->next) thread->next->previous = thread->previous;
@@ -129,7 +136,7 @@ void Translator::detach() {
 void Translator::detach_in_child() {
   Thread* thread = t_thread.thread;
   t_thread.thread = nullptr;
-  if (thread) unmap_thread(thread);
+  if (thread && !kernel_calls_.are_forbidden()) unmap_thread(thread);
 }
 
 void Translator::begin_segment(uint64_t stack_pointer) {
@@ -242,18 +249,45 @@ bool Translator::may_enter() {
 }
 
 void Translator::clear() {
-  if (!is_usable()) return;
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !is_usable()) return;
   SignalSafeGuard guard(lock_);
   door_.want_clear();
 }
 
 void Translator::try_clear(int64_t now_ns) {
-  if (!is_usable()) return;
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !is_usable()) return;
   SignalSafeGuard guard(lock_);
   if (!door_.try_close(now_ns, threads_, process_)) return;
   cache_->clear(stub_end_, default_lookup_);
   clears_.fetch_add(1, std::memory_order_relaxed);
   door_.open();
+}
+
+// The marks of threads lie on pages of ours, which stay while they are in the list.
+bool Translator::any_thread_asks_kernel() {
+  SignalSafeGuard guard(lock_);
+  bool any = false;
+  for (Thread* thread = threads_; thread; thread = thread->next) {
+    std::atomic_ref(thread->may_not_ask).store(1);
+    any = any || (thread != t_thread.thread && std::atomic_ref(thread->asks_kernel).load() != 0);
+  }
+  return any;
+}
+
+void Translator::forbid_kernel_calls() {
+  disable();
+  kernel_calls_.forbid();
+  const int64_t until_ns = base::monotonic_ns() + kForbidMs * 1'000'000;
+  for (;;) {
+    const bool is_busy =
+        kernel_calls_.is_busy();  // looked at first: a thread that was being attached is in the list then
+    const bool is_asking = any_thread_asks_kernel();
+    if ((!is_busy && !is_asking) || base::monotonic_ns() >= until_ns) return;
+    const timespec nap{0, 100'000};
+    raw_system_call(SYS_nanosleep, reinterpret_cast<long>(&nap), 0);
+  }
 }
 
 void Translator::note_gap(Reason reason) {
@@ -332,6 +366,7 @@ bool Translator::before_system_call(Thread& thread) {
   constexpr Register kArguments[] = {rdi, rsi, rdx, r10, r8, r9};
   for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
   const SystemCallKind kind = system_call_kind(thread.system_call);
+  if (restricts_system_calls(thread.system_call)) forbid_kernel_calls();
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   thread.system_call_runs = kind != SystemCallKind::leave;
   return thread.system_call_runs;
@@ -440,6 +475,7 @@ bool Translator::fix_context(ucontext_t* context) {
 // A system call that was interrupted before its effect was noted may have changed the program's code.
 void Translator::go_on_natively() {
   Thread& thread = *t_thread.thread;
+  std::atomic_ref(thread.asks_kernel).store(0);
   t_thread.mode = Mode::native;
   t_thread.is_outside = 1;
   note_gap(Reason::signal);
@@ -451,7 +487,8 @@ void Translator::go_on_natively() {
 }
 
 void Translator::invalidate(uint64_t begin, uint64_t end) {
-  if (begin >= end || !is_usable()) return;
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || begin >= end || !is_usable()) return;
   SignalSafeGuard guard(lock_);
   if (!regions_.may_hold_code(begin, end)) return;
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
@@ -459,7 +496,8 @@ void Translator::invalidate(uint64_t begin, uint64_t end) {
 }
 
 void Translator::refresh() {
-  if (!is_usable()) return;
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !is_usable()) return;
   SignalSafeGuard guard(lock_);
   if (refresh_locked()) return;
   removed_.fetch_add(cache_->remove(0, UINT64_MAX), std::memory_order_relaxed);  // any of it may have gone

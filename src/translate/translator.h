@@ -28,6 +28,7 @@
 #include "translate/code_cache.h"
 #include "translate/code_regions.h"
 #include "translate/instruction.h"
+#include "translate/kernel_calls.h"
 #include "translate/thread.h"
 
 namespace contrafact::translate {
@@ -109,6 +110,13 @@ class Translator {
   void invalidate_by(const long* call, long result);
   // Libraries may have come or gone: looks which code is still there.
   void refresh();
+  // The program is about to restrict its system calls: nothing enters the cache any more, and none of its threads makes
+  // a system call for the Translator once this returns. A thread that is in translated code leaves it where it would
+  // need one. Waits for those that are at one, kForbidMs at most: one that left the slow path for good by a jump out of
+  // an unknown handler would never come. Memory of threads that end later is kept.
+  void forbid_kernel_calls();
+  // For the owner's own system calls on the program's threads.
+  KernelCalls& kernel_calls() { return kernel_calls_; }
   // Nothing enters the cache any more.
   bool is_disabled() const { return door_.is_disabled(); }
   void disable() { door_.disable(); }
@@ -132,6 +140,7 @@ class Translator {
   bool refresh_locked();
   void leave(Reason reason);
   void go_on_natively();
+  bool any_thread_asks_kernel();
   void flush_log(Thread& thread);
   Reason full_segment(const Thread& thread) const;
   void serve_dispatch();
@@ -141,6 +150,7 @@ class Translator {
   void after_system_call(Thread& thread);
 
   static constexpr size_t kGatesMax = 64;
+  static constexpr int64_t kForbidMs = 2'000;
 
   Options options_;
   std::unique_ptr<CodeCache> cache_;
@@ -156,6 +166,7 @@ class Translator {
   int process_ = 0;
   std::atomic<int> lock_{0};
   CacheDoor door_;
+  KernelCalls kernel_calls_;
   size_t stub_end_ = 0;
   uint64_t default_lookup_ = 0;
   Thread* threads_ = nullptr;

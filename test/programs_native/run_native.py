@@ -132,6 +132,32 @@ def debug_files():
             check(not any("mutex.cc" in row["site"] for row in sites(environment)), f"{way}: names without the debug file")
 
 
+def handlers():
+    """A program that asks for its signal handlers finds its own, and they run, also in children and after an exec."""
+    for options in [[], ["--sets"], ["--accesses"], ["--sets", "--children"]]:
+        Recording("handlers", options=options)
+
+
+def sandboxes():
+    """Programs that restrict their system calls do what they did, and are not ended for what sets need."""
+    for options in [["--sets"], ["--accesses"], []]:
+        for case in ["strict_mode", "strict_mode_in_section", "in_a_section", "thread_ends", "workers"]:
+            Recording("sandboxes", case, options=options)
+        for case in ["only_its_own_calls", "with_handlers"]:
+            Recording("sandboxes", case, "futex", options=options)
+    facts = Recording("sandboxes", "only_asks", options=["--sets"]).json("info")["facts"]
+    check("sets.ended" not in facts and facts["sets.segments.complete"] == "600", facts)
+
+
+def lock_errors():
+    """Whatever the C library says of a lock, with whatever consequence, it says recorded too."""
+    recording = Recording("lock_errors")
+    locks = [row for row in recording.json("locks")["locks"] if row["failed"] > 0]
+    check({row["kind"] for row in locks} >= {"mutex", "rwlock", "spinlock", "semaphore"}, locks)
+    Recording("lock_errors", options=["--sets"])
+    Recording("lock_errors", options=["--accesses"])
+
+
 def cpp20():
     """What waits by itself and then calls syscall: the waits are seen as futex waits, not what they are for."""
     recording = Recording("cpp20")
