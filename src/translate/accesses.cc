@@ -39,6 +39,7 @@ const StateLayout& layout() {
 }
 
 bool has_component(const Thread& thread, int component) {
+  if (thread.xsave_mask == 0) return component < 2;  // fxsave: the x87 and SSE, and no header
   uint64_t present;
   std::memcpy(&present, thread.xsave + 512, sizeof present);
   return (present >> component & 1) != 0;

@@ -40,8 +40,8 @@ FORM(AlternateSegment, "mov %%es:(%1), %0", "r"(&g_from))
 
 // 32-bit addresses need memory below 4 GiB.
 TEST(AddressingForms, Address32) {
-  auto* low = static_cast<uint64_t*>(
-      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0));
+  auto* low = static_cast<uint64_t*>(mmap(reinterpret_cast<void*>(uint64_t{0x30000000}), 4096, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
   ASSERT_NE(low, MAP_FAILED);
   low[3] = 0x1122334455667788;
   uint64_t out = 0;

@@ -1,6 +1,7 @@
 // A table of instructions, one for each class and form of operand that the decoder is believed to know: run natively
 // and translated, they give the same result and the same memory, and the set holds as many bytes as they read and
 // write.
+#include <cpuid.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -28,6 +29,10 @@ bool has(std::string_view feature) {
   if (feature == "sse4.1") return __builtin_cpu_supports("sse4.1");
   if (feature == "avx2") return __builtin_cpu_supports("avx2");
   if (feature == "avx512f") return __builtin_cpu_supports("avx512f");
+  if (feature == "rdtscp") {
+    uint32_t a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (d >> 27 & 1) != 0;
+  }
   if (feature == "movbe") return __builtin_cpu_supports("movbe");
   return false;
 }
@@ -175,7 +180,7 @@ CLASS(Compress,
 CLASS(MaskRegister, "kmovw (%rdi), %k1\n\tkmovw %k1, (%rsi)\n\tkmovw %k1, %eax", 2, 2, "avx512f")
 // Without memory, but of the processor's state.
 CLASS(Identification, "push %rbx\n\txor %eax, %eax\n\tcpuid\n\tmov %ebx, %eax\n\tpop %rbx", 0, 0)
-CLASS(Clock, "rdtsc\n\trdtscp\n\txor %eax, %eax", 0, 0)
+CLASS(Clock, "rdtsc\n\trdtscp\n\txor %eax, %eax", 0, 0, "rdtscp")
 CLASS(FlagsInAh, "xor %eax, %eax\n\tstc\n\tlahf\n\tclc\n\tsahf\n\tsetc %al", 0, 0)
 
 // Addresses that are part of the instruction: with all 64 bits, with 32, and as a displacement without a register.

@@ -5,14 +5,15 @@
 
 namespace contrafact::translate {
 
-// The xsave components that C++ code may change, of those that the system uses: x87, SSE, AVX and AVX-512. 0: no xsave.
+// The xsave components that C++ code may change, of those that the system uses: x87, SSE, AVX and AVX-512. 0: no xsave,
+// and fxsave, which every x86-64 processor has, saves all there is.
 inline uint64_t xsave_mask() {
   uint32_t a = 1, b, c, d;
   __asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
   constexpr uint32_t kOsXsave = 1 << 27;
   if ((c & kOsXsave) == 0) return 0;
   uint32_t low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low & 0xe7;
 }
 

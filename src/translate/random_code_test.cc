@@ -1,6 +1,6 @@
 // Random instructions, run natively and translated from the same state: registers, flags, vectors and memory must be
 // the same afterwards, or the same fault at the same instruction; and whatever changed in memory must be among the
-// writes that were gathered.
+// writes that were gathered. One test for each level of x86-64; those that the processor lacks are skipped.
 //
 // CONTRAFACT_CASES and CONTRAFACT_SEED change how many and which.
 #include <fcntl.h>
@@ -9,13 +9,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cpuid.h>
 #include <csignal>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "translate/instruction.h"
+#include "translate/processor.h"
 #include "translate/translate_for_test.h"
 
 namespace contrafact::translate {
@@ -28,14 +33,41 @@ constexpr int kInstructionsMax = 4;
 constexpr uint64_t kStatusFlags = 0x8d5;  // carry, parity, adjust, zero, sign, overflow
 
 struct alignas(64) Machine {
-  uint8_t vectors[4096];   // an xsave area
+  uint8_t vectors[4096];   // an xsave area, or that of fxsave
   uint64_t registers[16];  // at 4096, in the machine's order; rsp's is not used
   uint64_t flags;          // at 4224
   uint64_t code;           // at 4232
   uint64_t stack;          // at 4240: the harness's own
   uint64_t self;           // at 4248
+  uint64_t components;     // at 4256: xsave_mask()
 };
-static_assert(offsetof(Machine, registers) == 4096 && offsetof(Machine, self) == 4248);
+static_assert(offsetof(Machine, registers) == 4096 && offsetof(Machine, components) == 4256);
+
+// Which vector instructions the dice may give.
+enum class Level { baseline, avx2, avx512 };
+
+bool has(Level level) {
+  if (level == Level::avx2) return __builtin_cpu_supports("avx2");
+  if (level == Level::avx512) return __builtin_cpu_supports("avx512f") && (xsave_mask() & 0xe0) == 0xe0;
+  return true;
+}
+
+// A component of the processor's state within Machine::vectors.
+struct Component {
+  int number;
+  size_t begin, bytes;
+};
+
+// Those of xsave_mask(), at the places that this processor gives them: AVX-512's differ between makers.
+std::vector<Component> components_here() {
+  std::vector<Component> out = {{0, 32, 128}, {1, 160, 256}};
+  for (int number = 2; number < 8; ++number) {
+    uint32_t a, b, c, d;
+    if ((xsave_mask() >> number & 1) == 0 || __get_cpuid_count(0xd, number, &a, &b, &c, &d) == 0) continue;
+    out.push_back({number, b, a});
+  }
+  return out;
+}
 
 // Runs machine->code with the machine's registers. Its address waits on the stack while the code runs.
 extern "C" void contrafact_run_machine(Machine* machine);
@@ -51,9 +83,15 @@ contrafact_run_machine:
   pushq %r14
   pushq %r15
   pushq %rdi
-  movl $0xe7, %eax
   xorl %edx, %edx
+  movl 4256(%rdi), %eax
+  testl %eax, %eax
+  jz 1f
   xrstor64 (%rdi)
+  jmp 2f
+1:
+  fxrstor64 (%rdi)
+2:
   pushq 4224(%rdi)
   popfq
   movq 4096(%rdi), %rax
@@ -93,9 +131,15 @@ contrafact_run_machine:
   pushfq
   popq 4224(%rdi)
   cld
-  movl $0xe7, %eax
   xorl %edx, %edx
+  movl 4256(%rdi), %eax
+  testl %eax, %eax
+  jz 3f
   xsave64 (%rdi)
+  jmp 4f
+3:
+  fxsave64 (%rdi)
+4:
   popq %r15
   popq %r14
   popq %r13
@@ -118,7 +162,9 @@ sigjmp_buf g_out;
 Outcome* g_outcome;
 bool g_translated;
 
-void on_fault(int number, siginfo_t* info, void* context) {
+// qemu-user neither aligns the stack of a handler nor clears its direction flag.
+__attribute__((force_align_arg_pointer)) void on_fault(int number, siginfo_t* info, void* context) {
+  __asm__ volatile("cld");
   auto* machine = static_cast<ucontext_t*>(context);
   if (g_translated) test_translator().fix_context(machine);
   constexpr int kOrder[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
@@ -161,6 +207,7 @@ class RandomCode : public testing::Test {
   }
   void TearDown() override {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) std::signal(number, SIG_DFL);
+    munmap(arena_ - kMarginBytes, 2 * kMarginBytes + kArenaBytes + kCodeBytes);
     close(file_);
   }
 
@@ -169,7 +216,8 @@ class RandomCode : public testing::Test {
   // A candidate: prefixes, an opcode of one of the maps, and bytes for the rest.
   size_t make_bytes(uint8_t* out) {
     size_t n = 0;
-    const uint64_t kind = any(10);
+    // Seven kinds of legacy instructions, two encodings of AVX's, one of AVX-512's.
+    const uint64_t kind = any(level_ == Level::baseline ? 7 : level_ == Level::avx2 ? 9 : 10);
     const bool is_vector = kind >= 7;
     if (!is_vector) {
       constexpr uint8_t kPrefixes[] = {0x66, 0xf2, 0xf3, 0x67, 0xf0};
@@ -237,6 +285,17 @@ class RandomCode : public testing::Test {
     return true;
   }
 
+  // What qemu-user does otherwise than a processor: it heeds a REX prefix before another prefix, takes the address of
+  // an operand relative to rip wrongly where an immediate one follows, and ends at a scalar instruction of 256 bits.
+  static bool is_emulated_wrongly(const Instruction& instruction, const Analysis& analysis) {
+    const ZydisDecodedInstruction& code = instruction.code;
+    for (int i = 0; i + 1 < code.raw.prefix_count; ++i) {
+      if ((code.raw.prefixes[i].value & 0xf0) == 0x40) return true;
+    }
+    const bool is_scalar = code.mnemonic == ZYDIS_MNEMONIC_VROUNDSD || code.mnemonic == ZYDIS_MNEMONIC_VROUNDSS;
+    return (analysis.is_rip_relative && code.raw.imm[0].size != 0) || (is_scalar && code.raw.vex.L != 0);
+  }
+
   // Appends one random instruction at `at`; false if the dice gave none.
   bool add_instruction(uint8_t* code, size_t& size) {
     uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
@@ -245,6 +304,7 @@ class RandomCode : public testing::Test {
     if (!decode(reinterpret_cast<uint64_t>(bytes), sizeof bytes, instruction)) return false;
     const Analysis analysis = analyse(instruction);
     if (analysis.flow != Flow::on || !is_comparable(instruction)) return false;
+    if (is_emulated() && is_emulated_wrongly(instruction, analysis)) return false;
     const uint8_t length = instruction.code.length;
     if (instruction.code.raw.disp.size == 32) {  // near enough to be within the arena, mostly
       int32_t displacement = static_cast<int32_t>(any(512)) - 256;
@@ -270,11 +330,16 @@ class RandomCode : public testing::Test {
 
   void make_state(Machine& machine) {
     std::memset(&machine, 0, sizeof machine);
-    for (size_t i = 160; i < 416; ++i) machine.vectors[i] = static_cast<uint8_t>(random_());
-    for (size_t i = 576; i < 2696; ++i) machine.vectors[i] = static_cast<uint8_t>(any(4) == 0 ? random_() : 0);
+    for (const Component& component : components_) {
+      if (component.number == 0) continue;
+      uint8_t* begin = machine.vectors + component.begin;
+      const bool is_dense = component.number == 1;
+      std::generate_n(begin, component.bytes,
+                      [&] { return static_cast<uint8_t>(is_dense || any(4) == 0 ? random_() : 0); });
+    }
     const uint16_t control = 0x37f;
     const uint32_t mxcsr = 0x1f80;
-    const uint64_t present = 0xe7;
+    const uint64_t present = machine.components = xsave_mask();
     std::memcpy(machine.vectors, &control, 2);
     std::memcpy(machine.vectors + 24, &mxcsr, 4);
     std::memcpy(machine.vectors + 512, &present, 8);
@@ -319,7 +384,17 @@ class RandomCode : public testing::Test {
     return out;
   }
 
-  static void expect_same(const Outcome& native, const Outcome& translated) {
+  // A component in its initial state is not written: all zeros.
+  void clear_initial(Machine& machine) const {
+    uint64_t present;
+    std::memcpy(&present, machine.vectors + 512, sizeof present);
+    for (const Component& component : components_) {
+      if (machine.components == 0 || (present >> component.number & 1) != 0) continue;
+      std::memset(machine.vectors + component.begin, 0, component.bytes);
+    }
+  }
+
+  void expect_same(const Outcome& native, const Outcome& translated) const {
     EXPECT_EQ(translated.signal, native.signal);
     EXPECT_EQ(translated.pc, native.pc);
     EXPECT_EQ(translated.fault_address, native.fault_address);
@@ -328,16 +403,21 @@ class RandomCode : public testing::Test {
         EXPECT_EQ(translated.machine.registers[i], native.machine.registers[i]) << "register " << i;
       }
     }
-    EXPECT_EQ(translated.machine.flags & kStatusFlags, native.machine.flags & kStatusFlags);
+    // Flags that an instruction leaves undefined are always the same ones of a processor, not of qemu-user.
+    const uint64_t flags = is_emulated() ? 0 : kStatusFlags;
+    EXPECT_EQ(translated.machine.flags & flags, native.machine.flags & flags);
     EXPECT_EQ(std::memcmp(translated.arena, native.arena, kArenaBytes), 0) << "memory differs";
     if (native.signal != 0) return;  // the vectors are in the signal's frame
     Machine x = native.machine, y = translated.machine;
     std::memset(x.vectors + 6, 0, 18);  // the x87's last opcode and instruction
     std::memset(y.vectors + 6, 0, 18);
-    // A component that is in its initial state is not written.
-    EXPECT_EQ(std::memcmp(x.vectors, y.vectors, 32), 0);
-    EXPECT_EQ(std::memcmp(x.vectors + 160, y.vectors + 160, 256), 0) << "vectors differ";
-    EXPECT_EQ(std::memcmp(x.vectors + 576, y.vectors + 576, 2696 - 576), 0) << "upper vectors differ";
+    clear_initial(x);
+    clear_initial(y);
+    EXPECT_EQ(std::memcmp(x.vectors, y.vectors, 32), 0) << "control and status differ";
+    for (const Component& component : components_) {
+      EXPECT_EQ(std::memcmp(x.vectors + component.begin, y.vectors + component.begin, component.bytes), 0)
+          << "component " << component.number << " differs";
+    }
   }
 
   void expect_writes_gathered(const Outcome& outcome, const Gathered& gathered) {
@@ -354,6 +434,10 @@ class RandomCode : public testing::Test {
     }
   }
 
+  void expect_same_translated(Level level);
+
+  Level level_ = Level::baseline;
+  const std::vector<Component> components_ = components_here();
   std::mt19937_64 random_{1};
   long instructions_ = 0;  // in all cases
   int file_ = -1;
@@ -362,9 +446,11 @@ class RandomCode : public testing::Test {
   uint8_t start_[kArenaBytes];
 };
 
-TEST_F(RandomCode, DoesTheSameTranslated) {
+void RandomCode::expect_same_translated(Level level) {
+  if (!has(level)) GTEST_SKIP() << "this processor lacks the instructions";
+  level_ = level;
   const char* wanted = std::getenv("CONTRAFACT_CASES");
-  const long cases = wanted ? std::strtol(wanted, nullptr, 10) : 5'000;
+  const long cases = wanted ? std::strtol(wanted, nullptr, 10) : is_emulated() ? 1'000 : 5'000;
   static Outcome native, translated_outcome;
   long completed = 0, incomplete = 0;
   Machine begin;
@@ -372,6 +458,8 @@ TEST_F(RandomCode, DoesTheSameTranslated) {
     uint8_t code[kCodeBytes] = {};
     const size_t size = make_code(code);
     ASSERT_EQ(pwrite(file_, code, size, 0), static_cast<ssize_t>(size));
+    // The mapping is made anew for an emulator, which learns only so that its own translation is old.
+    ASSERT_EQ(mmap(code_, kCodeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file_, 0), code_);
     const auto at = reinterpret_cast<uint64_t>(code_);
     test_translator().invalidate(at, at + kCodeBytes);
     make_state(begin);
@@ -381,6 +469,8 @@ TEST_F(RandomCode, DoesTheSameTranslated) {
     run(begin, true, translated_outcome, gathered);
     SCOPED_TRACE("case " + std::to_string(i) + ": " + text_of(code, size) + "signal " + std::to_string(native.signal) +
                  " at " + std::to_string(native.pc - at));
+    // qemu-user's registers and flags at a fault are not always those of the instruction that faults.
+    if (is_emulated() && native.signal != 0) continue;
     expect_same(native, translated_outcome);
     if (native.signal == 0) {
       ++completed;
@@ -399,6 +489,18 @@ TEST_F(RandomCode, DoesTheSameTranslated) {
   RecordProperty("incomplete", std::to_string(incomplete));
   printf("%ld cases of %ld instructions, %ld ran to their end, %ld with unknown accesses\n", cases, instructions_,
          completed, incomplete);
+}
+
+TEST_F(RandomCode, DoesTheSameTranslatedBaseline) {
+  expect_same_translated(Level::baseline);
+}
+
+TEST_F(RandomCode, DoesTheSameTranslatedAvx2) {
+  expect_same_translated(Level::avx2);
+}
+
+TEST_F(RandomCode, DoesTheSameTranslatedAvx512) {
+  expect_same_translated(Level::avx512);
 }
 
 }  // namespace

@@ -78,14 +78,23 @@ contrafact_translate_blocked:
   pushfq
   popq 4224(%rbx)
   cld
-  movl 4232(%rbx), %eax
   xorl %edx, %edx
+  movl 4232(%rbx), %eax  # the components; none: a processor without xsave
+  testl %eax, %eax
+  jz 1f
   xsave64 (%rbx)
   movq %rbx, %rdi
   call contrafact_translate_serve
   movl 4232(%rbx), %eax
   xorl %edx, %edx
   xrstor64 (%rbx)
+  jmp 2f
+1:
+  fxsave64 (%rbx)
+  movq %rbx, %rdi
+  call contrafact_translate_serve
+  fxrstor64 (%rbx)
+2:
   pushq 4224(%rbx)
   popfq
   movq 4128(%rbx), %rsp

@@ -17,6 +17,9 @@ struct Gathered {
 
 Translator& test_translator();
 
+// Whether the test runs under qemu-user, as its environment says.
+bool is_emulated();
+
 // On the current thread. `left` is none if the thread stayed in the cache until the function's end.
 Gathered translated(const std::function<void()>& function);
 

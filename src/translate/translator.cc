@@ -47,7 +47,6 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
   std::unique_ptr<Translator> out(new Translator);
   out->options_ = options;
   out->xsave_mask_ = xsave_mask();
-  if (out->xsave_mask_ == 0) return base::Error{"read and write sets need a processor with xsave"};
   if (has_shadow_stack())
     return base::Error{"read and write sets are not possible with a shadow stack (GLIBC_TUNABLES)"};
   auto cache = CodeCache::create(options.cache_bytes);

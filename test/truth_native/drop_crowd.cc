@@ -5,16 +5,13 @@ static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t account[6][64];
 
 [[gnu::noinline]] static void book(int number) {
-#if !TWIN
-  pthread_mutex_lock(&accounts);
-#endif
+  if (!twin) pthread_mutex_lock(&accounts);
   account[number][0] += work(account[number][0] & 7, 400) & 1;
-#if !TWIN
-  pthread_mutex_unlock(&accounts);
-#endif
+  if (!twin) pthread_mutex_unlock(&accounts);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(6, [](int number) {
     for (int i = 0; i < 150; ++i) {
       book(number);

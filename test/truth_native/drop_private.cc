@@ -5,16 +5,13 @@ static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t account[2][64];
 
 [[gnu::noinline]] static void book(int number) {
-#if !TWIN
-  pthread_mutex_lock(&accounts);
-#endif
+  if (!twin) pthread_mutex_lock(&accounts);
   account[number][0] += work(account[number][0] & 7, 150) & 1;
-#if !TWIN
-  pthread_mutex_unlock(&accounts);
-#endif
+  if (!twin) pthread_mutex_unlock(&accounts);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(2, [](int number) {
     for (int i = 0; i < 1200; ++i) {
       book(number);

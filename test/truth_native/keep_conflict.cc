@@ -12,7 +12,8 @@ static volatile uint64_t last = 1, length;
   pthread_mutex_unlock(&chain);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(2, [](int) {
     for (int i = 0; i < 1000; ++i) {
       extend();

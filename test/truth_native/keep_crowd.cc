@@ -6,16 +6,13 @@ static pthread_mutex_t totals = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t sums[6][64];
 
 [[gnu::noinline]] static void add(int number) {
-#if !TWIN
-  pthread_mutex_lock(&totals);
-#endif
+  if (!twin) pthread_mutex_lock(&totals);
   sums[number][0] += work(sums[number][0] & 3, 60) & 1;
-#if !TWIN
-  pthread_mutex_unlock(&totals);
-#endif
+  if (!twin) pthread_mutex_unlock(&totals);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(6, [](int number) {
     for (int i = 0; i < 250; ++i) {
       add(number);

@@ -21,7 +21,8 @@ static volatile uint64_t changes;
   DONE();
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(2, [](int number) {
     for (int i = 0; i < 1000; ++i) {
       if (i % 20 == number) {

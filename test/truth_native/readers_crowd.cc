@@ -22,7 +22,8 @@ static uint64_t value = 1, changes;
   DONE();
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(8, [](int number) {
     for (int i = 0; i < 200; ++i) {
       if (i % 25 == number) {

@@ -6,19 +6,17 @@ static uint64_t total = 1;
 static volatile uint64_t count;
 
 [[gnu::noinline]] static void add(int number) {
-#if TWIN
-  const uint64_t mine = work(static_cast<uint64_t>(number), 200);
+  uint64_t mine = 0;
+  if (twin) mine = work(static_cast<uint64_t>(number), 200);
   pthread_mutex_lock(&totals);
-#else
-  pthread_mutex_lock(&totals);
-  const uint64_t mine = work(static_cast<uint64_t>(number), 200);
-#endif
+  if (!twin) mine = work(static_cast<uint64_t>(number), 200);
   total += work(mine + (count >> 40), 50) & 1;
   count = count + 1;
   pthread_mutex_unlock(&totals);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(2, [](int number) {
     for (int i = 0; i < 1000; ++i) {
       add(number);

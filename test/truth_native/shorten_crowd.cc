@@ -19,13 +19,9 @@ static uint64_t results[6];
   }
   const int item = items.front();
   items.pop_front();
-#if TWIN
-  pthread_mutex_unlock(&queue);
+  if (twin) pthread_mutex_unlock(&queue);
   results[number] += work(static_cast<uint64_t>(item), 400) & 1;
-#else
-  results[number] += work(static_cast<uint64_t>(item), 400) & 1;
-  pthread_mutex_unlock(&queue);
-#endif
+  if (!twin) pthread_mutex_unlock(&queue);
   return true;
 }
 
@@ -36,7 +32,8 @@ static uint64_t results[6];
   pthread_mutex_unlock(&queue);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(6, [](int number) {
     if (number > 0) {
       while (consume(number)) {

@@ -8,7 +8,7 @@ static pthread_mutex_t tables[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INI
 static uint64_t values[4];
 
 static pthread_mutex_t* mutex_of(int table) {
-  return &tables[TWIN ? table : 0];
+  return &tables[twin ? table : 0];
 }
 
 template <int kTable>
@@ -32,7 +32,8 @@ static void update_3() {
   update<3>();
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(8, [](int number) {
     static void (*const kUpdates[])() = {update_0, update_1, update_2, update_3};
     for (int i = 0; i < 120; ++i) {

@@ -1,12 +1,7 @@
 // Two tables under one mutex, which nobody ever uses together. Twin: a mutex for each. Two threads.
 #include "work.h"
 
-static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
-#if TWIN
-static pthread_mutex_t tables_b = PTHREAD_MUTEX_INITIALIZER;
-#else
-#define tables_b tables
-#endif
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER, tables_b = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t a = 1, b = 2;
 
 [[gnu::noinline]] static void update_a() {
@@ -16,12 +11,14 @@ static uint64_t a = 1, b = 2;
 }
 
 [[gnu::noinline]] static void update_b() {
-  pthread_mutex_lock(&tables_b);
+  pthread_mutex_t* mine = twin ? &tables_b : &tables;
+  pthread_mutex_lock(mine);
   b += work(b & 15, 200) & 1;
-  pthread_mutex_unlock(&tables_b);
+  pthread_mutex_unlock(mine);
 }
 
-int main() {
+int main(int, char** arguments) {
+  choose(arguments);
   run_threads(2, [](int number) {
     for (int i = 0; i < 1000; ++i) {
       number == 0 ? update_a() : update_b();

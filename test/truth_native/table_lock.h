@@ -3,14 +3,11 @@
 
 #include <pthread.h>
 
-#if TWIN
-static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
-#define READ() pthread_rwlock_rdlock(&table)
-#define WRITE() pthread_rwlock_wrlock(&table)
-#define DONE() pthread_rwlock_unlock(&table)
-#else
+#include "work.h"
+
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-#define READ() pthread_mutex_lock(&table)
-#define WRITE() pthread_mutex_lock(&table)
-#define DONE() pthread_mutex_unlock(&table)
-#endif
+static pthread_rwlock_t table_rw = PTHREAD_RWLOCK_INITIALIZER;
+// Macros: the lock is to be seen taken by the function that looks up or changes, not by one of ours.
+#define READ() (twin ? pthread_rwlock_rdlock(&table_rw) : pthread_mutex_lock(&table))
+#define WRITE() (twin ? pthread_rwlock_wrlock(&table_rw) : pthread_mutex_lock(&table))
+#define DONE() (twin ? pthread_rwlock_unlock(&table_rw) : pthread_mutex_unlock(&table))
