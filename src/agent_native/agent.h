@@ -49,8 +49,8 @@ extern Agent g_agent;
 // Ends the recording of a process that exits; at most once, harmless from any thread at any time.
 void end_recording();
 
-// The current thread is about to restrict its own system calls.
-void before_restriction();
+// The program is about to make this system call: its number and six arguments.
+void before_program_call(const long* call);
 
 // The current thread's id in the kernel, which is not asked.
 uint32_t own_thread_id();

@@ -5,7 +5,6 @@
 #include "agent_native/blocking.h"
 #include "agent_native/real.h"
 #include "agent_native/signal_handlers.h"
-#include "agent_native/strict_mode.h"
 
 using namespace contrafact::agent_native;
 

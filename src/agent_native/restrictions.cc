@@ -8,11 +8,13 @@
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
-#include "agent_native/strict_mode.h"
 #include "agent_native/threads.h"
 #include "recorder/texts.h"
+#include "translate/system_calls.h"
 
 namespace contrafact::agent_native {
+
+namespace {
 
 void before_restriction() {
   g_agent.restricted.store(true, std::memory_order_relaxed);
@@ -22,6 +24,12 @@ void before_restriction() {
   end_sets_before_restriction();
   if (!client) return;
   recorder::append_text(client, recorder::TextKind::fact, 0, "sets.ended", "the program restricts its system calls");
+}
+
+}  // namespace
+
+void before_program_call(const long* call) {
+  if (translate::restricts_system_calls(call)) before_restriction();
 }
 
 }  // namespace contrafact::agent_native
