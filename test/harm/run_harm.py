@@ -35,6 +35,7 @@ class Case:
     repeats: int = 1          # recorded runs in each way
     recorded: bool = True     # something is: else nothing need be
     clean: bool = True        # it ends by itself: the recording is whole
+    sections: int = 0         # critical sections that it executes: each is recorded, or counted as dropped
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
@@ -111,7 +112,7 @@ def differences(plain, recorded, ignored):
     return wrong
 
 
-def unreadable(contrafact, trace, clean):
+def unreadable(contrafact, trace, clean, sections):
     """What is wrong with a recording."""
     if not trace.exists():
         return [f"no recording; there are {[path.name for path in trace.parent.iterdir()]}"]
@@ -127,6 +128,9 @@ def unreadable(contrafact, trace, clean):
         wrong.append(f"damage: {loss}")
     if clean and loss["cut_off"]:
         wrong.append("a clean end, reported as cut off")
+    held = {row["event"]: row["count"] for row in info["events"]}.get("lock_release", 0)
+    if held + loss["events_dropped"] < sections:
+        wrong.append(f"{held} of {sections} critical sections are in the recording, {loss['events_dropped']} events dropped")
     return wrong
 
 
@@ -153,7 +157,7 @@ def judge_case(contrafact, name, base):
             if chosen.judge:
                 found += chosen.judge(plain, recorded)
             if chosen.recorded and isinstance(recorded.status, int):
-                found += unreadable(contrafact, trace, chosen.clean)
+                found += unreadable(contrafact, trace, chosen.clean, chosen.sections)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
@@ -215,11 +219,12 @@ def declare_handlers():
 
 
 def declare_descriptors():
-    for name in ["listing", "lowest", "overwrite_all", "close_each", "close_from", "close_all", "close_all_bare",
-                 "overwrite_in_a_loop", "close_standard"]:
-        case(f"descriptors.{name}", ["harm_descriptors", name])
+    sections = {"listing": 101_000, "lowest": 0, "overwrite_all": 1_000_000, "close_each": 600_000, "close_from": 600_000,
+                "close_all": 600_000, "close_all_bare": 600_000, "overwrite_in_a_loop": 0, "close_standard": 300_000}
+    for name, count in sections.items():
+        case(f"descriptors.{name}", ["harm_descriptors", name], sections=count)
     for name in ["four", "three"]:
-        case(f"descriptors.{name}", ["harm_descriptors", name], ["plain recording"])
+        case(f"descriptors.{name}", ["harm_descriptors", name], ["plain recording"], sections=600_000)
     case("descriptors.shell", ["bash", "-c", "exec 3>q; echo hello >&3; echo again >&3; exec 3>&-; exit 3"])
     case("descriptors.shell_many", ["bash", "-c", "for n in 3 4 5 6 7 8 9 10 20 63 100 251 252 253 254; do eval \"exec $n>q$n; "
          "echo $n >&$n\"; done; true | true; exit 4"])
@@ -243,13 +248,21 @@ def declare_stacks():
             case(f"stacks.{where}.{end}", ["harm_stacks", where, end], ["plain recording", "sets"], clean=clean)
 
 
+MANY = 400_000
+
+
 def declare_sandboxes():
-    for name in ["early_prctl", "early_syscall", "early_bare", "late_prctl", "late_syscall", "late_bare", "strict", "strict_bare",
-                 "synchronised", "synchronised_bare", "with_threads", "exec_after", "errors_instead", "no_time_stamps", "unshare_user",
-                 "unshare_mounts", "unshare_thread", "unshare_and_fork", "enter_namespaces", "become_nobody", "not_dumpable",
-                 "little_memory", "little_data", "no_files", "small_files", "no_processes", "locked_memory"]:
-        case(f"sandbox.{name}", ["harm_sandbox", name])
-    case("sandbox.change_root", ["harm_sandbox", "change_root"])
+    # In strict mode, as without time stamps, no thread can know the time: what comes then is not recorded.
+    sections = {"early_prctl": MANY, "early_syscall": MANY, "early_bare": MANY, "late_prctl": 2 * MANY + 200_000,
+                "late_syscall": 2 * MANY + 200_000, "late_bare": 2 * MANY + 200_000, "strict": 1000, "strict_bare": 1000,
+                "synchronised": MANY, "synchronised_bare": MANY, "with_threads": 150_000, "exec_after": 1000 + MANY,
+                "errors_instead": MANY, "no_time_stamps": 1000, "unshare_user": MANY, "unshare_mounts": MANY,
+                "unshare_thread": MANY, "unshare_and_fork": 1000, "enter_namespaces": MANY, "become_nobody": MANY,
+                "not_dumpable": MANY, "little_memory": MANY, "little_data": MANY, "no_files": MANY, "small_files": 3 * MANY,
+                "no_processes": MANY, "locked_memory": MANY}
+    for name, count in sections.items():
+        case(f"sandbox.{name}", ["harm_sandbox", name], sections=count)
+    case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
     case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
     case("sandbox.files_by_shell", ["sh", "-c", "ulimit -f 1; exec %programs/harm_sandbox locks"])
@@ -265,13 +278,14 @@ def declare_ends():
     for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
-                 "executes_in_thread", "fails_to_execute", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
-                 "vfork_and_fail", "spawns", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
+                 "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
+                 "vfork_and_fail", "spawns", "spawns_in_threads", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
                  "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
         case(f"ends.{name}", ["harm_ends", name])
+    case("ends.fails_to_execute", ["harm_ends", "fails_to_execute"], sections=2000)
     for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:
-        case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], repeats=4)
-        case(f"ends.{name}.repeated", ["harm_ends", name], ["plain recording"], repeats=25, label="slow")
+        case(f"ends.{name}", ["harm_ends", name], ["plain recording"], repeats=25)
+        case(f"ends.{name}.sets", ["harm_ends", name], ["sets", "children"], repeats=8)
 
 
 def declare_starts():
@@ -296,6 +310,7 @@ def declare_starts():
     # The environment of a child that is recorded too names the agent.
     alone = ["plain recording", "sets"]
     case("starts.environment", ["harm_ends", "prints_environment"], alone)
+    case("starts.environment_after_exec", ["harm_ends", "executes_for_environment"], alone)
     case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
     case("starts.preloaded", ["sh", "-c", f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded"], alone)
     case("starts.preloaded_before", ["harm_ends", "prints_environment"], alone, environment={"LD_PRELOAD": "libm.so.6"})
@@ -314,12 +329,16 @@ def declare_starts():
     }
     for name, text in scenes.items():
         case(f"starts.inherits.{name}", ["harm_ends", "prints_inheritance"], around=["sh", "-c", text, "sh"])
-    signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?'
+    signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; exec 2>/dev/null; kill -TERM $!; wait $!; echo $?'
     case("starts.signal", ["harm_ends", "waits_for_signal"], alone, around=["sh", "-c", signalled, "sh"], clean=False)
     case("starts.signal_handled", ["harm_ends", "handles_signal"], alone, around=["sh", "-c", signalled, "sh"])
     script = ("echo '#!/bin/sh\n[ -z \"$JAVA\" ] || java -version\nexec %programs/harm_ends returns' >office; chmod +x office; "
               'exec "$@"')
     case("starts.java_in_a_script", ["./office"], alone, around=["sh", "-c", script, "sh"])
+    if shutil.which("strace"):
+        tracer = ["strace", "-f", "-qq", "-o", "/dev/null"]
+        case("starts.traces", tracer + ["harm_ends", "forks_in_thread"])
+        case("starts.traced", ["harm_ends", "forks_in_thread"], around=tracer)
     case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
                          f"cat <({ends} destructors); exec -a other {ends} exits"])
 
