@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -36,6 +37,7 @@ class Case:
     recorded: bool = True     # something is: else nothing need be
     clean: bool = True        # it ends by itself: the recording is whole
     sections: int = 0         # critical sections that it executes: each is recorded, or counted as dropped
+    sections_max: int = 1 << 62
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
@@ -112,7 +114,7 @@ def differences(plain, recorded, ignored):
     return wrong
 
 
-def unreadable(contrafact, trace, clean, sections):
+def unreadable(contrafact, trace, chosen):
     """What is wrong with a recording."""
     if not trace.exists():
         return [f"no recording; there are {[path.name for path in trace.parent.iterdir()]}"]
@@ -126,11 +128,11 @@ def unreadable(contrafact, trace, clean, sections):
         wrong.append("the recording is empty")
     if loss.get("blocks_damaged"):
         wrong.append(f"damage: {loss}")
-    if clean and loss["cut_off"]:
+    if chosen.clean and loss["cut_off"]:
         wrong.append("a clean end, reported as cut off")
     held = {row["event"]: row["count"] for row in info["events"]}.get("lock_release", 0)
-    if held + loss["events_dropped"] < sections:
-        wrong.append(f"{held} of {sections} critical sections are in the recording, {loss['events_dropped']} events dropped")
+    if held + loss["events_dropped"] < chosen.sections or held > chosen.sections_max:
+        wrong.append(f"{held} of {chosen.sections} critical sections are in the recording, {loss['events_dropped']} events dropped")
     return wrong
 
 
@@ -157,7 +159,7 @@ def judge_case(contrafact, name, base):
             if chosen.judge:
                 found += chosen.judge(plain, recorded)
             if chosen.recorded and isinstance(recorded.status, int):
-                found += unreadable(contrafact, trace, chosen.clean, chosen.sections)
+                found += unreadable(contrafact, trace, chosen)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
@@ -192,6 +194,31 @@ def end_depth(run):
 def end_too_deep(plain, recorded):
     more = end_depth(recorded) - end_depth(plain)
     return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
+
+
+# --- System calls -----------------------------------------------------------------------------------------------------
+
+
+def system_calls(run):
+    """By name, those between the marks in the log of a tracer, of the thread that set them."""
+    names = dict(line.split(" ", 1) for line in run.files["calls"].decode().splitlines())
+    found, thread, at = {}, None, None
+    for line in run.files["traced"].decode(errors="replace").splitlines():
+        by, text = line.split(None, 1)
+        mark = re.match(r"getpgid\(-1(\d{3})\b", text)
+        if mark:
+            thread, at = by, names.get(mark[1].lstrip("0") or "0")
+        elif by == thread and at and re.match(r"\w+\(", text):
+            found.setdefault(at, []).append(text.split("(")[0])
+    return found
+
+
+def further_system_calls(plain, recorded):
+    before, after = system_calls(plain), system_calls(recorded)
+    if len(before) < 30:
+        return [f"the tracer saw few calls: {sorted(before)}"]
+    return [f"{name}: the system calls {before.get(name)} became {after.get(name)}" for name in sorted(set(before) | set(after))
+            if before.get(name) != after.get(name)]
 
 
 # --- The cases --------------------------------------------------------------------------------------------------------
@@ -272,6 +299,26 @@ FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill"
          "sigalrm", "sigusr1", "sigxcpu", "sigrtmin", "segfaults", "killed_by_other", "broken_pipe", "without_core"]
 
 
+def declare_quiet():
+    case("quiet.counts", ["harm_quiet", "counts"], ignored=("file",))
+    if shutil.which("strace"):
+        case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
+             around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls)
+
+
+def declare_becomes():
+    for name in ["with_empty_environment", "with_null_environment", "with_cleared_environment", "with_many_entries",
+                 "with_many_arguments", "at_the_limit"]:
+        case(f"becomes.{name}", ["harm_becomes", name], ["plain recording", "sets"])
+    for name in ["bare_child", "library_child", "forked_child"]:
+        case(f"becomes.{name}", ["harm_becomes", name], sections=2000, sections_max=2010)
+    case("becomes.both_at_once", ["harm_becomes", "both_at_once"], sections=300_000, sections_max=300_010)
+    copies = "mkdir root && cp --parents $(ldd %programs/harm_ends | grep -o '/[^ ]*' | grep -v contrafact) root && cp %programs/harm_ends root && "
+    case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"])
+    case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"])
+    case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
+
+
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
@@ -329,6 +376,9 @@ def declare_starts():
     }
     for name, text in scenes.items():
         case(f"starts.inherits.{name}", ["harm_ends", "prints_inheritance"], around=["sh", "-c", text, "sh"])
+    for name, text in {"small_files": "ulimit -f 1", "few_files": "ulimit -n 12", "little_memory": "ulimit -v 200000"}.items():
+        case(f"starts.inherits.{name}", ["harm_ends", "destructors"], around=["sh", "-c", f'{text}; exec "$@"', "sh"],
+             recorded=False)
     signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; exec 2>/dev/null; kill -TERM $!; wait $!; echo $?'
     case("starts.signal", ["harm_ends", "waits_for_signal"], alone, around=["sh", "-c", signalled, "sh"], clean=False)
     case("starts.signal_handled", ["harm_ends", "handles_signal"], alone, around=["sh", "-c", signalled, "sh"])
@@ -355,12 +405,15 @@ def declare_kills():
         declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
     for way, options in [("plain", []), ("sets", ["--sets"])]:
         declare(f"recorder.{way}", "native", lambda *where, o=options: kills.recorder(*where, o, 3))
+        declare(f"recorder_stopped.{way}", "native", lambda *where, o=options: kills.stopped_recorder(*where, o, 2))
 
 
 declare_handlers()
 declare_descriptors()
 declare_stacks()
 declare_sandboxes()
+declare_quiet()
+declare_becomes()
 declare_ends()
 declare_starts()
 declare_kills()
@@ -378,4 +431,5 @@ def main():
     print(f"harm {name}: ok")
 
 
-main()
+if __name__ == "__main__":
+    main()
