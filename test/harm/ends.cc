@@ -285,6 +285,25 @@ int spawns() {
   return 19;
 }
 
+void* spawn_often(void*) {
+  std::string program = beside("harm_static");
+  char* arguments[] = {program.data(), nullptr};
+  for (int i = 0; i < 10; ++i) {
+    pid_t child;
+    expect(posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments, environ) == 0, "posix_spawn");
+    wait_for(child);
+    sections(kSome);
+  }
+  return nullptr;
+}
+
+int spawns_in_threads() {
+  pthread_t threads[3];
+  for (pthread_t& thread : threads) thread = start(spawn_often);
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+  return 35;
+}
+
 int runs_shells() {
   tell_end("system", system((beside("harm_ends") + " returns").c_str()));
   FILE* pipe = popen((beside("harm_static") + "; exit 4").c_str(), "r");
@@ -425,11 +444,7 @@ int prints_environment() {
 }
 
 void* create_for_ever(void*) {
-  for (;;) {
-    pthread_t thread;
-    void* (*body)(void*) = [](void*) -> void* { return nullptr; };
-    if (pthread_create(&thread, nullptr, body, nullptr) == 0) pthread_join(thread, nullptr);
-  }
+  for (;;) create_and_join_once();
 }
 
 // A handler of SIGTERM that ends the program, which creates threads all the time.
@@ -534,6 +549,7 @@ constexpr Case kCases[] = {
     {"executes_script", executes_script},
     {"executes_itself", [] { return executes(beside("harm_ends").c_str(), "destructors"); }},
     {"executes_itself_often", executes_itself_often},
+    {"executes_for_environment", [] { return executes(beside("harm_ends").c_str(), "prints_environment"); }},
     {"executes_in_thread", executes_in_thread},
     {"fails_to_execute", fails_to_execute},
     {"parent_ends_first", parent_ends_first},
@@ -542,6 +558,7 @@ constexpr Case kCases[] = {
     {"vfork_and_exec", vfork_and_exec},
     {"vfork_and_fail", vfork_and_fail},
     {"spawns", spawns},
+    {"spawns_in_threads", spawns_in_threads},
     {"runs_shells", runs_shells},
     {"clones", [] { return clones(0); }},
     {"clones_memory", [] { return clones(CLONE_VM | CLONE_VFORK); }},

@@ -57,15 +57,6 @@ void allocate_large() {
   free(cleared);
 }
 
-void* return_at_once(void*) {
-  return nullptr;
-}
-
-void create_and_join() {
-  pthread_t thread;
-  if (pthread_create(&thread, nullptr, return_at_once, nullptr) == 0) pthread_join(thread, nullptr);
-}
-
 void load_and_unload() {
   void* library = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
   if (library) dlclose(library);
@@ -99,7 +90,7 @@ void timed_waits() {
 const struct {
   const char* name;
   void (*run)();
-} kVictims[] = {{"malloc", allocate_small},  {"calloc", allocate_large}, {"threads", create_and_join},
+} kVictims[] = {{"malloc", allocate_small},  {"calloc", allocate_large}, {"threads", create_and_join_once},
                 {"dlopen", load_and_unload}, {"printf", print},          {"fopen", open_streams},
                 {"locks", lock_and_unlock},  {"conditions", timed_waits}};
 

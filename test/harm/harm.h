@@ -59,6 +59,22 @@ inline pthread_t start(void* (*body)(void*), void* argument = nullptr) {
   return thread;
 }
 
+// Its stack is of no size that was used before, and large: the C library maps and unmaps it under a lock of its own.
+inline void create_and_join_once() {
+  static thread_local size_t number = 0;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, (24 << 20) + 4096 * (++number % 1024));
+  pthread_t thread;
+  void* (*body)(void*) = [](void*) -> void* {
+    char used[64 << 10];
+    for (size_t i = 0; i < sizeof(used); i += 4096) *static_cast<volatile char*>(&used[i]) = 1;
+    return nullptr;
+  };
+  if (pthread_create(&thread, &attributes, body, nullptr) == 0) pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
 // A system call that no library can see, as Go and other runtimes make them.
 inline long bare_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0) {
   long result;

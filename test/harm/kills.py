@@ -204,3 +204,40 @@ def recorder(contrafact, base, options, count):
         for text in kill_recorder(contrafact, base / str(number), options, delay_s, work_ns(plain, 1)):
             wrong.append(f"`record` killed {delay_s * 1e3:.0f} ms after the first section: {text}")
     return wrong
+
+
+def stop_recorder(contrafact, folder, options, delay_s, plain_ns):
+    folder.mkdir()
+    progress, trace = Progress(folder / "progress"), folder / "run.cft"
+    record = subprocess.Popen([contrafact, "record", "-o", trace, *options, "--", contrafact.parent / "harm_progress",
+                               progress.path, str(SECTIONS)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if not progress.begins():
+        record.kill()
+        return [f"the program did not begin\n{record.communicate()[1]}"]
+    time.sleep(delay_s)
+    record.send_signal(signal.SIGSTOP)
+    done = progress.head()[0]
+    end = time.monotonic() + DEADLINE_S
+    while not progress.head()[1] and time.monotonic() < end:
+        time.sleep(0.001)
+    ended = progress.head()[1]
+    record.send_signal(signal.SIGCONT)
+    err = record.communicate(timeout=DEADLINE_S)[1]
+    wrong = [] if record.returncode == 33 else [f"status {record.returncode}\n{err}"]
+    if not ended:
+        return wrong + ["the program was held up until the recorder went on"]
+    slower = work_ns(progress, done) / (plain_ns * (SECTIONS - done) / SECTIONS)
+    wrong += [f"it took {slower:.1f} times as long as plain"] if slower > SLOWER_MAX else []
+    held, why = seen(contrafact, trace, "lock_release")
+    return wrong + ([why] if held is None else [])
+
+
+def stopped_recorder(contrafact, base, options, count):
+    """Nor does a program wait for a recorder that does not run."""
+    wrong = []
+    for number, delay_s in enumerate(delays_s(10, count, 0.3)):
+        plain = Progress(base / f"plain{number}")
+        subprocess.run([contrafact.parent / "harm_progress", plain.path, str(SECTIONS)], check=False)
+        for text in stop_recorder(contrafact, base / str(number), options, delay_s, work_ns(plain, 1)):
+            wrong.append(f"`record` stopped {delay_s * 1e3:.0f} ms after the first section: {text}")
+    return wrong

@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,8 @@ class Case:
     repeats: int = 1          # recorded runs in each way
     recorded: bool = True     # something is: else nothing need be
     clean: bool = True        # it ends by itself: the recording is whole
+    sections: int = 0         # critical sections that it executes: each is recorded, or counted as dropped
+    sections_max: int = 1 << 62
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
@@ -111,7 +114,7 @@ def differences(plain, recorded, ignored):
     return wrong
 
 
-def unreadable(contrafact, trace, clean):
+def unreadable(contrafact, trace, chosen):
     """What is wrong with a recording."""
     if not trace.exists():
         return [f"no recording; there are {[path.name for path in trace.parent.iterdir()]}"]
@@ -125,8 +128,11 @@ def unreadable(contrafact, trace, clean):
         wrong.append("the recording is empty")
     if loss.get("blocks_damaged"):
         wrong.append(f"damage: {loss}")
-    if clean and loss["cut_off"]:
+    if chosen.clean and loss["cut_off"]:
         wrong.append("a clean end, reported as cut off")
+    held = {row["event"]: row["count"] for row in info["events"]}.get("lock_release", 0)
+    if held + loss["events_dropped"] < chosen.sections or held > chosen.sections_max:
+        wrong.append(f"{held} of {chosen.sections} critical sections are in the recording, {loss['events_dropped']} events dropped")
     return wrong
 
 
@@ -153,7 +159,7 @@ def judge_case(contrafact, name, base):
             if chosen.judge:
                 found += chosen.judge(plain, recorded)
             if chosen.recorded and isinstance(recorded.status, int):
-                found += unreadable(contrafact, trace, chosen.clean)
+                found += unreadable(contrafact, trace, chosen)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
@@ -190,6 +196,31 @@ def end_too_deep(plain, recorded):
     return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
 
 
+# --- System calls -----------------------------------------------------------------------------------------------------
+
+
+def system_calls(run):
+    """By name, those between the marks in the log of a tracer, of the thread that set them."""
+    names = dict(line.split(" ", 1) for line in run.files["calls"].decode().splitlines())
+    found, thread, at = {}, None, None
+    for line in run.files["traced"].decode(errors="replace").splitlines():
+        by, text = line.split(None, 1)
+        mark = re.match(r"getpgid\(-1(\d{3})\b", text)
+        if mark:
+            thread, at = by, names.get(mark[1].lstrip("0") or "0")
+        elif by == thread and at and re.match(r"\w+\(", text):
+            found.setdefault(at, []).append(text.split("(")[0])
+    return found
+
+
+def further_system_calls(plain, recorded):
+    before, after = system_calls(plain), system_calls(recorded)
+    if len(before) < 30:
+        return [f"the tracer saw few calls: {sorted(before)}"]
+    return [f"{name}: the system calls {before.get(name)} became {after.get(name)}" for name in sorted(set(before) | set(after))
+            if before.get(name) != after.get(name)]
+
+
 # --- The cases --------------------------------------------------------------------------------------------------------
 
 VICTIMS = ["malloc", "calloc", "threads", "dlopen", "printf", "fopen", "locks", "conditions"]
@@ -215,11 +246,12 @@ def declare_handlers():
 
 
 def declare_descriptors():
-    for name in ["listing", "lowest", "overwrite_all", "close_each", "close_from", "close_all", "close_all_bare",
-                 "overwrite_in_a_loop", "close_standard"]:
-        case(f"descriptors.{name}", ["harm_descriptors", name])
+    sections = {"listing": 101_000, "lowest": 0, "overwrite_all": 1_000_000, "close_each": 600_000, "close_from": 600_000,
+                "close_all": 600_000, "close_all_bare": 600_000, "overwrite_in_a_loop": 0, "close_standard": 300_000}
+    for name, count in sections.items():
+        case(f"descriptors.{name}", ["harm_descriptors", name], sections=count)
     for name in ["four", "three"]:
-        case(f"descriptors.{name}", ["harm_descriptors", name], ["plain recording"])
+        case(f"descriptors.{name}", ["harm_descriptors", name], ["plain recording"], sections=600_000)
     case("descriptors.shell", ["bash", "-c", "exec 3>q; echo hello >&3; echo again >&3; exec 3>&-; exit 3"])
     case("descriptors.shell_many", ["bash", "-c", "for n in 3 4 5 6 7 8 9 10 20 63 100 251 252 253 254; do eval \"exec $n>q$n; "
          "echo $n >&$n\"; done; true | true; exit 4"])
@@ -243,13 +275,21 @@ def declare_stacks():
             case(f"stacks.{where}.{end}", ["harm_stacks", where, end], ["plain recording", "sets"], clean=clean)
 
 
+MANY = 400_000
+
+
 def declare_sandboxes():
-    for name in ["early_prctl", "early_syscall", "early_bare", "late_prctl", "late_syscall", "late_bare", "strict", "strict_bare",
-                 "synchronised", "synchronised_bare", "with_threads", "exec_after", "errors_instead", "no_time_stamps", "unshare_user",
-                 "unshare_mounts", "unshare_thread", "unshare_and_fork", "enter_namespaces", "become_nobody", "not_dumpable",
-                 "little_memory", "little_data", "no_files", "small_files", "no_processes", "locked_memory"]:
-        case(f"sandbox.{name}", ["harm_sandbox", name])
-    case("sandbox.change_root", ["harm_sandbox", "change_root"])
+    # In strict mode, as without time stamps, no thread can know the time: what comes then is not recorded.
+    sections = {"early_prctl": MANY, "early_syscall": MANY, "early_bare": MANY, "late_prctl": 2 * MANY + 200_000,
+                "late_syscall": 2 * MANY + 200_000, "late_bare": 2 * MANY + 200_000, "strict": 1000, "strict_bare": 1000,
+                "synchronised": MANY, "synchronised_bare": MANY, "with_threads": 150_000, "exec_after": 1000 + MANY,
+                "errors_instead": MANY, "no_time_stamps": 1000, "unshare_user": MANY, "unshare_mounts": MANY,
+                "unshare_thread": MANY, "unshare_and_fork": 1000, "enter_namespaces": MANY, "become_nobody": MANY,
+                "not_dumpable": MANY, "little_memory": MANY, "little_data": MANY, "no_files": MANY, "small_files": 3 * MANY,
+                "no_processes": MANY, "locked_memory": MANY}
+    for name, count in sections.items():
+        case(f"sandbox.{name}", ["harm_sandbox", name], sections=count)
+    case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
     case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
     case("sandbox.files_by_shell", ["sh", "-c", "ulimit -f 1; exec %programs/harm_sandbox locks"])
@@ -259,19 +299,40 @@ FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill"
          "sigalrm", "sigusr1", "sigxcpu", "sigrtmin", "segfaults", "killed_by_other", "broken_pipe", "without_core"]
 
 
+def declare_quiet():
+    case("quiet.counts", ["harm_quiet", "counts"], ignored=("file",))
+    if shutil.which("strace"):
+        case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
+             around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls)
+
+
+def declare_becomes():
+    for name in ["with_empty_environment", "with_null_environment", "with_cleared_environment", "with_many_entries",
+                 "with_many_arguments", "at_the_limit"]:
+        case(f"becomes.{name}", ["harm_becomes", name], ["plain recording", "sets"])
+    for name in ["bare_child", "library_child", "forked_child"]:
+        case(f"becomes.{name}", ["harm_becomes", name], sections=2000, sections_max=2010)
+    case("becomes.both_at_once", ["harm_becomes", "both_at_once"], sections=300_000, sections_max=300_010)
+    copies = "mkdir root && cp --parents $(ldd %programs/harm_ends | grep -o '/[^ ]*' | grep -v contrafact) root && cp %programs/harm_ends root && "
+    case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"])
+    case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"])
+    case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
+
+
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
     for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
-                 "executes_in_thread", "fails_to_execute", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
-                 "vfork_and_fail", "spawns", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
+                 "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
+                 "vfork_and_fail", "spawns", "spawns_in_threads", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
                  "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
         case(f"ends.{name}", ["harm_ends", name])
+    case("ends.fails_to_execute", ["harm_ends", "fails_to_execute"], sections=2000)
     for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:
-        case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], repeats=4)
-        case(f"ends.{name}.repeated", ["harm_ends", name], ["plain recording"], repeats=25, label="slow")
+        case(f"ends.{name}", ["harm_ends", name], ["plain recording"], repeats=25)
+        case(f"ends.{name}.sets", ["harm_ends", name], ["sets", "children"], repeats=8)
 
 
 def declare_starts():
@@ -296,6 +357,7 @@ def declare_starts():
     # The environment of a child that is recorded too names the agent.
     alone = ["plain recording", "sets"]
     case("starts.environment", ["harm_ends", "prints_environment"], alone)
+    case("starts.environment_after_exec", ["harm_ends", "executes_for_environment"], alone)
     case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
     case("starts.preloaded", ["sh", "-c", f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded"], alone)
     case("starts.preloaded_before", ["harm_ends", "prints_environment"], alone, environment={"LD_PRELOAD": "libm.so.6"})
@@ -314,12 +376,19 @@ def declare_starts():
     }
     for name, text in scenes.items():
         case(f"starts.inherits.{name}", ["harm_ends", "prints_inheritance"], around=["sh", "-c", text, "sh"])
-    signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?'
+    for name, text in {"small_files": "ulimit -f 1", "few_files": "ulimit -n 12", "little_memory": "ulimit -v 200000"}.items():
+        case(f"starts.inherits.{name}", ["harm_ends", "destructors"], around=["sh", "-c", f'{text}; exec "$@"', "sh"],
+             recorded=False)
+    signalled = '"$@" & while [ ! -e ready ]; do sleep 0.01; done; exec 2>/dev/null; kill -TERM $!; wait $!; echo $?'
     case("starts.signal", ["harm_ends", "waits_for_signal"], alone, around=["sh", "-c", signalled, "sh"], clean=False)
     case("starts.signal_handled", ["harm_ends", "handles_signal"], alone, around=["sh", "-c", signalled, "sh"])
     script = ("echo '#!/bin/sh\n[ -z \"$JAVA\" ] || java -version\nexec %programs/harm_ends returns' >office; chmod +x office; "
               'exec "$@"')
     case("starts.java_in_a_script", ["./office"], alone, around=["sh", "-c", script, "sh"])
+    if shutil.which("strace"):
+        tracer = ["strace", "-f", "-qq", "-o", "/dev/null"]
+        case("starts.traces", tracer + ["harm_ends", "forks_in_thread"])
+        case("starts.traced", ["harm_ends", "forks_in_thread"], around=tracer)
     case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
                          f"cat <({ends} destructors); exec -a other {ends} exits"])
 
@@ -336,12 +405,15 @@ def declare_kills():
         declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
     for way, options in [("plain", []), ("sets", ["--sets"])]:
         declare(f"recorder.{way}", "native", lambda *where, o=options: kills.recorder(*where, o, 3))
+        declare(f"recorder_stopped.{way}", "native", lambda *where, o=options: kills.stopped_recorder(*where, o, 2))
 
 
 declare_handlers()
 declare_descriptors()
 declare_stacks()
 declare_sandboxes()
+declare_quiet()
+declare_becomes()
 declare_ends()
 declare_starts()
 declare_kills()
@@ -359,4 +431,5 @@ def main():
     print(f"harm {name}: ok")
 
 
-main()
+if __name__ == "__main__":
+    main()
