@@ -87,13 +87,12 @@ bool begin_recording(Shared& shared) {
   return true;
 }
 
-void go_live(Shared& shared) {
+Client* go_live(Shared& shared) {
   g_agent.shared = &shared;
   g_agent.live.store(true, std::memory_order_release);
-  if (Client* client = attach_main()) {
-    list_libraries(client);
-    tell_sets(client);
-  }
+  Client* client = attach_main();
+  if (client) tell_sets(client);
+  return client;
 }
 
 // The recording goes on in the child with an area of its own, or it ends there.
@@ -110,7 +109,7 @@ void in_forked_child() {
   shared->preload_entry = parent->preload_entry;
   shared->options_entry = parent->options_entry;
   g_agent.pid = static_cast<pid_t>(own_thread_id());
-  forget_libraries();
+  never_list_libraries();
   if (!begin_recording(*shared)) return;
   begin_sets_in_child();
   go_live(*shared);
@@ -141,7 +140,7 @@ __attribute__((constructor)) void on_load() {
   }
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit(end_recording);
-  go_live(*shared);
+  if (Client* client = go_live(*shared)) list_libraries(client);
 }
 
 __attribute__((destructor)) void on_exit() {
@@ -164,7 +163,7 @@ void end_recording() {
   }
   count_sets();
   end_sets();
-  log.page().end_ns.store(g_clock.now_ns(), std::memory_order_release);
+  if (!t_local.has_no_clock) log.page().end_ns.store(g_clock.now_ns(), std::memory_order_release);
   g_original->store(0, std::memory_order_relaxed);
 }
 

@@ -121,9 +121,8 @@ void list_libraries(recorder::Client* client) {
   g_listing.store(false, std::memory_order_release);
 }
 
-void forget_libraries() {
-  g_adds.store(0, std::memory_order_relaxed);
-  g_listing.store(false, std::memory_order_relaxed);
+void never_list_libraries() {
+  g_listing.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace contrafact::agent_native

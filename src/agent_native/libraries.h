@@ -9,7 +9,8 @@ namespace contrafact::agent_native {
 // as that takes to change its own list; allocates nothing. REQUIRES: the current thread is inside.
 void list_libraries(recorder::Client* client);
 
-// In a forked child: the next call appends the list.
-void forget_libraries();
+// In a forked child: another thread of its parent may have held the loader's lock for ever. The recording process
+// finds its libraries itself.
+void never_list_libraries();
 
 }  // namespace contrafact::agent_native

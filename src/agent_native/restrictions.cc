@@ -1,7 +1,10 @@
 // Threads that restrict their own system calls, or those of all threads (seccomp). Recording makes none, but for exec's
 // way into the new image and for translation, which end here, on all threads.
 //
+// A thread that may not read the clock any more is recorded until then.
+//
 // Also the names that threads give themselves.
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -28,8 +31,39 @@ void before_restriction() {
 
 }  // namespace
 
+namespace {
+
+// Strict mode forbids more than system calls: reading the processor's counter is a fault, as after PR_SET_TSC, and the
+// C library's clocks read it too.
+bool takes_the_clock(const long* call) {
+  switch (call[0]) {
+    case SYS_seccomp:
+      return call[1] == SECCOMP_SET_MODE_STRICT;
+    case SYS_prctl:
+      return (call[1] == PR_SET_SECCOMP && call[2] == SECCOMP_MODE_STRICT) ||
+             (call[1] == PR_SET_TSC && call[2] == PR_TSC_SIGSEGV);
+    default:
+      return false;
+  }
+}
+
+// The last of this thread, while there is a time for it.
+void end_thread_recording() {
+  if (!g_agent.live.load(std::memory_order_acquire) || !is_original()) return;
+  Client* const client = recording();
+  t_local.over = t_local.has_no_clock = true;
+  if (!client) return;
+  const Inside inside;
+  detach_sets();
+  leave_current();
+  g_agent.shared->log->detach(client);
+}
+
+}  // namespace
+
 void before_program_call(const long* call) {
   if (translate::restricts_system_calls(call)) before_restriction();
+  if (takes_the_clock(call)) end_thread_recording();
 }
 
 }  // namespace contrafact::agent_native

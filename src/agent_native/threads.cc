@@ -69,6 +69,7 @@ Start take(void* start) {
   Inside inside;
   const Start taken = *static_cast<Start*>(start);
   delete static_cast<Start*>(start);
+  if (taken.task == kNone) t_local.has_no_clock = true;  // its creator's
   if (taken.task == kNone || !g_agent.live.load(std::memory_order_acquire) || !is_original()) {
     t_local.over = true;
   } else {
@@ -216,7 +217,9 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
   CONTRAFACT_CALLED;
   called_.wrote(thread, sizeof *thread);
   Client* client = recording();
-  if (!client && !t_local.inside) return real().pthread_create(thread, attributes, routine, argument);
+  if (!client && !t_local.inside && !t_local.has_no_clock) {
+    return real().pthread_create(thread, attributes, routine, argument);
+  }
   Start* start;
   uint32_t task = kNone;
   if (client) task = spawn(client, reinterpret_cast<void*>(routine), argument, CONTRAFACT_SITE);

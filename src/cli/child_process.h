@@ -8,6 +8,9 @@
 
 namespace contrafact::cli {
 
+// To be called before this process changes how it takes SIGPIPE or SIGCHLD: programs are started as it was started.
+void keep_inherited_signals();
+
 struct ChildEnd {
   int exit_status = 0;  // as a shell reports it: the program's status, or 128 + n if signal n ended it
   int signal = 0;       // that signal, or 0

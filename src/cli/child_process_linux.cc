@@ -1,11 +1,12 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "base/clock.h"
 #include "cli/child_process.h"
@@ -36,21 +37,46 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
   return merged;
 }
 
-// Starts the program with the signal mask and dispositions that we were started with.
+// Those that the tool takes in its own way.
+constexpr int kOwnSignals[] = {SIGPIPE, SIGCHLD};
+struct sigaction g_inherited[std::size(kOwnSignals)];
+bool g_inherited_are_kept = false;
+
+// In the forked child, which has one thread of a process that may have had more: nothing here allocates or locks.
+[[noreturn]] void become(const char* file, char* const* arguments, char* const* environment, const sigset_t& mask,
+                         int failure_pipe) {
+  for (size_t i = 0; i < std::size(kOwnSignals); ++i) {
+    if (g_inherited_are_kept) sigaction(kOwnSignals[i], &g_inherited[i], nullptr);
+  }
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execve(file, arguments, environment);
+  const int error = errno;
+  (void)!write(failure_pipe, &error, sizeof error);
+  _exit(127);
+}
+
+// Starts the program with the signal mask and dispositions that we were started with. 0, or the system's error.
 int spawn(const std::string& file, std::vector<std::string> arguments, const std::vector<std::string>& environment,
           const sigset_t& mask, pid_t* child) {
   std::vector<std::string> variables = merged_environment(environment);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  int failed =
-      posix_spawn(child, file.c_str(), nullptr, &attributes, pointers(arguments).data(), pointers(variables).data());
-  posix_spawnattr_destroy(&attributes);
-  return failed;
+  const std::vector<char*> argument_pointers = pointers(arguments), variable_pointers = pointers(variables);
+  int failure_pipe[2];
+  if (pipe2(failure_pipe, O_CLOEXEC) != 0) return errno;
+  *child = fork();
+  if (*child == 0) become(file.c_str(), argument_pointers.data(), variable_pointers.data(), mask, failure_pipe[1]);
+  int error = *child < 0 ? errno : 0;
+  close(failure_pipe[1]);
+  if (error == 0 && read(failure_pipe[0], &error, sizeof error) > 0) waitpid(*child, nullptr, 0);
+  close(failure_pipe[0]);
+  return error;
 }
 
 }  // namespace
+
+void keep_inherited_signals() {
+  for (size_t i = 0; i < std::size(kOwnSignals); ++i) sigaction(kOwnSignals[i], nullptr, &g_inherited[i]);
+  g_inherited_are_kept = true;
+}
 
 base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment, StartFailure* start_failure) {

@@ -1,3 +1,4 @@
+#include "cli/child_process.h"
 #include "cli/commands.h"
 
 #include <fmt/format.h>
@@ -129,6 +130,7 @@ void note(const Session& session, std::string_view message) {
 }
 
 int run_tool(int argc, const char* const* argv) {
+  keep_inherited_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a pipe that was closed early is seen by write, and is no error
   Session session;
   session.self = self_path();

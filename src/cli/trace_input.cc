@@ -1,6 +1,7 @@
 #include "cli/trace_input.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/exit_code.h"
 #include "cli/output.h"
@@ -18,7 +19,10 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
   base::Result<model::Trace> trace = model::load_any(path, options);
   progress.done();
   if (!trace) {
-    fail(kExitInput, trace.error().message);
+    const std::string interrupted = path + ".recording";
+    const bool hints = access(path.c_str(), F_OK) != 0 && access(interrupted.c_str(), F_OK) == 0;
+    fail(kExitInput, trace.error().message +
+                         (hints ? fmt::format("; its recording was interrupted: see '{}'", interrupted) : ""));
     return std::nullopt;
   }
   symbols::resolve(*trace);
