@@ -63,19 +63,19 @@ void clean_environment(const Shared& shared) {
   }
 }
 
-// A page that the kernel clears in forked children.
-std::atomic<uint32_t>* make_original() {
+// A page that the kernel clears in forked children; not where even asking for that may be forbidden.
+std::atomic<uint32_t>* make_original(bool restricted) {
   constexpr size_t kPageBytes = 4096;
   void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  madvise(page, kPageBytes, MADV_WIPEONFORK);
+  if (!restricted) madvise(page, kPageBytes, MADV_WIPEONFORK);
   return new (page) std::atomic<uint32_t>(0);
 }
 std::atomic<uint32_t>* g_original = nullptr;
 
 // False, with the reason told, if this process cannot be recorded.
 bool begin_recording(Shared& shared) {
-  auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid);
+  auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, shared.options.restricted);
   if (!log) {
     say(log.error().message);
     return false;
@@ -97,6 +97,7 @@ Client* go_live(Shared& shared) {
 
 // The recording goes on in the child with an area of its own, or it ends there.
 void in_forked_child() {
+  g_original->store(0, std::memory_order_relaxed);
   g_agent.live.store(false, std::memory_order_relaxed);
   end_sets_in_child();
   t_local.client = nullptr;
@@ -108,6 +109,7 @@ void in_forked_child() {
   shared->agent_file = parent->agent_file;
   shared->preload_entry = parent->preload_entry;
   shared->options_entry = parent->options_entry;
+  shared->restricted_options_entry = parent->restricted_options_entry;
   g_agent.pid = static_cast<pid_t>(own_thread_id());
   never_list_libraries();
   if (!begin_recording(*shared)) return;
@@ -130,12 +132,14 @@ __attribute__((constructor)) void on_load() {
   shared->agent_file = own_path();
   shared->preload_entry = "LD_PRELOAD=" + shared->agent_file;
   shared->options_entry = std::string(kOptionsVariable) + "=" + text;
+  shared->restricted_options_entry = shared->options_entry + (options->restricted ? "" : ",restricted=1");
   g_agent.pid = static_cast<pid_t>(own_thread_id());  // the first thread's
+  g_agent.restricted.store(options->restricted, std::memory_order_relaxed);
   clean_environment(*shared);
-  g_original = make_original();
+  g_original = make_original(options->restricted);
   if (!g_original || pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
   if (!begin_recording(*shared)) return;
-  if (shared->options.sets) {
+  if (shared->options.sets && !shared->options.restricted) {
     if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
   }
   pthread_atfork(nullptr, nullptr, in_forked_child);

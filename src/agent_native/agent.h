@@ -12,24 +12,23 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include "agent_native/options.h"
+#include "agent_native/thread_tasks.h"
 #include "recorder/shared_log.h"
 
 namespace contrafact::agent_native {
 
-// Of one recorded process. Locks: only where threads are made and joined, while `inside`.
+// Of one recorded process.
 struct Shared {
   Options options;
   std::string agent_file;  // path of this agent
   recorder::SharedLog* log = nullptr;
   // What a program that this process becomes (exec) finds in its environment.
   std::string preload_entry, options_entry;
-  std::mutex mutex;
-  std::unordered_map<pthread_t, uint32_t> task_of_thread;  // guarded by mutex
+  std::string restricted_options_entry;  // where it may not make every system call
+  ThreadTasks tasks;
   std::atomic<uint32_t> next_task{0};
   std::atomic<uint32_t> next_thread{1};  // for names; 0 is main
 };

@@ -64,13 +64,16 @@ void put_build_id(const dl_phdr_info& info) {
   g_line.put("-");
 }
 
-// The first in the loader's list is the program itself, and has no name.
+// The first in the loader's list is the program itself, and has no name. A process that may not ask for it leaves that
+// to the recording process.
 std::string_view path_of(const dl_phdr_info& info) {
+  constexpr std::string_view kProgram = "/proc/self/exe";
   if (info.dlpi_name && info.dlpi_name[0] != 0) return info.dlpi_name;
   static constinit char own[4096] = {};
   if (own[0] == 0) {
-    const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);  // once, before main
-    if (n <= 0) return {};
+    if (g_agent.restricted.load(std::memory_order_relaxed)) return kProgram;
+    const ssize_t n = readlink(kProgram.data(), own, sizeof own - 1);  // once, before main
+    if (n <= 0) return kProgram;
   }
   return own;
 }

@@ -15,6 +15,7 @@ inline constexpr char kOptionsVariable[] = "CONTRAFACT_NATIVE";
 struct Options {
   std::string control;         // path of the recording's control page (recorder/process_page.h)
   bool children = false;       // record forked and spawned processes too
+  bool restricted = false;     // the process became this program while its system calls were restricted
   bool sets = false;           // gather the read and write sets of critical sections
   bool sets_translate = true;  // by translation; else only what the program tells of itself
   bool accesses = false;       // log every access of every thread, with `sets`

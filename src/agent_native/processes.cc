@@ -25,11 +25,11 @@ bool begins_with(const char* entry, std::string_view name) {
   return std::strncmp(entry, name.data(), name.size()) == 0;
 }
 
-// The environment of the new image, in memory that goes with this one: ours, and the program's but for what ours
-// replaces. Without memory it has no entries, and the program's own is to be used.
+// The environment of the new image, in memory that goes with this one: the program's, with ours in place of what it has
+// of ours, or without. If there is no memory it has no entries, and the program's own is to be used.
 class NewEnvironment {
  public:
-  NewEnvironment(char* const* environment, const Shared& shared) {
+  NewEnvironment(char* const* environment, const Shared& shared, bool with_agent) {
     size_t count = 0, preload_bytes = shared.preload_entry.size() + 2;
     for (; environment && environment[count]; ++count) {
       if (begins_with(environment[count], kPreload)) preload_bytes += std::strlen(environment[count]);
@@ -39,20 +39,29 @@ class NewEnvironment {
     if (memory == MAP_FAILED) return;
     entries_ = static_cast<char**>(memory);
     char* const preload = static_cast<char*>(memory) + (count + 3) * sizeof(char*);
-    char* end = preload + shared.preload_entry.copy(preload, shared.preload_entry.size());
+    char* end = preload;
+    if (with_agent) {
+      end += shared.preload_entry.copy(preload, shared.preload_entry.size());
+    } else {
+      end += kPreload.copy(preload, kPreload.size());
+    }
+    const char* const nothing_preloaded = with_agent ? nullptr : end;
     size_t n = 0;
     for (size_t i = 0; i < count; ++i) {
       if (begins_with(environment[i], kPreload)) {
+        const size_t colon = end != nothing_preloaded;
         *end = ':';
-        const size_t added = copy_without(end + 1, environment[i] + kPreload.size(), shared.agent_file);
-        if (added > 0) end += 1 + added;
+        const size_t added = copy_without(end + colon, environment[i] + kPreload.size(), shared.agent_file);
+        if (added > 0) end += colon + added;
       } else if (!is_options(environment[i])) {
         entries_[n++] = environment[i];
       }
     }
     *end = 0;
-    entries_[n++] = preload;
-    entries_[n++] = const_cast<char*>(shared.options_entry.c_str());
+    if (end != nothing_preloaded) entries_[n++] = preload;
+    const bool restricted = g_agent.restricted.load(std::memory_order_relaxed);
+    if (with_agent)
+      entries_[n++] = const_cast<char*>((restricted ? shared.restricted_options_entry : shared.options_entry).c_str());
     entries_[n] = nullptr;
   }
   // The exec has failed.
@@ -73,24 +82,34 @@ class NewEnvironment {
   size_t bytes_ = 0;
 };
 
-// Not a child made by vfork, which shares our memory: what it becomes is another process. A process that restricts its
-// system calls becomes what it wants, unrecorded: the loader of its new image must not make any for us.
+// Not a child made by vfork, which shares our memory: what it becomes is another process. Where system calls are
+// restricted that is not asked.
 bool goes_on_recorded() {
-  return g_agent.live.load(std::memory_order_acquire) && is_original() && !t_local.inside &&
-         !g_agent.restricted.load(std::memory_order_relaxed) && getpid() == g_agent.pid;
+  if (!g_agent.live.load(std::memory_order_acquire) || !is_original() || t_local.inside) return false;
+  return g_agent.restricted.load(std::memory_order_relaxed) || getpid() == g_agent.pid;
+}
+
+// In another root, or among other mounts, the loader would complain that it does not find the agent.
+bool agent_is_in_sight() {
+  return g_agent.restricted.load(std::memory_order_relaxed) || access(g_agent.shared->agent_file.c_str(), R_OK) == 0;
 }
 
 // Runs `library` with an environment that makes the new image load the agent. It returns only if it failed.
 template <typename Library>
 int exec(char* const* environment, Library library) {
   if (!goes_on_recorded()) return library(environment);
+  const int error = errno;
+  const NewEnvironment new_environment(environment, *g_agent.shared, agent_is_in_sight());
+  errno = error;
+  if (!new_environment.entries()) return library(environment);
   if (Client* client = recording()) {
     const Inside inside;
     recorder::append_text(client, recorder::TextKind::fact, 0, "process.exec",
                           "the process went on as another program");
   }
-  const NewEnvironment with_agent(environment, *g_agent.shared);
-  return library(with_agent.entries() ? with_agent.entries() : environment);
+  const int result = library(new_environment.entries());
+  // The program's own may be just short enough.
+  return result < 0 && errno == E2BIG ? library(environment) : result;
 }
 
 // The arguments of execl(path, first, ..., nullptr), their end included.

@@ -28,7 +28,7 @@ using recorder::Recorder;
 struct ThreadLocal {
   Client* client = nullptr;  // null: not attached
   bool inside = false;
-  bool over = false;  // the thread is not, or no longer, to be recorded
+  bool over = false;          // the thread is not, or no longer, to be recorded
   bool has_no_clock = false;  // it may not read the processor's counter, nor may threads that it makes
   int64_t last_event_ns = 0;
 };

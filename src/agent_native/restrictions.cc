@@ -36,15 +36,9 @@ namespace {
 // Strict mode forbids more than system calls: reading the processor's counter is a fault, as after PR_SET_TSC, and the
 // C library's clocks read it too.
 bool takes_the_clock(const long* call) {
-  switch (call[0]) {
-    case SYS_seccomp:
-      return call[1] == SECCOMP_SET_MODE_STRICT;
-    case SYS_prctl:
-      return (call[1] == PR_SET_SECCOMP && call[2] == SECCOMP_MODE_STRICT) ||
-             (call[1] == PR_SET_TSC && call[2] == PR_TSC_SIGSEGV);
-    default:
-      return false;
-  }
+  if (call[0] == SYS_prctl && call[1] == PR_SET_TSC) return call[2] == PR_TSC_SIGSEGV;
+  if (!translate::restricts_system_calls(call)) return false;
+  return call[0] == SYS_seccomp ? call[1] == SECCOMP_SET_MODE_STRICT : call[2] == SECCOMP_MODE_STRICT;
 }
 
 // The last of this thread, while there is a time for it.

@@ -14,20 +14,47 @@
 namespace contrafact::agent_native {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNone = ThreadTasks::kNone;
 // The library goes through the destructors of a thread's keys four times at most. Others may still use locks in theirs:
 // ours waits, but must not miss the last round.
 constexpr uintptr_t kLastRound = 3;
 
 thread_local constinit uint32_t t_task __attribute__((tls_model("initial-exec"))) = kNone;
 
-// What a new thread needs to know; the creator allocates it, the new thread frees it.
+// What a new thread needs to know. It travels in a slot that the new thread gives back: freed memory would make the
+// thread map an arena of the allocator's. Beyond kStarts threads that were made and have not begun it is allocated.
 struct Start {
   void* (*posix)(void*);
   thrd_start_t c11;
   void* argument;
   uint32_t task;  // none: the recorder's own thread, or one that is not to be recorded
 };
+
+constexpr size_t kStarts = 256;
+constinit Start g_starts[kStarts] = {};
+constinit std::atomic<bool> g_start_is_used[kStarts] = {};
+
+Start* new_start(const Start& start) {
+  for (size_t i = 0; i < kStarts; ++i) {
+    if (g_start_is_used[i].load(std::memory_order_relaxed) ||
+        g_start_is_used[i].exchange(true, std::memory_order_acquire)) {
+      continue;
+    }
+    g_starts[i] = start;
+    return &g_starts[i];
+  }
+  const Inside inside;
+  return new Start(start);
+}
+
+void give_back(Start* start) {
+  if (start >= g_starts && start < g_starts + kStarts) {
+    g_start_is_used[start - g_starts].store(false, std::memory_order_release);
+  } else {
+    const Inside inside;
+    delete start;
+  }
+}
 
 // `number`: among the threads without a name; 0 is main. Null if too many are recorded already. Neither locks nor
 // allocates where `task` is none: any interposed function may be the first that a thread calls.
@@ -42,10 +69,7 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   Recorder::append(client, EventKind::thread_begin, g_clock.now_ns());
   t_task = task;
   if (task != kNone) {
-    {
-      std::lock_guard lock(shared.mutex);
-      shared.task_of_thread[pthread_self()] = task;  // it may be joined before its creator knows its handle
-    }
+    shared.tasks.set(pthread_self(), task);  // it may be joined before its creator knows its handle
     Recorder::append(client, EventKind::task_start, g_clock.now_ns(), task);
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
@@ -68,7 +92,7 @@ uint32_t kernel_id_of(pthread_t thread) {
 Start take(void* start) {
   Inside inside;
   const Start taken = *static_cast<Start*>(start);
-  delete static_cast<Start*>(start);
+  give_back(static_cast<Start*>(start));
   if (taken.task == kNone) t_local.has_no_clock = true;  // its creator's
   if (taken.task == kNone || !g_agent.live.load(std::memory_order_acquire) || !is_original()) {
     t_local.over = true;
@@ -134,21 +158,13 @@ void created(Client* client, uint32_t task, int error, const pthread_t* thread) 
     Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
     return;
   }
-  std::lock_guard lock(g_agent.shared->mutex);
-  g_agent.shared->task_of_thread[*thread] = task;
-}
-
-uint32_t task_of(pthread_t thread) {
-  Inside inside;
-  std::lock_guard lock(g_agent.shared->mutex);
-  const auto found = g_agent.shared->task_of_thread.find(thread);
-  return found == g_agent.shared->task_of_thread.end() ? kNone : found->second;
+  g_agent.shared->tasks.set(*thread, task);
 }
 
 // `library` returns 0 once the thread has ended.
 template <typename Library>
 int join(Client* client, pthread_t thread, uint64_t site, Library library) {
-  const uint32_t task = task_of(thread);
+  const uint32_t task = g_agent.shared->tasks.of(thread);
   append_stack(client, site);
   append(client, EventKind::wait_begin, g_clock.now_ns(), task, site, site >> 32);
   const int error = library();
@@ -220,15 +236,11 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
   if (!client && !t_local.inside && !t_local.has_no_clock) {
     return real().pthread_create(thread, attributes, routine, argument);
   }
-  Start* start;
   uint32_t task = kNone;
   if (client) task = spawn(client, reinterpret_cast<void*>(routine), argument, CONTRAFACT_SITE);
-  {
-    Inside inside;
-    start = new Start{routine, nullptr, argument, task};
-  }
+  Start* const start = new_start({routine, nullptr, argument, task});
   const int error = real().pthread_create(thread, attributes, run_posix, start);
-  if (error != 0) delete start;
+  if (error != 0) give_back(start);
   if (client) created(client, task, error, thread);
   return error;
 }
@@ -239,13 +251,9 @@ CONTRAFACT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t routine, v
   Client* client = recording();
   if (!client) return real().thrd_create(thread, routine, argument);
   const uint32_t task = spawn(client, reinterpret_cast<void*>(routine), argument, CONTRAFACT_SITE);
-  Start* start;
-  {
-    Inside inside;
-    start = new Start{nullptr, routine, argument, task};
-  }
+  Start* const start = new_start({nullptr, routine, argument, task});
   const int result = real().thrd_create(thread, run_c11, start);
-  if (result != thrd_success) delete start;
+  if (result != thrd_success) give_back(start);
   created(client, task, result == thrd_success ? 0 : EAGAIN, thread);
   return result;
 }
@@ -299,11 +307,7 @@ CONTRAFACT_INTERPOSE(int, thrd_join, (thrd_t thread, int* value)) {
 // Nobody can join it any more, and its handle may be used again.
 CONTRAFACT_INTERPOSE(int, pthread_detach, (pthread_t thread)) {
   CONTRAFACT_CALLED;
-  if (recording()) {
-    Inside inside;
-    std::lock_guard lock(g_agent.shared->mutex);
-    g_agent.shared->task_of_thread.erase(thread);
-  }
+  if (recording()) g_agent.shared->tasks.forget(thread);
   return real().pthread_detach(thread);
 }
 

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -38,20 +37,19 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
 }
 
 // Those that the tool takes in its own way.
-constexpr int kOwnSignals[] = {SIGPIPE, SIGCHLD};
+constexpr int kOwnSignals[] = {SIGPIPE, SIGCHLD, SIGXFSZ};
 struct sigaction g_inherited[std::size(kOwnSignals)];
 bool g_inherited_are_kept = false;
 
-// In the forked child, which has one thread of a process that may have had more: nothing here allocates or locks.
+// In the child, which shares our memory: nothing here allocates or locks.
 [[noreturn]] void become(const char* file, char* const* arguments, char* const* environment, const sigset_t& mask,
-                         int failure_pipe) {
+                         volatile int* failure) {
   for (size_t i = 0; i < std::size(kOwnSignals); ++i) {
     if (g_inherited_are_kept) sigaction(kOwnSignals[i], &g_inherited[i], nullptr);
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   execve(file, arguments, environment);
-  const int error = errno;
-  (void)!write(failure_pipe, &error, sizeof error);
+  *failure = errno;
   _exit(127);
 }
 
@@ -60,15 +58,14 @@ int spawn(const std::string& file, std::vector<std::string> arguments, const std
           const sigset_t& mask, pid_t* child) {
   std::vector<std::string> variables = merged_environment(environment);
   const std::vector<char*> argument_pointers = pointers(arguments), variable_pointers = pointers(variables);
-  int failure_pipe[2];
-  if (pipe2(failure_pipe, O_CLOEXEC) != 0) return errno;
-  *child = fork();
-  if (*child == 0) become(file.c_str(), argument_pointers.data(), variable_pointers.data(), mask, failure_pipe[1]);
-  int error = *child < 0 ? errno : 0;
-  close(failure_pipe[1]);
-  if (error == 0 && read(failure_pipe[0], &error, sizeof error) > 0) waitpid(*child, nullptr, 0);
-  close(failure_pipe[0]);
-  return error;
+  // The child has our memory until it has become the program; we wait for that, and see why it failed. A pipe would
+  // need descriptors, of which there may be few.
+  volatile int failure = 0;
+  *child = vfork();
+  if (*child == 0) become(file.c_str(), argument_pointers.data(), variable_pointers.data(), mask, &failure);
+  if (*child < 0) return errno;
+  if (failure != 0) waitpid(*child, nullptr, 0);
+  return failure;
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ void note(const Session& session, std::string_view message) {
 int run_tool(int argc, const char* const* argv) {
   keep_inherited_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a pipe that was closed early is seen by write, and is no error
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any more
   Session session;
   session.self = self_path();
   std::vector<std::string> own;

@@ -26,6 +26,7 @@ std::string reason_of(const ChildEnd& end) {
 base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_failure) {
   recorder::Collector::Options options{.output_path = run.recording, .command = joined(run.arguments)};
   if (run.memory_bytes != 0) options.memory_bytes_max = run.memory_bytes;
+  options.children = run.children;
   options.kernel_clock = run.kernel_clock;
   options.facts = {{"agent", "native"}};
   options.diagnostics = [](std::string_view line) {

@@ -19,6 +19,7 @@ struct NativeRun {
   std::string agent_options;  // what the agent is to do, without where to report to; a part of its variable
   std::string recording;      // the trace; of another process: with ".PID" behind it
   uint64_t memory_bytes = 0;  // 0: the default
+  bool children = false;      // are recorded, too
   bool kernel_clock = false;
 };
 

@@ -294,6 +294,7 @@ int run(const Options& options, const Session& session) {
                                               .agent_options = preparation.plan.agent_options,
                                               .recording = preparation.recording,
                                               .memory_bytes = options.memory_bytes,
+                                              .children = options.children,
                                               .kernel_clock = options.clock == "kernel"},
                                              &failure);
     if (!end) return not_started(end.error());

@@ -16,7 +16,13 @@ base::Status start_background_thread(const char* name, void* (*main)(void*), voi
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread, nullptr, main, argument);
+  // Small, for a process that may have little address space.
+  constexpr size_t kStackBytes = 1 << 20;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  const int error = pthread_create(&thread, &attributes, main, argument);
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) return base::Error{std::string("cannot start a thread: ") + std::strerror(error)};
   pthread_setname_np(thread, name);

@@ -30,7 +30,7 @@
 
 namespace contrafact::deferred {
 
-inline constexpr uint32_t kSharedClientsMax = 1 << 15;  // that live at one time
+inline constexpr uint32_t kSharedClientsMax = 1 << 14;  // that live at one time
 inline constexpr size_t kSharedOwnerBytes = 4096;
 
 struct SharedHeader {
@@ -58,12 +58,15 @@ struct SharedClient {
 // One process' view. Movable; unmaps at its end.
 class SharedArea {
  public:
-  // New memory, and its descriptor, which the caller closes. Only what is touched becomes resident.
-  struct Created;
-  static base::Result<Created> create(uint64_t memory_bytes_max);
-  // Maps what a descriptor of `create` stands for, and leaves the descriptor open. Makes two system calls. It stays
-  // mapped for as long as the process lives: its threads may use it until the very end.
-  static base::Result<SharedArea> open(int fd);
+  // Bytes of an area with so much memory for buffers.
+  static uint64_t bytes_for(uint64_t memory_bytes_max);
+  // New memory's descriptor, which the caller closes. Only what is touched becomes resident; nothing is mapped yet.
+  static base::Result<int> create(uint64_t memory_bytes_max);
+  // The draining process' view of what a descriptor of `create` stands for, which is left open.
+  static base::Result<SharedArea> map(int fd, uint64_t area_bytes);
+  // The producers' process' view. It stays mapped for as long as the process lives: its threads may use it until the
+  // very end. Makes one system call if the process is restricted, else another one that keeps it out of core files.
+  static base::Result<SharedArea> open(int fd, uint64_t area_bytes, bool restricted);
 
   SharedArea() = default;
   SharedArea(SharedArea&& other) noexcept : header_(other.header_), unmaps_(other.unmaps_) { other.header_ = nullptr; }
@@ -78,10 +81,6 @@ class SharedArea {
   SharedArea(SharedHeader* header, bool unmaps) : header_(header), unmaps_(unmaps) {}
   SharedHeader* header_ = nullptr;
   bool unmaps_ = false;
-};
-struct SharedArea::Created {
-  int fd;
-  SharedArea area;
 };
 
 // The producers' side. Thread safety: everything, also in a signal's handler: it neither locks nor allocates nor calls

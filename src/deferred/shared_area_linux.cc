@@ -23,10 +23,6 @@ constexpr uint64_t round_up(uint64_t n, uint64_t to) {
 constexpr uint64_t kClientsAt = round_up(sizeof(SharedHeader), kPageBytes);
 constexpr uint64_t kPoolAt = round_up(kClientsAt + sizeof(SharedClient) * kSharedClientsMax, kPageBytes);
 
-uint64_t area_bytes(uint64_t memory_bytes_max) {
-  return kPoolAt + round_up(memory_bytes_max, kPageBytes);
-}
-
 BufferPool::Options pool_options(const SharedHeader& header) {
   return {.capacities = kDrainCapacities, .memory_bytes_max = header.memory_bytes_max};
 }
@@ -35,43 +31,51 @@ base::Error failed(const char* what) {
   return base::Error{std::string("cannot ") + what + " memory to share: " + std::strerror(errno)};
 }
 
-SharedHeader* map(int fd, uint64_t bytes) {
+SharedHeader* map_header(int fd, uint64_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<SharedHeader*>(memory);
 }
 
 }  // namespace
 
-base::Result<SharedArea::Created> SharedArea::create(uint64_t memory_bytes_max) {
-  const int fd = memfd_create("contrafact", MFD_CLOEXEC);
-  if (fd < 0) return failed("make");
-  const uint64_t bytes = area_bytes(memory_bytes_max);
-  SharedHeader* memory = ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? map(fd, bytes) : nullptr;
-  if (!memory) {
-    const base::Error error = failed("map");
-    close(fd);
-    return error;
-  }
-  auto* header = new (memory) SharedHeader;
-  header->area_bytes = bytes;
-  header->memory_bytes_max = memory_bytes_max;
-  header->magic = kMagic;
-  return Created{fd, SharedArea(header, true)};
+uint64_t SharedArea::bytes_for(uint64_t memory_bytes_max) {
+  return kPoolAt + round_up(memory_bytes_max, kPageBytes);
 }
 
-base::Result<SharedArea> SharedArea::open(int fd) {
-  // Its length is in its own first page: one call less than asking the kernel, which a restricted process may not.
-  auto* first = map(fd, kPageBytes);
-  if (!first) return failed("map");
-  const bool is_ours = first->magic == kMagic;
-  const uint64_t bytes = first->area_bytes;
-  munmap(first, kPageBytes);
-  if (!is_ours) return base::Error{"the memory to share is of another version of contrafact"};
-  SharedHeader* header = map(fd, bytes);
+base::Result<int> SharedArea::create(uint64_t memory_bytes_max) {
+  const int fd = memfd_create("contrafact", MFD_CLOEXEC);
+  if (fd < 0) return failed("make");
+  SharedHeader header;
+  header.area_bytes = bytes_for(memory_bytes_max);
+  header.memory_bytes_max = memory_bytes_max;
+  header.magic = kMagic;
+  if (ftruncate(fd, static_cast<off_t>(header.area_bytes)) == 0 &&
+      pwrite(fd, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header)) {
+    return fd;
+  }
+  const base::Error error = failed("make");
+  close(fd);
+  return error;
+}
+
+base::Result<SharedArea> SharedArea::map(int fd, uint64_t area_bytes) {
+  SharedHeader* header = map_header(fd, area_bytes);
   if (!header) return failed("map");
-  madvise(header, bytes, MADV_DONTDUMP);  // the program's core files hold what they hold without us
+  if (header->magic != kMagic || header->area_bytes != area_bytes) {
+    munmap(header, area_bytes);
+    return base::Error{"the memory to share is of another version of contrafact"};
+  }
+  return SharedArea(header, true);
+}
+
+base::Result<SharedArea> SharedArea::open(int fd, uint64_t area_bytes, bool restricted) {
+  auto area = map(fd, area_bytes);
+  if (!area) return area.error();
+  area->unmaps_ = false;
+  SharedHeader* header = area->header_;
+  if (!restricted) madvise(header, area_bytes, MADV_DONTDUMP);
   header->there.store(reinterpret_cast<uint64_t>(header), std::memory_order_release);
-  return SharedArea(header, false);
+  return area;
 }
 
 SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {
@@ -81,7 +85,7 @@ SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {
 }
 
 SharedArea::~SharedArea() {
-  if (header_ && unmaps_) munmap(header_, area_bytes(header_->memory_bytes_max));
+  if (header_ && unmaps_) munmap(header_, header_->area_bytes);
 }
 
 uint8_t* SharedArea::pool_region() const {

@@ -66,11 +66,13 @@ class Shared : public testing::Test {
   explicit Shared(uint64_t memory_bytes_max = 8 << 20) {
     auto made = SharedArea::create(memory_bytes_max);
     CHECK(made.ok());
-    area_ = std::move(made->area);
+    auto mapped = SharedArea::map(*made, SharedArea::bytes_for(memory_bytes_max));
+    CHECK(mapped.ok());
+    area_ = std::move(*mapped);
     drainer_ = std::make_unique<SharedDrainer>(area_, one_number(), numbers_);
-    auto opened = SharedArea::open(made->fd);
+    auto opened = SharedArea::open(*made, SharedArea::bytes_for(memory_bytes_max), false);
     CHECK(opened.ok());
-    close(made->fd);
+    close(*made);
     producers_ = std::make_unique<SharedProducers>(std::move(*opened), one_number());
   }
   SharedArea area_;
@@ -159,14 +161,16 @@ TEST_F(Shared, MemoryThatTheProgramOverwroteHarmsNobody) {
       }
       uint64_t sum = 0;
     } owner;
-    SharedDrainer drainer(made->area, one_number(), owner);
-    SharedProducers producers(*SharedArea::open(made->fd), one_number());
-    close(made->fd);
+    auto area = SharedArea::map(*made, SharedArea::bytes_for(1 << 20));
+    ASSERT_TRUE(area.ok());
+    SharedDrainer drainer(*area, one_number(), owner);
+    SharedProducers producers(*SharedArea::open(*made, SharedArea::bytes_for(1 << 20), false), one_number());
+    close(*made);
     Client* client = producers.attach(0, 0);
     for (uint32_t i = 0; i < 2'000; ++i) append(client, i);
     // Some words of the client and of the first buffers.
-    auto* words = reinterpret_cast<uint64_t*>(made->area.clients());
-    auto* buffers = reinterpret_cast<uint64_t*>(made->area.pool_region());
+    auto* words = reinterpret_cast<uint64_t*>(area->clients());
+    auto* buffers = reinterpret_cast<uint64_t*>(area->pool_region());
     for (int i = 0; i < 8; ++i) {
       words[next() >> 33 & 63] = next() >> (next() >> 58);
       buffers[next() >> 33 & 63] = next() >> (next() >> 58);
@@ -180,9 +184,9 @@ TEST_F(Shared, MemoryThatTheProgramOverwroteHarmsNobody) {
 TEST(SharedArea, OfAnotherVersionIsRefused) {
   auto made = SharedArea::create(1 << 20);
   ASSERT_TRUE(made.ok());
-  made->area.header().magic ^= 1;
-  const auto opened = SharedArea::open(made->fd);
-  close(made->fd);
+  SharedArea::map(*made, SharedArea::bytes_for(1 << 20))->header().magic ^= 1;
+  const auto opened = SharedArea::open(*made, SharedArea::bytes_for(1 << 20), false);
+  close(*made);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().message, "the memory to share is of another version of contrafact");
 }

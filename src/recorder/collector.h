@@ -28,6 +28,7 @@ class Collector {
     std::string output_path;                         // of the program; of another process: with ".PID" behind it
     std::string command;                             // of the program
     uint64_t memory_bytes_max = uint64_t{64} << 20;  // of each process' buffers
+    bool children = false;                           // processes that the program starts are recorded, too
     bool cpu_switches = true;                        // ask the kernel for context switches
     bool kernel_clock = false;                       // times from the kernel even where the processor's could be read
     std::vector<Fact> facts;

@@ -30,7 +30,8 @@ constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at 
 constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes
 constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle
 constexpr int64_t kUntakenNsMax = 45 * kMillisecondNs;  // and where none is
-constexpr uint32_t kAreasAhead = 16;                    // for processes that begin between two looks
+constexpr uint32_t kAreasAhead = 2;                     // for what the program becomes between two looks
+constexpr uint32_t kAreasAheadOfChildren = 16;          // and for other processes
 
 // Descriptors of the recording process beside those of areas.
 class Descriptor {
@@ -48,11 +49,6 @@ class Descriptor {
 
  private:
   int fd_;
-};
-
-struct Area {
-  Descriptor fd;
-  deferred::SharedArea area;
 };
 
 struct Process {
@@ -85,7 +81,7 @@ class SharedCollector final : public Collector {
   void pass();
   void make_areas();
   void take_claims();
-  void begin_process(Area area);
+  void begin_process(deferred::SharedArea area);
   void read_switches(bool last);
   static bool has_ended(const Process& process);
   Process* process_of(int32_t pid);
@@ -99,8 +95,8 @@ class SharedCollector final : public Collector {
   std::unique_ptr<format::Sink> first_sink_;
 
   // The worker's while it runs.
-  std::map<uint32_t, Area> ahead_;  // made and not claimed, by number
-  uint32_t claims_taken_ = 0;
+  std::map<uint32_t, Descriptor> ahead_;                              // areas that nobody has claimed, by number
+  std::vector<std::pair<Descriptor, deferred::SharedArea>> claimed_;  // whose processes are opening them
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<CpuSwitch> switches_;
   int64_t last_pass_ns_ = 0;
@@ -122,6 +118,7 @@ base::Status SharedCollector::begin() {
                      : mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return base::Error{fmt::format("cannot map memory to share: {}", std::strerror(errno))};
   control_ = new (memory) ControlPage;
+  control_->area_bytes = deferred::SharedArea::bytes_for(options_.memory_bytes_max);
   const char* const why_not = options_.kernel_clock ? "as asked for" : why_not_the_counter();
   control_->clock.start(why_not == nullptr, read_clock_pair());
   clock_source_ = why_not ? std::string("kernel: ") + why_not : "processor";
@@ -148,13 +145,13 @@ base::Status SharedCollector::begin() {
 }
 
 void SharedCollector::make_areas() {
-  const uint32_t wanted = std::min(kAreasMax, control_->areas_claimed.load(std::memory_order_acquire) + kAreasAhead);
+  const uint32_t ahead = options_.children ? kAreasAheadOfChildren : kAreasAhead;
+  const uint32_t wanted = std::min(kAreasMax, control_->areas_claimed.load(std::memory_order_acquire) + ahead);
   for (uint32_t number = control_->areas_made.load(std::memory_order_relaxed); number < wanted; ++number) {
-    auto made = deferred::SharedArea::create(options_.memory_bytes_max);
+    const auto made = deferred::SharedArea::create(options_.memory_bytes_max);
     if (!made) return;
-    new (made->area.header().owner) ProcessPage;
-    control_->area_fd[number].store(made->fd, std::memory_order_relaxed);
-    ahead_.emplace(number, Area{Descriptor(made->fd), std::move(made->area)});
+    control_->area_fd[number].store(*made, std::memory_order_relaxed);
+    ahead_.emplace(number, Descriptor(*made));
     control_->areas_made.store(number + 1, std::memory_order_release);
   }
 }
@@ -223,14 +220,20 @@ void SharedCollector::pass() {
 
 void SharedCollector::take_claims() {
   const uint32_t claimed = control_->areas_claimed.load(std::memory_order_acquire);
-  for (auto next = ahead_.begin(); next != ahead_.end() && next->first < claimed;) {
-    const auto at = next++;
-    deferred::SharedHeader& header = at->second.area.header();
-    if (page_of(header).pid.load(std::memory_order_acquire) == 0) continue;  // it is being opened
-    Area area = std::move(at->second);
-    ahead_.erase(at);
-    begin_process(std::move(area));
+  while (!ahead_.empty() && ahead_.begin()->first < claimed) {
+    Descriptor fd = std::move(ahead_.extract(ahead_.begin()).mapped());
+    auto area = deferred::SharedArea::map(fd.get(), control_->area_bytes);
+    if (!area) {
+      options_.diagnostics(area.error().message);
+      continue;
+    }
+    claimed_.emplace_back(std::move(fd), std::move(*area));
   }
+  std::erase_if(claimed_, [this](auto& opening) {
+    if (page_of(opening.second.header()).pid.load(std::memory_order_acquire) == 0) return false;
+    begin_process(std::move(opening.second));
+    return true;
+  });
 }
 
 Process* SharedCollector::process_of(int32_t pid) {
@@ -241,8 +244,8 @@ Process* SharedCollector::process_of(int32_t pid) {
 }
 
 // A process that went on as another program (exec) is recorded as that: its trace begins again.
-void SharedCollector::begin_process(Area area) {
-  const ProcessPage& page = page_of(area.area.header());
+void SharedCollector::begin_process(deferred::SharedArea area) {
+  const ProcessPage& page = page_of(area.header());
   const int32_t pid = page.pid.load(std::memory_order_acquire);
   const int64_t begin_ns = page.begin_ns.load(std::memory_order_relaxed);
   Process* process = process_of(pid);
@@ -272,7 +275,7 @@ void SharedCollector::begin_process(Area area) {
   options.facts.push_back({"cpu.switches", switches_fact_});
   options.facts.push_back({"recorder.memory_bytes_max", std::to_string(options_.memory_bytes_max)});
   options.facts.push_back({"recorder.drain_interval_ms", std::to_string(kPassNs / kMillisecondNs)});
-  auto log = ProcessLog::begin(std::move(area.area), std::move(sink), std::move(options));
+  auto log = ProcessLog::begin(std::move(area), std::move(sink), std::move(options));
   if (!log) return options_.diagnostics(log.error().message);
   process->log = std::move(*log);
 }

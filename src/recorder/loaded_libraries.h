@@ -20,7 +20,8 @@ class LoadedLibraries {
   LoadedLibraries(Tables& tables, int32_t pid) : tables_(tables), pid_(pid) {}
 
   // The process lists one: "BIAS BEGIN END BUILD_ID PATH", numbers in hexadecimal; and has listed all that are loaded.
-  void list(std::string_view library) { listed_.emplace_back(library); }
+  // PATH may be /proc/self/exe.
+  void list(std::string_view library);
   void end_list(int64_t now_ns);
   // Code at these addresses has run. Finds out whose it is if that is not known, if it still can be.
   void find(const std::vector<uint64_t>& addresses, int64_t now_ns);

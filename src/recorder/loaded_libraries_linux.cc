@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -109,6 +110,17 @@ void LoadedLibraries::add(uint64_t begin, uint64_t end, std::string text, int64_
   Library library{count_++, std::move(text), end, now_ns, true};
   tell(library, 0);
   loaded_.insert_or_assign(begin, std::move(library));
+}
+
+void LoadedLibraries::list(std::string_view library) {
+  constexpr std::string_view kProgram = " /proc/self/exe";
+  std::string text(library);
+  char path[4096];
+  if (text.ends_with(kProgram)) {
+    const ssize_t n = readlink(("/proc/" + std::to_string(pid_) + "/exe").c_str(), path, sizeof path);
+    if (n > 0) text.replace(text.size() - kProgram.size() + 1, kProgram.size() - 1, path, static_cast<size_t>(n));
+  }
+  listed_.push_back(std::move(text));
 }
 
 void LoadedLibraries::end_list(int64_t now_ns) {

@@ -24,6 +24,7 @@ inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
 
 struct ControlPage {
   uint32_t version = kControlVersion;
+  uint64_t area_bytes = 0;                 // of each
   std::atomic<uint32_t> areas_claimed{0};  // may go beyond those that there are
   std::atomic<uint32_t> areas_made{0};
   std::atomic<bool> closed{false};  // nobody records any more

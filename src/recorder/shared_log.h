@@ -20,7 +20,8 @@ class SharedLog {
   // Opens the recording whose control page lies at `control_path`, and claims an area of it. Calls the kernel as the
   // loader does (openat, mmap, close), so that a process that may load programs may do this. Never destroyed: the
   // process may use it until its very end.
-  static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid);
+  // `restricted`: nothing else is called at all.
+  static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid, bool restricted);
 
   // The current thread begins; its id in the kernel, and its number among the unnamed ones (0: the first thread). Null,
   // and counted, where too many live.

@@ -17,7 +17,7 @@ base::Error failed(const std::string& path) {
 
 }  // namespace
 
-base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_t pid) {
+base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_t pid, bool restricted) {
   const int fd = ::open(control_path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return failed(control_path);
   void* memory = mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -38,7 +38,7 @@ base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_
                            std::to_string(control.area_fd[number].load(std::memory_order_relaxed));
   const int area_fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (area_fd < 0) return failed(path);
-  auto area = deferred::SharedArea::open(area_fd);
+  auto area = deferred::SharedArea::open(area_fd, control.area_bytes, restricted);
   close(area_fd);
   if (!area) return area.error();
   auto* log = new SharedLog(control, std::move(*area));
