@@ -74,8 +74,8 @@ std::atomic<uint32_t>* make_original(bool restricted) {
 std::atomic<uint32_t>* g_original = nullptr;
 
 // False, with the reason told, if this process cannot be recorded.
-bool begin_recording(Shared& shared) {
-  auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, shared.options.restricted);
+bool begin_recording(Shared& shared, pid_t parent_pid) {
+  auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, parent_pid, shared.options.restricted);
   if (!log) {
     say(log.error().message);
     return false;
@@ -110,9 +110,10 @@ void in_forked_child() {
   shared->preload_entry = parent->preload_entry;
   shared->options_entry = parent->options_entry;
   shared->restricted_options_entry = parent->restricted_options_entry;
+  const pid_t parent_pid = g_agent.pid;
   g_agent.pid = static_cast<pid_t>(own_thread_id());
   never_list_libraries();
-  if (!begin_recording(*shared)) return;
+  if (!begin_recording(*shared, parent_pid)) return;
   begin_sets_in_child();
   go_live(*shared);
 }
@@ -138,7 +139,7 @@ __attribute__((constructor)) void on_load() {
   clean_environment(*shared);
   g_original = make_original(options->restricted);
   if (!g_original || pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
-  if (!begin_recording(*shared)) return;
+  if (!begin_recording(*shared, 0)) return;
   if (shared->options.sets && !shared->options.restricted) {
     if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
   }

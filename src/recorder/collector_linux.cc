@@ -55,6 +55,8 @@ struct Process {
   std::unique_ptr<ProcessLog> log;  // null once it has ended, or where it could not begin
   std::string path;
   int32_t pid = 0;
+  int32_t parent_pid = 0;              // whose libraries it has, and must still be given; or 0
+  std::vector<std::string> libraries;  // once it has ended
   Descriptor pidfd;
   std::vector<CpuSwitch> switches;  // of the current pass
 };
@@ -85,6 +87,8 @@ class SharedCollector final : public Collector {
   void read_switches(bool last);
   static bool has_ended(const Process& process);
   Process* process_of(int32_t pid);
+  void inherit_libraries(Process& process);
+  static void end_process(Process& process, std::string_view reason);
 
   const Options options_;
   Descriptor control_fd_;
@@ -206,11 +210,11 @@ void SharedCollector::pass() {
   read_switches(false);
   for (const auto& process : processes_) {
     if (!process->log) continue;
+    inherit_libraries(*process);
     // The program's own trace ends with finish(), which knows how it ended.
     if (process != processes_.front() && has_ended(*process)) {
       const bool exited = page_of(process->log->header()).end_ns.load(std::memory_order_acquire) != 0;
-      process->log->end(exited ? "exit" : "ended", process->switches);
-      process->log.reset();
+      end_process(*process, exited ? "exit" : "ended");
     } else {
       process->log->pass(process->switches);
       process->log->prefault();
@@ -261,6 +265,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
       process->path = fmt::format("{}.{}.{}", options_.output_path, pid, i);
     }
   }
+  process->parent_pid = page.parent_pid.load(std::memory_order_relaxed);
   process->pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   std::unique_ptr<format::Sink> sink = std::exchange(first_sink_, nullptr);
   if (!sink) {
@@ -278,6 +283,23 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
   auto log = ProcessLog::begin(std::move(area), std::move(sink), std::move(options));
   if (!log) return options_.diagnostics(log.error().message);
   process->log = std::move(*log);
+}
+
+// Of the process that it was forked from: that stands before it, and has been taken up to where it is now.
+void SharedCollector::inherit_libraries(Process& process) {
+  const int32_t parent_pid = std::exchange(process.parent_pid, 0);
+  if (parent_pid == 0) return;
+  for (const auto& parent : processes_) {
+    if (parent->pid != parent_pid) continue;
+    process.log->inherit_libraries(parent->log ? parent->log->libraries() : parent->libraries);
+    return;
+  }
+}
+
+void SharedCollector::end_process(Process& process, std::string_view reason) {
+  process.log->end(reason, process.switches);
+  process.libraries = process.log->libraries();
+  process.log.reset();
 }
 
 void SharedCollector::read_switches(bool last) {
@@ -309,6 +331,7 @@ Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason
     const bool is_program = process == processes_.front();
     const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
     if (process->log) {
+      inherit_libraries(*process);
       if (control_->clock.uses_counter()) {
         process->log->add_fact("clock.error_ns", std::to_string(control_->clock.error_ns()));
         if (control_->clock.late() > 0) process->log->add_fact("clock.late", std::to_string(control_->clock.late()));

@@ -23,6 +23,8 @@ class LoadedLibraries {
   // PATH may be /proc/self/exe.
   void list(std::string_view library);
   void end_list(int64_t now_ns);
+  // What is loaded, as list() takes it.
+  std::vector<std::string> loaded() const;
   // Code at these addresses has run. Finds out whose it is if that is not known, if it still can be.
   void find(const std::vector<uint64_t>& addresses, int64_t now_ns);
 

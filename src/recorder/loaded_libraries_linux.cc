@@ -144,6 +144,12 @@ void LoadedLibraries::end_list(int64_t now_ns) {
   });
 }
 
+std::vector<std::string> LoadedLibraries::loaded() const {
+  std::vector<std::string> texts;
+  for (const auto& [begin, library] : loaded_) texts.push_back(library.text);
+  return texts;
+}
+
 bool LoadedLibraries::knows(uint64_t address) const {
   auto behind = loaded_.upper_bound(address);
   return behind != loaded_.begin() && address <= (--behind)->second.end;

@@ -28,6 +28,11 @@ base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea
   return log;
 }
 
+void ProcessLog::inherit_libraries(const std::vector<std::string>& libraries) {
+  for (const std::string& library : libraries) libraries_.list(library);
+  libraries_.end_list(page_of(area_.header()).begin_ns.load());
+}
+
 uint32_t ProcessLog::begin_stream(const uint64_t (&begin_words)[2]) {
   const auto os_tid = static_cast<uint32_t>(begin_words[0]);
   const auto number = static_cast<uint32_t>(begin_words[1]);

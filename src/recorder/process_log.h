@@ -42,6 +42,9 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   void prefault() { drainer_.prefault(); }
   // The last pass, and the trace's end. What the process appends from here on is lost.
   void end(std::string_view reason, std::span<const CpuSwitch> switches);
+  // What the process has loaded; and a list of what it had loaded when it began, where it does not tell itself.
+  std::vector<std::string> libraries() const { return libraries_.loaded(); }
+  void inherit_libraries(const std::vector<std::string>& libraries);
   // Becomes a fact of the trace.
   void add_fact(std::string_view key, std::string_view value) { tables_.fact(key, value); }
   bool has_failed() const { return log_->has_failed(); }

@@ -40,9 +40,10 @@ struct NamedCount {
 };
 
 struct ProcessPage {
-  std::atomic<int32_t> pid{0};       // as the process knows it; 0 until it has claimed the area
-  std::atomic<int64_t> begin_ns{0};  // CLOCK_MONOTONIC
-  std::atomic<int64_t> end_ns{0};    // 0: it did not end by itself, or not yet
+  std::atomic<int32_t> pid{0};         // as the process knows it; 0 until it has claimed the area
+  std::atomic<int32_t> parent_pid{0};  // the recorded process that it was forked from, whose libraries it has; or 0
+  std::atomic<int64_t> begin_ns{0};    // CLOCK_MONOTONIC
+  std::atomic<int64_t> end_ns{0};      // 0: it did not end by itself, or not yet
   std::atomic<uint32_t> threads_unrecorded{0};
   std::array<NamedCount, 56> counts{};
 };

@@ -20,8 +20,9 @@ class SharedLog {
   // Opens the recording whose control page lies at `control_path`, and claims an area of it. Calls the kernel as the
   // loader does (openat, mmap, close), so that a process that may load programs may do this. Never destroyed: the
   // process may use it until its very end.
-  // `restricted`: nothing else is called at all.
-  static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid, bool restricted);
+  // `parent_pid`: the recorded process that it was forked from, or 0. `restricted`: nothing else is called at all.
+  static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid, int32_t parent_pid,
+                                       bool restricted);
 
   // The current thread begins; its id in the kernel, and its number among the unnamed ones (0: the first thread). Null,
   // and counted, where too many live.

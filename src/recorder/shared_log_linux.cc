@@ -17,7 +17,8 @@ base::Error failed(const std::string& path) {
 
 }  // namespace
 
-base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_t pid, bool restricted) {
+base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_t pid, int32_t parent_pid,
+                                         bool restricted) {
   const int fd = ::open(control_path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return failed(control_path);
   void* memory = mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -43,6 +44,7 @@ base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_
   if (!area) return area.error();
   auto* log = new SharedLog(control, std::move(*area));
   log->page().begin_ns.store(base::monotonic_ns(), std::memory_order_relaxed);
+  log->page().parent_pid.store(parent_pid, std::memory_order_relaxed);
   log->page().pid.store(pid, std::memory_order_release);
   return log;
 }
