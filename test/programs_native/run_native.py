@@ -149,6 +149,19 @@ def sandboxes():
     check("sets.ended" not in facts and facts["sets.segments.complete"] == "600", facts)
 
 
+def no_command():
+    """Only its user may read a trace, and it need not hold the arguments, also of processes that the program starts."""
+    for options in [[], ["--children"]]:
+        recording = Recording("exec", options=["--no-command", *options])
+        traces = list(pathlib.Path(recording.folder.name).iterdir())
+        for trace in traces:
+            check(trace.stat().st_mode & 0o777 == 0o600, oct(trace.stat().st_mode))
+            command = recording.json("info", trace)["facts"]["command"]
+            check(command == "native_exec", command)
+    plain = Recording("sections", "jumps").json("info")["facts"]["command"]
+    check(plain == f"{PROGRAMS / 'native_sections'} jumps", plain)
+
+
 def lock_errors():
     """Whatever the C library says of a lock, with whatever consequence, it says recorded too."""
     recording = Recording("lock_errors")
