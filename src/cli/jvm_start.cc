@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 constexpr size_t kScriptBytesMax = 1 << 20;
-constexpr int kDepthMax = 4;  // of scripts that run others, and of variables that hold others
+constexpr size_t kLookUpsMax = 100'000;  // of variables, in a script
+constexpr int kDepthMax = 4;             // of scripts that run others, and of variables that hold others
 
 template <size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -136,7 +137,8 @@ class Script {
     return base_name(word) == "java";
   }
   bool holds_java(const Reference& variable, int depth) const {
-    if (depth >= kDepthMax) return false;
+    if (depth >= kDepthMax || looked_up_ >= kLookUpsMax) return false;
+    ++looked_up_;
     if (!variable.otherwise.empty() && is_java(variable.otherwise, depth + 1)) return true;
     const auto [begin, end] = script_.assigned.equal_range(variable.name);
     if (begin == end) return is_launchers_name(variable.name);
@@ -195,8 +197,9 @@ class Script {
     const std::string name = base_name(resolved(word));
     if (name.empty() || name.find('$') != std::string::npos) return std::nullopt;
     std::error_code failed;
-    fs::path other = path_.parent_path() / name;
-    if (word.starts_with('/') && word.find('$') == std::string::npos) other = word;
+    const fs::path folder = path_.parent_path();
+    fs::path other = folder / (word.find('$') == std::string::npos ? word : name);  // an absolute one stays
+    if (!fs::is_regular_file(other, failed)) other = folder / name;
     if (!fs::is_regular_file(other, failed) || fs::equivalent(other, path_, failed)) return std::nullopt;
     return in_file(other, depth_ + 1);
   }
@@ -219,6 +222,7 @@ class Script {
   fs::path path_;
   ShellScript script_;
   int depth_;
+  mutable size_t looked_up_ = 0;  // variables, so far
 };
 
 // The interpreter, also behind `env`, with its options.

@@ -211,6 +211,15 @@ TEST_F(StartScripts, OtherInterpretersThanAShell) {
   EXPECT_FALSE(script("print 1\n", "#!/usr/bin/python3").mentions);
 }
 
+TEST_F(StartScripts, OtherScriptsWhereTheirPathSays) {
+  fs::create_directory(folder_ / "bin");
+  const std::string other = file("bin/run", "#!/bin/sh\njava Main\n");
+  EXPECT_TRUE(starts("./bin/run x\n"));
+  EXPECT_TRUE(starts("exec " + other + " x\n"));
+  EXPECT_TRUE(starts("sh bin/run\n"));
+  EXPECT_FALSE(starts("./lib/nothing x\n"));
+}
+
 TEST_F(StartScripts, ScriptsThatRunEachOtherEnd) {
   file("other", "#!/bin/sh\n./start\n./other\n");
   EXPECT_FALSE(starts("./other\n./start\n"));

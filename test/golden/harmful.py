@@ -71,12 +71,12 @@ def check_prints(folder, trace):
             check(status == 0, text)
             check_csv(command, out.decode())
     # What the text form escapes it reads back, through the binary form too.
-    text = run("export", trace, "--format", "text")[1]
+    text = run("export", trace, "--format", "text")[2].decode()
     check(r"\x1b[31m\xe2\x80\xae" in text, text[:1000])
     again = folder / "again.txt"
     again.write_text(text)
     check(run("export", again, "--format", "cft", "-o", other)[0] == 0, "not read back")
-    check(run("export", other, "--format", "text")[1] == text, "text differs after a way through the file")
+    check(run("export", other, "--format", "text")[2].decode() == text, "text differs after a way through the file")
 
 
 def main():
