@@ -92,7 +92,9 @@ TEST(TextTrace, AnyNameIsReadBackAsItWas) {
     const Trace back = parsed(text);
     EXPECT_EQ(back.string(back.threads[0].name), name);
     EXPECT_EQ(back.fact("key" + name), name);
-    if (!name.empty()) EXPECT_EQ(back.string(back.locks[0].name), name);
+    if (!name.empty()) {
+      EXPECT_EQ(back.string(back.locks[0].name), name);
+    }
     EXPECT_EQ(back.string(back.methods[0].file), "f" + name);
     EXPECT_EQ(back.loss.notes, trace.loss.notes);
   }
