@@ -30,7 +30,7 @@ bool is_word(std::string_view text) {
   return true;
 }
 
-// What is no character, or could upset a terminal, byte by byte as \xNN: the text is read back as it was.
+// Controls, direction marks and broken characters stand byte by byte as \xNN: the text is read back as it was.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {

@@ -70,7 +70,7 @@ def check_prints(folder, trace):
         if "csv" in command:
             check(status == 0, text)
             check_csv(command, out.decode())
-    # What the text form escapes it reads back, through the binary form too.
+    # The text form reads its own escapes back, through the binary form too.
     text = run("export", trace, "--format", "text")[2].decode()
     check(r"\x1b[31m\xe2\x80\xae" in text, text[:1000])
     again = folder / "again.txt"
