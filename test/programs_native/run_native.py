@@ -141,10 +141,9 @@ def handlers():
 def sandboxes():
     """Programs that restrict their system calls do what they did, and are not ended for what sets need."""
     for options in [["--sets"], ["--accesses"], []]:
-        for case in ["strict_mode", "strict_mode_in_section", "in_a_section", "thread_ends", "workers"]:
+        for case in ["strict_mode", "strict_mode_in_section", "only_its_own_calls", "in_a_section", "with_handlers",
+                     "thread_ends", "workers", "workers_bound"]:
             Recording("sandboxes", case, options=options)
-        for case in ["only_its_own_calls", "with_handlers"]:
-            Recording("sandboxes", case, "futex", options=options)
     facts = Recording("sandboxes", "only_asks", options=["--sets"]).json("info")["facts"]
     check("sets.ended" not in facts and facts["sets.segments.complete"] == "600", facts)
 
