@@ -217,6 +217,7 @@ base::Status start_recorder(Agent& agent) {
   options.keep_existing = agent.options.keep;
   options.memory_bytes_max = agent.options.memory_bytes_max;
   options.cpu_switches = agent.options.cpu_switches;
+  options.command_arguments = agent.options.command;
   options.diagnostics = [](std::string_view line) { say(line); };
   options.facts = {{"jvm.name", property(agent.jvmti, "java.vm.name")},
                    {"jvm.version", property(agent.jvmti, "java.vm.version")},

@@ -56,6 +56,8 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.strict = value == "1";
   else if (key == "cpu_switches")
     options.cpu_switches = value == "1";
+  else if (key == "command")
+    options.command = value == "1";
   else if (key == "compare_contexts")
     options.compare_contexts = value == "1";
   else if (key == "depth")
@@ -77,10 +79,11 @@ base::Result<Options> parse_options(std::string_view text) {
     if (item.empty()) continue;
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
-      return base::Error{"agent option '" + std::string(item) +
-                         "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
-                         "keep, strict, cpu_switches, compare_contexts, analysis, analysis_options, processor, "
-                         "consumers, capacity, queue, coalescing"};
+      return base::Error{
+          "agent option '" + std::string(item) +
+          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
+          "keep, strict, cpu_switches, command, compare_contexts, analysis, analysis_options, processor, "
+          "consumers, capacity, queue, coalescing"};
     }
   }
   return options;

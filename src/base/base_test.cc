@@ -9,6 +9,7 @@
 #include "base/percent.h"
 #include "base/result.h"
 #include "base/strong_id.h"
+#include "base/utf8.h"
 
 namespace contrafact::base {
 namespace {
@@ -81,6 +82,19 @@ TEST(Percent, DecodesWhatItEncodedAndLeavesTheRest) {
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
   EXPECT_EQ(base::percent_decode(base::percent_encode(all)), all);
   EXPECT_EQ(base::percent_decode("100%, %4 %zz%2c"), "100%, %4 %zz,");
+}
+
+TEST(Utf8, WhatActsOnATerminalIsHarmful) {
+  for (const char* text : {"\x1b", "\n", "\x7f", "\xc2\x9b", "\xd8\x9c", "\xe2\x80\xae", "\xe2\x81\xa7", "\xef\xbb\xbf",
+                           "\xe0\x80\x9b", "\xf3\xa0\x81\x81"}) {
+    EXPECT_GT(utf8_length(text), 0u) << text;
+    EXPECT_TRUE(is_harmful(decode_utf8(text))) << text;
+  }
+  for (const char* text : {"a", " ", "\xc3\xbc", "\xe2\x80\xa6", "\xe6\xbc\xa2", "\xf0\x9f\x99\x82"}) {
+    EXPECT_EQ(utf8_length(text), std::string_view(text).size()) << text;
+    EXPECT_FALSE(is_harmful(decode_utf8(text))) << text;
+  }
+  for (const char* text : {"\xff", "\x80", "\xc3", "\xe2\x80", "\xc0\xaf"}) EXPECT_EQ(utf8_length(text), 0u) << text;
 }
 
 }  // namespace

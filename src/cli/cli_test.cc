@@ -61,6 +61,10 @@ TEST(LaunchPlan, EncodesWhatWouldConfuseTheAgent) {
       "exclude=shop.api.Log");
 }
 
+TEST(LaunchPlan, TheAgentIsToldToLeaveTheArgumentsOut) {
+  EXPECT_EQ(agent_option_string({.output = "/o", .command = false}), "strict=1,keep=1,output=/o,command=0");
+}
+
 TEST(LaunchPlan, OthersAreAskedThroughTheEnvironment) {
   base::Result<LaunchPlan> plan = plan_other({"mvn", "test"}, kInstallation, {.output = "/o"}, "-Dx=1");
   ASSERT_TRUE(plan.ok());

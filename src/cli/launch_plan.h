@@ -25,6 +25,7 @@ struct AgentOptions {
   std::string accesses;               // native: the same, of every access
   std::string sets;                   // native: "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
   bool sets_translate = true;         // native: else only what an instrumented program tells
+  bool command = true;                // JVM: the program's arguments are written into the trace
   std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
 };
 

@@ -28,6 +28,10 @@ base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_fai
   if (run.memory_bytes != 0) options.memory_bytes_max = run.memory_bytes;
   options.children = run.children;
   options.kernel_clock = run.kernel_clock;
+  if (!run.command_arguments) {
+    options.command_arguments = false;
+    options.command = run.file.substr(run.file.rfind('/') + 1);
+  }
   options.facts = {{"agent", "native"}};
   options.diagnostics = [](std::string_view line) {
     std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());

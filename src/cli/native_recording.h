@@ -21,6 +21,7 @@ struct NativeRun {
   uint64_t memory_bytes = 0;  // 0: the default
   bool children = false;      // are recorded, too
   bool kernel_clock = false;
+  bool command_arguments = true;  // written into the trace
 };
 
 struct NativeEnd {

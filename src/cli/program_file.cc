@@ -6,7 +6,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cstring>
 #include <string_view>
 
@@ -14,8 +13,6 @@
 
 namespace contrafact::cli {
 namespace {
-
-constexpr size_t kScriptBytesMax = 256 << 10;  // of a script, looked through for java
 
 ProgramFile closed(std::string why) {
   return {ProgramKind::closed, std::move(why), {}};
@@ -116,24 +113,6 @@ std::string first_word(std::string_view line) {
   return std::string(line.substr(begin, line.find_first_of(" \t\r\n", begin) - begin));
 }
 
-// "java" as a word of a command: not within another name.
-bool has_java(std::string_view text) {
-  for (size_t at = text.find("java"); at != std::string_view::npos; at = text.find("java", at + 4)) {
-    const auto joins = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
-    };
-    const bool begins = at == 0 || !joins(text[at - 1]);
-    const bool ends = at + 4 >= text.size() || !joins(text[at + 4]);
-    if (begins && ends) return true;
-  }
-  return false;
-}
-
-bool is_shell(std::string_view interpreter) {
-  const std::string_view name = interpreter.substr(interpreter.rfind('/') + 1);
-  return name == "sh" || name == "bash" || name == "dash" || name == "ksh" || name == "zsh" || name == "env";
-}
-
 }  // namespace
 
 base::Result<ProgramFile> inspect_program(const std::string& path) {
@@ -146,16 +125,6 @@ base::Result<ProgramFile> inspect_program(const std::string& path) {
     return ProgramFile{ProgramKind::script, {}, first_word(text.substr(0, text.find('\n')))};
   }
   return closed("it is neither an ELF program nor a script with #!");
-}
-
-bool names_java(const std::vector<std::string>& program, const std::string& path, const ProgramFile& file) {
-  for (size_t i = 1; i < program.size(); ++i) {
-    if (has_java(program[i])) return true;
-  }
-  if (file.kind != ProgramKind::script || !is_shell(file.interpreter)) return false;
-  base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
-  if (!bytes) return false;
-  return has_java({reinterpret_cast<const char*>(bytes->data()), std::min(bytes->size(), kScriptBytesMax)});
 }
 
 }  // namespace contrafact::cli

@@ -24,8 +24,4 @@ struct ProgramFile {
 // Follows a script to its interpreter only by name. Errors: the file cannot be read.
 base::Result<ProgramFile> inspect_program(const std::string& path);
 
-// Whether a command that is no Java launcher starts one, as far as its words tell: `timeout 5 java ...`, `sh -c "java
-// ..."`, a shell script that names java.
-bool names_java(const std::vector<std::string>& program, const std::string& path, const ProgramFile& file);
-
 }  // namespace contrafact::cli

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/jdk.h"
+#include "cli/jvm_start.h"
 #include "cli/launch_plan.h"
 #include "cli/native_recording.h"
 #include "cli/option_values.h"
@@ -41,6 +42,7 @@ struct Options {
   bool native = false;
   bool jvm = false;
   bool children = false;
+  bool no_command = false;
   std::string sets;  // as given
   std::string accesses;
   std::string sets_from = "translation";
@@ -52,6 +54,7 @@ struct Preparation {
   std::string file;        // what to execute
   std::optional<Jdk> jdk;  // none: not a Java launcher
   bool native = false;     // by the native agent, else by the JVM's
+  std::string why_jvm;     // taken for one that starts a JVM: what told
   LaunchPlan plan;
   std::string recording;  // where the agent writes
 };
@@ -62,13 +65,13 @@ int status_of_own_failure(const base::Error& error, int status = kExitRecordFail
 
 // Which agent: a JVM's where a JVM is started, as far as can be told without starting anything; `--jvm` and `--native`
 // say.
-base::Result<bool> is_native(const Options& options, const Session& session, const Preparation& preparation) {
+base::Result<bool> is_native(const Options& options, const Session& session, Preparation& preparation) {
   if (options.jvm || (preparation.jdk && !options.native)) return false;
   base::Result<ProgramFile> file = inspect_program(preparation.file);
   if (!file) return file.error();
-  if (!options.native && (file->kind == ProgramKind::jvm || names_java(session.program, preparation.file, *file))) {
-    return false;
-  }
+  const JvmStart jvm = find_jvm_start(session.program, preparation.file);
+  preparation.why_jvm = jvm.why;
+  if (!options.native && (file->kind == ProgramKind::jvm || jvm.starts)) return false;
   if (file->kind == ProgramKind::closed) {
     return base::Error{fmt::format("cannot record '{}': {}", session.program.front(), file->why)};
   }
@@ -78,9 +81,10 @@ base::Result<bool> is_native(const Options& options, const Session& session, con
                                    file->interpreter, by->why)};
   }
   note(session,
-       fmt::format("'{}' is a script: its interpreter '{}' is recorded{}", session.program.front(), file->interpreter,
+       fmt::format("'{}' is a script: its interpreter '{}' is recorded{}{}", session.program.front(), file->interpreter,
                    options.children ? " and what it starts, each in a file of its own"
-                                    : ", not what it starts; --children records that too"));
+                                    : ", not what it starts; --children records that too",
+                   jvm.mentions ? "; it mentions java, but was not seen to start a JVM: --jvm if it does" : ""));
   return true;
 }
 
@@ -116,6 +120,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   AgentOptions agent{recording, options.memory_bytes,
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
                      options.exclude};
+  agent.command = !options.no_command;
   if (!options.sets.empty()) {
     if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
     agent.sets = *windows_option("--sets", options.sets);
@@ -278,9 +283,12 @@ int run(const Options& options, const Session& session) {
   std::vector<std::string> environment = preparation.plan.environment;
   if (!preparation.jdk && !preparation.native) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
-    note(session, fmt::format("'{}' is no Java launcher: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to "
-                              "load the agent, and prints one line that says so",
-                              session.program.front()));
+    note(session,
+         fmt::format("'{}' is no Java launcher{}: the JVM that it starts is asked through JAVA_TOOL_OPTIONS to "
+                     "load the agent, and prints one line that says so{}",
+                     session.program.front(),
+                     preparation.why_jvm.empty() ? "" : fmt::format(", but {}", preparation.why_jvm),
+                     options.jvm ? "" : "; --native records the program itself instead"));
   }
   StartFailure failure{};
   const auto not_started = [&](const base::Error& error) {
@@ -295,7 +303,8 @@ int run(const Options& options, const Session& session) {
                                               .recording = preparation.recording,
                                               .memory_bytes = options.memory_bytes,
                                               .children = options.children,
-                                              .kernel_clock = options.clock == "kernel"},
+                                              .kernel_clock = options.clock == "kernel",
+                                              .command_arguments = !options.no_command},
                                              &failure);
     if (!end) return not_started(end.error());
     return conclude(options, session, preparation, end->program, end->recordings);
@@ -346,6 +355,8 @@ Run declare(CLI::App& app) {
   CLI::Option* native =
       app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
   app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);
+  app.add_flag("--no-command", options->no_command,
+               "leave the program's arguments out of the trace: it holds only the program's name");
   app.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }

@@ -59,8 +59,11 @@ class FileSink : public Sink {
   off_t whole_bytes_ = 0;
 };
 
+// A trace says with which arguments, on what files and in which functions a program ran: its user's matter.
+constexpr mode_t kMode = 0600;
+
 int open_locked(const std::string& path, int when_it_exists) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | when_it_exists, 0644);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | when_it_exists, kMode);
   if (fd >= 0) (void)flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks loses only the warning
   return fd;
 }

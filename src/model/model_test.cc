@@ -64,6 +64,42 @@ TEST(TextTrace, PrintingIsStable) {
   EXPECT_THAT(once, HasSubstr("thread thread2 \"worker 1\" daemon"));
 }
 
+TEST(TextTrace, AnyNameIsReadBackAsItWas) {
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
+  const std::string names[] = {all,
+                               "\xe2\x80\xae"
+                               "abc",
+                               "\\x41",
+                               "\\",
+                               "\"",
+                               "#",
+                               "a b\r\n",
+                               "gr\xc3\xbcn",
+                               "\xe0\x80\x9b",
+                               ""};
+  for (const std::string& name : names) {
+    TraceBuilder builder;
+    builder.add_thread(name, {});
+    builder.add_fact("key" + name, name);
+    builder.add_lock(name, format::LockKind::mutex);
+    builder.add_method("c" + name, "m", "f" + name, 7);
+    builder.loss().notes.push_back(name);
+    const Trace trace = *builder.build();
+    const std::string text = print_text(trace);
+    for (const char c : text) EXPECT_TRUE(c == '\n' || (c >= ' ' && c != 0x7f) || c < 0) << static_cast<int>(c);
+    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+    const Trace back = parsed(text);
+    EXPECT_EQ(back.string(back.threads[0].name), name);
+    EXPECT_EQ(back.fact("key" + name), name);
+    if (!name.empty()) {
+      EXPECT_EQ(back.string(back.locks[0].name), name);
+    }
+    EXPECT_EQ(back.string(back.methods[0].file), "f" + name);
+    EXPECT_EQ(back.loss.notes, trace.loss.notes);
+  }
+}
+
 TEST(TextTrace, ErrorsSayLineAndWhat) {
   EXPECT_EQ(parse_text("thread main\n5 other thread_begin\n").error().message, "line 2: no thread \"other\"");
   EXPECT_EQ(parse_text("thread main\n5 main task_begin t1\n").error().message, "line 2: \"task_begin\" is no event");

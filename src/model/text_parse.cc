@@ -14,7 +14,18 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Words are separated by blanks; "quoted words" may hold blanks, with \" and \\ inside. False if a quote is not closed.
+// The byte of "xNN" behind a backslash.
+std::optional<char> escaped_byte(std::string_view text) {
+  constexpr size_t kDigits = 2;
+  if (text.size() <= kDigits || text[0] != 'x') return std::nullopt;
+  uint8_t byte = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + 1 + kDigits, byte, 16);
+  if (error != std::errc() || end != text.data() + 1 + kDigits) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
+// Words are separated by blanks; "quoted words" may hold blanks, with \", \\ and \xNN inside. False if a quote is not
+// closed.
 bool split(std::string_view line, Words& words) {
   words.clear();
   size_t i = 0;
@@ -26,8 +37,10 @@ bool split(std::string_view line, Words& words) {
     } else if (line[i] == '"') {
       std::string word;
       for (++i; i < line.size() && line[i] != '"'; ++i) {
-        if (line[i] == '\\' && i + 1 < line.size()) ++i;
-        word += line[i];
+        const std::optional<char> byte = line[i] == '\\' ? escaped_byte(line.substr(i + 1)) : std::nullopt;
+        if (!byte && line[i] == '\\' && i + 1 < line.size()) ++i;
+        word += byte.value_or(line[i]);
+        if (byte) i += 3;
       }
       if (i == line.size()) return false;
       ++i;

@@ -1,26 +1,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <numeric>
 #include <set>
 
+#include "base/utf8.h"
 #include "model/text_names.h"
 #include "model/text_trace.h"
 
 namespace contrafact::model {
 namespace {
 
-bool is_word(std::string_view text) {
-  return !text.empty() && text != "-" && text.find_first_of(" \t\r\n\"#\\") == std::string_view::npos;
+// Bytes of the character at the front, negative if it is to be escaped.
+int plain_length(std::string_view text) {
+  const size_t length = base::utf8_length(text);
+  const bool is_plain = length > 0 && !base::is_harmful(base::decode_utf8(text.substr(0, length)));
+  return is_plain ? static_cast<int>(length) : -static_cast<int>(std::max<size_t>(length, 1));
 }
 
+bool is_word(std::string_view text) {
+  if (text.empty() || text == "-" || text.find_first_of(" \"#\\") != std::string_view::npos) return false;
+  while (!text.empty()) {
+    const int length = plain_length(text);
+    if (length < 0) return false;
+    text.remove_prefix(static_cast<size_t>(length));
+  }
+  return true;
+}
+
+// Controls, direction marks and broken characters stand byte by byte as \xNN: the text is read back as it was.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (char c : text) {
-    if (c == '\n' || c == '\r') c = ' ';
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+  while (!text.empty()) {
+    const int plain = plain_length(text);
+    const auto length = static_cast<size_t>(std::abs(plain));
+    if (text.front() == '"' || text.front() == '\\') out += '\\';
+    if (plain > 0) {
+      out += text.substr(0, length);
+    } else {
+      for (const unsigned char byte : text.substr(0, length)) out += fmt::format("\\x{:02x}", byte);
+    }
+    text.remove_prefix(length);
   }
   return out + '"';
 }
@@ -75,7 +97,7 @@ class Printer {
     }
     for (size_t i = 0; i < trace_.methods.size(); ++i) {
       const format::MethodRow& row = trace_.methods[i];
-      std::string place = row.file.valid() ? fmt::format(" {}:{}", trace_.string(row.file), row.line) : "";
+      std::string place = row.file.valid() ? " " + word(fmt::format("{}:{}", trace_.string(row.file), row.line)) : "";
       line("method m{} {}{}", i + 1, word(fmt::format("{}.{}", trace_.string(row.class_name), trace_.string(row.name))),
            place);
     }

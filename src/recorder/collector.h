@@ -27,6 +27,7 @@ class Collector {
   struct Options {
     std::string output_path;                         // of the program; of another process: with ".PID" behind it
     std::string command;                             // of the program
+    bool command_arguments = true;                   // in the fact `command`; else the program's name alone
     uint64_t memory_bytes_max = uint64_t{64} << 20;  // of each process' buffers
     bool children = false;                           // processes that the program starts are recorded, too
     bool cpu_switches = true;                        // ask the kernel for context switches

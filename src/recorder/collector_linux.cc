@@ -273,7 +273,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
     if (!opened) return options_.diagnostics(opened.error().message);
     sink = std::move(*opened);
   }
-  ProcessLog::Options options{.facts = process_facts(pid, begin_ns, options_.command),
+  ProcessLog::Options options{.facts = process_facts(pid, begin_ns, options_.command, options_.command_arguments),
                               .diagnostics = options_.diagnostics};
   options.facts.insert(options.facts.end(), options_.facts.begin(), options_.facts.end());
   options.facts.push_back({"clock.source", clock_source_});

@@ -5,9 +5,10 @@
 
 namespace contrafact::recorder {
 
-// Of the calling process.
-std::vector<Fact> process_facts();
+// Of the calling process. `with_arguments`: the fact `command` holds them, else only the program's name, without its
+// folder.
+std::vector<Fact> process_facts(bool with_arguments);
 // Of another one, which began to be recorded at `begin_ns`. `command` is used where it has ended already.
-std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command);
+std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command, bool with_arguments);
 
 }  // namespace contrafact::recorder

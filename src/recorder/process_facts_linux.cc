@@ -24,8 +24,8 @@ std::string own_library() {
   return name.find(".so") == std::string::npos ? "" : name;
 }
 
-// The program's arguments, less the one that loads the library with this code: that is not the user's command.
-std::string command_line(const std::string& process) {
+// The program's name and arguments, less the one that loads the library with this code: that is not the user's command.
+std::string command_line(const std::string& process, bool with_arguments) {
   auto text = base::read_text_file("/proc/" + process + "/cmdline");
   if (!text) return "";
   std::string own = own_library();
@@ -35,6 +35,7 @@ std::string command_line(const std::string& process) {
     std::string_view argument = std::string_view(*text).substr(begin, end - begin);
     begin = end + 1;
     if (!own.empty() && argument.find(own) != std::string_view::npos) continue;
+    if (!with_arguments) return std::string(argument.substr(argument.rfind('/') + 1));
     if (!command.empty()) command += ' ';
     command += argument;
   }
@@ -73,12 +74,12 @@ std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns, std::string command) {
 
 }  // namespace
 
-std::vector<Fact> process_facts() {
-  return facts_of(getpid(), base::monotonic_ns(), command_line("self"));
+std::vector<Fact> process_facts(bool with_arguments) {
+  return facts_of(getpid(), base::monotonic_ns(), command_line("self", with_arguments));
 }
 
-std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command) {
-  const std::string now = command_line(std::to_string(pid));
+std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command, bool with_arguments) {
+  const std::string now = command_line(std::to_string(pid), with_arguments);
   return facts_of(pid, begin_ns, now.empty() ? command : now);
 }
 

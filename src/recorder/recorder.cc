@@ -56,7 +56,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   if (!writer) return writer.error();
 
   auto impl = std::make_unique<Impl>();
-  for (const Fact& fact : process_facts()) impl->tables.fact(fact.key, fact.value);
+  for (const Fact& fact : process_facts(options.command_arguments)) impl->tables.fact(fact.key, fact.value);
   for (const Fact& fact : options.facts) impl->tables.fact(fact.key, fact.value);
   impl->tables.fact("recorder.memory_bytes_max", std::to_string(options.memory_bytes_max));
   impl->tables.fact("recorder.drain_interval_ms", std::to_string(options.drain_interval_ms));

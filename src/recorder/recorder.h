@@ -52,6 +52,7 @@ struct Options {
   int compression_level = 1;
   uint32_t access_sets_max = 1 << 19;  // different ones; 32 MiB of hashes at most
   bool cpu_switches = true;            // ask the kernel for context switches
+  bool command_arguments = true;       // in the fact `command`; else the program's name alone
   std::vector<Fact> facts;             // beside those that the recorder finds itself (pid, cores, clock, command, ...)
   // Told of trouble (disk full, ...), one line each, from the drainer's thread. May be empty.
   std::function<void(std::string_view line)> diagnostics;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +55,26 @@ class RecorderTest : public testing::Test {
 
 ThreadRow this_thread(StringId name) {
   return {.name = name, .os_tid = static_cast<uint64_t>(gettid())};
+}
+
+TEST_F(RecorderTest, TheTraceIsItsUsersAlone) {
+  const mode_t before = umask(0);
+  start()->stop("test");
+  umask(before);
+  struct stat status;
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(RecorderTest, ArgumentsAreLeftOutWhereTheyAreNotWanted) {
+  start({.command_arguments = false})->stop("test");
+  const std::string name = load().facts.at("command");
+  std::filesystem::remove(path_);
+  start()->stop("test");
+  const std::string whole = load().facts.at("command");
+  EXPECT_EQ(name, std::filesystem::read_symlink("/proc/self/exe").filename());
+  EXPECT_NE(whole.find(name), std::string::npos);
+  EXPECT_EQ(name.find('/'), std::string::npos);
 }
 
 TEST_F(RecorderTest, WritesEventsRowsAndFacts) {

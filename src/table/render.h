@@ -23,13 +23,15 @@ std::string render_text(const Table& table, const TextStyle& style);
 nlohmann::ordered_json rows_json(const Table& table);
 // {"name":, "rows": [...], "empty_reason":?, "notes": [...]?}
 nlohmann::ordered_json render_json(const Table& table);
-// Text of any JSON value of ours: broken UTF-8 replaced, never an exception; ends with a line break.
+// Text of any JSON value of ours: broken UTF-8 replaced, never an exception; ends with a line break. All controls and
+// direction marks are escaped, those beyond ASCII too.
 std::string json_text(const nlohmann::ordered_json& value);
 
 // RFC 4180, with one heading line; raw numbers in the column's unit. Intervals, changes and locations take two or three
-// columns (name_low, name_high; name_before, name_after; name_method, name_file, name_line).
+// columns (name_low, name_high; name_before, name_after; name_method, name_file, name_line). Text that a spreadsheet
+// would run as a formula has an apostrophe in front; what could upset a terminal becomes '?', but for line breaks.
 std::string render_csv(const Table& table);
-std::string csv_field(std::string_view text);
+std::string csv_field(std::string_view text);  // of text: numbers need none
 
 // "name: sentence" for each column, for help texts and documents.
 std::string describe(const Schema& schema);

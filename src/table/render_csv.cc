@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "table/render.h"
+#include "table/value_text.h"
 
 namespace contrafact::table {
 namespace {
@@ -49,10 +52,29 @@ std::vector<std::string> fields(const Cell& cell, Type type) {
 
 }  // namespace
 
+namespace {
+
+// A spreadsheet runs a cell that begins like this, whether it is quoted or not.
+bool is_formula(std::string_view text) {
+  constexpr std::string_view kWide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};  // = + - @ of East Asian keyboards
+  if (text.empty()) return false;
+  return std::string_view("=+-@\t\r\n").find(text.front()) != std::string_view::npos ||
+         std::ranges::any_of(kWide, [&](std::string_view wide) { return text.starts_with(wide); });
+}
+
+}  // namespace
+
 std::string csv_field(std::string_view text) {
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = is_formula(text) ? "'" : "";
+  for (size_t line = 0; line <= text.size();) {
+    const size_t end = std::min(text.find('\n', line), text.size());
+    out += printable(text.substr(line, end - line), true);
+    if (end < text.size()) out += '\n';
+    line = end + 1;
+  }
+  if (out.find_first_of("\",\n") == std::string::npos) return out;
   std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (char c : out) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
 }
 

@@ -1,3 +1,9 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/utf8.h"
 #include "table/render.h"
 
 namespace contrafact::table {
@@ -36,8 +42,29 @@ Json render_json(const Table& table) {
   return out;
 }
 
+// They stand in strings alone, so an escape may take their place.
 std::string json_text(const Json& value) {
-  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string out;
+  out.reserve(text.size());
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t plain = std::ranges::find_if(rest, [](unsigned char c) { return c >= 0x7f; }) - rest.begin();
+    out += rest.substr(0, plain);
+    rest.remove_prefix(plain);
+    if (rest.empty()) break;
+    const size_t length = std::max<size_t>(base::utf8_length(rest), 1);
+    const char32_t character = base::decode_utf8(rest.substr(0, length));
+    if (!base::is_harmful(character)) {
+      out += rest.substr(0, length);
+    } else if (character < 0x10000) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<uint32_t>(character));
+    } else {  // a pair of surrogates
+      const auto above = static_cast<uint32_t>(character) - 0x10000;
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xd800 + (above >> 10), 0xdc00 + (above & 0x3ff));
+    }
+    rest.remove_prefix(length);
+  }
+  return out;
 }
 
 }  // namespace contrafact::table

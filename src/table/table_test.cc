@@ -177,6 +177,29 @@ TEST(RenderCsv, QuotesAndSplits) {
       "\"combinator, \"\"b\"\"\",Very.long.package.name.Handler.respond,Handler.java,7,3,12500000,12500000,,,\n");
 }
 
+TEST(RenderCsv, TextIsNoFormula) {
+  for (const char* formula : {"=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"}) {
+    EXPECT_EQ(csv_field(formula), std::string("'") + formula);
+  }
+  EXPECT_EQ(csv_field("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
+  EXPECT_EQ(csv_field("\t=1"), "'?=1");
+  EXPECT_EQ(csv_field("\r=1"), "'?=1");
+  EXPECT_EQ(csv_field("a=1"), "a=1");
+  EXPECT_EQ(csv_field("a\nb"), "\"a\nb\"");
+  EXPECT_EQ(csv_field("a\x1b[31m\r\xe2\x80\xae\xff"), "a?[31m???");
+  EXPECT_EQ(csv_field(""), "");
+  Table table(kSchema);
+  table.add_row({"=x", Location{"-m", "+f", 1}, int64_t{-3}, Change{-1, -2}, -0.5, Interval{-2, -1}});
+  EXPECT_NE(render_csv(table).find("\n'=x,'-m,'+f,1,-3,-1,-2,-0.5,-2,-1\n"), std::string::npos) << render_csv(table);
+}
+
+TEST(RenderJson, HarmfulCharactersAreEscaped) {
+  const std::string name = "a\x1b\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81 gr\xc3\xbcn";
+  const std::string text = json_text({{"x", name}});
+  EXPECT_EQ(text, "{\n  \"x\": \"a\\u001b\\u007f\\u009b\\u202e\\udb40\\udc41 gr\xc3\xbcn\"\n}\n");
+  EXPECT_EQ(nlohmann::ordered_json::parse(text)["x"], name);
+}
+
 TEST(TableDeathTest, ARowMustFitItsSchema) {
   Table table(kSchema);
   EXPECT_DEATH(table.add_row({"inline"}), "internal error");

@@ -8,31 +8,12 @@
 #include <cmath>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace contrafact::table {
 namespace {
 
-// Bytes of the UTF-8 character at the front of `text`, 0 if it is none.
-size_t utf8_length(std::string_view text) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  size_t length = byte(0) < 0x80                      ? 1
-                  : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
-                  : byte(0) >= 0xe0                   ? 3
-                  : byte(0) >= 0xc2                   ? 2
-                                                      : 0;
-  if (byte(0) >= 0xf5 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
-char32_t decode(std::string_view character) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
-  if (character.size() == 1) return byte(0);
-  char32_t value = byte(0) & (0xff >> (character.size() + 1));
-  for (size_t i = 1; i < character.size(); ++i) value = (value << 6) | (byte(i) & 0x3f);
-  return value;
-}
+using base::utf8_length;
 
 // Enough for names: the East Asian blocks are two columns wide, combining accents none.
 size_t columns_of(char32_t c) {
@@ -41,12 +22,6 @@ size_t columns_of(char32_t c) {
               (c >= 0xf900 && c < 0xfb00) || (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) ||
               (c >= 0x1f300 && c < 0x1faff) || (c >= 0x20000 && c < 0x3fffe);
   return wide ? 2 : 1;
-}
-
-// C1 controls, and the direction overrides and invisible marks that could disguise a name.
-bool is_harmful(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c < 0x2010) || (c >= 0x2028 && c < 0x202f) ||
-         (c >= 0x2066 && c < 0x2070) || c == 0xfeff || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff;
 }
 
 std::string significant(double value) {
@@ -165,7 +140,7 @@ std::string printable(std::string_view text, bool unicode) {
   out.reserve(text.size());
   while (!text.empty()) {
     size_t length = utf8_length(text);
-    bool keep = length != 0 && !is_harmful(decode(text.substr(0, length))) && (unicode || length == 1);
+    bool keep = length != 0 && !base::is_harmful(base::decode_utf8(text.substr(0, length))) && (unicode || length == 1);
     if (length == 0) length = 1;
     if (keep) {
       out.append(text.substr(0, length));
@@ -181,7 +156,7 @@ size_t display_width(std::string_view text) {
   size_t width = 0;
   while (!text.empty()) {
     size_t length = std::max<size_t>(utf8_length(text), 1);
-    width += columns_of(decode(text.substr(0, length)));
+    width += columns_of(base::decode_utf8(text.substr(0, length)));
     text.remove_prefix(length);
   }
   return width;
@@ -204,14 +179,14 @@ std::string elide_middle(std::string_view text, size_t width, bool unicode) {
   std::string head, tail;
   size_t used = 0;
   for (size_t i = 0; i < characters.size(); ++i) {
-    size_t w = columns_of(decode(characters[i]));
+    size_t w = columns_of(base::decode_utf8(characters[i]));
     if (used + w > room - tail_room) break;
     used += w;
     head += characters[i];
   }
   used = 0;
   for (size_t i = characters.size(); i-- > 0 && tail_room > 0;) {
-    size_t w = columns_of(decode(characters[i]));
+    size_t w = columns_of(base::decode_utf8(characters[i]));
     if (used + w > tail_room) break;
     used += w;
     tail.insert(0, characters[i]);

@@ -141,12 +141,24 @@ def handlers():
 def sandboxes():
     """Programs that restrict their system calls do what they did, and are not ended for what sets need."""
     for options in [["--sets"], ["--accesses"], []]:
-        for case in ["strict_mode", "strict_mode_in_section", "in_a_section", "thread_ends", "workers"]:
+        for case in ["strict_mode", "strict_mode_in_section", "only_its_own_calls", "in_a_section", "with_handlers",
+                     "thread_ends", "workers", "workers_bound"]:
             Recording("sandboxes", case, options=options)
-        for case in ["only_its_own_calls", "with_handlers"]:
-            Recording("sandboxes", case, "futex", options=options)
     facts = Recording("sandboxes", "only_asks", options=["--sets"]).json("info")["facts"]
     check("sets.ended" not in facts and facts["sets.segments.complete"] == "600", facts)
+
+
+def no_command():
+    """Only its user may read a trace, and it need not hold the arguments, also of processes that the program starts."""
+    for options in [[], ["--children"]]:
+        recording = Recording("exec", options=["--no-command", *options])
+        traces = list(pathlib.Path(recording.folder.name).iterdir())
+        for trace in traces:
+            check(trace.stat().st_mode & 0o777 == 0o600, oct(trace.stat().st_mode))
+            command = recording.json("info", trace)["facts"]["command"]
+            check(command == "native_exec", command)
+    plain = Recording("sections", "jumps").json("info")["facts"]["command"]
+    check(plain == f"{PROGRAMS / 'native_sections'} jumps", plain)
 
 
 def lock_errors():

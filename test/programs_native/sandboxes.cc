@@ -25,7 +25,6 @@ long shared_values[4096];
 std::atomic<int> working{0}, done{0};
 std::atomic<bool> restricted{false}, stop{false};
 volatile sig_atomic_t rang = 0;
-int also_allowed = SYS_read;
 
 enum class Kind { allow, deny };
 
@@ -121,7 +120,7 @@ void strict_mode_in_section() {
 void only_its_own_calls() {
   work_and_wait();
   say("before\n");
-  Filter filter(Kind::allow, {SYS_read, SYS_write, SYS_exit_group, SYS_rt_sigreturn, also_allowed});
+  Filter filter(Kind::allow, {SYS_read, SYS_write, SYS_exit_group, SYS_rt_sigreturn});
   if (filter.by_prctl() != 0) say("refused\n");
   work(5000);
   work_anew();
@@ -131,7 +130,7 @@ void only_its_own_calls() {
 
 void in_a_section() {
   work_and_wait();
-  Filter filter(Kind::allow, {SYS_read, SYS_write, SYS_exit_group, SYS_rt_sigreturn, also_allowed});
+  Filter filter(Kind::allow, {SYS_read, SYS_write, SYS_exit_group, SYS_rt_sigreturn});
   pthread_mutex_lock(&mutex);
   if (filter.by_seccomp(0) != 0) say("refused\n");
   for (int i = 0; i < 100'000; ++i) shared_values[i % 4096] += i;
@@ -154,7 +153,7 @@ void with_handlers() {
   sigaction(SIGALRM, &action, nullptr);
   const itimerval timer{{0, 1000}, {0, 1000}};
   setitimer(ITIMER_REAL, &timer, nullptr);
-  Filter filter(Kind::allow, {SYS_read, SYS_write, SYS_exit_group, SYS_rt_sigreturn, also_allowed});
+  Filter filter(Kind::allow, {SYS_read, SYS_write, SYS_exit_group, SYS_rt_sigreturn});
   if (filter.by_prctl() != 0) say("refused\n");
   while (rang < 20) work(100);
   say("rang\n");
@@ -246,8 +245,7 @@ const struct {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  if (count > 2 && strcmp(arguments[2], "futex") == 0) also_allowed = SYS_futex;
+int main(int, char** arguments) {
   for (const auto& one : kCases) {
     if (strcmp(one.name, arguments[1]) == 0) one.run();
   }

@@ -1,0 +1,26 @@
+// A shell script as simple commands, in the order in which they stand. Reads what start scripts use of the shell's
+// grammar; what it does not know becomes words.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contrafact::cli {
+
+struct ShellCommand {
+  std::vector<std::string> words;  // without quotes; substitutions as they stand
+  size_t line = 0;
+};
+
+struct ShellScript {
+  std::vector<ShellCommand> commands;  // without assignments alone
+  std::multimap<std::string, std::string> assigned;
+  std::set<std::string> functions;
+};
+
+ShellScript read_shell_script(std::string_view text);
+
+}  // namespace contrafact::cli
