@@ -25,6 +25,7 @@ import kills
 WAYS = {"plain recording": [], "sets": ["--sets"], "children": ["--children"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 DEADLINE_S = 20
+NAMED_MAX = 5  # recordings of further processes that are looked at
 
 CASES = {}
 
@@ -136,6 +137,20 @@ def unreadable(contrafact, trace, chosen):
     return wrong
 
 
+def unnamed(contrafact, trace, said):
+    """What is wrong with the recordings of further processes: each is named, up to five by name, and can be read."""
+    others = sorted(path for path in trace.parent.iterdir() if path != trace)
+    match = re.search(r"the program started (\d+) more process", said)
+    wrong = []
+    if len(others) != (int(match[1]) if match else 0):
+        wrong.append(f"{match[0] if match else 'no further process'} is said, but there are {[path.name for path in others]}")
+    for path in others[:NAMED_MAX]:
+        done = subprocess.run([contrafact, "info", path], capture_output=True, text=True, timeout=DEADLINE_S)
+        if done.returncode != 0:
+            wrong.append(f"{path.name} cannot be read: {done.stderr}")
+    return wrong
+
+
 def judge_case(contrafact, name, base):
     chosen = CASES[name]
     if chosen.run:
@@ -160,6 +175,7 @@ def judge_case(contrafact, name, base):
                 found += chosen.judge(plain, recorded)
             if chosen.recorded and isinstance(recorded.status, int):
                 found += unreadable(contrafact, trace, chosen)
+                found += unnamed(contrafact, trace, recorded.err)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
@@ -310,6 +326,10 @@ def declare_becomes():
     for name in ["with_empty_environment", "with_null_environment", "with_cleared_environment", "with_many_entries",
                  "with_many_arguments", "at_the_limit"]:
         case(f"becomes.{name}", ["harm_becomes", name], ["plain recording", "sets"])
+    for name in ["by_bare_call", "by_syscall", "by_path"]:
+        case(f"becomes.{name}", ["harm_becomes", name])
+    case("becomes.many_children", ["sh", "-c", "for n in 1 2 3 4 5 6; do for m in 1 2 3 4 5; do %programs/harm_becomes child & done; "
+                                   "wait; done; exit 9"], ["plain recording", "children"])
     for name in ["bare_child", "library_child", "forked_child"]:
         case(f"becomes.{name}", ["harm_becomes", name], sections=2000, sections_max=2010)
     case("becomes.both_at_once", ["harm_becomes", "both_at_once"], sections=300_000, sections_max=300_010)
