@@ -332,7 +332,7 @@ int small_files() {
 
 // As nobody, with as many processes as there are: neither a thread nor a process may be had.
 int no_processes() {
-  expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
+  need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
   const rlimit limit{1, 1};
   expect(setrlimit(RLIMIT_NPROC, &limit) == 0, "setrlimit");
   sections(kMany);
@@ -342,7 +342,7 @@ int no_processes() {
 
 // All memory is locked, as much as an ordinary user may lock: that of a recorder counts.
 int locked_memory() {
-  expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
+  need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
   tell("mlockall", mlockall(MCL_CURRENT | MCL_FUTURE));
   sections(kMany);
   return 18;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include <iterator>
 
@@ -296,7 +297,37 @@ int end_on_alternate_stack(const char* name) {
   return 1;
 }
 
-constexpr Case kCases[] = {{"depths", depths}, {"small_threads", small_threads}, {"alternate_stack", alternate_stack}};
+// A coroutine's stack, which the C library does not know of.
+ucontext_t g_outside, g_inside;
+void (*g_in_coroutine)();
+
+void coroutine() {
+  g_in_coroutine();
+}
+
+int coroutine_stack() {
+  constexpr size_t kCoroutineBytes = 12 << 10;
+  prepare();
+  char* region = new_stack();
+  const size_t closed_bytes = kStackBytes - kCoroutineBytes;
+  expect(mprotect(region, closed_bytes, PROT_NONE) == 0, "mprotect");
+  for (size_t i = 0; i < kCallCount + std::size(kLockCalls); ++i) {
+    g_in_coroutine = (i < kCallCount ? kCalls[i] : kLockCalls[i - kCallCount]).run;
+    getcontext(&g_inside);
+    g_inside.uc_stack.ss_sp = region + closed_bytes;
+    g_inside.uc_stack.ss_size = kCoroutineBytes;
+    g_inside.uc_link = &g_outside;
+    makecontext(&g_inside, coroutine, 0);
+    swapcontext(&g_outside, &g_inside);
+  }
+  say("a coroutine made every call\n");
+  return 0;
+}
+
+constexpr Case kCases[] = {{"depths", depths},
+                           {"coroutine_stack", coroutine_stack},
+                           {"small_threads", small_threads},
+                           {"alternate_stack", alternate_stack}};
 
 }  // namespace
 
