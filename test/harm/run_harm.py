@@ -299,6 +299,7 @@ def declare_stacks():
     case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=too_deep)
     for name in ["small_threads", "alternate_stack", "coroutine_stack"]:
         case(f"stacks.{name}", ["harm_stacks", name])
+    case("stacks.many_threads", ["harm_stacks", "many_threads"], sections=50_000)
     for end in ENDS:
         clean = end not in ("kill", "abort")
         case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], ["plain recording", "sets"], clean=clean,

@@ -324,7 +324,41 @@ int coroutine_stack() {
   return 0;
 }
 
-constexpr Case kCases[] = {{"depths", depths},
+pthread_barrier_t g_all_run;
+
+void* run_with_all(void*) {
+  sections(10);
+  pthread_barrier_wait(&g_all_run);
+  return nullptr;
+}
+
+void* run_alone(void*) {
+  sections(10);
+  return nullptr;
+}
+
+// As many threads as a recorder may have no room for: at once, and one after the other.
+int many_threads() {
+  constexpr unsigned kAtOnce = 1000, kInTurn = 4000;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 32 << 10);
+  pthread_barrier_init(&g_all_run, nullptr, kAtOnce);
+  pthread_t threads[kAtOnce];
+  for (pthread_t& thread : threads) {
+    expect((errno = pthread_create(&thread, &attributes, run_with_all, nullptr)) == 0, "pthread_create");
+  }
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+  for (unsigned i = 0; i < kInTurn; ++i) {
+    expect((errno = pthread_create(&threads[0], &attributes, run_alone, nullptr)) == 0, "pthread_create");
+    pthread_join(threads[0], nullptr);
+  }
+  say("many threads ran\n");
+  return 46;
+}
+
+constexpr Case kCases[] = {{"many_threads", many_threads},
+                           {"depths", depths},
                            {"coroutine_stack", coroutine_stack},
                            {"small_threads", small_threads},
                            {"alternate_stack", alternate_stack}};
