@@ -430,8 +430,8 @@ def declare_starts():
     tracer = ["strace", "-f", "-qq", "-o", "/dev/null"]
     case("starts.traces", tracer + ["harm_ends", "forks_in_thread"], needs="strace")
     case("starts.traced", ["harm_ends", "forks_in_thread"], around=tracer, needs="strace")
-    case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
-                         f"cat <({ends} destructors); exec -a other {ends} exits"])
+    case("starts.bash", ["bash", "-c", f"{ends} returns & wait; cat <({ends} destructors) <({ends} executes_dynamic); "
+                         f"exec -a other {ends} exits"])
 
 
 def declare_kills():
