@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
 
 /** progress.cc in Java: tasks of a pool in place of critical sections. The arguments are the same. */
 class Progress {
-  private static final int STAMPS = 16;
+  private static final int STAMPS = 24;
   private static final int TASKS_MAX = 1 << 20;
   private static final long WORK_NS = 100_000;
 

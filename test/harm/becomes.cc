@@ -64,6 +64,24 @@ int with_many_arguments() {
   return execv(g_self.c_str(), arguments.data());
 }
 
+// Ways that no library sees, or that look for the program.
+int by_call(bool bare) {
+  sections(kSome);
+  char* const arguments[] = {g_self.data(), const_cast<char*>("count_environment"), nullptr};
+  char* const nothing[] = {nullptr};
+  const long path = reinterpret_cast<long>(g_self.c_str()), with = reinterpret_cast<long>(arguments);
+  bare ? bare_call(SYS_execve, path, with, reinterpret_cast<long>(nothing)) : syscall(SYS_execve, path, with, nothing);
+  return 1;
+}
+
+int by_path() {
+  sections(kSome);
+  setenv("PATH", g_self.substr(0, g_self.rfind('/')).c_str(), 1);
+  execlp("nowhere_to_be_found", "nowhere", static_cast<char*>(nullptr));
+  execlp("harm_becomes", g_self.c_str(), "child", static_cast<char*>(nullptr));
+  return 1;
+}
+
 // The largest environment that the kernel takes, to 64 bytes: none of it is the recorder's.
 int at_the_limit() {
   constexpr size_t kEntryBytes = 100'000;
@@ -122,6 +140,10 @@ int both_at_once() {
 constexpr Case kCases[] = {
     {"count_environment", count_environment},
     {"count_arguments", [] { return 44; }},
+    {"child", [] { return sections(kSome), 45; }},
+    {"by_bare_call", [] { return by_call(true); }},
+    {"by_syscall", [] { return by_call(false); }},
+    {"by_path", by_path},
     {"with_empty_environment", with_empty_environment},
     {"with_null_environment", with_null_environment},
     {"with_cleared_environment", with_cleared_environment},

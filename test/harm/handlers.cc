@@ -2,12 +2,16 @@
 // front of), called from a handler that interrupts malloc, the creation of threads, dlopen and others at any
 // instruction.
 //
-// usage: harm_handlers all VICTIM [threads]  each call in turn, round after round; in three threads at once
+// usage: harm_handlers jumps                 out of a handler, past the call that it interrupted
+//        harm_handlers all VICTIM [threads]  each call in turn, round after round; in three threads at once
 //        harm_handlers CALL VICTIM NUMBER   a call that ends the program, at the signal of that number
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include <atomic>
@@ -134,6 +138,38 @@ void start_timer(long interval_us) {
   expect(timer_settime(timer, 0, &every, nullptr) == 0, "timer_settime");
 }
 
+// Blocking calls that a handler ends by a jump, as programs of old do for a time limit.
+sigjmp_buf g_back;
+
+void jump_back(int) {
+  siglongjmp(g_back, 1);
+}
+
+int jump_out_of_blocks() {
+  int ends[2];
+  expect(pipe(ends) == 0, "pipe");
+  signal(SIGALRM, jump_back);
+  char byte;
+  static int i;  // a jump leaves it as it is
+  for (i = 0; i < 150; ++i) {
+    const itimerval soon{{0, 0}, {0, 500 + i * 7}}, never{};
+    if (sigsetjmp(g_back, 1) == 0) {
+      setitimer(ITIMER_REAL, &soon, nullptr);
+      if (i % 3 == 0) {
+        if (read(ends[0], &byte, 1) > 0) return 1;
+      } else if (i % 3 == 1) {
+        poll(nullptr, 0, -1);
+      } else {
+        for (;;) pause();
+      }
+    }
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sections(100);
+  }
+  say("every call was left\n");
+  return 36;
+}
+
 void map_progress() {
   const int fd = open("progress", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   expect(fd >= 0 && ftruncate(fd, 4096) == 0, "progress");
@@ -146,6 +182,7 @@ void map_progress() {
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count == 2 && strcmp(arguments[1], "jumps") == 0) return jump_out_of_blocks();
   if (count < 3) return 2;
   prepare_calls();
   map_progress();

@@ -21,6 +21,13 @@ struct Case {
   _exit(90);
 }
 
+// What this machine or user cannot do: nothing is measured then.
+inline void need(bool condition, const char* what) {
+  if (condition) return;
+  dprintf(2, "%s: %s\n", what, strerror(errno));
+  _exit(93);
+}
+
 inline void expect(bool condition, const char* what) {
   if (!condition) fail(what);
 }

@@ -81,16 +81,6 @@ void* count_of_thread(void* argument) {
   return nullptr;
 }
 
-int counts() {
-  prepare_calls();
-  for (size_t i = 0; i < kCallCount; ++i) {
-    Call call = kCalls[i];
-    pthread_join(start(count_of_thread, &call), nullptr);
-  }
-  say("counted\n");
-  return 0;
-}
-
 // A system call that no program makes, with a number that says which of the calls follows.
 void mark(size_t number) {
   bare_call(SYS_getpgid, -1000 - static_cast<long>(number));
@@ -115,15 +105,29 @@ constexpr Call kLockCalls[] = {
      }},
 };
 
+const Call& call_of(size_t number) {
+  return number < kCallCount ? kCalls[number] : kLockCalls[number - kCallCount];
+}
+
+int counts() {
+  prepare_calls();
+  for (size_t i = 0; i < kCallCount + std::size(kLockCalls); ++i) {
+    Call call = call_of(i);
+    pthread_join(start(count_of_thread, &call), nullptr);
+  }
+  say("counted\n");
+  return 0;
+}
+
 // Which number is whose is in the file "calls".
 int marked() {
   prepare_calls();
   const int out = open("calls", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  for (size_t i = 0; i < kCallCount; ++i) dprintf(out, "%zu %s\n", i, kCalls[i].name);
-  for (size_t i = 0; i < std::size(kLockCalls); ++i) dprintf(out, "%zu %s\n", kCallCount + i, kLockCalls[i].name);
-  for (size_t i = 0; i < kCallCount + std::size(kLockCalls); ++i) {
+  constexpr size_t kLockCallCount = std::size(kLockCalls);
+  for (size_t i = 0; i < kCallCount + kLockCallCount; ++i) dprintf(out, "%zu %s\n", i, call_of(i).name);
+  for (size_t i = 0; i < kCallCount + kLockCallCount; ++i) {
     mark(i);
-    (i < kCallCount ? kCalls[i] : kLockCalls[i - kCallCount]).run();
+    call_of(i).run();
   }
   mark(999);
   return 0;

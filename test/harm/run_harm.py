@@ -25,6 +25,9 @@ import kills
 WAYS = {"plain recording": [], "sets": ["--sets"], "children": ["--children"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 DEADLINE_S = 20
+NAMED_MAX = 5  # recordings of further processes that are looked at
+NOT_MEASURED = 77  # what CTest counts as skipped
+PROGRAM_FAILED, PROGRAM_CANNOT = (90, 91, 92), 93  # statuses of harm.h
 
 CASES = {}
 
@@ -41,6 +44,7 @@ class Case:
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
+    needs: str = ""           # a tool of the machine: without it nothing is measured
     environment: dict = dataclasses.field(default_factory=dict)
     around: list = dataclasses.field(default_factory=list)  # what starts the program, or `record` in its place
     only_recorded: bool = False                             # `around` starts the recorded run alone
@@ -136,8 +140,29 @@ def unreadable(contrafact, trace, chosen):
     return wrong
 
 
+def unnamed(contrafact, trace, said):
+    """What is wrong with the recordings of further processes: each is named, up to five by name, and can be read."""
+    others = sorted(path for path in trace.parent.iterdir() if path != trace)
+    match = re.search(r"the program started (\d+) more process", said)
+    wrong = []
+    if len(others) != (int(match[1]) if match else 0):
+        wrong.append(f"{match[0] if match else 'no further process'} is said, but there are {[path.name for path in others]}")
+    for path in others[:NAMED_MAX]:
+        done = subprocess.run([contrafact, "info", path], capture_output=True, text=True, timeout=DEADLINE_S)
+        if done.returncode != 0:
+            wrong.append(f"{path.name} cannot be read: {done.stderr}")
+    return wrong
+
+
+def not_measured(why):
+    print(f"not measured: {why}")
+    sys.exit(NOT_MEASURED)
+
+
 def judge_case(contrafact, name, base):
     chosen = CASES[name]
+    if chosen.needs and not shutil.which(chosen.needs):
+        not_measured(f"there is no {chosen.needs}")
     if chosen.run:
         return chosen.run(contrafact, base)
     command = program(chosen.command, contrafact.parent)
@@ -145,8 +170,10 @@ def judge_case(contrafact, name, base):
     plain = run(([] if chosen.only_recorded else around) + command, base / "plain", chosen.environment)
     if not isinstance(plain.status, int):
         return [f"the plain run {plain.status}"]
-    if plain.status in (90, 91, 92):
+    if plain.status in PROGRAM_FAILED:
         return [f"the plain run failed: {plain.err}"]
+    if plain.status == PROGRAM_CANNOT:
+        not_measured(plain.err.strip())
     wrong = []
     for way in chosen.ways:
         for repeat in range(chosen.repeats):
@@ -160,9 +187,12 @@ def judge_case(contrafact, name, base):
                 found += chosen.judge(plain, recorded)
             if chosen.recorded and isinstance(recorded.status, int):
                 found += unreadable(contrafact, trace, chosen)
+                found += unnamed(contrafact, trace, recorded.err)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
+            if not isinstance(recorded.status, int):
+                return wrong  # each further way may take as long
             if found:
                 break  # the next repeat says the same
     return wrong
@@ -172,7 +202,7 @@ def judge_case(contrafact, name, base):
 
 
 def depths(run):
-    return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in run.files["depths"].decode().splitlines()}
+    return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in run.files.get("depths", b"").decode().splitlines()}
 
 
 def too_deep(plain, recorded):
@@ -192,6 +222,8 @@ def end_depth(run):
 
 
 def end_too_deep(plain, recorded):
+    if "stack" not in recorded.files:
+        return ["not measured"]
     more = end_depth(recorded) - end_depth(plain)
     return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
 
@@ -201,7 +233,7 @@ def end_too_deep(plain, recorded):
 
 def system_calls(run):
     """By name, those between the marks in the log of a tracer, of the thread that set them."""
-    names = dict(line.split(" ", 1) for line in run.files["calls"].decode().splitlines())
+    names = dict(line.split(" ", 1) for line in run.files.get("calls", b"").decode().splitlines())
     found, thread, at = {}, None, None
     for line in run.files["traced"].decode(errors="replace").splitlines():
         by, text = line.split(None, 1)
@@ -215,10 +247,15 @@ def system_calls(run):
 
 def further_system_calls(plain, recorded):
     before, after = system_calls(plain), system_calls(recorded)
-    if len(before) < 30:
-        return [f"the tracer saw few calls: {sorted(before)}"]
-    return [f"{name}: the system calls {before.get(name)} became {after.get(name)}" for name in sorted(set(before) | set(after))
-            if before.get(name) != after.get(name)]
+    if len(before) < 30 or not after:
+        return [f"the tracer saw few calls: {len(before)} and {len(after)}"]
+    wrong = []
+    for name in sorted(set(before) | set(after)):
+        own, now = before.get(name, []), after.get(name, [])
+        # What becomes of the recording is settled at an exec, which may take system calls; but nothing waits there.
+        if own != now and (not name.startswith(("exec", "fexec")) or "futex" in now):
+            wrong.append(f"{name}: the system calls {own} became {now}")
+    return wrong
 
 
 # --- The cases --------------------------------------------------------------------------------------------------------
@@ -232,6 +269,7 @@ def declare_handlers():
     for victim in VICTIMS:
         case(f"handlers.{victim}", ["harm_handlers", "all", victim], ignored=own)
         case(f"handlers.{victim}.of_threads", ["harm_handlers", "all", victim, "threads"], ["plain recording", "sets"], ignored=own)
+    case("handlers.jumps", ["harm_handlers", "jumps"])
     for end in ENDS:
         clean = end not in ("kill", "abort")
         # At the third signal, and so on: each shell run is one program after the other.
@@ -256,17 +294,17 @@ def declare_descriptors():
     case("descriptors.shell_many", ["bash", "-c", "for n in 3 4 5 6 7 8 9 10 20 63 100 251 252 253 254; do eval \"exec $n>q$n; "
          "echo $n >&$n\"; done; true | true; exit 4"])
     # Whoever checks a descriptor before writing to it does so 20 ms before.
-    if shutil.which("strace"):
-        case("descriptors.overwrite_when_checked", ["harm_descriptors", "overwrite_slowly"], around=[
-            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstat", "-e", "inject=fstat:delay_exit=20000"],
-            only_recorded=True)
+    slowly = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstat", "-e", "inject=fstat:delay_exit=20000"]
+    case("descriptors.overwrite_when_checked", ["harm_descriptors", "overwrite_slowly"], around=slowly, only_recorded=True,
+         needs="strace")
     case("descriptors.limit_by_shell", ["sh", "-c", "ulimit -n 7; exec %programs/harm_descriptors lowest"], ["plain recording"])
 
 
 def declare_stacks():
     case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=too_deep)
-    for name in ["small_threads", "alternate_stack"]:
+    for name in ["small_threads", "alternate_stack", "coroutine_stack"]:
         case(f"stacks.{name}", ["harm_stacks", name])
+    case("stacks.many_threads", ["harm_stacks", "many_threads"], sections=50_000)
     for end in ENDS:
         clean = end not in ("kill", "abort")
         case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], ["plain recording", "sets"], clean=clean,
@@ -301,19 +339,23 @@ FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill"
 
 def declare_quiet():
     case("quiet.counts", ["harm_quiet", "counts"], ignored=("file",))
-    if shutil.which("strace"):
-        case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
-             around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls)
+    case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
+         around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
 
 
 def declare_becomes():
     for name in ["with_empty_environment", "with_null_environment", "with_cleared_environment", "with_many_entries",
                  "with_many_arguments", "at_the_limit"]:
         case(f"becomes.{name}", ["harm_becomes", name], ["plain recording", "sets"])
+    for name in ["by_bare_call", "by_syscall", "by_path"]:
+        case(f"becomes.{name}", ["harm_becomes", name])
+    case("becomes.many_children", ["sh", "-c", "for n in 1 2 3 4 5 6; do for m in 1 2 3 4 5; do %programs/harm_becomes child & done; "
+                                   "wait; done; exit 9"], ["plain recording", "children"])
     for name in ["bare_child", "library_child", "forked_child"]:
         case(f"becomes.{name}", ["harm_becomes", name], sections=2000, sections_max=2010)
     case("becomes.both_at_once", ["harm_becomes", "both_at_once"], sections=300_000, sections_max=300_010)
-    copies = "mkdir root && cp --parents $(ldd %programs/harm_ends | grep -o '/[^ ]*' | grep -v contrafact) root && cp %programs/harm_ends root && "
+    copies = ("mkdir root && cp --parents $(ldd %programs/harm_ends | grep -o '/[^ ]*' | grep -v contrafact) root && "
+              "cp %programs/harm_ends root && ")
     case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"])
     case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"])
     case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
@@ -325,8 +367,8 @@ def declare_ends():
     for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
-                 "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec",
-                 "vfork_and_fail", "spawns", "spawns_in_threads", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
+                 "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",
+                 "spawns", "spawns_in_threads", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
                  "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
         case(f"ends.{name}", ["harm_ends", name])
     case("ends.fails_to_execute", ["harm_ends", "fails_to_execute"], sections=2000)
@@ -385,17 +427,16 @@ def declare_starts():
     script = ("echo '#!/bin/sh\n[ -z \"$JAVA\" ] || java -version\nexec %programs/harm_ends returns' >office; chmod +x office; "
               'exec "$@"')
     case("starts.java_in_a_script", ["./office"], alone, around=["sh", "-c", script, "sh"])
-    if shutil.which("strace"):
-        tracer = ["strace", "-f", "-qq", "-o", "/dev/null"]
-        case("starts.traces", tracer + ["harm_ends", "forks_in_thread"])
-        case("starts.traced", ["harm_ends", "forks_in_thread"], around=tracer)
-    case("starts.bash", ["bash", "-c", f"set -m; {ends} returns & wait; coproc {ends} destructors; cat <&${{COPROC[0]}}; "
-                         f"cat <({ends} destructors); exec -a other {ends} exits"])
+    tracer = ["strace", "-f", "-qq", "-o", "/dev/null"]
+    case("starts.traces", tracer + ["harm_ends", "forks_in_thread"], needs="strace")
+    case("starts.traced", ["harm_ends", "forks_in_thread"], around=tracer, needs="strace")
+    case("starts.bash", ["bash", "-c", f"{ends} returns & wait; cat <({ends} destructors) <({ends} executes_dynamic); "
+                         f"exec -a other {ends} exits"])
 
 
 def declare_kills():
     def declare(name, label, run):
-        case(f"kills.{name}", [], run=run, label=label)
+        case(f"kills.{name}", [], run=run, label=label, needs="javac" if name.startswith("jvm") else "")
 
     for beside, place in [(contextlib.nullcontext, "quiet"), (kills.busy, "busy")]:
         for way, options in [("plain", []), ("sets", ["--sets"])]:

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <initializer_list>
 #include <iterator>
 
@@ -119,13 +120,24 @@ void* lock_on(void*) {
   return nullptr;
 }
 
+// Threads whose start, with its system calls, is over.
+std::atomic<int> g_running{0};
+constexpr int kOthers = 4;
+
+void wait_for_all_to_run() {
+  while (g_running < kOthers + 1) {
+  }
+}
+
 void* restrict_all(void*) {
+  wait_for_all_to_run();
   allow_few(By::syscall, SECCOMP_FILTER_FLAG_TSYNC);
   g_restricted = true;
   for (;;) sections(1000);
 }
 
 void* restrict_all_bare(void*) {
+  wait_for_all_to_run();
   allow_few(By::bare, SECCOMP_FILTER_FLAG_TSYNC);
   g_restricted = true;
   for (;;) sections(1000);
@@ -134,6 +146,7 @@ void* restrict_all_bare(void*) {
 // The other threads use locks that nobody else wants: no futex.
 void* lock_own(void*) {
   pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  ++g_running;
   for (;;) {
     pthread_mutex_lock(&own);
     pthread_mutex_unlock(&own);
@@ -141,9 +154,10 @@ void* lock_own(void*) {
 }
 
 int synchronised(void* (*restricting)(void*)) {
-  for (int i = 0; i < 4; ++i) start(lock_own);
+  for (int i = 0; i < kOthers; ++i) start(lock_own);
   sections(1000);
   start(restricting);
+  ++g_running;
   pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
   while (!g_restricted) {
   }
@@ -332,7 +346,7 @@ int small_files() {
 
 // As nobody, with as many processes as there are: neither a thread nor a process may be had.
 int no_processes() {
-  expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
+  need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
   const rlimit limit{1, 1};
   expect(setrlimit(RLIMIT_NPROC, &limit) == 0, "setrlimit");
   sections(kMany);
@@ -342,7 +356,7 @@ int no_processes() {
 
 // All memory is locked, as much as an ordinary user may lock: that of a recorder counts.
 int locked_memory() {
-  expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
+  need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
   tell("mlockall", mlockall(MCL_CURRENT | MCL_FUTURE));
   sections(kMany);
   return 18;

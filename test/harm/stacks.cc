@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include <iterator>
 
@@ -296,7 +297,71 @@ int end_on_alternate_stack(const char* name) {
   return 1;
 }
 
-constexpr Case kCases[] = {{"depths", depths}, {"small_threads", small_threads}, {"alternate_stack", alternate_stack}};
+// A coroutine's stack, which the C library does not know of.
+ucontext_t g_outside, g_inside;
+void (*g_in_coroutine)();
+
+void coroutine() {
+  g_in_coroutine();
+}
+
+int coroutine_stack() {
+  constexpr size_t kCoroutineBytes = 12 << 10;
+  prepare();
+  char* region = new_stack();
+  const size_t closed_bytes = kStackBytes - kCoroutineBytes;
+  expect(mprotect(region, closed_bytes, PROT_NONE) == 0, "mprotect");
+  for (size_t i = 0; i < kCallCount + std::size(kLockCalls); ++i) {
+    g_in_coroutine = (i < kCallCount ? kCalls[i] : kLockCalls[i - kCallCount]).run;
+    getcontext(&g_inside);
+    g_inside.uc_stack.ss_sp = region + closed_bytes;
+    g_inside.uc_stack.ss_size = kCoroutineBytes;
+    g_inside.uc_link = &g_outside;
+    makecontext(&g_inside, coroutine, 0);
+    swapcontext(&g_outside, &g_inside);
+  }
+  say("a coroutine made every call\n");
+  return 0;
+}
+
+pthread_barrier_t g_all_run;
+
+void* run_with_all(void*) {
+  sections(10);
+  pthread_barrier_wait(&g_all_run);
+  return nullptr;
+}
+
+void* run_alone(void*) {
+  sections(10);
+  return nullptr;
+}
+
+// As many threads as a recorder may have no room for: at once, and one after the other.
+int many_threads() {
+  constexpr unsigned kAtOnce = 1000, kInTurn = 4000;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 32 << 10);
+  pthread_barrier_init(&g_all_run, nullptr, kAtOnce);
+  pthread_t threads[kAtOnce];
+  for (pthread_t& thread : threads) {
+    expect((errno = pthread_create(&thread, &attributes, run_with_all, nullptr)) == 0, "pthread_create");
+  }
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+  for (unsigned i = 0; i < kInTurn; ++i) {
+    expect((errno = pthread_create(&threads[0], &attributes, run_alone, nullptr)) == 0, "pthread_create");
+    pthread_join(threads[0], nullptr);
+  }
+  say("many threads ran\n");
+  return 46;
+}
+
+constexpr Case kCases[] = {{"many_threads", many_threads},
+                           {"depths", depths},
+                           {"coroutine_stack", coroutine_stack},
+                           {"small_threads", small_threads},
+                           {"alternate_stack", alternate_stack}};
 
 }  // namespace
 
