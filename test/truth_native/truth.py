@@ -8,7 +8,8 @@ its twin. Crowded cases have more threads than a machine of two cores has.
 
 Program and twin must differ in the lock alone: their work's CPU time is compared first, each alone on one thread, WORK_TURNS
 times in turns. A pair whose work differs by more than WORK_MAX, or for which that cannot be told, is unusable, and so is one of
-which the two shortest recordings of either differ by more than shortest_run.NEAR. The table says so; unusable pairs count for
+which the two shortest recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than
+FOREIGN_MAX of the cores. The table says so; unusable pairs count for
 nothing.
 
 Beside other load run it under `timeout 900 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
@@ -35,6 +36,7 @@ KEEP_GAIN_MAX = 0.03
 USABLE_MIN = 8
 WORK_TURNS = 11
 WORK_MAX = 0.01
+FOREIGN_MAX = 0.05
 # Gains that differ by less are equal in rank: repeated runs differ as much.
 RANK_TIE = 0.03
 METHODS = {"simulated": "simulated, free order", "simulated in recorded order": "simulated, recorded order",
@@ -75,12 +77,14 @@ def record(tool, program, twin, folder, runs):
     return sorted(found)
 
 
-def why_unusable(work, recordings):
+def why_unusable(work, recordings, foreign_share):
     difference, error_twice = work
     if error_twice > WORK_MAX:
         return f"its work cannot be compared: +-{100 * error_twice:.1f} %"
     if abs(difference) > WORK_MAX:
         return f"its work differs by {100 * difference:+.1f} %"
+    if foreign_share > FOREIGN_MAX:
+        return f"not quiet: other programs had {100 * foreign_share:.0f} % of the cores"
     for twin, found in recordings.items():
         durations = [duration_ns for duration_ns, _, _ in found]
         if not shortest_run.is_quiet(durations):
@@ -101,7 +105,7 @@ def compare(tool, programs, case, folder, runs, with_work):
     document = json.loads(run(command))
     rows = {row["method"]: row for row in document["methods"]}
     return {"name": case["name"], "crowd": case.get("crowd", False), "keep": case.get("keep", False), "why": case["why"],
-            "work": {"difference": work[0], "error_twice": work[1]}, "unusable": why_unusable(work, recordings),
+            "work": {"difference": work[0], "error_twice": work[1]}, "unusable": why_unusable(work, recordings, document["foreign_share"] or 0),
             "before_ns": before_ns, "after_ns": after_ns, "gain": 1 - after_ns / before_ns,
             "predicted": {name: rows[title]["gain"] for name, title in METHODS.items()},
             "baseline": {name: rows[title]["error"] for name, title in METHODS.items()},
