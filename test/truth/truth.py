@@ -56,7 +56,8 @@ def run(command):
 
 
 def java_words(java):
-    return subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[1].split(" (")[0]
+    text = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+    return "JDK " + text.split('"')[1]
 
 
 class Tool:
