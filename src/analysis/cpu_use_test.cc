@@ -33,7 +33,8 @@ TEST(CpuTimes, AreWhatTheKernelLeft) {
 TEST(ForeignShare, IsWhatOthersHadWhileThreadsWanted) {
   const model::Trace trace = parsed(
       "fact cores 2\nthread x\nthread y\ncpu x 200000 300000 preempted\ncpu x 500000 900000 blocked\n"
-      "cpu y 250000 650000 preempted\n0 x thread_begin\n0 y thread_begin\n1000000 x thread_end\n1000000 y thread_end\n");
+      "cpu y 250000 650000 preempted\n0 x thread_begin\n0 y thread_begin\n1000000 x thread_end\n1000000 y "
+      "thread_end\n");
   EXPECT_DOUBLE_EQ(*foreign_share(trace), 50.0 / 200);
 }
 
