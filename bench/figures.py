@@ -16,6 +16,9 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "test"))
+import machine as machine_words
+
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 
 
@@ -91,18 +94,12 @@ def markdown(header, rows):
 
 def machine():
     """The machine in general words: what a reader needs to judge a figure, and nothing that names it."""
-    model = "unknown processor"
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":", 1)[1].strip()
-            break
     memory_kib = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
-    virtual = ", virtual machine" if "hypervisor" in pathlib.Path("/proc/cpuinfo").read_text() else ""
     system = "Linux"
     for line in pathlib.Path("/etc/os-release").read_text().splitlines():
         if line.startswith("PRETTY_NAME="):
             system = line.split("=", 1)[1].strip('"')
-    return (f"{os.cpu_count()} cores ({model}{virtual}), {memory_kib / 2**20:.0f} GiB of memory, {system}, "
+    return (f"{machine_words.words()}, {memory_kib / 2**20:.0f} GiB of memory, {system}, "
             f"JDK {java_version(java())}")
 
 

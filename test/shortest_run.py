@@ -1,13 +1,21 @@
-"""When the shortest of a program's runs may stand for the program undisturbed: what the truth tests share."""
+"""When the shortest of a program's runs may stand for the program undisturbed, and what is said where nothing may: what the
+truth tests share."""
+import sys
 
 NEAR = 0.01
-TIMES = 4
+NOT_MEASURED = 77  # the exit status that ctest and `./dev test` know
 
 
-def settled(durations, runs):
-    """Whether there were enough: `runs`, and a second one as short as the shortest within NEAR, for other load lengthens each
-    run by another amount; or TIMES as many."""
-    if len(durations) < runs:
-        return False
+def spread(durations):
+    """By how much of it the shortest is shorter than the next: other load lengthens each run by another amount."""
     shortest = sorted(durations)[:2]
-    return len(durations) >= TIMES * runs or len(shortest) < 2 or shortest[1] <= (1 + NEAR) * shortest[0]
+    return shortest[-1] / shortest[0] - 1
+
+
+def is_quiet(durations):
+    return spread(durations) <= NEAR
+
+
+def not_measured(why):
+    print(f"not measured: {why}")
+    sys.exit(NOT_MEASURED)

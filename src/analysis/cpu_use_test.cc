@@ -29,9 +29,13 @@ TEST(CpuTimes, AreWhatTheKernelLeft) {
   EXPECT_EQ(x.blocks, 1u);
 }
 
-// x alone is preempted from 20, both from 25, y from 30 on: 5 ns of one core, 5 of two, 35 of one.
+// x alone is preempted from 200 us, both from 250, y from 300 on: 50 us of one core, 50 of two, 350 of one.
 TEST(ForeignShare, IsWhatOthersHadWhileThreadsWanted) {
-  EXPECT_DOUBLE_EQ(*foreign_share(parsed(kTwoThreads)), 50.0 / 200);
+  const model::Trace trace = parsed(
+      "fact cores 2\nthread x\nthread y\ncpu x 200000 300000 preempted\ncpu x 500000 900000 blocked\n"
+      "cpu y 250000 650000 preempted\n0 x thread_begin\n0 y thread_begin\n1000000 x thread_end\n1000000 y "
+      "thread_end\n");
+  EXPECT_DOUBLE_EQ(*foreign_share(trace), 50.0 / 200);
 }
 
 // Three threads on two cores: the third waits for the first two, not for others.

@@ -270,11 +270,22 @@ class Finder {
     });
   }
 
+  // What it writes no other thread uses under the lock, as a local variable that lies in its caller's frame: of those
+  // that read the same, several may run at a time.
+  bool writes_only_its_own(uint32_t s) const {
+    const Lock& lock = locks_[section(s).lock.index()];
+    const uint32_t set = facts_.sets.of_section[s];
+    return lock.cells && is_contested(section(s).lock, set) &&
+           std::ranges::none_of(lock.cells->of(set),
+                                [&](const CellUse& use) { return use.writes && lock.guarded[use.cell]; });
+  }
+
   void try_readers(const SectionsOfSite& by_site) {
     std::vector<uint32_t> readers;
     for (const auto& [site, sections] : by_site) {
-      const bool fits = std::ranges::all_of(
-          sections, [&](uint32_t s) { return !is_around_wait(s) && (!is_known(s) || only_reads(s)); });
+      const bool fits = std::ranges::all_of(sections, [&](uint32_t s) {
+        return !is_around_wait(s) && (!is_known(s) || only_reads(s) || writes_only_its_own(s));
+      });
       if (!fits) continue;
       std::ranges::copy_if(sections, std::back_inserter(readers),
                            [&](uint32_t s) { return is_known(s) && !section(s).shared; });

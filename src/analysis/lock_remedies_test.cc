@@ -25,9 +25,9 @@ struct Scene {
         "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
-        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\nthread "
-        "x\nthread y\n0 x thread_begin\n0 y "
-        "thread_begin\n"
+        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
+        "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
+        "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 10;
     for (const std::string& section : sections) {
@@ -105,6 +105,20 @@ TEST(LockRemedies, SitesThatOnlyReadBecomeReaders) {
   EXPECT_EQ(readers->sections.size(), 3u);
   ASSERT_EQ(readers->sites.size(), 1u);
   EXPECT_EQ(scene.facts.sites.sites()[readers->sites[0]].label, "work (w.cc:20)");
+}
+
+// 128 is x's own, 192 y's: locals in memory.
+TEST(LockRemedies, ReadersMayWriteWhatNoOtherThreadTouches) {
+  const std::vector<std::string> own{"x b r0 w128", "y b r0 w192", "x a w0 w64", "y b r0 w192", "y a w64"};
+  const Scene scene(own);
+  const LockRemedy* readers = scene.get(RemedyKind::reader_writer_lock);
+  ASSERT_NE(readers, nullptr);
+  EXPECT_EQ(readers->sections.size(), 3u);
+  auto not_own = own;
+  not_own.push_back("y b r0 w128");
+  EXPECT_EQ(Scene(not_own).get(RemedyKind::reader_writer_lock), nullptr);
+  // What touches nothing shared needs no lock at all.
+  EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(RemedyKind::reader_writer_lock), nullptr);
 }
 
 TEST(LockRemedies, PlacesThatNoSectionTiesTogetherAreSplit) {

@@ -6,12 +6,54 @@
 namespace contrafact::model {
 namespace {
 
+// From one thread's leaving a core to the next one's coming onto it: 0.5 to 2 us in recordings. From a core that
+// others had in between, 100 us and more.
+constexpr int64_t kSwitchMaxNs = 5'000;
+
 struct Change {
   int64_t time_ns;
   int8_t running, preempted;
 };
 
+// Threads' stints on cores, by when they began.
+class Stints {
+ public:
+  explicit Stints(const Trace& trace) {
+    for (uint32_t t = 0; t < trace.cpu.size(); ++t) {
+      const std::vector<CpuGap>& gaps = trace.cpu[t];
+      const EventRange range = trace.thread_events(ThreadId(t));
+      for (size_t i = 0; i < gaps.size(); ++i) {
+        const bool is_last = i + 1 == gaps.size();
+        const int64_t end_ns = !is_last ? gaps[i + 1].out_ns : range.size() == 0 ? 0 : trace.time_ns[range.end - 1];
+        if (end_ns > gaps[i].in_ns) stints_.push_back({gaps[i].in_ns, end_ns});
+      }
+    }
+    std::ranges::sort(stints_, {}, &Stint::begin_ns);
+  }
+
+  // Until when the program's threads had the core that one of them left at `out_ns`, without a break.
+  int64_t taken_until_ns(int64_t out_ns) const {
+    for (auto next = from(out_ns); next != stints_.end() && next->begin_ns <= out_ns + kSwitchMaxNs;
+         next = from(out_ns)) {
+      out_ns = next->end_ns;
+    }
+    return out_ns;
+  }
+
+ private:
+  struct Stint {
+    int64_t begin_ns, end_ns;
+  };
+
+  std::vector<Stint>::const_iterator from(int64_t time_ns) const {
+    return std::ranges::lower_bound(stints_, time_ns, {}, &Stint::begin_ns);
+  }
+
+  std::vector<Stint> stints_;
+};
+
 std::vector<Change> changes_of(const Trace& trace) {
+  const Stints stints(trace);
   std::vector<Change> changes;
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
     const EventRange range = trace.thread_events(ThreadId(t));
@@ -23,9 +65,12 @@ std::vector<Change> changes_of(const Trace& trace) {
     for (const CpuGap& gap : trace.cpu[t]) {
       const int64_t out_ns = std::max(gap.out_ns, begin_ns), in_ns = std::min(gap.in_ns, end_ns);
       if (in_ns <= out_ns) continue;
-      const auto preempted = static_cast<int8_t>(gap.preempted);
-      changes.push_back({out_ns, -1, preempted});
-      changes.push_back({in_ns, 1, static_cast<int8_t>(-preempted)});
+      changes.push_back({out_ns, -1, 0});
+      changes.push_back({in_ns, 1, 0});
+      const int64_t lost_ns = gap.preempted ? stints.taken_until_ns(out_ns) : in_ns;
+      if (lost_ns >= in_ns) continue;
+      changes.push_back({lost_ns, 0, 1});
+      changes.push_back({in_ns, 0, -1});
     }
   }
   std::ranges::sort(changes, {}, &Change::time_ns);

@@ -1,11 +1,14 @@
-// What others than the recorded program's threads had of its cores: time during which threads were preempted although
-// fewer of the program's threads ran than there were cores. At least so much did others use; what they used besides,
-// nobody of the program waited for.
+// What others than the recorded program's threads had of its cores: time during which threads were preempted by others,
+// although fewer of the program's threads ran than there were cores. At least so much did others use; what they used
+// besides, nobody of the program waited for.
 //
 // A thread's preemption thus has two parts. During one, the program's own threads had the cores: in a changed program
-// others may wait for others. During the other, foreign ones had them: that time of a core is gone whoever is preempted
-// for it. It is shared out equally among the threads that were preempted at the time, so that the sum over threads is
-// what the cores lost.
+// others may wait for others. That is also so while another core idles, for a thread waits in the queue of the core
+// that it lost, and the system moves it to an idle one only now and then (where this was taken for others' doing, a
+// third of a crowded lock's gain was missed). Who took the core shows in the order of the switches: a thread that came
+// onto a core within kSwitchMax of another's leaving came onto that one. During the other part foreign ones had them:
+// that time of a core is gone whoever is preempted for it. It is shared out equally among the threads that were
+// preempted at the time, so that the sum over threads is what the cores lost.
 //
 // Immutable after construction; O(n log n) in the context switches, O(log n) a question.
 #pragma once

@@ -27,16 +27,17 @@ Simulation simulated(const Trace& trace, const SimulateOptions& options = {}) {
 
 constexpr const char* kForeignNote = "other programs had";
 
-// One of two threads was preempted for 600 of its 2000.
+// One of two threads was preempted for 600 us of its 2000.
 std::string one_preempted(const std::string& cores) {
   return "fact cores " + cores +
-         "\ncpu a 400 1000 preempted\n0 a thread_begin\n2000 a thread_end\n0 b thread_begin\n2000 b thread_end\n";
+         "\ncpu a 400000 1000000 preempted\n0 a thread_begin\n2000000 a thread_end\n0 b thread_begin\n2000000 b "
+         "thread_end\n";
 }
 
 TEST(SimulateForeign, ACoreThatNobodyOfTheProgramHadIsGone) {
   const Simulation result = simulated(parsed(one_preempted("2")));
-  EXPECT_EQ(result.duration_ns, 2000);
-  EXPECT_EQ(result.cpu_ns, 4000);
+  EXPECT_EQ(result.duration_ns, 2'000'000);
+  EXPECT_EQ(result.cpu_ns, 4'000'000);
   EXPECT_THAT(result.notes,
               testing::Contains(testing::HasSubstr(std::string(kForeignNote) +
                                                    " 15 % of the cores while this one's threads wanted them")));
@@ -44,33 +45,42 @@ TEST(SimulateForeign, ACoreThatNobodyOfTheProgramHadIsGone) {
 
 TEST(SimulateForeign, ACoreThatAnotherThreadHadIsNot) {
   const Simulation result = simulated(parsed(one_preempted("1")));
-  EXPECT_EQ(result.cpu_ns, 1400 + 2000);
+  EXPECT_EQ(result.cpu_ns, 1'400'000 + 2'000'000);
   EXPECT_THAT(result.notes, testing::Not(testing::Contains(testing::HasSubstr(kForeignNote))));
 }
 
-// Both threads wanted the one core from 500 to 900, and neither had it: 400 in all, whoever is meant.
-TEST(SimulateForeign, ThreadsThatWantedOneCoreLostItOnce) {
-  const Trace trace = parsed(
-      "fact cores 1\ncpu a 0 500 blocked\ncpu a 500 900 preempted\ncpu b 500 1200 preempted\n"
-      "0 a thread_begin\n1200 a thread_end\n0 b thread_begin\n1500 b thread_end\n");
-  // a: slept 500, lost 200, ran 300; b: ran 500, lost 200, ran 300.
-  const Simulation result = simulated(trace);
-  EXPECT_EQ(result.cpu_ns, 800 + 400 + 300);
-  EXPECT_EQ(result.duration_ns, 1500);
+// b came onto the core that a left, 1 us after: until b left it again a waited in that core's queue, though another
+// core was free. Then others had it for 300 us.
+TEST(SimulateForeign, ACoreThatAnotherThreadTookIsNotWhileItHasIt) {
+  const Simulation result = simulated(
+      parsed("fact cores 2\ncpu a 400000 1000000 preempted\ncpu b 100000 401000 blocked\ncpu b 700000 1500000 blocked\n"
+             "0 a thread_begin\n2000000 a thread_end\n0 b thread_begin\n2000000 b thread_end\n"));
+  EXPECT_EQ(result.cpu_ns, (2'000'000 - 600'000 + 300'000) + (100'000 + 299'000 + 500'000));
 }
 
-// As recorded, whatever becomes of the lock: b lost 300 while it held it.
+// Both threads wanted the one core from 500 to 900 us, and neither had it: 400 in all, whoever is meant.
+TEST(SimulateForeign, ThreadsThatWantedOneCoreLostItOnce) {
+  const Trace trace = parsed(
+      "fact cores 1\ncpu a 0 500000 blocked\ncpu a 500000 900000 preempted\ncpu b 500000 1200000 preempted\n"
+      "0 a thread_begin\n1200000 a thread_end\n0 b thread_begin\n1500000 b thread_end\n");
+  // In us: a slept 500, lost 200, ran 300; b ran 500, lost 200, ran 300.
+  const Simulation result = simulated(trace);
+  EXPECT_EQ(result.cpu_ns, 800'000 + 400'000 + 300'000);
+  EXPECT_EQ(result.duration_ns, 1'500'000);
+}
+
+// As recorded, whatever becomes of the lock: b lost 300 us while it held it.
 TEST(SimulateForeign, ChangedRunsLoseTheSame) {
   const Trace trace = parsed(
-      "fact cores 2\nlock l mutex table\ncpu b 1100 1400 preempted\ncpu a 1000 1500 blocked\n"
-      "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
-      "0 b lock_request l -\n1000 b lock_acquired l\n2300 b lock_release l -\n2300 b thread_end\n");
+      "fact cores 2\nlock l mutex table\ncpu b 1100000 1400000 preempted\ncpu a 1000000 1500000 blocked\n"
+      "0 a lock_acquire l -\n1000000 a lock_release l -\n1500000 a thread_end\n"
+      "0 b lock_request l -\n1000000 b lock_acquired l\n2300000 b lock_release l -\n2300000 b thread_end\n");
   const Simulator simulator(trace);
   std::vector<SectionEdit> edits = unedited(simulator.sections());
   for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
   const SimulateOptions options{.recorded_latencies = false};
-  EXPECT_EQ(simulator.simulate_sections({}, options)->duration_ns, 2300);
-  EXPECT_EQ(simulator.simulate_sections(edits, options)->duration_ns, 1500);  // a's; b's is over after 1300
+  EXPECT_EQ(simulator.simulate_sections({}, options)->duration_ns, 2'300'000);
+  EXPECT_EQ(simulator.simulate_sections(edits, options)->duration_ns, 1'500'000);  // a's; b's is over after 1300 us
 }
 
 // A call of 1000 that was on its core for 300 before it slept and for 200 after.

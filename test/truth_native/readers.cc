@@ -8,7 +8,7 @@ static volatile uint64_t changes;
 
 [[gnu::noinline]] static uint64_t look_up() {
   READ();
-  const uint64_t found = work(value & 3, 180);
+  const volatile uint64_t found = work(value & 3, 180);  // in memory, as many a compiler has it: nobody else's
   const uint64_t age = changes;
   DONE();
   return found + age;

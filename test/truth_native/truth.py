@@ -6,24 +6,37 @@ records the program as it was several times and uses the shortest run (other loa
 replay --no-threads` predict from that recording alone what the case's edits gain; compares with the shortest recording of
 its twin. Crowded cases have more threads than a machine of two cores has.
 
-Beside other load run it under `timeout 600 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
-left alone promises a gain; with --no-figures only if a program cannot be recorded, its twin prints another result, or
-the edits do not fit.
+Program and twin must differ in the lock alone: their work's CPU time is compared first, each alone on one thread, WORK_TURNS
+times in turns. A pair whose work differs by more than WORK_MAX, or for which that cannot be told, is unusable, and so is one of
+which the two shortest recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than
+FOREIGN_MAX of the cores. The table says so; unusable pairs count for
+nothing.
+
+Beside other load run it under `timeout 900 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
+left alone promises a gain; 77 (not measured) if fewer than USABLE_MIN pairs are usable; with --no-figures only 1, if a program
+cannot be recorded, its twin prints another result, or the edits do not fit.
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import commands
+import machine
 import shortest_run
 
 RUN_SECONDS_MAX = 60
 LIMITS = {"gain_median": 0.03, "gain_worst": 0.08, "baseline_worst": 0.03}
 KEEP_GAIN_MAX = 0.03
+USABLE_MIN = 8
+WORK_TURNS = 11
+WORK_MAX = 0.01
+FOREIGN_MAX = 0.05
 # Gains that differ by less are equal in rank: repeated runs differ as much.
 RANK_TIE = 0.03
 METHODS = {"simulated": "simulated, free order", "simulated in recorded order": "simulated, recorded order",
@@ -34,20 +47,56 @@ def run(command):
     return commands.run(command, RUN_SECONDS_MAX)
 
 
-def record(tool, program, folder, runs):
-    """The shortest of several recordings: its length, its trace, and what the program printed."""
+def work_ns(program, twin):
+    done = subprocess.run([program, twin, "alone"], capture_output=True, text=True, timeout=RUN_SECONDS_MAX, check=True)
+    return int(done.stderr.split()[-1])
+
+
+def work_difference(program):
+    """By how much the twin's work takes longer, and twice the standard error: the median of turns, and by their median deviation
+    (a turn that was disturbed has no weight)."""
+    ratios = []
+    for turn in range(WORK_TURNS):
+        order = ("base", "twin") if turn % 2 == 0 else ("twin", "base")
+        used = {twin: work_ns(program, twin) for twin in order}
+        ratios.append(used["twin"] / used["base"] - 1)
+    middle = statistics.median(ratios)
+    deviation = statistics.median(abs(ratio - middle) for ratio in ratios)
+    # Of normal errors: 1.483 median deviations are a standard deviation, and the median's is 1.253 of the mean's.
+    return middle, 2 * 1.483 * 1.253 * deviation / WORK_TURNS ** 0.5
+
+
+def record(tool, program, twin, folder, runs):
+    """Several recordings, the shortest first: its length, its trace, and what the program printed."""
     found = []
-    while not shortest_run.settled([duration_ns for duration_ns, _, _ in found], runs):
-        trace = folder / f"{program.name}-{len(found)}.cft"
-        printed = run([tool, "record", "-q", "-o", trace, "--", program])
+    for number in range(runs):
+        trace = folder / f"{program.name}-{twin}-{number}.cft"
+        printed = run([tool, "record", "-q", "-o", trace, "--", program, twin])
         info = json.loads(run([tool, "info", "--json", "-q", trace]))
         found.append((info["duration_ns"], trace, printed))
-    return min(found)
+    return sorted(found)
 
 
-def compare(tool, programs, case, folder, runs):
-    before_ns, trace, result = record(tool, programs / f"truth_{case['name']}", folder, runs)
-    after_ns, _, other = record(tool, programs / f"truth_{case['name']}_twin", folder, runs)
+def why_unusable(work, recordings, foreign_share):
+    difference, error_twice = work
+    if error_twice > WORK_MAX:
+        return f"its work cannot be compared: +-{100 * error_twice:.1f} %"
+    if abs(difference) > WORK_MAX:
+        return f"its work differs by {100 * difference:+.1f} %"
+    if foreign_share > FOREIGN_MAX:
+        return f"not quiet: other programs had {100 * foreign_share:.0f} % of the cores"
+    for twin, found in recordings.items():
+        durations = [duration_ns for duration_ns, _, _ in found]
+        if not shortest_run.is_quiet(durations):
+            return f"not quiet: the two shortest runs of the {twin} differ by {100 * shortest_run.spread(durations):.1f} %"
+    return None
+
+
+def compare(tool, programs, case, folder, runs, with_work):
+    program = programs / f"truth_{case['name']}"
+    work = work_difference(program) if with_work else (0.0, 0.0)
+    recordings = {twin: record(tool, program, twin, folder, runs) for twin in ("base", "twin")}
+    (before_ns, trace, result), (after_ns, _, other) = recordings["base"][0], recordings["twin"][0]
     if result != other:
         raise commands.Failure(f"{case['name']}: the twin prints {other.strip()!r}, not {result.strip()!r}")
     command = [tool, "replay", trace, "--no-threads", "--json", "-q", "--runs", "5"]
@@ -56,6 +105,7 @@ def compare(tool, programs, case, folder, runs):
     document = json.loads(run(command))
     rows = {row["method"]: row for row in document["methods"]}
     return {"name": case["name"], "crowd": case.get("crowd", False), "keep": case.get("keep", False), "why": case["why"],
+            "work": {"difference": work[0], "error_twice": work[1]}, "unusable": why_unusable(work, recordings, document["foreign_share"] or 0),
             "before_ns": before_ns, "after_ns": after_ns, "gain": 1 - after_ns / before_ns,
             "predicted": {name: rows[title]["gain"] for name, title in METHODS.items()},
             "baseline": {name: rows[title]["error"] for name, title in METHODS.items()},
@@ -87,6 +137,10 @@ def faults(comparisons):
     return found
 
 
+def usable(comparisons):
+    return [c for c in comparisons if not c["unusable"]]
+
+
 def summary(comparisons):
     lines = []
     for method in METHODS:
@@ -97,30 +151,33 @@ def summary(comparisons):
 
 
 def show(comparisons):
-    print(f"{'program':16} {'before':>8} {'after':>8} {'gain':>7} {'simulated':>9} {'recorded':>9} {'re-timed':>9} {'baseline':>9}  what")
+    print(f"{'program':16} {'work':>7} {'before':>8} {'after':>8} {'gain':>7} {'simulated':>9} {'recorded':>9} {'re-timed':>9} {'baseline':>9}  what")
     for c in comparisons:
         p = c["predicted"]
-        print(f"{c['name']:16} {c['before_ns'] / 1e6:6.0f}ms {c['after_ns'] / 1e6:6.0f}ms {100 * c['gain']:6.1f}% "
+        print(f"{c['name']:16} {100 * c['work']['difference']:+6.2f}% {c['before_ns'] / 1e6:6.0f}ms {c['after_ns'] / 1e6:6.0f}ms {100 * c['gain']:6.1f}% "
               f"{100 * p['simulated']:8.1f}% {100 * p['simulated in recorded order']:8.1f}% {100 * p['re-timed']:8.1f}% "
-              f"{100 * c['baseline']['simulated']:+8.1f}%  {c['why']}")
-    for method, median, worst, base_median, base_worst in summary(comparisons):
+              f"{100 * c['baseline']['simulated']:+8.1f}%  {c['why']}{'; UNUSABLE: ' + c['unusable'] if c['unusable'] else ''}")
+    for method, median, worst, base_median, base_worst in summary(usable(comparisons) or comparisons):
         print(f"{method}: gain off by {100 * median:.1f} points median, {100 * worst:.1f} worst; unchanged run "
               f"{100 * base_median:.1f} % median, {100 * base_worst:.1f} % worst")
 
 
 def markdown(comparisons, runs):
-    lines = [f"Made by `python3 test/truth_native/truth.py build/release/bin/contrafact build/release/bin --runs {runs}` under",
-             "`chrt -r 1` on two cores; each figure is of the shortest recording.", "",
-             "| program | what was done to the lock | before | after | gain | simulated | recorded order | re-timed | unchanged run, simulated |",
-             "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
+    before = "chrt -r 1 " if os.sched_getscheduler(0) == os.SCHED_RR else ""
+    lines = [f"Made by `{before}python3 test/truth_native/truth.py build/release/bin/contrafact build/release/bin --runs {runs}` on",
+             f"{machine.words()}; each figure is of the shortest recording. *Work* is by how much the twin's work",
+             "alone takes longer, on one thread; a pair that differs in it, or that other load disturbed, is unusable and not counted.",
+             "",
+             "| program | what was done to the lock | work | before | after | gain | simulated | recorded order | re-timed | unchanged run, simulated |",
+             "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for c in comparisons:
         p = c["predicted"]
-        name = f"`{c['name']}`" + (" (crowded)" if c["crowd"] else "")
-        lines.append(f"| {name} | {c['why']} | {c['before_ns'] / 1e6:.0f} ms | {c['after_ns'] / 1e6:.0f} ms | {100 * c['gain']:.1f} % | "
+        name = f"`{c['name']}`" + (" (crowded)" if c["crowd"] else "") + (f" (unusable: {c['unusable']})" if c["unusable"] else "")
+        lines.append(f"| {name} | {c['why']} | {100 * c['work']['difference']:+.2f} % | {c['before_ns'] / 1e6:.0f} ms | {c['after_ns'] / 1e6:.0f} ms | {100 * c['gain']:.1f} % | "
                      f"{100 * p['simulated']:.1f} % | {100 * p['simulated in recorded order']:.1f} % | {100 * p['re-timed']:.1f} % | "
                      f"{100 * c['baseline']['simulated']:+.1f} % |")
     lines += ["", "| method | gain off by, points: median | worst | unchanged run: median | worst |", "|---|--:|--:|--:|--:|"]
-    lines += [f"| {m} | {100 * a:.1f} | {100 * b:.1f} | {100 * c:.1f} % | {100 * d:.1f} % |" for m, a, b, c, d in summary(comparisons)]
+    lines += [f"| {m} | {100 * a:.1f} | {100 * b:.1f} | {100 * c:.1f} % | {100 * d:.1f} % |" for m, a, b, c, d in summary(usable(comparisons) or comparisons)]
     return "\n".join(lines) + "\n"
 
 
@@ -139,7 +196,8 @@ def main():
     cases = [case for case in cases if not arguments.case or case["name"] in arguments.case]
     try:
         with tempfile.TemporaryDirectory() as folder:
-            comparisons = [compare(arguments.contrafact, arguments.programs, case, pathlib.Path(folder), arguments.runs)
+            comparisons = [compare(arguments.contrafact, arguments.programs, case, pathlib.Path(folder), arguments.runs,
+                                    not arguments.no_figures)
                            for case in cases]
     except commands.Failure as failure:
         sys.exit(f"truth: {failure}")
@@ -148,7 +206,10 @@ def main():
         arguments.markdown.write_text(markdown(comparisons, arguments.runs))
     if arguments.json:
         arguments.json.write_text(json.dumps(comparisons, indent=1))
-    found = [] if arguments.no_figures else faults(comparisons)
+    counted = usable(comparisons)
+    if not arguments.no_figures and len(counted) < min(USABLE_MIN, len(cases)):
+        shortest_run.not_measured(f"{len(counted)} of {len(comparisons)} pairs are usable")
+    found = [] if arguments.no_figures else faults(counted)
     for fault in found:
         print(f"FAULT {fault}")
     sys.exit(1 if found else 0)

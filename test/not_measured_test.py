@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""usage: not_measured_test.py CTEST
+
+Tests that measure nothing are counted by tools/not_measured.py, with their reasons, and too many of them fail: of real runs of ctest.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOOL = pathlib.Path(__file__).resolve().parent.parent / "tools" / "not_measured.py"
+TESTS = """
+add_test(good true)
+add_test(noisy sh -c "echo 'not measured: others had 58 % of the cores'; exit 77")
+add_test(silent sh -c "exit 77")
+set_tests_properties(noisy silent PROPERTIES SKIP_RETURN_CODE 77)
+"""
+
+
+def counted(most, *results):
+    done = subprocess.run([sys.executable, TOOL, str(most), *results], capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "CTestTestfile.cmake").write_text(TESTS)
+        results = pathlib.Path(folder) / "results.xml"
+        run = subprocess.run([sys.argv[1], "--test-dir", folder, "--output-junit", results], capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout  # ctest counts them as neither passed nor failed
+        said = "not measured: 2\n  noisy: others had 58 % of the cores\n  silent: no reason given\n"
+        assert counted(2, results) == (0, said), counted(2, results)
+        assert counted(1, results) == (1, said), counted(1, results)
+        twice = counted(3, results, results)
+        assert twice[0] == 1 and twice[1].startswith("not measured: 4\n"), twice
+
+
+if __name__ == "__main__":
+    main()
