@@ -211,8 +211,8 @@ std::string how_it_ended(const ChildEnd& end) {
                          : fmt::format("ended with status {}", end.exit_status);
 }
 
-// Gives the file of the program itself its name and says what is in it. An error says why there is none.
-base::Status conclude_own(const Options& options, const Session& session, const Preparation& preparation) {
+// Gives the file of the program itself its name. Says what is in it; an error says why there is none.
+base::Result<std::string> conclude_own(const Options& options, const Session& session, const Preparation& preparation) {
   std::error_code failed;
   if (!fs::exists(preparation.recording, failed)) {
     return base::Error{fmt::format(
@@ -233,17 +233,19 @@ base::Status conclude_own(const Options& options, const Session& session, const 
   }
   base::Result<std::string> summary = summarise_recording(options.output);
   if (!summary) return base::Error{fmt::format("the recording cannot be read: {}", summary.error().message)};
-  if (!session.quiet) std::fprintf(stderr, "%s", summary->c_str());
-  return {};
+  return summary;
 }
 
 // Gives the recordings their names, and says what there is. The status is the program's, whatever became of them.
 int conclude(const Options& options, const Session& session, const Preparation& preparation, const ChildEnd& end,
              const recorder::Collector::Finished& recordings) {
   const std::string how = how_it_ended(end);
-  if (!session.quiet && end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
-  if (base::Status own = conclude_own(options, session, preparation); !own) {
-    std::fprintf(stderr, "contrafact: %s; the program %s\n", own.error().message.c_str(), how.c_str());
+  base::Result<std::string> summary = conclude_own(options, session, preparation);
+  if (!summary) {
+    std::fprintf(stderr, "contrafact: %s; the program %s\n", summary.error().message.c_str(), how.c_str());
+  } else if (!session.quiet) {
+    if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
+    std::fprintf(stderr, "%s", summary->c_str());
   }
   const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
   if (!session.quiet) {

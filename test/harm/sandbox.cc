@@ -93,11 +93,9 @@ int late(By by) {
   return early(by);
 }
 
-int strict(bool bare) {
+int strict() {
   sections(1000);
-  const long status = bare ? bare_call(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
-                           : prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
-  expect(status == 0, "strict");
+  expect(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == 0, "strict");
   say("strict\n");
   sections(kMany);
   say("after many sections\n");
@@ -354,14 +352,6 @@ int no_processes() {
   return 17;
 }
 
-// All memory is locked, as much as an ordinary user may lock: that of a recorder counts.
-int locked_memory() {
-  need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
-  tell("mlockall", mlockall(MCL_CURRENT | MCL_FUTURE));
-  sections(kMany);
-  return 18;
-}
-
 constexpr Case kCases[] = {
     {"early_prctl", [] { return early(By::prctl); }},
     {"early_syscall", [] { return early(By::syscall); }},
@@ -369,8 +359,7 @@ constexpr Case kCases[] = {
     {"late_prctl", [] { return late(By::prctl); }},
     {"late_syscall", [] { return late(By::syscall); }},
     {"late_bare", [] { return late(By::bare); }},
-    {"strict", [] { return strict(false); }},
-    {"strict_bare", [] { return strict(true); }},
+    {"strict", strict},
     {"strict_and_exit", strict_and_exit},
     {"synchronised", [] { return synchronised(restrict_all); }},
     {"synchronised_bare", [] { return synchronised(restrict_all_bare); }},
@@ -392,7 +381,6 @@ constexpr Case kCases[] = {
     {"no_files", no_files},
     {"small_files", small_files},
     {"no_processes", no_processes},
-    {"locked_memory", locked_memory},
 };
 
 }  // namespace
