@@ -55,7 +55,7 @@ class Compiler {
     native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!kernel_told_) assume_shares();
-    if (native_) assume_foreign();
+    if (native_ || kernel_told_) assume_foreign();
     find_dynamic();
     find_called();
     find_counted();
@@ -97,9 +97,9 @@ class Compiler {
     const auto foreign_ns = static_cast<double>(foreign_.total_ns());
     if (foreign_ns < kShareTold * all_ns) return;
     program_.notes.push_back(fmt::format(
-        "other programs had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
+        "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program, however it is changed",
-        100 * foreign_ns / all_ns));
+        native_ ? "other programs" : "other programs, and the JVM's own threads,", 100 * foreign_ns / all_ns));
   }
 
   // ---- Dependences

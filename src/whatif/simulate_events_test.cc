@@ -59,7 +59,7 @@ TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
   const Trace trace = parsed(kGaps);
   const Simulation two = simulated(trace, {.cores = 2});
   EXPECT_EQ(two.cpu_ns, 500 + 1000);
-  // The preemption is gone, the blocking is kept.
+  // The preemption, shorter than any by others, is gone; the blocking is kept.
   EXPECT_EQ(end_of(two.trace, 0), 700);
   EXPECT_EQ(end_of(two.trace, 1), 1000);
   // On one core they share: t1's first 200 take 400; t2 is alone during t1's pause of 200 and has then 600 left; t1's
@@ -67,6 +67,23 @@ TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
   const Simulation one = simulated(trace, {.cores = 1});
   EXPECT_EQ(end_of(one.trace, 0), 1200);
   EXPECT_EQ(end_of(one.trace, 1), 1500);
+}
+
+// Of 1000 us a task was preempted for 300, and of the two cores another task had one: others than the program's tasks
+// had the other, the JVM's compiler, say, and would again.
+TEST(SimulateEvents, CoresThatOthersHadAreGone) {
+  constexpr std::string_view kTasks = R"(
+cpu w1 100000 400000 preempted
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+1000000 w1 task_end t1
+0 w2 task_start t2
+1000000 w2 task_end t2
+)";
+  EXPECT_EQ(end_of(simulated(parsed(kTasks)).trace, 0), 1'000'000);
+  // Another task's thread came onto that core.
+  EXPECT_EQ(end_of(simulated(parsed("cpu w2 0 100500 blocked" + std::string(kTasks))).trace, 0), 700'000);
 }
 
 // Four tasks on two cores, all running for 2000 ns: each had 1000 ns of CPU. What comes out is what went in.
