@@ -9,7 +9,7 @@
 // for each lock held then.
 //
 // Pure function. Cost: the model's critical sections, two sorts, and for each contended acquisition the sections within
-// its wait.
+// its wait. Memory: for each lock and site its row, and what is gathered of one lock at a time.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ namespace contrafact::analysis {
 using model::LockId;
 
 struct LockUse {
-  uint64_t acquisitions = 0;  // had; for conditions and barriers: waits that ended well
-  uint64_t contended = 0;     // of these, after a wait
-  uint64_t failed = 0;        // tries that found it held, waits that ended by timeout or otherwise
-  uint64_t shared = 0;        // of the acquisitions, a reader's
+  uint32_t acquisitions = 0;  // had; for conditions and barriers: waits that ended well
+  uint32_t contended = 0;     // of these, after a wait
+  uint32_t failed = 0;        // tries that found it held, waits that ended by timeout or otherwise
+  uint32_t shared = 0;        // of the acquisitions, a reader's
   DurationStats wait;         // of the contended and of the failed waits
   DurationStats hold;         // of the acquisitions; none where nothing is held
   int64_t hold_cpu_ns = 0;    // of the holds, on a core; 0 where that is not known
@@ -39,7 +39,6 @@ struct LockUse {
 
 struct LockRowStats {
   LockId lock;
-  std::string name;  // the variable's, or "mutex 3": its number in the trace
   LockUse use;
   double held_share = 0;      // of the run, during which anybody held it
   double wait_share = 0;      // of the threads' time together, spent waiting for it

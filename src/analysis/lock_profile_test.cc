@@ -32,7 +32,7 @@ TEST(LockProfile, ChargesAWaitToWhoeverHeldTheLock) {
       "55 b lock_acquired l\n75 b lock_release l c2\n100 a thread_end\n100 b thread_end\n"));
   ASSERT_EQ(profile.locks.size(), 1u);
   const LockRowStats& lock = profile.locks[0];
-  EXPECT_EQ(lock.name, "queue");
+  EXPECT_EQ(lock_name(trace, lock.lock), "queue");
   EXPECT_EQ(lock.use.acquisitions, 2u);
   EXPECT_EQ(lock.use.contended, 1u);
   EXPECT_EQ(lock.use.wait.total_ns, 35);

@@ -21,6 +21,7 @@ std::string render_text(const Table& table, const TextStyle& style);
 // {"columns": [...]} is not repeated in each result: rows are objects keyed by column name. An interval is
 // {"low":, "high":}, a change {"before":, "after":}, a location {"method":, "file":, "line":}, nothing is null.
 nlohmann::ordered_json rows_json(const Table& table);
+nlohmann::ordered_json row_json(const Schema& schema, const std::vector<Cell>& cells);
 // {"name":, "rows": [...], "empty_reason":?, "notes": [...]?}
 nlohmann::ordered_json render_json(const Table& table);
 // Text of any JSON value of ours: broken UTF-8 replaced, never an exception; ends with a line break.
@@ -29,6 +30,9 @@ std::string json_text(const nlohmann::ordered_json& value);
 // RFC 4180, with one heading line; raw numbers in the column's unit. Intervals, changes and locations take two or three
 // columns (name_low, name_high; name_before, name_after; name_method, name_file, name_line).
 std::string render_csv(const Table& table);
+// The same piece by piece: the heading line, and each row's.
+std::string csv_heading(const Schema& schema);
+std::string csv_line(const Schema& schema, const std::vector<Cell>& cells);
 std::string csv_field(std::string_view text);
 
 // "name: sentence" for each column, for help texts and documents.
