@@ -44,10 +44,30 @@ class TraceMutator {
   }
 
   uint64_t interesting() {
-    static constexpr uint64_t kValues[] = {0,          1,          2,          3,          7,          63,
-                                           127,        128,        255,        1000,       1 << 14,    (1 << 16) - 1,
-                                           1 << 16,    1 << 20,    1 << 24,    1u << 31,   UINT32_MAX - 1, UINT32_MAX,
-                                           1ull << 32, 1ull << 53, 1ull << 62, INT64_MAX,  1ull << 63, UINT64_MAX};
+    static constexpr uint64_t kValues[] = {0,
+                                           1,
+                                           2,
+                                           3,
+                                           7,
+                                           63,
+                                           127,
+                                           128,
+                                           255,
+                                           1000,
+                                           1 << 14,
+                                           (1 << 16) - 1,
+                                           1 << 16,
+                                           1 << 20,
+                                           1 << 24,
+                                           1u << 31,
+                                           UINT32_MAX - 1,
+                                           UINT32_MAX,
+                                           1ull << 32,
+                                           1ull << 53,
+                                           1ull << 62,
+                                           INT64_MAX,
+                                           1ull << 63,
+                                           UINT64_MAX};
     return any(kValues) + (rarely() ? below(64) : 0);
   }
   template <typename Items, size_t N>
@@ -121,7 +141,8 @@ class TraceMutator {
     if (block.groups.empty()) return;
     std::vector<uint8_t>& group = any(block.groups);
     if (group.empty() || below(4) == 0) {
-      group.resize(std::min<uint64_t>(interesting() % (kBlockRawBytesMax - 64), rarely() ? kBlockRawBytesMax : 1 << 16));
+      group.resize(
+          std::min<uint64_t>(interesting() % (kBlockRawBytesMax - 64), rarely() ? kBlockRawBytesMax : 1 << 16));
     } else if (below(3) == 0) {
       group.resize(below(static_cast<uint32_t>(group.size())));
     } else {

@@ -20,9 +20,10 @@ constexpr void limit(uint32_t& value, uint32_t last) {
 
 class EventPass {
  public:
-  EventPass(Trace& parts, const FileParts* file)
+  EventPass(Trace& parts, const FileParts* file, const TimeWindow& window)
       : parts_(parts),
         file_(file),
+        window_(window),
         row_of_(file && !file->row_of.empty() ? file->row_of.data() : nullptr),
         rows_(file ? file->rows : rows_of(parts)),
         tasks_(parts.tasks.size()),
@@ -76,6 +77,7 @@ class EventPass {
 
   Trace& parts_;
   const FileParts* file_;
+  const TimeWindow window_;
   const uint32_t* row_of_;  // by the task id in the file; null: the ids are the rows' already
   const TableRows rows_;
   const size_t tasks_;                                 // rows
@@ -100,7 +102,8 @@ bool EventPass::run() {
 
 void EventPass::scan_thread(uint32_t thread) {
   const EventRange range = parts_.thread_ranges[thread];
-  const LeftOut left_out = file_ ? file_->left_out[thread] : LeftOut();
+  LeftOut left_out = file_ ? file_->left_out[thread] : LeftOut();
+  left_out.time_ns = std::clamp(left_out.time_ns, window_.low_ns, window_.high_ns);
   if (!repair_.begin_thread(thread, left_out)) return;
   extras_ = file_ ? file_->extras.data() + file_->extras_begin[thread] : nullptr;
   last_ns_ = INT64_MIN;
@@ -332,8 +335,8 @@ void EventPass::check_tables() {
 
 }  // namespace
 
-bool pass_over_events(Trace& parts, const FileParts* file) {
-  return EventPass(parts, file).run();
+bool pass_over_events(Trace& parts, const FileParts* file, const TimeWindow& window) {
+  return EventPass(parts, file, window).run();
 }
 
 }  // namespace contrafact::model

@@ -20,6 +20,11 @@ int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   return program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
 }
 
+// More than there are fibers are never busy, and each costs memory: a trace may say that it had billions.
+uint32_t useful_cores(const SimProgram& program, uint32_t cores) {
+  return static_cast<uint32_t>(std::min<size_t>(cores, std::max<size_t>(program.fibers.size(), 1)));
+}
+
 }  // namespace
 
 SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::span<const Treatment> treatments,
@@ -32,7 +37,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       treatments_(treatments),
       options_(options),
       cores_(cores),
-      clock_(cores, slice_ns(program, options)),
+      clock_(useful_cores(program, cores), slice_ns(program, options)),
       out_(program, options.build_trace),
       needs_(program.needs),
       fired_(program.tokens),

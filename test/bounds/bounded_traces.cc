@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "format/block_file_for_test.h"
@@ -158,6 +159,23 @@ std::vector<uint8_t> large_groups() {
   return file.bytes();
 }
 
+// A run on as many cores as 32 bits count, with pools of as many workers.
+std::vector<uint8_t> many_cores() {
+  HostileFile file;
+  for (const auto& [key, value] : {std::pair("cores", "4294967295"), std::pair("agent", "native")}) {
+    std::vector<uint8_t> bytes;
+    put_text(bytes, key);
+    put_text(bytes, value);
+    file.add(BlockType::facts, 0, 1, {std::move(bytes)});
+  }
+  add_little_program(file);
+  file.add_rows<PoolRow>(BlockType::pools, 1, {{StringId(1), PoolKind::fork_join, kNone - 1, kNone - 1}});
+  EventEncoder encoder;
+  append_little_run(encoder, {.pool = 1});
+  file.add_events(encoder);
+  return file.bytes();
+}
+
 // Facts whose keys differ, and as large as a block may hold, which zstd makes tiny.
 std::vector<uint8_t> large_facts() {
   HostileFile file;
@@ -192,6 +210,7 @@ std::vector<TraceFile> hostile_traces() {
   files.push_back({"scattered ids", scattered_events(40)});
   files.push_back({"large groups", large_groups()});
   files.push_back({"large facts", large_facts()});
+  files.push_back({"many cores", many_cores()});
   return files;
 }
 
@@ -301,9 +320,15 @@ struct Counting : Visitor {
   void on_method_addresses(std::span<const MethodAddressRow> rows) override { held.rows += rows.size(); }
   void on_locks(LockId, std::span<const LockRow> rows) override { held.rows += rows.size(); }
   void on_access_sets(AccessSetId, std::span<const AccessSetRow> rows) override {
-    for (const AccessSetRow& row : rows) held.rows += 1 + row.ranges.size() / 16;
+    for (const AccessSetRow& row : rows) held.rows += 1 + row.ranges.size();
   }
-  void on_events(const EventBlock& block) override { held.events += block.kind.size(); }
+  void on_events(const EventBlock& block) override {
+    held.events += block.kind.size();
+    for (const uint32_t task : block.tasks) held.rows += task != kNone && tasks.insert(task).second;
+  }
+
+ private:
+  std::unordered_set<uint32_t> tasks;
 };
 
 }  // namespace

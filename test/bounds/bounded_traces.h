@@ -23,7 +23,7 @@ std::vector<uint8_t> many_lives(uint32_t count);
 // `count` tasks that a pool of four workers runs, each created, spawned, run and waited for by nobody.
 std::vector<uint8_t> many_tasks(uint32_t count);
 
-// What a file really holds, and the memory that a command may use for it.
+// What a file really holds, and the memory that a command may use for it. Tasks and ranges of access sets are rows.
 struct Holdings {
   uint64_t rows = 0;
   uint64_t events = 0;
