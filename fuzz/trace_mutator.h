@@ -70,10 +70,6 @@ class TraceMutator {
                                            UINT64_MAX};
     return any(kValues) + (rarely() ? below(64) : 0);
   }
-  template <typename Items, size_t N>
-  static uint32_t size_of(Items (&)[N]) {
-    return N;
-  }
   template <typename Value, size_t N>
   const Value& any(const Value (&values)[N]) {
     return values[below(N)];
@@ -198,7 +194,7 @@ class TraceMutator {
         event.time_ns = static_cast<int64_t>(interesting());
         break;
       case 3:
-        event.time_ns += static_cast<int64_t>(below(2000)) - 1000;
+        event.time_ns = static_cast<int64_t>(static_cast<uint64_t>(event.time_ns) + below(2000) - 1000);
         break;
       case 4:
         std::swap(event, any(events));

@@ -49,8 +49,8 @@ struct FailedTry {
 
 class Profiler {
  public:
-  explicit Profiler(const model::Trace& trace)
-      : trace_(trace), sections_(model::critical_sections(trace)), cpu_(trace), sites_of_(trace) {}
+  Profiler(const model::Trace& trace, const LockProfileOptions& options)
+      : trace_(trace), options_(options), sections_(model::critical_sections(trace)), cpu_(trace), sites_of_(trace) {}
 
   LockProfile run() {
     profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
@@ -62,7 +62,8 @@ class Profiler {
     list_failed_tries();
     follow_critical_path();
     add_locks();
-    sort_rows();
+    cut(profile_.locks);
+    cut(profile_.lock_sites);
     profile_.sites = sites_of_.sites();
     return std::move(profile_);
   }
@@ -119,6 +120,7 @@ class Profiler {
   void reserve_rows() {
     size_t locks = 0;
     for (size_t s = 0; s < sections_.size(); ++s) locks += s == 0 || sections_[s].lock != sections_[s - 1].lock;
+    locks = std::min(locks, rows_kept());
     profile_.locks.reserve(locks);
     profile_.lock_sites.reserve(locks);
   }
@@ -217,8 +219,7 @@ class Profiler {
       auto part = std::partition_point(of_thread.begin(), of_thread.end(),
                                        [&](const graph::PathPart& each) { return each.end_ns <= section.acquire_ns; });
       for (; part != of_thread.end() && part->begin_ns < section.release_ns; ++part) {
-        critical_ns_[s] +=
-            std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns);
+        critical_ns_[s] += std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns);
       }
     }
   }
@@ -227,16 +228,22 @@ class Profiler {
     return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
   }
 
+  // A row takes as much memory as several events: those that will not be shown are thrown away now and then.
+  size_t rows_kept() const { return options_.rows_max > SIZE_MAX / 4 ? SIZE_MAX : 2 * options_.rows_max + 1000; }
+
   void add_rows(LockId lock, LockTotals& totals) {
+    if (options_.held_only && !model::is_held(trace_.locks[lock.index()].kind)) return;
     totals.gathered.finish();
     LockRowStats row{lock, totals.gathered.use};
     row.held_share = share(totals.held_ns, profile_.run_ns);
     row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
     row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
     std::sort(totals.threads.begin(), totals.threads.end());
-    row.threads = static_cast<uint32_t>(std::unique(totals.threads.begin(), totals.threads.end()) -
-                                        totals.threads.begin());
+    row.threads =
+        static_cast<uint32_t>(std::unique(totals.threads.begin(), totals.threads.end()) - totals.threads.begin());
+    ++profile_.lock_count;
     profile_.locks.push_back(row);
+    if (profile_.locks.size() >= rows_kept()) cut(profile_.locks);
     for (auto& [site, gathered] : totals.sites) add_site_row(lock, site, gathered);
   }
 
@@ -251,20 +258,28 @@ class Profiler {
       row.owner_site = most->first;
       row.owner_share = std::min(share(most->second, row.use.wait.total_ns), 1.0);  // readers hold it together
     }
+    ++profile_.lock_site_count;
     profile_.lock_sites.push_back(row);
+    if (profile_.lock_sites.size() >= rows_kept()) cut(profile_.lock_sites);
   }
 
-  // The longest waited for first. In place: a stable sort would need the rows twice.
-  void sort_rows() {
-    const auto order_of = [](const auto& row) {
-      return std::tuple(-row.use.wait.total_ns, -int64_t{row.use.acquisitions}, row.lock);
-    };
-    std::ranges::sort(profile_.locks, {}, order_of);
-    std::ranges::sort(profile_.lock_sites, {},
-                      [&](const LockSiteStats& row) { return std::tuple_cat(order_of(row), std::tuple(row.site)); });
+  static auto order_of(const LockRowStats& row) {
+    return std::tuple(-row.use.wait.total_ns, -int64_t{row.use.acquisitions}, row.lock);
+  }
+  static auto order_of(const LockSiteStats& row) {
+    return std::tuple(-row.use.wait.total_ns, -int64_t{row.use.acquisitions}, row.lock, row.site);
+  }
+
+  // Leaves the first rows, the longest waited for first. In place: a stable sort would need the rows twice.
+  template <typename Row>
+  void cut(std::vector<Row>& rows) {
+    std::ranges::sort(rows, {}, [](const Row& row) { return order_of(row); });
+    if (rows.size() > options_.rows_max)
+      rows.erase(rows.begin() + static_cast<ptrdiff_t>(options_.rows_max), rows.end());
   }
 
   const model::Trace& trace_;
+  const LockProfileOptions options_;
   std::vector<CriticalSection> sections_;
   CpuTimes cpu_;
   LockProfile profile_;
@@ -282,8 +297,8 @@ std::string lock_name(const model::Trace& trace, LockId lock) {
   return fmt::format("{} {}", model::kLockKindNames[row.kind], lock.value);
 }
 
-LockProfile lock_profile(const model::Trace& trace) {
-  return Profiler(trace).run();
+LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options) {
+  return Profiler(trace, options).run();
 }
 
 }  // namespace contrafact::analysis

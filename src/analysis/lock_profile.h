@@ -57,17 +57,23 @@ struct LockSiteStats {
   double critical_share = 0;
 };
 
+struct LockProfileOptions {
+  size_t rows_max = SIZE_MAX;  // of locks, and of sites: the first ones
+  bool held_only = false;      // leaves out what only waiting is for: conditions, barriers, semaphores
+};
+
 struct LockProfile {
   std::vector<LockSite> sites;
-  std::vector<LockRowStats> locks;        // the longest waited for first, then by acquisitions
-  std::vector<LockSiteStats> lock_sites;  // likewise
+  std::vector<LockRowStats> locks;             // the longest waited for first, then by acquisitions
+  std::vector<LockSiteStats> lock_sites;       // likewise
+  size_t lock_count = 0, lock_site_count = 0;  // with those beyond rows_max
   int64_t run_ns = 0;
   int64_t critical_ns = 0;  // length of the critical path
   int64_t threads_ns = 0;   // lifetimes of all threads together
   bool cpu_known = false;   // the kernel told when threads left their cores
 };
 
-LockProfile lock_profile(const model::Trace& trace);
+LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options = {});
 
 // "mutex 3", or the name of the variable.
 std::string lock_name(const model::Trace& trace, LockId lock);

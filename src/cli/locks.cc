@@ -33,11 +33,6 @@ std::string kind_of(const model::Trace& trace, model::LockId lock) {
   return std::string(model::kLockKindNames[trace.locks[lock.index()].kind]);
 }
 
-// Waiting is what conditions, barriers and semaphores are for; with --all they are shown too.
-bool is_shown(const model::Trace& trace, model::LockId lock, bool all_kinds) {
-  return all_kinds || model::is_held(trace.locks[lock.index()].kind);
-}
-
 Cell optional_duration(const analysis::DurationStats& stats, int64_t value_ns) {
   return stats.count > 0 ? Cell(value_ns) : Cell();
 }
@@ -89,17 +84,12 @@ std::string empty_reason(const model::Trace& trace) {
                              : "no lock that is held; --all shows conditions, barriers and semaphores";
 }
 
-// The first rows only: a cell takes more memory than what it shows, and a run may have a million locks.
 template <typename Rows>
 table::Table table_of(const table::Schema& schema, const model::Trace& trace, const analysis::LockProfile& profile,
-                      const Rows& rows, const Options& options, const char* what) {
+                      const Rows& rows, size_t all, const char* what) {
   table::Table table(schema);
-  size_t shown = 0;
-  for (const auto& row : rows) {
-    if (!is_shown(trace, row.lock, options.all_kinds)) continue;
-    if (++shown <= options.top) table.add_row(cells_of(trace, profile, row));
-  }
-  if (shown > options.top) table.add_note(fmt::format("({} of {} {}; --top shows more)", options.top, shown, what));
+  for (const auto& row : rows) table.add_row(cells_of(trace, profile, row));
+  if (all > rows.size()) table.add_note(fmt::format("({} of {} {}; --top shows more)", rows.size(), all, what));
   table.set_empty_reason(empty_reason(trace));
   return table;
 }
@@ -126,12 +116,12 @@ base::Status print_json(const Options& options, const model::Trace& trace, const
   return to.finish();
 }
 
-base::Status print_tables(const Options& options, const model::Trace& trace, const analysis::LockProfile& profile,
-                          const Session& session) {
-  const table::Table locks = table_of(kLocksSchema, trace, profile, profile.locks, options, "locks");
+base::Status print_tables(const model::Trace& trace, const analysis::LockProfile& profile, const Session& session) {
+  const table::Table locks = table_of(kLocksSchema, trace, profile, profile.locks, profile.lock_count, "locks");
   std::string text = table::render_text(locks, session.out);
   if (!locks.empty()) {
-    const table::Table sites = table_of(kLockSitesSchema, trace, profile, profile.lock_sites, options, "sites");
+    const table::Table sites =
+        table_of(kLockSitesSchema, trace, profile, profile.lock_sites, profile.lock_site_count, "sites");
     text += "\n" + table::render_text(sites, session.out);
   }
   return print(text);
@@ -140,13 +130,16 @@ base::Status print_tables(const Options& options, const model::Trace& trace, con
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  const analysis::LockProfile profile = analysis::lock_profile(*trace);
+  // Waiting is what conditions, barriers and semaphores are for; with --all they are shown too.
+  analysis::LockProfileOptions shown;
+  if (!options.json) shown = {.rows_max = options.top, .held_only = !options.all_kinds};
+  const analysis::LockProfile profile = analysis::lock_profile(*trace, shown);
   const bool unsuitable = is_unsuitable(*trace);
   base::Status printed;
   if (options.json) {
     printed = print_json(options, *trace, profile);
   } else if (!unsuitable) {
-    printed = print_tables(options, *trace, profile, session);
+    printed = print_tables(*trace, profile, session);
   }
   if (!printed) return fail(kExitOutput, printed.error().message);
   return unsuitable ? fail(kExitImpossible, options.path + ": " + empty_reason(*trace)) : kExitOk;
