@@ -34,7 +34,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
                              {static_cast<uint32_t>(parts.kind.size()), static_cast<uint32_t>(parts.kind.size())});
   const TimeWindow window = window_of(parts);
   if (const uint64_t outside = bound_times(parts, window); outside > 0) {
-    parts.loss.notes.push_back(fmt::format("{} had times months away from the first one",
+    parts.loss.notes.push_back(fmt::format("{} had times weeks away from the first one",
                                            outside == 1 ? "1 event" : fmt::format("{} events", outside)));
   }
   const bool moved = pass_over_events(parts, file, window);

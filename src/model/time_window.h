@@ -1,5 +1,5 @@
 // TimeWindow: the times that a trace may have. Differences and sums of times are computed everywhere; so that none can
-// overflow, times far from the trace's first event are not believed. Recordings of a hundred days are.
+// overflow, times far from the trace's first event are not believed. Recordings of three weeks are.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct TimeWindow {
   int64_t high_ns = INT64_MAX;
 };
 
-inline constexpr int64_t kTimeSpanMax = int64_t{1} << 53;  // 104 days, in ns, to either side
-inline constexpr int64_t kTimeMax = int64_t{1} << 60;      // of the first event; the clock begins when the machine does
+inline constexpr int64_t kTimeSpanMax = int64_t{1} << 51;  // 26 days, in ns, to either side
+inline constexpr int64_t kTimeMax = int64_t{1} << 58;      // 9 years, of the first event: the clock begins when the machine does
 
 // Around the first event of the first thread that has any.
 TimeWindow window_of(const Trace& parts);
