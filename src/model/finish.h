@@ -31,7 +31,7 @@ struct LeftOut {
 };
 
 // Rows of threads, and of locks, that stand for rows which damage took; a file that names more is not believed.
-inline constexpr size_t kRowsLostMax = 1 << 16;
+inline constexpr size_t kRowsLostMax = 1 << 14;
 
 // The rows that the ids of events and of other rows name.
 struct TableRows {

@@ -21,7 +21,7 @@ namespace {
 // Texts longer than this share kLongTextsBytesMax, behind which they are cut: what zstd makes tiny would cost
 // gigabytes.
 constexpr size_t kTextBytes = 256;
-constexpr size_t kLongTextsBytesMax = size_t{32} << 20;
+constexpr size_t kLongTextsBytesMax = size_t{16} << 20;
 
 constexpr bool is_beside(EventKind kind) {
   return kind >= EventKind::pause_begin && kind <= EventKind::cpu_in;

@@ -238,7 +238,7 @@ TEST_F(LoadSave, LongTextsAreBoundedTogether) {
   for (const std::string& text : loaded->strings) kept_bytes += text.size();
   EXPECT_EQ(loaded->strings.size(), 64u);
   EXPECT_EQ(loaded->strings[0], long_text);
-  EXPECT_LT(kept_bytes, size_t{34} << 20);
+  EXPECT_LT(kept_bytes, size_t{18} << 20);
   EXPECT_THAT(loaded->loss.notes, Contains(HasSubstr("long texts were cut")));
 }
 

@@ -114,12 +114,12 @@ std::vector<TraceFile> far_ids() {
 }
 
 // Runs of one event, each of another thread that has no row and takes a lock that has none.
-std::vector<uint8_t> events_of_lost_threads(uint32_t blocks) {
+std::vector<uint8_t> events_of_lost_threads(uint32_t blocks, uint32_t threads) {
   HostileFile file;
   add_little_program(file);
   for (uint32_t block = 0; block < blocks; ++block) {
     EventEncoder encoder;
-    for (uint32_t i = 0; i < kEventsPerBlockMax - 2; ++i) {
+    for (uint32_t i = 0; i < threads; ++i) {
       const uint32_t id = 2 + 3 * (block * kEventsPerBlockMax + i);
       append(encoder, id, EventKind::lock_acquire, i, {id, id});
     }
@@ -205,8 +205,8 @@ std::vector<TraceFile> hostile_traces() {
   files.push_back({"threads", with_far_rows(BlockType::threads, ThreadRow(), 100)});
   files.push_back({"locks", with_far_rows(BlockType::locks, LockRow(), 100)});
   files.push_back({"access sets", with_far_rows(BlockType::access_sets, AccessSetRow(), 100)});
-  files.push_back({"lost threads", events_of_lost_threads(1)});
-  files.push_back({"too many lost threads", events_of_lost_threads(16)});
+  files.push_back({"lost threads", events_of_lost_threads(1, 16'000)});
+  files.push_back({"too many lost threads", events_of_lost_threads(16, kEventsPerBlockMax - 2)});
   files.push_back({"scattered ids", scattered_events(40)});
   files.push_back({"large groups", large_groups()});
   files.push_back({"large facts", large_facts()});
