@@ -22,6 +22,7 @@ namespace {
 // gigabytes.
 constexpr size_t kTextBytes = 256;
 constexpr size_t kLongTextsBytesMax = size_t{16} << 20;
+constexpr size_t kLongFactsBytesMax = size_t{4} << 20;  // commands show these whole
 
 constexpr bool is_beside(EventKind kind) {
   return kind >= EventKind::pause_begin && kind <= EventKind::cpu_in;
@@ -80,16 +81,16 @@ class Collector : public format::Visitor {
       return;
     }
     if (key.starts_with("note.")) {
-      notes_.emplace_back(cut(value));
+      notes_.emplace_back(cut(value, long_facts_left_));
       return;
     }
-    const auto [known, added] = facts_.try_emplace(std::string(cut(key)), trace_.facts.size());
+    const auto [known, added] = facts_.try_emplace(std::string(cut(key, long_facts_left_)), trace_.facts.size());
     if (added) trace_.facts.push_back({known->first, {}});
-    trace_.facts[known->second].value = cut(value);
+    trace_.facts[known->second].value = cut(value, long_facts_left_);
   }
   void on_strings(StringId first, std::span<const std::string_view> rows) override {
     if (!can_add(file_.rows.strings, first.value, rows.size())) return;
-    for (const std::string_view row : rows) trace_.strings.emplace_back(cut(row));
+    for (const std::string_view row : rows) trace_.strings.emplace_back(cut(row, long_texts_left_));
   }
   void on_methods(MethodId first, std::span<const format::MethodRow> rows) override {
     put(trace_.methods, file_.rows.methods, first.value, rows);
@@ -204,10 +205,10 @@ class Collector : public format::Visitor {
     if (can_add(ids, first, rows.size())) table.insert(table.end(), rows.begin(), rows.end());
   }
 
-  std::string_view cut(std::string_view text) {
+  std::string_view cut(std::string_view text, size_t& left_bytes) {
     if (text.size() <= kTextBytes) return text;
-    const size_t taken = std::min(text.size() - kTextBytes, long_texts_left_);
-    long_texts_left_ -= taken;
+    const size_t taken = std::min(text.size() - kTextBytes, left_bytes);
+    left_bytes -= taken;
     texts_cut_ += kTextBytes + taken < text.size();
     return text.substr(0, kTextBytes + taken);
   }
@@ -478,6 +479,7 @@ class Collector : public format::Visitor {
   uint64_t rows_left_out_ = 0;
   uint64_t texts_cut_ = 0;
   size_t long_texts_left_ = kLongTextsBytesMax;
+  size_t long_facts_left_ = kLongFactsBytesMax;
   uint64_t chunks_numbered_ = 0;          // of the access log, missing ones included
   std::vector<uint64_t> missing_before_;  // by thread: AccessLog::chunks_missing at its last chunk
   uint64_t events_in_file_ = 0;
