@@ -54,7 +54,9 @@ class SimClock {
   bool next(Event& event) {
     if (sliced()) return next_sliced(event);
     if (timed_.empty() && running_.empty()) return false;
-    const int64_t cpu_at_ns = running_.empty() ? INT64_MAX : std::min(kLatest, base::add_saturated(now_ns_, real_until(running_.front().key)));
+    const int64_t cpu_at_ns = running_.empty()
+                                  ? INT64_MAX
+                                  : std::min(kLatest, base::add_saturated(now_ns_, real_until(running_.front().key)));
     if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
       const Entry entry = pop(timed_);
       advance(entry.key);
