@@ -6,6 +6,7 @@
 
 #include "analysis/candidates.h"
 #include "analysis/headroom.h"
+#include "analysis/lock_profile.h"
 #include "analysis/metric_set.h"
 #include "analysis/model_violations.h"
 #include "analysis/task_classes.h"
@@ -52,13 +53,35 @@ void check_candidates(const model::Trace& trace) {
   }
 }
 
+void check_locks(const model::Trace& trace) {
+  const LockProfile profile = lock_profile(trace);
+  ASSERT_GE(profile.run_ns, 0);
+  ASSERT_GE(profile.critical_ns, 0);
+  for (const LockRowStats& lock : profile.locks) {
+    ASSERT_GE(lock.use.wait.total_ns, 0);
+    ASSERT_GE(lock.use.hold.total_ns, 0);
+    ASSERT_GE(lock.use.critical_ns, 0);
+  }
+}
+
+void check(const model::Trace& trace) {
+  ASSERT_NO_FATAL_FAILURE(check_usage(trace));
+  ASSERT_NO_FATAL_FAILURE(check_classes(trace));
+  ASSERT_NO_FATAL_FAILURE(check_candidates(trace));
+  ASSERT_NO_FATAL_FAILURE(check_locks(trace));
+}
+
 TEST(DamagedTraces, AnalysesKeepTheirInvariants) {
   for (uint32_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE(seed);
-    const model::Trace trace = model::random_trace(seed, 10 + seed % 200);
-    ASSERT_NO_FATAL_FAILURE(check_usage(trace));
-    ASSERT_NO_FATAL_FAILURE(check_classes(trace));
-    ASSERT_NO_FATAL_FAILURE(check_candidates(trace));
+    ASSERT_NO_FATAL_FAILURE(check(model::random_trace(seed, 10 + seed % 200)));
+  }
+}
+
+TEST(DamagedTraces, TimesNearTheEndsOfTheirTypeOverflowNothing) {
+  for (uint32_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    ASSERT_NO_FATAL_FAILURE(check(model::random_trace(seed, 10 + seed % 200, true)));
   }
 }
 

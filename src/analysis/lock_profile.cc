@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 
 #include "analysis/cpu_use.h"
 #include "graph/sync_graph.h"
@@ -41,10 +41,16 @@ struct Gathered {
   }
 };
 
+// A try that found the lock held.
+struct FailedTry {
+  uint32_t lock;
+  uint32_t site;
+};
+
 class Profiler {
  public:
-  explicit Profiler(const model::Trace& trace)
-      : trace_(trace), sections_(model::critical_sections(trace)), cpu_(trace), sites_of_(trace) {}
+  Profiler(const model::Trace& trace, const LockProfileOptions& options)
+      : trace_(trace), options_(options), sections_(model::critical_sections(trace)), cpu_(trace), sites_of_(trace) {}
 
   LockProfile run() {
     profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
@@ -53,24 +59,22 @@ class Profiler {
     }
     profile_.cpu_known = cpu_.known();
     list_thread_waits();
-    for (size_t begin = 0; begin < sections_.size();) {
-      size_t end = begin;
-      while (end < sections_.size() && sections_[end].lock == sections_[begin].lock) ++end;
-      add_lock(begin, end);
-      begin = end;
-    }
-    add_failed_tries();
+    list_failed_tries();
     follow_critical_path();
-    finish();
+    add_locks();
+    cut(profile_.locks);
+    cut(profile_.lock_sites);
     profile_.sites = sites_of_.sites();
     return std::move(profile_);
   }
 
  private:
+  // What is gathered of one lock.
   struct LockTotals {
     Gathered gathered;
-    std::set<uint32_t> threads;
+    std::vector<uint32_t> threads;
     int64_t held_ns = 0;
+    std::map<uint32_t, Gathered> sites;
   };
 
   // Each thread's own waits for locks, in time: an owner that is in one is part of a chain.
@@ -84,21 +88,59 @@ class Profiler {
     for (auto& waits : waits_of_thread_) std::sort(waits.begin(), waits.end());
   }
 
+  void list_failed_tries() {
+    for (size_t i = 0; i < trace_.event_count(); ++i) {
+      if (trace_.kind[i] != EventKind::lock_busy || trace_.a[i] == UINT32_MAX) continue;
+      failed_tries_.push_back({trace_.a[i], site_of(model::ContextId(trace_.b[i]))});
+    }
+    std::sort(failed_tries_.begin(), failed_tries_.end(),
+              [](const FailedTry& x, const FailedTry& y) { return x.lock < y.lock; });
+  }
+
+  // One lock after the other: sections and failed tries are in the order of locks.
+  void add_locks() {
+    reserve_rows();
+    auto failed = failed_tries_.begin();
+    for (size_t begin = 0; begin < sections_.size() || failed != failed_tries_.end();) {
+      const uint32_t of_section = begin < sections_.size() ? sections_[begin].lock.value : UINT32_MAX;
+      const uint32_t lock = failed != failed_tries_.end() ? std::min(of_section, failed->lock) : of_section;
+      LockTotals totals;
+      size_t end = begin;
+      while (end < sections_.size() && sections_[end].lock.value == lock) ++end;
+      if (end > begin) add_sections(begin, end, totals);
+      for (; failed != failed_tries_.end() && failed->lock == lock; ++failed) {
+        ++totals.sites[failed->site].use.failed;
+        ++totals.gathered.use.failed;
+      }
+      add_rows(LockId(lock), totals);
+      begin = end;
+    }
+  }
+
+  void reserve_rows() {
+    size_t locks = 0;
+    for (size_t s = 0; s < sections_.size(); ++s) locks += s == 0 || sections_[s].lock != sections_[s - 1].lock;
+    locks = std::min(locks, rows_kept());
+    profile_.locks.reserve(locks);
+    profile_.lock_sites.reserve(locks);
+  }
+
   uint32_t site_of(model::ContextId context) { return sites_of_.of(context); }
 
-  void add_lock(size_t begin, size_t end) {
+  void add_sections(size_t begin, size_t end, LockTotals& totals) {
     const LockId lock = sections_[begin].lock;
     const bool held = model::is_held(trace_.locks[lock.index()].kind);
-    LockTotals& totals = locks_[lock.value];
     int64_t covered_ns = INT64_MIN;
     for (size_t s = begin; s < end; ++s) {
       const CriticalSection& section = sections_[s];
-      Gathered& site = sites_[{lock.value, site_of(section.site)}];
+      Gathered& site = totals.sites[site_of(section.site)];
+      site.use.critical_ns += critical_ns_[s];
+      totals.gathered.use.critical_ns += critical_ns_[s];
       const bool counts = held && cpu_.known() && section.outcome == model::Outcome::normal;
       const int64_t cpu_ns = counts ? cpu_.cpu_ns(section.thread, section.acquire_ns, section.release_ns) : 0;
       site.add(section, held, cpu_ns);
       totals.gathered.add(section, held, cpu_ns);
-      totals.threads.insert(section.thread.value);
+      totals.threads.push_back(section.thread.value);
       const int64_t from_ns = std::max(covered_ns, section.acquire_ns);
       if (held && section.release_ns > from_ns) {  // readers overlap: each instant once
         totals.held_ns += section.release_ns - from_ns;
@@ -138,7 +180,7 @@ class Profiler {
 
   void charge(const CriticalSection& wait, const CriticalSection& owner, int64_t from_ns, int64_t to_ns,
               LockTotals& totals) {
-    Gathered& site = sites_[{wait.lock.value, site_of(wait.site)}];
+    Gathered& site = totals.sites[site_of(wait.site)];
     const int64_t chained_ns = overlap(waits_of_thread_[owner.thread.index()], from_ns, to_ns);
     for (Gathered* each : {&site, &totals.gathered}) {
       each->use.owner_wait_ns += to_ns - from_ns;
@@ -157,15 +199,8 @@ class Profiler {
     return sum_ns;
   }
 
-  void add_failed_tries() {
-    for (size_t i = 0; i < trace_.event_count(); ++i) {
-      if (trace_.kind[i] != EventKind::lock_busy || trace_.a[i] == UINT32_MAX) continue;
-      ++sites_[{trace_.a[i], site_of(model::ContextId(trace_.b[i]))}].use.failed;
-      ++locks_[trace_.a[i]].gathered.use.failed;
-    }
-  }
-
   void follow_critical_path() {
+    critical_ns_.assign(sections_.size(), 0);
     if (sections_.empty()) return;
     const graph::SectionOrder recorded = graph::recorded_order(trace_, sections_);
     const graph::SyncGraph graph = graph::build_sync_graph(trace_, sections_, recorded);
@@ -173,68 +208,83 @@ class Profiler {
     std::vector<std::vector<graph::PathPart>> runs(trace_.threads.size());  // of the path, by thread
     for (const graph::PathPart& part : graph::critical_path(graph, recorded)) {
       if (part.handed != UINT32_MAX) {
-        add_critical(sections_[part.handed], part.end_ns - part.begin_ns);
+        critical_ns_[part.handed] += part.end_ns - part.begin_ns;
       } else if (!part.woken) {
         runs[part.thread.index()].push_back(part);
       }
     }
-    for (const CriticalSection& section : sections_) {
+    for (size_t s = 0; s < sections_.size(); ++s) {
+      const CriticalSection& section = sections_[s];
       const auto& of_thread = runs[section.thread.index()];
       auto part = std::partition_point(of_thread.begin(), of_thread.end(),
                                        [&](const graph::PathPart& each) { return each.end_ns <= section.acquire_ns; });
       for (; part != of_thread.end() && part->begin_ns < section.release_ns; ++part) {
-        add_critical(section,
-                     std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns));
+        critical_ns_[s] += std::min(part->end_ns, section.release_ns) - std::max(part->begin_ns, section.acquire_ns);
       }
     }
-  }
-
-  void add_critical(const CriticalSection& section, int64_t part_ns) {
-    sites_[{section.lock.value, site_of(section.site)}].use.critical_ns += part_ns;
-    locks_[section.lock.value].gathered.use.critical_ns += part_ns;
   }
 
   double share(int64_t part_ns, int64_t whole_ns) const {
     return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
   }
 
-  void finish() {
-    for (auto& [lock, totals] : locks_) {
-      totals.gathered.finish();
-      LockRowStats row{LockId(lock), lock_name(trace_, LockId(lock)), totals.gathered.use};
-      row.held_share = share(totals.held_ns, profile_.run_ns);
-      row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
-      row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
-      row.threads = static_cast<uint32_t>(totals.threads.size());
-      profile_.locks.push_back(std::move(row));
+  // A row takes as much memory as several events: those that will not be shown are thrown away now and then.
+  size_t rows_kept() const { return options_.rows_max > SIZE_MAX / 4 ? SIZE_MAX : 2 * options_.rows_max + 1000; }
+
+  void add_rows(LockId lock, LockTotals& totals) {
+    if (options_.held_only && !model::is_held(trace_.locks[lock.index()].kind)) return;
+    totals.gathered.finish();
+    LockRowStats row{lock, totals.gathered.use};
+    row.held_share = share(totals.held_ns, profile_.run_ns);
+    row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
+    row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
+    std::sort(totals.threads.begin(), totals.threads.end());
+    row.threads =
+        static_cast<uint32_t>(std::unique(totals.threads.begin(), totals.threads.end()) - totals.threads.begin());
+    ++profile_.lock_count;
+    profile_.locks.push_back(row);
+    if (profile_.locks.size() >= rows_kept()) cut(profile_.locks);
+    for (auto& [site, gathered] : totals.sites) add_site_row(lock, site, gathered);
+  }
+
+  void add_site_row(LockId lock, uint32_t site, Gathered& gathered) {
+    gathered.finish();
+    LockSiteStats row{lock, site, gathered.use};
+    row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
+    row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
+    const auto most = std::max_element(gathered.owners_ns.begin(), gathered.owners_ns.end(),
+                                       [](const auto& x, const auto& y) { return x.second < y.second; });
+    if (most != gathered.owners_ns.end()) {
+      row.owner_site = most->first;
+      row.owner_share = std::min(share(most->second, row.use.wait.total_ns), 1.0);  // readers hold it together
     }
-    for (auto& [key, gathered] : sites_) {
-      gathered.finish();
-      LockSiteStats row{LockId(key.first), key.second, gathered.use};
-      row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
-      row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
-      const auto most = std::max_element(gathered.owners_ns.begin(), gathered.owners_ns.end(),
-                                         [](const auto& x, const auto& y) { return x.second < y.second; });
-      if (most != gathered.owners_ns.end()) {
-        row.owner_site = most->first;
-        row.owner_share = std::min(share(most->second, row.use.wait.total_ns), 1.0);  // readers hold it together
-      }
-      profile_.lock_sites.push_back(row);
-    }
-    const auto longest_first = [](const auto& x, const auto& y) {
-      return std::tuple(-x.use.wait.total_ns, -static_cast<int64_t>(x.use.acquisitions), x.lock) <
-             std::tuple(-y.use.wait.total_ns, -static_cast<int64_t>(y.use.acquisitions), y.lock);
-    };
-    std::stable_sort(profile_.locks.begin(), profile_.locks.end(), longest_first);
-    std::stable_sort(profile_.lock_sites.begin(), profile_.lock_sites.end(), longest_first);
+    ++profile_.lock_site_count;
+    profile_.lock_sites.push_back(row);
+    if (profile_.lock_sites.size() >= rows_kept()) cut(profile_.lock_sites);
+  }
+
+  static auto order_of(const LockRowStats& row) {
+    return std::tuple(-row.use.wait.total_ns, -int64_t{row.use.acquisitions}, row.lock);
+  }
+  static auto order_of(const LockSiteStats& row) {
+    return std::tuple(-row.use.wait.total_ns, -int64_t{row.use.acquisitions}, row.lock, row.site);
+  }
+
+  // Leaves the first rows, the longest waited for first. In place: a stable sort would need the rows twice.
+  template <typename Row>
+  void cut(std::vector<Row>& rows) {
+    std::ranges::sort(rows, {}, [](const Row& row) { return order_of(row); });
+    if (rows.size() > options_.rows_max)
+      rows.erase(rows.begin() + static_cast<ptrdiff_t>(options_.rows_max), rows.end());
   }
 
   const model::Trace& trace_;
+  const LockProfileOptions options_;
   std::vector<CriticalSection> sections_;
   CpuTimes cpu_;
   LockProfile profile_;
-  std::map<uint32_t, LockTotals> locks_;
-  std::map<std::pair<uint32_t, uint32_t>, Gathered> sites_;  // by lock and site
+  std::vector<FailedTry> failed_tries_;  // in the order of locks
+  std::vector<int64_t> critical_ns_;     // by section, of the critical path
   LockSites sites_of_;
   std::vector<std::vector<std::pair<int64_t, int64_t>>> waits_of_thread_;
 };
@@ -247,8 +297,8 @@ std::string lock_name(const model::Trace& trace, LockId lock) {
   return fmt::format("{} {}", model::kLockKindNames[row.kind], lock.value);
 }
 
-LockProfile lock_profile(const model::Trace& trace) {
-  return Profiler(trace).run();
+LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options) {
+  return Profiler(trace, options).run();
 }
 
 }  // namespace contrafact::analysis

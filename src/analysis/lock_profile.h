@@ -9,7 +9,7 @@
 // for each lock held then.
 //
 // Pure function. Cost: the model's critical sections, two sorts, and for each contended acquisition the sections within
-// its wait.
+// its wait. Memory: for each lock and site its row, and what is gathered of one lock at a time.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ namespace contrafact::analysis {
 using model::LockId;
 
 struct LockUse {
-  uint64_t acquisitions = 0;  // had; for conditions and barriers: waits that ended well
-  uint64_t contended = 0;     // of these, after a wait
-  uint64_t failed = 0;        // tries that found it held, waits that ended by timeout or otherwise
-  uint64_t shared = 0;        // of the acquisitions, a reader's
+  uint32_t acquisitions = 0;  // had; for conditions and barriers: waits that ended well
+  uint32_t contended = 0;     // of these, after a wait
+  uint32_t failed = 0;        // tries that found it held, waits that ended by timeout or otherwise
+  uint32_t shared = 0;        // of the acquisitions, a reader's
   DurationStats wait;         // of the contended and of the failed waits
   DurationStats hold;         // of the acquisitions; none where nothing is held
   int64_t hold_cpu_ns = 0;    // of the holds, on a core; 0 where that is not known
@@ -39,7 +39,6 @@ struct LockUse {
 
 struct LockRowStats {
   LockId lock;
-  std::string name;  // the variable's, or "mutex 3": its number in the trace
   LockUse use;
   double held_share = 0;      // of the run, during which anybody held it
   double wait_share = 0;      // of the threads' time together, spent waiting for it
@@ -58,17 +57,23 @@ struct LockSiteStats {
   double critical_share = 0;
 };
 
+struct LockProfileOptions {
+  size_t rows_max = SIZE_MAX;  // of locks, and of sites: the first ones
+  bool held_only = false;      // leaves out what only waiting is for: conditions, barriers, semaphores
+};
+
 struct LockProfile {
   std::vector<LockSite> sites;
-  std::vector<LockRowStats> locks;        // the longest waited for first, then by acquisitions
-  std::vector<LockSiteStats> lock_sites;  // likewise
+  std::vector<LockRowStats> locks;             // the longest waited for first, then by acquisitions
+  std::vector<LockSiteStats> lock_sites;       // likewise
+  size_t lock_count = 0, lock_site_count = 0;  // with those beyond rows_max
   int64_t run_ns = 0;
   int64_t critical_ns = 0;  // length of the critical path
   int64_t threads_ns = 0;   // lifetimes of all threads together
   bool cpu_known = false;   // the kernel told when threads left their cores
 };
 
-LockProfile lock_profile(const model::Trace& trace);
+LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options = {});
 
 // "mutex 3", or the name of the variable.
 std::string lock_name(const model::Trace& trace, LockId lock);

@@ -27,12 +27,13 @@ const LockSiteStats& site_row(const LockProfile& profile, std::string_view label
 }
 
 TEST(LockProfile, ChargesAWaitToWhoeverHeldTheLock) {
-  const LockProfile profile = lock_profile(native(
+  const model::Trace trace = native(
       "0 a thread_begin\n0 b thread_begin\n10 a lock_acquire l c1\n20 b lock_request l c2\n50 a lock_release l c1\n"
-      "55 b lock_acquired l\n75 b lock_release l c2\n100 a thread_end\n100 b thread_end\n"));
+      "55 b lock_acquired l\n75 b lock_release l c2\n100 a thread_end\n100 b thread_end\n");
+  const LockProfile profile = lock_profile(trace);
   ASSERT_EQ(profile.locks.size(), 1u);
   const LockRowStats& lock = profile.locks[0];
-  EXPECT_EQ(lock.name, "queue");
+  EXPECT_EQ(lock_name(trace, lock.lock), "queue");
   EXPECT_EQ(lock.use.acquisitions, 2u);
   EXPECT_EQ(lock.use.contended, 1u);
   EXPECT_EQ(lock.use.wait.total_ns, 35);

@@ -8,8 +8,20 @@ namespace contrafact::base {
 namespace {
 
 constexpr size_t kHugePage = size_t{1} << 21;
-// Below four huge pages, what rounding up would waste outweighs the page faults saved: 2048 at most.
+// Below four huge pages, what rounding up would waste outweighs the page faults saved: 2048 at most. The address
+// sanitizer guards and counts only memory of its own.
+#if defined(__SANITIZE_ADDRESS__)
+#define CONTRAFACT_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CONTRAFACT_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifdef CONTRAFACT_ADDRESS_SANITIZER
+constexpr size_t kMappedFrom = SIZE_MAX;
+#else
 constexpr size_t kMappedFrom = 4 * kHugePage;
+#endif
 
 constexpr size_t rounded(size_t bytes) {
   return (bytes + kHugePage - 1) & ~(kHugePage - 1);

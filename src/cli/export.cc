@@ -26,15 +26,15 @@ struct Options {
   std::string window = "run";
 };
 
-std::string as_csv(const model::Trace& trace, const Options& options) {
-  if (options.what == "events") return exporters::events_csv(trace);
-  if (options.what == "tasks") return table::render_csv(exporters::task_list(trace));
-  if (options.what == "task-classes")
-    return table::render_csv(task_classes_table(trace, analysis::task_classes(trace)));
+void as_csv(const model::Trace& trace, const Options& options, const base::TextSink& sink) {
+  if (options.what == "events") return exporters::events_csv(trace, sink);
+  if (options.what == "tasks") return exporters::tasks_csv(trace, sink);
+  const auto print_table = [&](const table::Table& table) { sink(table::render_csv(table)); };
+  if (options.what == "task-classes") return print_table(task_classes_table(trace, analysis::task_classes(trace)));
   analysis::ThreadUsage usage = analysis::thread_usage(trace, {window_of(options.window)});
-  if (options.what == "thread-use") return table::render_csv(usage_series_table(usage));
-  if (options.what == "headroom") return table::render_csv(headroom_table(trace, analysis::headroom(trace, usage)));
-  return table::render_csv(metrics_table(analysis::run_metrics(trace, usage)));
+  if (options.what == "thread-use") return print_table(usage_series_table(usage));
+  if (options.what == "headroom") return print_table(headroom_table(trace, analysis::headroom(trace, usage)));
+  return print_table(metrics_table(analysis::run_metrics(trace, usage)));
 }
 
 std::vector<exporters::CounterTrack> counters(const analysis::ThreadUsage& usage) {
@@ -57,24 +57,26 @@ int run(const Options& options, const Session& session) {
   }
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  std::string content;
-  if (options.format == "csv") {
-    content = as_csv(*trace, options);
-  } else if (options.format == "perfetto") {
-    content = exporters::perfetto_trace(*trace, counters(analysis::thread_usage(*trace)));
-  } else if (options.format == "text") {
-    content = model::print_text(*trace);
-  } else if (options.format == "cft") {
+  if (options.format == "cft") {
     base::Status saved = save_trace(*trace, options.output);
     if (!saved) return fail(kExitOutput, saved.error().message);
     tell_written(session, options.output);
     return kExitOk;
+  }
+  OutputStream out(options.output);
+  const base::TextSink sink = out.sink();
+  if (options.format == "csv") {
+    as_csv(*trace, options, sink);
+  } else if (options.format == "perfetto") {
+    exporters::perfetto_trace(*trace, counters(analysis::thread_usage(*trace)), sink);
+  } else if (options.format == "text") {
+    model::print_text(*trace, sink);
   } else {
     nlohmann::ordered_json document = json_document("export");
     document["trace"] = trace_json_header(options.path, *trace);
-    content = exporters::trace_json(*trace, std::move(document));
+    exporters::trace_json(*trace, document, sink);
   }
-  base::Status written = write_output(options.output, content);
+  base::Status written = out.finish();
   if (!written) return fail(kExitOutput, written.error().message);
   tell_written(session, options.output);
   return kExitOk;

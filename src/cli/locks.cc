@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/trace_input.h"
 #include "model/text_names.h"
+#include "table/json_stream.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -32,11 +33,6 @@ std::string kind_of(const model::Trace& trace, model::LockId lock) {
   return std::string(model::kLockKindNames[trace.locks[lock.index()].kind]);
 }
 
-// Waiting is what conditions, barriers and semaphores are for; with --all they are shown too.
-bool is_shown(const model::Trace& trace, model::LockId lock, bool all_kinds) {
-  return all_kinds || model::is_held(trace.locks[lock.index()].kind);
-}
-
 Cell optional_duration(const analysis::DurationStats& stats, int64_t value_ns) {
   return stats.count > 0 ? Cell(value_ns) : Cell();
 }
@@ -54,36 +50,28 @@ void add_use(std::vector<Cell>& row, const analysis::LockUse& use, bool cpu_know
   row.push_back(cpu_known ? optional_duration(use.hold, use.hold_cpu_ns) : Cell());
 }
 
-table::Table locks_table(const model::Trace& trace, const analysis::LockProfile& profile, bool all_kinds) {
-  table::Table table(kLocksSchema);
-  for (const analysis::LockRowStats& lock : profile.locks) {
-    if (!is_shown(trace, lock.lock, all_kinds)) continue;
-    std::vector<Cell> row{lock.name, kind_of(trace, lock.lock), int64_t{lock.threads}};
-    add_use(row, lock.use, profile.cpu_known);
-    row.emplace_back(lock.wait_share);
-    row.emplace_back(lock.held_share);
-    row.emplace_back(lock.critical_share);
-    table.add_row(std::move(row));
-  }
-  return table;
+std::vector<Cell> cells_of(const model::Trace& trace, const analysis::LockProfile& profile,
+                           const analysis::LockRowStats& lock) {
+  std::vector<Cell> row{analysis::lock_name(trace, lock.lock), kind_of(trace, lock.lock), int64_t{lock.threads}};
+  add_use(row, lock.use, profile.cpu_known);
+  row.emplace_back(lock.wait_share);
+  row.emplace_back(lock.held_share);
+  row.emplace_back(lock.critical_share);
+  return row;
 }
 
-table::Table sites_table(const model::Trace& trace, const analysis::LockProfile& profile, bool all_kinds) {
-  table::Table table(kLockSitesSchema);
-  for (const analysis::LockSiteStats& site : profile.lock_sites) {
-    if (!is_shown(trace, site.lock, all_kinds)) continue;
-    std::vector<Cell> row{analysis::lock_name(trace, site.lock), kind_of(trace, site.lock),
-                          profile.sites[site.site].label};
-    add_use(row, site.use, profile.cpu_known);
-    const bool owned = site.owner_site != UINT32_MAX;
-    row.push_back(owned ? Cell(profile.sites[site.owner_site].label) : Cell());
-    row.push_back(owned ? Cell(site.owner_share) : Cell());
-    row.push_back(owned ? Cell(site.use.chained_ns) : Cell());
-    row.emplace_back(site.wait_share);
-    row.emplace_back(site.critical_share);
-    table.add_row(std::move(row));
-  }
-  return table;
+std::vector<Cell> cells_of(const model::Trace& trace, const analysis::LockProfile& profile,
+                           const analysis::LockSiteStats& site) {
+  std::vector<Cell> row{analysis::lock_name(trace, site.lock), kind_of(trace, site.lock),
+                        profile.sites[site.site].label};
+  add_use(row, site.use, profile.cpu_known);
+  const bool owned = site.owner_site != UINT32_MAX;
+  row.push_back(owned ? Cell(profile.sites[site.owner_site].label) : Cell());
+  row.push_back(owned ? Cell(site.owner_share) : Cell());
+  row.push_back(owned ? Cell(site.use.chained_ns) : Cell());
+  row.emplace_back(site.wait_share);
+  row.emplace_back(site.critical_share);
+  return row;
 }
 
 bool is_unsuitable(const model::Trace& trace) {
@@ -96,41 +84,65 @@ std::string empty_reason(const model::Trace& trace) {
                              : "no lock that is held; --all shows conditions, barriers and semaphores";
 }
 
-void cut(table::Table& table, size_t top, const char* what) {
-  if (const size_t all = table.rows().size(); all > top) {
-    table.truncate(top);
-    table.add_note(fmt::format("({} of {} {}; --top shows more)", top, all, what));
+template <typename Rows>
+table::Table table_of(const table::Schema& schema, const model::Trace& trace, const analysis::LockProfile& profile,
+                      const Rows& rows, size_t all, const char* what) {
+  table::Table table(schema);
+  for (const auto& row : rows) table.add_row(cells_of(trace, profile, row));
+  if (all > rows.size()) table.add_note(fmt::format("({} of {} {}; --top shows more)", rows.size(), all, what));
+  table.set_empty_reason(empty_reason(trace));
+  return table;
+}
+
+template <typename Rows>
+void stream_rows(table::JsonStream& out, const char* key, const table::Schema& schema, const model::Trace& trace,
+                 const analysis::LockProfile& profile, const Rows& rows) {
+  out.begin_array(key);
+  for (const auto& row : rows) out.row(schema, cells_of(trace, profile, row));
+  out.end_array();
+}
+
+base::Status print_json(const Options& options, const model::Trace& trace, const analysis::LockProfile& profile) {
+  OutputStream to("-");
+  table::JsonStream out(to.sink());
+  out.members(json_document("locks"));
+  out.member("trace", trace_json_header(options.path, trace));
+  out.member("duration_ns", profile.run_ns);
+  out.member("threads_ns", profile.threads_ns);
+  stream_rows(out, "locks", kLocksSchema, trace, profile, profile.locks);
+  stream_rows(out, "sites", kLockSitesSchema, trace, profile, profile.lock_sites);
+  if (profile.locks.empty()) out.member("empty_reason", empty_reason(trace));
+  out.finish();
+  return to.finish();
+}
+
+base::Status print_tables(const model::Trace& trace, const analysis::LockProfile& profile, const Session& session) {
+  const table::Table locks = table_of(kLocksSchema, trace, profile, profile.locks, profile.lock_count, "locks");
+  std::string text = table::render_text(locks, session.out);
+  if (!locks.empty()) {
+    const table::Table sites =
+        table_of(kLockSitesSchema, trace, profile, profile.lock_sites, profile.lock_site_count, "sites");
+    text += "\n" + table::render_text(sites, session.out);
   }
+  return print(text);
 }
 
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  const analysis::LockProfile profile = analysis::lock_profile(*trace);
-  table::Table locks = locks_table(*trace, profile, options.all_kinds || options.json);
-  table::Table sites = sites_table(*trace, profile, options.all_kinds || options.json);
-  locks.set_empty_reason(empty_reason(*trace));
-  sites.set_empty_reason(empty_reason(*trace));
-  std::string text;
+  // Waiting is what conditions, barriers and semaphores are for; with --all they are shown too.
+  analysis::LockProfileOptions shown;
+  if (!options.json) shown = {.rows_max = options.top, .held_only = !options.all_kinds};
+  const analysis::LockProfile profile = analysis::lock_profile(*trace, shown);
+  const bool unsuitable = is_unsuitable(*trace);
+  base::Status printed;
   if (options.json) {
-    nlohmann::ordered_json document = json_document("locks");
-    document["trace"] = trace_json_header(options.path, *trace);
-    document["duration_ns"] = profile.run_ns;
-    document["threads_ns"] = profile.threads_ns;
-    document["locks"] = table::rows_json(locks);
-    document["sites"] = table::rows_json(sites);
-    if (locks.empty()) document["empty_reason"] = locks.empty_reason();
-    text = table::json_text(document);
-  } else {
-    cut(locks, options.top, "locks");
-    cut(sites, options.top, "sites");
-    text = table::render_text(locks, session.out);
-    if (!locks.empty()) text += "\n" + table::render_text(sites, session.out);
+    printed = print_json(options, *trace, profile);
+  } else if (!unsuitable) {
+    printed = print_tables(*trace, profile, session);
   }
-  if (options.json || !is_unsuitable(*trace)) {
-    if (base::Status printed = print(text); !printed) return fail(kExitOutput, printed.error().message);
-  }
-  return is_unsuitable(*trace) ? fail(kExitImpossible, options.path + ": " + empty_reason(*trace)) : kExitOk;
+  if (!printed) return fail(kExitOutput, printed.error().message);
+  return unsuitable ? fail(kExitImpossible, options.path + ": " + empty_reason(*trace)) : kExitOk;
 }
 
 Run declare(CLI::App& app) {

@@ -1,5 +1,19 @@
+#include <exception>
+#include <new>
+#include <stdexcept>
+
 #include "cli/command.h"
+#include "cli/exit_code.h"
 
 int main(int argc, char** argv) {
-  return contrafact::cli::run_tool(argc, argv);
+  using namespace contrafact::cli;
+  try {
+    return run_tool(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail(kExitImpossible, "not enough memory for this");
+  } catch (const std::length_error&) {  // a container's own limit
+    return fail(kExitImpossible, "not enough memory for this");
+  } catch (const std::exception& error) {
+    return fail(kExitImpossible, error.what());
+  }
 }

@@ -51,20 +51,57 @@ base::Status print(std::string_view content) {
 }
 
 void protect_input(const std::string& path) {
-  inputs().push_back(path);
+  if (std::ranges::find(inputs(), path) == inputs().end()) inputs().push_back(path);
 }
 
 base::Status write_output(const std::string& path, std::string_view content) {
-  if (path == "-") return print(content);
-  if (base::Status other = check_no_input(path); !other) return other;
+  OutputStream out(path);
+  out.write(content);
+  return out.finish();
+}
+
+OutputStream::OutputStream(std::string path) : path_(std::move(path)), status_(open()) {}
+
+OutputStream::~OutputStream() {
+  close();
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+base::Status OutputStream::open() {
+  name_ = path_ == "-" ? "standard output" : fmt::format("'{}'", path_);
+  if (path_ == "-") {
+    fd_ = STDOUT_FILENO;
+    return {};
+  }
+  if (base::Status other = check_no_input(path_); !other) return other;
   struct stat found{};
-  if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return base::write_file(path, content);
-  if (S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write '{}': it is a folder", path)};
-  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return base::Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
-  base::Status status = write_all(fd, content, fmt::format("'{}'", path));
-  ::close(fd);
-  return status;
+  const bool replaced = ::stat(path_.c_str(), &found) != 0 || S_ISREG(found.st_mode);
+  if (!replaced && S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write {}: it is a folder", name_)};
+  if (replaced) temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
+  fd_ = replaced ? ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                 : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd_ >= 0) return {};
+  temporary_.clear();
+  return base::Error{fmt::format("cannot {} {}: {}", replaced ? "create" : "write", name_, std::strerror(errno))};
+}
+
+void OutputStream::close() {
+  if (fd_ != STDOUT_FILENO && fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+void OutputStream::write(std::string_view part) {
+  if (status_) status_ = write_all(fd_, part, name_);
+}
+
+base::Status OutputStream::finish() {
+  close();
+  if (!status_ || temporary_.empty()) return status_;
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return base::Error{fmt::format("cannot write {}: {}", name_, std::strerror(errno))};
+  }
+  temporary_.clear();
+  return {};
 }
 
 base::Status make_folder(const std::string& folder) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text_sink.h"
 #include "cli/command.h"
 #include "model/trace.h"
 
@@ -16,6 +17,31 @@ namespace contrafact::cli {
 // "-" is standard output. A closed pipe on standard output is no error: whoever read it had enough.
 base::Status write_output(const std::string& path, std::string_view content);
 base::Status print(std::string_view content);
+
+// The same for what is made piece by piece. A file appears with `finish`, and not at all without it.
+class OutputStream {
+ public:
+  explicit OutputStream(std::string path);
+  ~OutputStream();
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+
+  base::TextSink sink() {
+    return [this](std::string_view part) { write(part); };
+  }
+  void write(std::string_view part);  // after an error nothing is written
+  base::Status finish();
+
+ private:
+  base::Status open();
+  void close();
+
+  std::string path_;
+  std::string temporary_;  // empty: written in place
+  std::string name_;       // for messages
+  int fd_ = -1;
+  base::Status status_;
+};
 
 // Makes a folder if it is not there. Its parent must be: one that is not is a slip of the pen.
 base::Status make_folder(const std::string& folder);

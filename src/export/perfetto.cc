@@ -41,9 +41,9 @@ uint64_t start_flow(TaskId task) {
 
 class Writer {
  public:
-  explicit Writer(const model::Trace& trace) : trace_(trace) {}
+  Writer(const model::Trace& trace, const base::TextSink& sink) : trace_(trace), sink_(sink) {}
 
-  std::string take() { return std::move(bytes_); }
+  void finish() { base::hand_on(bytes_, sink_, 0); }
 
   void preamble() {
     perfetto_wire::TracePacket packet;
@@ -120,6 +120,7 @@ class Writer {
       bytes_.push_back(static_cast<char>((rest & 0x7f) | 0x80));
     }
     packet.AppendToString(&bytes_);
+    base::hand_on(bytes_, sink_);
   }
 
   const model::Trace& trace() const { return trace_; }
@@ -146,6 +147,7 @@ class Writer {
   }
 
   const model::Trace& trace_;
+  const base::TextSink& sink_;
   std::string bytes_;
   std::unordered_map<std::string, uint64_t> names_;
 };
@@ -364,8 +366,8 @@ WakeFlows wake_flows(const model::Trace& trace) {
 
 }  // namespace
 
-std::string perfetto_trace(const model::Trace& trace, const std::vector<CounterTrack>& counters) {
-  Writer writer(trace);
+void perfetto_trace(const model::Trace& trace, const std::vector<CounterTrack>& counters, const base::TextSink& sink) {
+  Writer writer(trace, sink);
   writer.preamble();
   WakeFlows flows = wake_flows(trace);
   for (size_t t = 0; t < trace.threads.size(); ++t) {
@@ -374,7 +376,7 @@ std::string perfetto_trace(const model::Trace& trace, const std::vector<CounterT
     ThreadExport(writer, thread, std::move(flows.by_thread[t]), flows.by_task).run(trace.thread_ranges[t]);
   }
   for (size_t c = 0; c < counters.size(); ++c) writer.counter_track(c, counters[c]);
-  return writer.take();
+  writer.finish();
 }
 
 }  // namespace contrafact::exporters

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_sink.h"
 #include "model/trace.h"
 
 namespace contrafact::exporters {
@@ -26,6 +27,6 @@ struct CounterTrack {
   std::vector<CounterSample> samples;
 };
 
-std::string perfetto_trace(const model::Trace& trace, const std::vector<CounterTrack>& counters);
+void perfetto_trace(const model::Trace& trace, const std::vector<CounterTrack>& counters, const base::TextSink& sink);
 
 }  // namespace contrafact::exporters

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "model/text_names.h"
+#include "table/json_stream.h"
 #include "table/render.h"
 
 namespace contrafact::exporters {
@@ -51,24 +52,67 @@ nlohmann::ordered_json id_json(uint32_t id) {
 }
 
 // The tables that events and tasks point into; arrays, so that long ones stay small.
-void add_tables(const model::Trace& trace, nlohmann::ordered_json& document) {
-  using Json = nlohmann::ordered_json;
-  Json methods = Json::array(), contexts = Json::array(), dependencies = Json::array();
+void add_tables(const model::Trace& trace, table::JsonStream& out) {
+  out.member("method_columns", {"name", "file", "line"});
+  out.begin_array("methods");
   for (const format::MethodRow& row : trace.methods) {
-    methods.push_back({trace.method_name(row, false), trace.string(row.file), row.line});
+    out.item({trace.method_name(row, false), trace.string(row.file), row.line});
   }
+  out.end_array();
+  out.member("context_columns", {"parent", "method", "line"});
+  out.begin_array("contexts");
   for (const format::ContextRow& row : trace.contexts) {
-    contexts.push_back({id_json(row.parent.value), id_json(row.method.value), row.line});
+    out.item({id_json(row.parent.value), id_json(row.method.value), row.line});
   }
+  out.end_array();
+  out.member("dependency_columns", {"task", "source", "mode"});
+  out.begin_array("dependencies");
   for (const model::Dependency& row : trace.dependencies) {
-    dependencies.push_back({row.task.value, row.source.value, row.mode == format::DependsMode::all ? "all" : "any"});
+    out.item({row.task.value, row.source.value, row.mode == format::DependsMode::all ? "all" : "any"});
   }
-  document["method_columns"] = {"name", "file", "line"};
-  document["methods"] = std::move(methods);
-  document["context_columns"] = {"parent", "method", "line"};
-  document["contexts"] = std::move(contexts);
-  document["dependency_columns"] = {"task", "source", "mode"};
-  document["dependencies"] = std::move(dependencies);
+  out.end_array();
+}
+
+void add_threads(const model::Trace& trace, table::JsonStream& out) {
+  out.begin_array("threads");
+  for (size_t t = 0; t < trace.threads.size(); ++t) {
+    const format::ThreadRow& row = trace.threads[t];
+    out.item({{"thread", t},
+              {"name", std::string(trace.string(row.name))},
+              {"virtual", row.kind == format::ThreadKind::virtual_thread},
+              {"daemon", row.daemon},
+              {"os_tid", row.os_tid},
+              {"java_tid", row.java_tid},
+              {"events", trace.thread_ranges[t].size()}});
+  }
+  out.end_array();
+}
+
+void add_pools(const model::Trace& trace, table::JsonStream& out) {
+  out.begin_array("pools");
+  for (const format::PoolRow& pool : trace.pools) {
+    out.item(
+        {{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
+  }
+  out.end_array();
+}
+
+void add_events(const model::Trace& trace, table::JsonStream& out) {
+  out.begin_array("events");
+  const int64_t begin_ns = trace.begin_ns();
+  auto operand = [](uint32_t value, bool present) {
+    return present && value != UINT32_MAX ? fmt::format("{}", value) : std::string("null");
+  };
+  for (size_t t = 0; t < trace.threads.size(); ++t) {
+    const model::EventRange range = trace.thread_ranges[t];
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const format::EventSchema& schema = format::schema_of(trace.kind[i]);
+      out.item_text(fmt::format("[{}, {}, \"{}\", {}, {}]", trace.time_ns[i] - begin_ns, t, schema.name,
+                                operand(trace.a[i], schema.operand_count() > 0),
+                                operand(trace.b[i], schema.operand_count() > 1)));
+    }
+  }
+  out.end_array();
 }
 
 }  // namespace
@@ -100,23 +144,38 @@ const table::Schema kEventsSchema{
      {"a", "a", Type::integer, Unit::none, "The first operand; empty if the kind has none, or it is none."},
      {"b", "b", Type::integer, Unit::none, "The second operand, likewise."}}};
 
-table::Table task_list(const model::Trace& trace) {
-  table::Table table(kTaskListSchema);
-  int64_t begin_ns = trace.begin_ns();
-  for (size_t t = 0; t < trace.tasks.size(); ++t) {
-    const model::TaskRow& row = trace.tasks[t];
-    Cell body = row.body.valid() ? Cell(trace.method_label(row.body)) : Cell();
-    Cell pool = row.pool.valid() ? Cell(std::string(trace.string(trace.pools[row.pool.index()].name))) : Cell();
-    table.add_row({static_cast<int64_t>(t), std::string(kTaskKinds[static_cast<size_t>(row.kind)]), std::move(body),
-                   location_cell(trace, row.spawn_context), std::move(pool), time_cell(trace, row.spawn, begin_ns),
-                   time_cell(trace, row.start, begin_ns), time_cell(trace, row.complete, begin_ns),
-                   time_cell(trace, row.end, begin_ns), thread_cell(trace, row.start), fate_of(trace, row)});
-  }
-  if (trace.tasks.empty()) table.set_empty_reason("the trace holds no tasks");
-  return table;
+namespace {
+
+std::vector<Cell> task_cells(const model::Trace& trace, size_t task, int64_t begin_ns) {
+  const model::TaskRow& row = trace.tasks[task];
+  Cell body = row.body.valid() ? Cell(trace.method_label(row.body)) : Cell();
+  Cell pool = row.pool.valid() ? Cell(std::string(trace.string(trace.pools[row.pool.index()].name))) : Cell();
+  return {static_cast<int64_t>(task),
+          std::string(kTaskKinds[static_cast<size_t>(row.kind)]),
+          std::move(body),
+          location_cell(trace, row.spawn_context),
+          std::move(pool),
+          time_cell(trace, row.spawn, begin_ns),
+          time_cell(trace, row.start, begin_ns),
+          time_cell(trace, row.complete, begin_ns),
+          time_cell(trace, row.end, begin_ns),
+          thread_cell(trace, row.start),
+          fate_of(trace, row)};
 }
 
-std::string events_csv(const model::Trace& trace) {
+}  // namespace
+
+void tasks_csv(const model::Trace& trace, const base::TextSink& sink) {
+  std::string out = table::csv_heading(kTaskListSchema);
+  const int64_t begin_ns = trace.begin_ns();
+  for (size_t t = 0; t < trace.tasks.size(); ++t) {
+    out += table::csv_line(kTaskListSchema, task_cells(trace, t, begin_ns));
+    base::hand_on(out, sink);
+  }
+  base::hand_on(out, sink, 0);
+}
+
+void events_csv(const model::Trace& trace, const base::TextSink& sink) {
   std::string out;
   for (const table::Column& column : kEventsSchema.columns)
     out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
@@ -133,62 +192,34 @@ std::string events_csv(const model::Trace& trace) {
       out += ',';
       if (schema.operand_count() > 1 && trace.b[i] != UINT32_MAX) fmt::format_to(to, "{}", trace.b[i]);
       out += '\n';
+      base::hand_on(out, sink);
     }
   }
-  return out;
+  base::hand_on(out, sink, 0);
 }
 
-std::string trace_json(const model::Trace& trace, nlohmann::ordered_json document) {
+void trace_json(const model::Trace& trace, const nlohmann::ordered_json& document, const base::TextSink& sink) {
   using Json = nlohmann::ordered_json;
+  table::JsonStream out(sink);
+  out.members(document);
   Json facts = Json::object();
   for (const model::Fact& fact : trace.facts) facts[fact.key] = fact.value;
-  document["facts"] = std::move(facts);
-  document["loss"] = {{"events_dropped", trace.loss.events_dropped},
+  out.member("facts", facts);
+  out.member("loss", {{"events_dropped", trace.loss.events_dropped},
                       {"blocks_damaged", trace.loss.blocks_damaged},
                       {"bytes_skipped", trace.loss.bytes_skipped},
                       {"cut_off", trace.loss.cut_off},
-                      {"notes", trace.loss.notes}};
-  Json threads = Json::array();
-  for (size_t t = 0; t < trace.threads.size(); ++t) {
-    const format::ThreadRow& row = trace.threads[t];
-    threads.push_back({{"thread", t},
-                       {"name", std::string(trace.string(row.name))},
-                       {"virtual", row.kind == format::ThreadKind::virtual_thread},
-                       {"daemon", row.daemon},
-                       {"os_tid", row.os_tid},
-                       {"java_tid", row.java_tid},
-                       {"events", trace.thread_ranges[t].size()}});
-  }
-  document["threads"] = std::move(threads);
-  Json pools = Json::array();
-  for (const format::PoolRow& pool : trace.pools) {
-    pools.push_back(
-        {{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
-  }
-  document["pools"] = std::move(pools);
-  add_tables(trace, document);
-  document["tasks"] = table::rows_json(task_list(trace));
-  // Events as arrays, one to a line: a tree of millions of objects would need gigabytes.
-  std::string text = table::json_text(document);
-  text.erase(text.find_last_of('}'));
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  text += ",\n  \"event_columns\": [\"time_ns\", \"thread\", \"event\", \"a\", \"b\"],\n  \"events\": [";
-  int64_t begin_ns = trace.begin_ns();
-  auto to = std::back_inserter(text);
-  const char* separator = "\n";
-  auto operand = [](uint32_t value, bool present) {
-    return present && value != UINT32_MAX ? fmt::format("{}", value) : std::string("null");
-  };
-  for (size_t t = 0; t < trace.threads.size(); ++t) {
-    model::EventRange range = trace.thread_ranges[t];
-    for (uint32_t i = range.begin; i < range.end; ++i) {
-      const format::EventSchema& schema = format::schema_of(trace.kind[i]);
-      fmt::format_to(to, "{}    [{}, {}, \"{}\", {}, {}]", separator, trace.time_ns[i] - begin_ns, t, schema.name,
-                     operand(trace.a[i], schema.operand_count() > 0), operand(trace.b[i], schema.operand_count() > 1));
-      separator = ",\n";
-    }
-  }
-  return text + "\n  ]\n}\n";
+                      {"notes", trace.loss.notes}});
+  add_threads(trace, out);
+  add_pools(trace, out);
+  add_tables(trace, out);
+  out.begin_array("tasks");
+  const int64_t begin_ns = trace.begin_ns();
+  for (size_t t = 0; t < trace.tasks.size(); ++t) out.row(kTaskListSchema, task_cells(trace, t, begin_ns));
+  out.end_array();
+  out.member("event_columns", {"time_ns", "thread", "event", "a", "b"});
+  add_events(trace, out);
+  out.finish();
 }
 
 }  // namespace contrafact::exporters

@@ -1,9 +1,11 @@
-// A trace's events and tasks as CSV and JSON, for spreadsheets and scripts. Pure functions, linear.
+// A trace's events and tasks as CSV and JSON, for spreadsheets and scripts. Pure functions, linear; the text goes to a
+// sink piece by piece and is never whole in memory.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/text_sink.h"
 #include "model/trace.h"
 #include "table/table.h"
 
@@ -11,13 +13,13 @@ namespace contrafact::exporters {
 
 // One line for each event: time_ns since the run's begin, thread, event, and its operands by name.
 extern const table::Schema kEventsSchema;
-std::string events_csv(const model::Trace& trace);
+void events_csv(const model::Trace& trace, const base::TextSink& sink);
 
 // One row for each task: where it was spawned, what it ran, when it was spawned, started, completed and ended.
 extern const table::Schema kTaskListSchema;
-table::Table task_list(const model::Trace& trace);
+void tasks_csv(const model::Trace& trace, const base::TextSink& sink);
 
-// The whole trace: facts, losses, threads, pools, tasks, events. docs/json.md describes it.
-std::string trace_json(const model::Trace& trace, nlohmann::ordered_json document);
+// `document`, and the whole trace: facts, losses, threads, pools, tasks, events. docs/json.md describes it.
+void trace_json(const model::Trace& trace, const nlohmann::ordered_json& document, const base::TextSink& sink);
 
 }  // namespace contrafact::exporters

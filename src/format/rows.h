@@ -143,7 +143,9 @@ inline bool get_row(ByteReader& in, AccessSetRow& row, std::vector<AccessRange>&
   const uint64_t gap = in.varint();
   const uint64_t count = in.varint();
   // A range has two bytes at least.
-  if (!in.ok() || gap > static_cast<uint64_t>(kSetGapLast) || count > in.left() / 2) return false;
+  if (!in.ok() || gap > static_cast<uint64_t>(kSetGapLast) || count > kAccessRangesMax || count > in.left() / 2) {
+    return false;
+  }
   row.gap = static_cast<SetGap>(gap);
   uint64_t at = 0;
   for (uint64_t i = 0; i < count; ++i) {

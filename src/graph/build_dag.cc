@@ -63,6 +63,8 @@ class Builder {
     }
     dag_.trace = &trace_;
     dag_.uses = model::thread_uses(trace_);
+    dag_.vertices.reserve(trace_.event_count());  // what is not used takes no memory
+    dag_.vertex_event.reserve(trace_.event_count());
     dag_.bodies.resize(trace_.tasks.size() + trace_.threads.size());
     dag_.roots.resize(trace_.threads.size());
     dag_.spawn_cost_ns.resize(trace_.tasks.size());

@@ -19,6 +19,8 @@ inline constexpr size_t kRegisterBytes = 16;
 #endif
 
 using LanePart = int64_t __attribute__((vector_size(kRegisterBytes), may_alias));
+// What a lane computes from a time that is not known may overflow, and is thrown away: sums wrap around.
+using WrappingPart = uint64_t __attribute__((vector_size(kRegisterBytes), may_alias));
 
 // Comparisons give -1 in the lanes where they hold.
 struct [[gnu::may_alias]] Lanes {
@@ -42,17 +44,20 @@ struct [[gnu::may_alias]] Lanes {
 };
 static_assert(sizeof(Lanes) == sizeof(LaneRow));
 
-#define CONTRAFACT_LANE_OPERATOR(op)                                                     \
+#define CONTRAFACT_LANE_OPERATOR_OF(Part, op)                                            \
   CONTRAFACT_LANE_INLINE Lanes operator op(const Lanes& x, const Lanes& y) {             \
     Lanes lanes;                                                                         \
-    for (size_t i = 0; i < Lanes::kParts; ++i) lanes.part[i] = x.part[i] op y.part[i];   \
+    for (size_t i = 0; i < Lanes::kParts; ++i) {                                         \
+      lanes.part[i] = (LanePart)((Part)x.part[i] op(Part) y.part[i]);                    \
+    }                                                                                    \
     return lanes;                                                                        \
   }                                                                                      \
   [[maybe_unused]] CONTRAFACT_LANE_INLINE Lanes operator op(const Lanes& x, int64_t y) { \
     return x op Lanes::all(y);                                                           \
   }
-CONTRAFACT_LANE_OPERATOR(+)
-CONTRAFACT_LANE_OPERATOR(-)
+#define CONTRAFACT_LANE_OPERATOR(op) CONTRAFACT_LANE_OPERATOR_OF(LanePart, op)
+CONTRAFACT_LANE_OPERATOR_OF(WrappingPart, +)
+CONTRAFACT_LANE_OPERATOR_OF(WrappingPart, -)
 CONTRAFACT_LANE_OPERATOR(&)
 CONTRAFACT_LANE_OPERATOR(|)
 CONTRAFACT_LANE_OPERATOR(<)
@@ -60,6 +65,7 @@ CONTRAFACT_LANE_OPERATOR(>)
 CONTRAFACT_LANE_OPERATOR(>=)
 CONTRAFACT_LANE_OPERATOR(!=)
 #undef CONTRAFACT_LANE_OPERATOR
+#undef CONTRAFACT_LANE_OPERATOR_OF
 
 CONTRAFACT_LANE_INLINE Lanes& operator+=(Lanes& x, const Lanes& y) {
   return x = x + y;

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "base/column.h"
 #include "graph/lane_peaks.h"
 #include "graph/propagate.h"
 
@@ -106,8 +107,8 @@ struct LaneLoop {
 struct LaneProgram {
   // A pass reads all operations from memory, and what is read takes longer than what is done with it: one of the two is
   // empty (lanes_narrow.cc).
-  std::vector<LaneOp> ops;
-  std::vector<NarrowLaneOp> narrow_ops;
+  base::Column<LaneOp> ops;
+  base::Column<NarrowLaneOp> narrow_ops;
   std::vector<int64_t> begins;  // by thread
   uint32_t slots = 0, hosts = 0;
   std::vector<LaneLoop> loops;                   // by number: `result` of their forks and joins

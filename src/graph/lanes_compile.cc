@@ -19,6 +19,7 @@ LaneCompiler::LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std
   const auto windows = static_cast<int64_t>(dag.vertices.size()) / kWindowVertices + 1;
   window_ns_ = std::max<int64_t>(1, (program_.end_ns - program_.begin_ns) / windows);
   for (const Move& move : moves) program_.placements.push_back(move.placement);
+  program_.ops.reserve(dag.vertices.size() + dag.bodies.size());  // few more; what is not used takes no memory
   classify(moves);
   outermost_.resize(tasks_);
   for (TaskId task : outermost) outermost_[task.index()] = true;
@@ -164,7 +165,7 @@ int64_t LaneCompiler::recorded_ns(uint32_t body) const {
   if (at < dag_.bodies[body].end) return dag_.trace->time_ns[dag_.vertex_event[at]];
   if (is_task(body)) {
     const model::EventIndex end = dag_.trace->tasks[body].end;
-    return end.valid() ? dag_.trace->time_ns[end.index()] : dag_.trace->end_ns();
+    return end.valid() ? dag_.trace->time_ns[end.index()] : program_.end_ns;
   }
   return dag_.trace->time_ns[dag_.trace->thread_ranges[body - tasks_].end - 1];
 }

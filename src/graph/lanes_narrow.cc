@@ -23,6 +23,7 @@ class Narrower {
     if (program_.slots >= NarrowLaneOp::kNone || program_.hosts >= NarrowLaneOp::kNone ||
         program_.begins.size() >= NarrowLaneOp::kNone)
       return;
+    ops_.reserve(program_.ops.size() + kPartsMax);
     for (const LaneOp& op : program_.ops) {
       if (!add(op)) return;
     }
@@ -92,7 +93,7 @@ class Narrower {
 
   LaneProgram& program_;
   std::vector<LaneLoop> loops_;
-  std::vector<NarrowLaneOp> ops_;
+  base::Column<NarrowLaneOp> ops_;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "graph/trace_dag.h"
 
 namespace contrafact::graph {
@@ -36,7 +37,9 @@ struct UseChange {
   int64_t packed;  // time_ns * 16 + from * 4 + to
 
   static UseChange at(int64_t time_ns, Use from, Use to) {
-    return {time_ns * 16 + static_cast<int64_t>(from) * 4 + static_cast<int64_t>(to)};
+    // kUnborn does not fit: what is before everything stays so.
+    const int64_t shifted = base::multiply_saturated(time_ns, 16) & ~int64_t{15};
+    return {shifted | static_cast<int64_t>(from) * 4 | static_cast<int64_t>(to)};
   }
   int64_t time_ns() const { return packed >> 4; }
   Use from() const { return static_cast<Use>(packed >> 2 & 3); }

@@ -77,8 +77,15 @@ class Builder {
     return 2 * ++late - 1;
   }
 
+  // At most, counting a thread's first and last event twice where they are vertices themselves.
+  size_t count_vertices() const {
+    const auto of_kind = std::count_if(trace_.kind.begin(), trace_.kind.end(), is_vertex);
+    return static_cast<size_t>(of_kind) + 2 * trace_.threads.size();
+  }
+
   void list_vertices() {
     std::vector<Item> items;
+    items.reserve(count_vertices());
     std::vector<uint32_t> open;
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
       const model::EventRange range = trace_.thread_events(ThreadId(t));
@@ -103,6 +110,8 @@ class Builder {
       return std::tuple(x.time_ns, x.rank, x.event) < std::tuple(y.time_ns, y.rank, y.event);
     });
     graph_.vertices.resize(items.size());
+    openers_.reserve(items.size());
+    threads_.reserve(items.size());
     graph_.last_vertex.assign(trace_.threads.size(), kNoVertex);
     vertex_of_event_.assign(trace_.event_count(), kNoVertex);
     for (uint32_t v = 0; v < items.size(); ++v) {
@@ -132,9 +141,8 @@ class Builder {
   }
 
   void note_wakes() {
-    const std::vector<CriticalSection> sections(sections_.begin(), sections_.end());
-    wake_of_section_.assign(sections.size(), kNoVertex);
-    for (const model::SyncWake& wake : model::sync_wakes(trace_, sections)) {
+    wake_of_section_.assign(sections_.size(), kNoVertex);
+    for (const model::SyncWake& wake : model::sync_wakes(trace_, sections_)) {
       wake_of_section_[wake.wait] = vertex_of_event_[wake.cause.index()];
     }
   }
@@ -151,18 +159,17 @@ class Builder {
 
   // The latest recorded time of what may have ended the vertex's wait; INT64_MIN if there is nothing.
   int64_t find_causes(uint32_t v) {
-    std::vector<uint32_t> found;
+    uint32_t cause = kNoVertex;
     const SyncVertex& vertex = graph_.vertices[v];
     if (vertex.previous == kNoVertex) {
-      found.push_back(spawn_of_thread_[threads_[v]]);
+      cause = spawn_of_thread_[threads_[v]];
     } else if (trace_.kind[vertex.event] == EventKind::wait_end) {
-      found.push_back(completion(vertex.event, openers_[v]));
+      cause = completion(vertex.event, openers_[v]);
     } else if (const uint32_t s = waits_of_vertex_[v]; s != kNone) {
-      found.push_back(wake_of_section_[s]);
+      cause = wake_of_section_[s];
     }
     int64_t cause_ns = INT64_MIN;
-    for (const uint32_t cause : found) {
-      if (cause == kNoVertex || cause >= v) continue;
+    if (cause != kNoVertex && cause < v) {
       graph_.causes.push_back(cause);
       cause_ns = std::max(cause_ns, now(cause));
     }
@@ -184,6 +191,7 @@ class Builder {
   }
 
   void set_edges() {
+    graph_.cause_begin.reserve(graph_.vertices.size() + 1);
     for (uint32_t v = 0; v < graph_.vertices.size(); ++v) {
       SyncVertex& vertex = graph_.vertices[v];
       graph_.cause_begin.push_back(static_cast<uint32_t>(graph_.causes.size()));
@@ -271,6 +279,20 @@ int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {
   return end_ns - graph.begin_ns;
 }
 
+namespace {
+
+// A stretch of one thread is one part, however many events lie in it.
+void add_before(std::vector<PathPart>& path, const PathPart& part) {
+  const auto is_run = [](const PathPart& each) { return each.handed == kNone && !each.woken; };
+  if (!path.empty() && is_run(part) && is_run(path.back()) && path.back().thread == part.thread) {
+    path.back().begin_ns = part.begin_ns;
+  } else {
+    path.push_back(part);
+  }
+}
+
+}  // namespace
+
 std::vector<PathPart> critical_path(const SyncGraph& graph, const SectionOrder& recorded) {
   const Trace& trace = *graph.trace;
   const auto now = [&](uint32_t v) { return trace.time_ns[graph.vertices[v].event]; };
@@ -304,7 +326,7 @@ std::vector<PathPart> critical_path(const SyncGraph& graph, const SectionOrder& 
       next = cause;
     }
     if (next != kNoVertex) part.begin_ns = now(next);
-    if (part.end_ns > part.begin_ns) path.push_back(part);
+    if (part.end_ns > part.begin_ns) add_before(path, part);
     v = next;
   }
   std::reverse(path.begin(), path.end());

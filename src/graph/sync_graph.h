@@ -54,7 +54,8 @@ SyncGraph build_sync_graph(const model::Trace& trace, std::span<const model::Cri
 // it is the recorded duration exactly, as far as clocks of different cores agree.
 int64_t propagate(const SyncGraph& graph, const SectionOrder& order);
 
-// What the run's end waited for, from its beginning: each part ends where the next one begins.
+// What the run's end waited for, from its beginning: each part ends where the next one begins. A stretch of one
+// thread is one part.
 struct PathPart {
   model::ThreadId thread;
   int64_t begin_ns;

@@ -65,8 +65,7 @@ TEST(SyncGraph, AConflictKeepsItsOrder) {
 }
 
 TEST(SyncGraph, TheCriticalPathGoesThroughTheHolderOfTheLock) {
-  EXPECT_THAT(told(Recording(contended("adds"))),
-              testing::ElementsAre("x 0-10", "x 10-60", "y 60-62 handed", "y 62-92", "y 92-100"));
+  EXPECT_THAT(told(Recording(contended("adds"))), testing::ElementsAre("x 0-60", "y 60-62 handed", "y 62-100"));
 }
 
 TEST(SyncGraph, ThePathFollowsSignalsThreadsAndJoins) {
@@ -77,7 +76,7 @@ TEST(SyncGraph, ThePathFollowsSignalsThreadsAndJoins) {
       "43 x lock_acquire l\n44 x lock_release l\n45 x wait_begin t1\n70 y task_end t1\n70 y thread_end\n"
       "75 x wait_end t1\n80 x thread_end\n");
   EXPECT_EQ(propagate(run.graph, run.recorded), 80);
-  EXPECT_THAT(told(run), testing::ElementsAre("x 0-5", "y 5-8 woken", "y 8-40", "y 40-70", "x 70-75 woken", "x 75-80"));
+  EXPECT_THAT(told(run), testing::ElementsAre("x 0-5", "y 5-8 woken", "y 8-70", "x 70-75 woken", "x 75-80"));
 }
 
 TEST(SyncGraph, AThreadThatStillWaitsAtTheEndDoesNotHoldItUp) {
@@ -92,7 +91,7 @@ TEST(SyncGraph, AThreadThatStillWaitsAtTheEndDoesNotHoldItUp) {
 // Damaged recordings: nothing to compute, but no way out of the rails.
 TEST(SyncGraph, RandomTracesKeepTheirDurationOrder) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
-    const Recording run(model::random_trace(seed, 400));
+    const Recording run(model::random_trace(seed, 400, seed % 4 == 0));
     EXPECT_GE(propagate(run.graph, run.recorded), 0);
     EXPECT_LE(propagate(run.graph, run.needed), propagate(run.graph, run.recorded));
     int64_t end_ns = INT64_MIN;

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/column.h"
 #include "base/result.h"
 #include "model/thread_state.h"
 #include "model/trace.h"
@@ -103,8 +104,8 @@ enum TaskFlag : uint8_t {
 
 struct TraceDag {
   const model::Trace* trace = nullptr;
-  std::vector<Vertex> vertices;
-  std::vector<uint32_t> vertex_event;      // its event's position in the trace
+  base::Column<Vertex> vertices;
+  base::Column<uint32_t> vertex_event;     // its event's position in the trace
   std::vector<Body> bodies;                // of tasks, then of threads
   std::vector<Root> roots;                 // by thread
   std::vector<model::ThreadUse> uses;      // by thread

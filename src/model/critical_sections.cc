@@ -10,9 +10,12 @@ namespace {
 class Collector {
  public:
   explicit Collector(const Trace& trace)
-      : trace_(trace), lossy_(trace.loss.events_dropped > 0 || trace.loss.blocks_damaged > 0) {}
+      : trace_(trace),
+        lossy_(trace.loss.events_dropped > 0 || trace.loss.blocks_damaged > 0),
+        end_ns_(trace.end_ns()) {}
 
   std::vector<CriticalSection> run() {
+    sections_.reserve(static_cast<size_t>(std::count_if(trace_.kind.begin(), trace_.kind.end(), begins_section)));
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
     if (!given_away_.empty()) {  // now it is known which locks one thread takes and another gives up
       sections_.clear();
@@ -28,6 +31,18 @@ class Collector {
   }
 
  private:
+  static bool begins_section(EventKind kind) {
+    switch (kind) {
+      case EventKind::lock_acquire:
+      case EventKind::lock_acquire_shared:
+      case EventKind::lock_acquired:
+      case EventKind::lock_acquired_shared:
+      case EventKind::sync_woken:
+        return true;
+      default:
+        return false;
+    }
+  }
   struct Open {
     size_t section;
     uint32_t depth;
@@ -65,8 +80,7 @@ class Collector {
           break;
       }
     }
-    const int64_t end_ns = trace_.end_ns();
-    for (const auto& [lock, open] : open_) sections_[open.section].release_ns = end_ns;
+    for (const auto& [lock, open] : open_) sections_[open.section].release_ns = end_ns_;
   }
 
   void finish_request(ThreadId thread, uint32_t i, LockId lock) {
@@ -101,7 +115,7 @@ class Collector {
       if (away == given_away_.end()) {
         open_[lock.value] = {sections_.size(), 1};
       } else {
-        section.release_ns = trace_.end_ns();
+        section.release_ns = end_ns_;
       }
     }
     sections_.push_back(section);
@@ -157,7 +171,8 @@ class Collector {
   }
 
   const Trace& trace_;
-  const bool lossy_;  // events are missing
+  const bool lossy_;      // events are missing
+  const int64_t end_ns_;  // of the trace
   std::vector<CriticalSection> sections_;
   std::unordered_map<uint32_t, Open> open_;                        // the thread's, by lock
   EventIndex request_;                                             // the thread's unfinished one

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "model/repair.h"
 
@@ -19,13 +20,12 @@ constexpr void limit(uint32_t& value, uint32_t last) {
 
 class EventPass {
  public:
-  EventPass(Trace& parts, const FileParts* file)
+  EventPass(Trace& parts, const FileParts* file, const TimeWindow& window)
       : parts_(parts),
         file_(file),
+        window_(window),
         row_of_(file && !file->row_of.empty() ? file->row_of.data() : nullptr),
-        methods_(parts.methods.size()),
-        contexts_(parts.contexts.size()),
-        pools_(parts.pools.size()),
+        rows_(file ? file->rows : rows_of(parts)),
         tasks_(parts.tasks.size()),
         repair_(parts) {}
 
@@ -44,18 +44,28 @@ class EventPass {
   void finish_rows();
   void check_tables();
 
-  // Ids that have no row become none.
-  void fix(uint32_t& id, size_t rows) {
-    if (id < rows || id == UINT32_MAX) [[likely]]
-      return;
-    id = UINT32_MAX;
-    ++fixed_;
+  static TableRows rows_of(const Trace& parts) {
+    return {IdRows(parts.strings.size()),    IdRows(parts.methods.size()), IdRows(parts.contexts.size()),
+            IdRows(parts.pools.size()),      IdRows(parts.threads.size()), IdRows(parts.locks.size()),
+            IdRows(parts.access_sets.size())};
+  }
+
+  // An id becomes its row's number; one that has no row becomes none.
+  void fix(uint32_t& id, const IdRows& rows) {
+    if (id == UINT32_MAX) return;
+    id = rows.row_of(id);
+    if (id == UINT32_MAX) [[unlikely]]
+      ++fixed_;
   }
   // A task's id in the file, or already its row's number.
   void fix_task(uint32_t& id) {
-    if (row_of_ != nullptr && id != UINT32_MAX) id = row_of_[id];
-    fix(id, tasks_);
+    if (id == UINT32_MAX) return;
+    if (row_of_ != nullptr) id = row_of_[id];
+    if (id < tasks_) return;
+    id = UINT32_MAX;
+    ++fixed_;
   }
+  void fix_lock(uint32_t& id);
 
   void raise_time(int64_t& time_ns) {
     if (time_ns < last_ns_) [[unlikely]] {
@@ -67,8 +77,11 @@ class EventPass {
 
   Trace& parts_;
   const FileParts* file_;
-  const uint32_t* row_of_;                           // by the task id in the file; null: the ids are the rows' already
-  const size_t methods_, contexts_, pools_, tasks_;  // rows
+  const TimeWindow window_;
+  const uint32_t* row_of_;  // by the task id in the file; null: the ids are the rows' already
+  const TableRows rows_;
+  const size_t tasks_;                                 // rows
+  std::unordered_map<uint32_t, uint32_t> lost_locks_;  // by id: the row that stands for the lost one
   Repair repair_;
   const uint32_t* extras_ = nullptr;  // of the thread, the next ones
   int64_t last_ns_ = 0;               // of the thread
@@ -89,7 +102,8 @@ bool EventPass::run() {
 
 void EventPass::scan_thread(uint32_t thread) {
   const EventRange range = parts_.thread_ranges[thread];
-  const LeftOut left_out = file_ ? file_->left_out[thread] : LeftOut();
+  LeftOut left_out = file_ ? file_->left_out[thread] : LeftOut();
+  left_out.time_ns = std::clamp(left_out.time_ns, window_.low_ns, window_.high_ns);
   if (!repair_.begin_thread(thread, left_out)) return;
   extras_ = file_ ? file_->extras.data() + file_->extras_begin[thread] : nullptr;
   last_ns_ = INT64_MIN;
@@ -100,7 +114,7 @@ void EventPass::scan_thread(uint32_t thread) {
     int64_t time_ns = left_out.time_ns;
     uint32_t pool = left_out.pool.value;
     raise_time(time_ns);
-    fix(pool, pools_);
+    fix(pool, rows_.pools);
     scan({left_out.position, range.end});
   }
   repair_.end_thread();
@@ -114,10 +128,10 @@ void EventPass::scan(EventRange range) {
     raise_time(times_ns[i]);
     const EventKind kind = kinds[i];
     if (kind == EventKind::method_enter) {
-      fix(as[i], methods_);
+      fix(as[i], rows_.methods);
       repair_.open(kind, as[i]);
     } else if (kind == EventKind::method_exit) {
-      fix(as[i], methods_);
+      fix(as[i], rows_.methods);
       repair_.close(i, kind, as[i]);
     } else if (names_task(kind)) {
       task_event(i, kind);
@@ -133,7 +147,7 @@ void EventPass::task_event(uint32_t position, EventKind kind) {
   fix_task(a);
   switch (kind) {
     case EventKind::wait_begin:
-      fix(b, contexts_);
+      fix(b, rows_.contexts);
       return repair_.open(kind, a);
     case EventKind::wait_end:
       limit(b, static_cast<uint32_t>(Outcome::blocked));
@@ -157,7 +171,7 @@ void EventPass::task_event(uint32_t position, EventKind kind) {
     case EventKind::task_create:
     case EventKind::task_spawn:
       take_outer_operands(kind, a, b);
-      fix(b, contexts_);
+      fix(b, rows_.contexts);
       break;
     default:
       take_outer_operands(kind, a, b);
@@ -179,26 +193,26 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
   uint32_t& a = parts_.a[position];
   switch (kind) {
     case EventKind::worker_idle:
-      fix(a, pools_);
+      fix(a, rows_.pools);
       return repair_.open(kind, a);
     case EventKind::worker_busy:
-      fix(a, pools_);
+      fix(a, rows_.pools);
       repair_.close(position, kind, a);
       return;
     case EventKind::pool_size:
-      return fix(a, pools_);
+      return fix(a, rows_.pools);
     case EventKind::block_begin:
       limit(a, static_cast<uint32_t>(BlockReason::signal));
-      fix(parts_.b[position], contexts_);
+      fix(parts_.b[position], rows_.contexts);
       return repair_.open(kind, a);
     case EventKind::block_end:
       limit(a, static_cast<uint32_t>(BlockReason::signal));
       repair_.close(position, kind, a);
       return;
     case EventKind::wake:
-      return fix(a, parts_.threads.size());
+      return fix(a, rows_.threads);
     case EventKind::accesses:
-      return fix(a, parts_.access_sets.size());
+      return fix(a, rows_.access_sets);
     case EventKind::gap:
       gaps_ += a;
       return;
@@ -207,17 +221,38 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
   }
 }
 
+// A lock whose row was lost is still one lock: a row stands for it, for so many as damage may take.
+void EventPass::fix_lock(uint32_t& id) {
+  if (id == UINT32_MAX) return;
+  const uint32_t row = rows_.locks.row_of(id);
+  if (row != UINT32_MAX) [[likely]] {
+    id = row;
+    return;
+  }
+  ++fixed_;
+  const auto known = lost_locks_.find(id);
+  if (known != lost_locks_.end()) {
+    id = known->second;
+  } else if (file_ == nullptr || lost_locks_.size() >= kRowsLostMax) {
+    id = UINT32_MAX;
+  } else {
+    lost_locks_.emplace(id, static_cast<uint32_t>(parts_.locks.size()));
+    id = static_cast<uint32_t>(parts_.locks.size());
+    parts_.locks.emplace_back();
+  }
+}
+
 void EventPass::lock_event(uint32_t position, EventKind kind) {
   if (kind < EventKind::lock_acquire) return;
   uint32_t& lock = parts_.a[position];
   uint32_t& b = parts_.b[position];
-  fix(lock, parts_.locks.size());
+  fix_lock(lock);
   if (closes(kind)) {
     limit(b, static_cast<uint32_t>(Outcome::blocked));
     repair_.close(position, kind, lock);
     return;
   }
-  fix(b, contexts_);
+  fix(b, rows_.contexts);
   if (opens(kind)) repair_.open(kind, lock);
 }
 
@@ -267,8 +302,8 @@ void EventPass::note_again() {
 
 void EventPass::finish_rows() {
   for (TaskRow& row : parts_.tasks) {
-    fix(row.pool.value, parts_.pools.size());
-    fix(row.body.value, parts_.methods.size());
+    fix(row.pool.value, rows_.pools);
+    fix(row.body.value, rows_.methods);
     if (!row.create_context.valid()) row.create_context = row.spawn_context;
     if (!row.spawn_context.valid()) row.spawn_context = row.create_context;
     row.kind = row.spawn.valid()   ? (row.pool.valid() ? TaskKind::pooled : TaskKind::thread)
@@ -278,14 +313,20 @@ void EventPass::finish_rows() {
 }
 
 void EventPass::check_tables() {
-  auto fix_strings = [&](auto&... ids) { (fix(ids.value, parts_.strings.size()), ...); };
-  for (format::ContextRow& row : parts_.contexts) fix(row.method.value, parts_.methods.size());
-  for (size_t i = 0; i < parts_.contexts.size(); ++i) fix(parts_.contexts[i].parent.value, i);  // parents come first
+  auto fix_strings = [&](auto&... ids) { (fix(ids.value, rows_.strings), ...); };
+  for (format::ContextRow& row : parts_.contexts) fix(row.method.value, rows_.methods);
+  for (size_t i = 0; i < parts_.contexts.size(); ++i) {
+    uint32_t& parent = parts_.contexts[i].parent.value;
+    fix(parent, rows_.contexts);
+    if (parent == UINT32_MAX || parent < i) continue;
+    parent = UINT32_MAX;  // parents come first
+    ++fixed_;
+  }
   for (format::MethodRow& row : parts_.methods) fix_strings(row.class_name, row.name, row.file);
   for (format::ThreadRow& row : parts_.threads) fix_strings(row.name);
   for (format::PoolRow& row : parts_.pools) fix_strings(row.name);
   for (format::LockRow& row : parts_.locks) fix_strings(row.name);
-  for (format::MethodAddressRow& row : parts_.method_addresses) fix(row.method.value, parts_.methods.size());
+  for (format::MethodAddressRow& row : parts_.method_addresses) fix(row.method.value, rows_.methods);
   if (fixed_ > 0) {
     parts_.loss.notes.push_back(fmt::format("{} to table rows that are not in the file",
                                             fixed_ == 1 ? "1 reference" : fmt::format("{} references", fixed_)));
@@ -294,8 +335,8 @@ void EventPass::check_tables() {
 
 }  // namespace
 
-bool pass_over_events(Trace& parts, const FileParts* file) {
-  return EventPass(parts, file).run();
+bool pass_over_events(Trace& parts, const FileParts* file, const TimeWindow& window) {
+  return EventPass(parts, file, window).run();
 }
 
 }  // namespace contrafact::model

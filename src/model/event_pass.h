@@ -6,12 +6,13 @@
 #pragma once
 
 #include "model/finish.h"
+#include "model/time_window.h"
 #include "model/trace.h"
 
 namespace contrafact::model {
 
 // True if events were moved, so that `verify` has something to look at: otherwise the invariants hold by what was
 // looked at here. REQUIRES: what finish() requires.
-bool pass_over_events(Trace& parts, const FileParts* file);
+bool pass_over_events(Trace& parts, const FileParts* file, const TimeWindow& window);
 
 }  // namespace contrafact::model

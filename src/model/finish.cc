@@ -1,9 +1,12 @@
 #include "model/finish.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/event_pass.h"
 #include "model/lock_lives.h"
+#include "model/time_window.h"
 
 namespace contrafact::model {
 
@@ -29,7 +32,12 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
   parts.cpu.resize(parts.threads.size());
   parts.thread_ranges.resize(parts.threads.size(),
                              {static_cast<uint32_t>(parts.kind.size()), static_cast<uint32_t>(parts.kind.size())});
-  const bool moved = pass_over_events(parts, file);
+  const TimeWindow window = window_of(parts);
+  if (const uint64_t outside = bound_times(parts, window); outside > 0) {
+    parts.loss.notes.push_back(fmt::format("{} had times weeks away from the first one",
+                                           outside == 1 ? "1 event" : fmt::format("{} events", outside)));
+  }
+  const bool moved = pass_over_events(parts, file, window);
   close_gaps(parts);
   if (parts.origin == Origin::measured) tell_lives_apart(parts);
   std::erase_if(parts.dependencies, [&](const Dependency& dependency) {

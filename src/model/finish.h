@@ -17,6 +17,7 @@
 
 #include "base/column.h"
 #include "base/result.h"
+#include "model/id_rows.h"
 #include "model/trace.h"
 
 namespace contrafact::model {
@@ -29,8 +30,17 @@ struct LeftOut {
   int64_t time_ns = 0;
 };
 
+// Rows of threads, and of locks, that stand for rows which damage took; a file that names more is not believed.
+inline constexpr size_t kRowsLostMax = 1 << 14;
+
+// The rows that the ids of events and of other rows name.
+struct TableRows {
+  IdRows strings, methods, contexts, pools, threads, locks, access_sets;
+};
+
 // What a file says beyond the columns.
 struct FileParts {
+  TableRows rows;
   base::Column<uint32_t> row_of;       // by the file's task id; empty if these are the rows' already
   base::Column<uint32_t> extras;       // third and fourth operands, thread by thread, and two more values
   std::vector<uint32_t> extras_begin;  // by thread

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "base/file.h"
@@ -17,9 +18,11 @@
 namespace contrafact::model {
 namespace {
 
-// A thread's row stands before its events, so a thread without one lost it to damage; a file that names one as far
-// beyond the rows as this is not believed.
-constexpr size_t kThreadsLostMax = 1 << 20;
+// Texts longer than this share kLongTextsBytesMax, behind which they are cut: what zstd makes tiny would cost
+// gigabytes.
+constexpr size_t kTextBytes = 256;
+constexpr size_t kLongTextsBytesMax = size_t{16} << 20;
+constexpr size_t kLongFactsBytesMax = size_t{4} << 20;  // commands show these whole
 
 constexpr bool is_beside(EventKind kind) {
   return kind >= EventKind::pause_begin && kind <= EventKind::cpu_in;
@@ -78,53 +81,54 @@ class Collector : public format::Visitor {
       return;
     }
     if (key.starts_with("note.")) {
-      notes_.emplace_back(value);
+      notes_.emplace_back(cut(value, long_facts_left_));
       return;
     }
-    for (Fact& fact : trace_.facts) {
-      if (fact.key == key) {
-        fact.value = value;
-        return;
-      }
-    }
-    trace_.facts.push_back({std::string(key), std::string(value)});
+    const auto [known, added] = facts_.try_emplace(std::string(cut(key, long_facts_left_)), trace_.facts.size());
+    if (added) trace_.facts.push_back({known->first, {}});
+    trace_.facts[known->second].value = cut(value, long_facts_left_);
   }
   void on_strings(StringId first, std::span<const std::string_view> rows) override {
-    put(trace_.strings, first.value, rows);
+    if (!can_add(file_.rows.strings, first.value, rows.size())) return;
+    for (const std::string_view row : rows) trace_.strings.emplace_back(cut(row, long_texts_left_));
   }
   void on_methods(MethodId first, std::span<const format::MethodRow> rows) override {
-    put(trace_.methods, first.value, rows);
+    put(trace_.methods, file_.rows.methods, first.value, rows);
   }
   void on_contexts(ContextId first, std::span<const format::ContextRow> rows) override {
-    put(trace_.contexts, first.value, rows);
+    put(trace_.contexts, file_.rows.contexts, first.value, rows);
   }
-  void on_pools(PoolId first, std::span<const format::PoolRow> rows) override { put(trace_.pools, first.value, rows); }
+  void on_pools(PoolId first, std::span<const format::PoolRow> rows) override {
+    put(trace_.pools, file_.rows.pools, first.value, rows);
+  }
   void on_threads(ThreadId first, std::span<const format::ThreadRow> rows) override {
-    put(trace_.threads, first.value, rows);
+    put(trace_.threads, file_.rows.threads, first.value, rows);
   }
   void on_method_addresses(std::span<const format::MethodAddressRow> rows) override {
     trace_.method_addresses.insert(trace_.method_addresses.end(), rows.begin(), rows.end());
   }
-  void on_locks(LockId first, std::span<const format::LockRow> rows) override { put(trace_.locks, first.value, rows); }
+  void on_locks(LockId first, std::span<const format::LockRow> rows) override {
+    put(trace_.locks, file_.rows.locks, first.value, rows);
+  }
   void on_access_sets(AccessSetId first, std::span<const format::AccessSetRow> rows) override {
     uint64_t total = trace_.access_ranges.size();
     for (const format::AccessSetRow& row : rows) total += row.ranges.size();
-    if (total > UINT32_MAX) return;  // their rows stay as lost ones
-    std::vector<AccessSet> sets;
+    if (total > UINT32_MAX) return;  // their rows are lost ones
+    if (!can_add(file_.rows.access_sets, first.value, rows.size())) return;
     for (const format::AccessSetRow& row : rows) {
       const auto begin = static_cast<uint32_t>(trace_.access_ranges.size());
       trace_.access_ranges.insert(trace_.access_ranges.end(), row.ranges.begin(), row.ranges.end());
-      sets.push_back({row.gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
+      trace_.access_sets.push_back({row.gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
     }
-    put(trace_.access_sets, first.value, sets);
   }
   bool wants_access_chunks() const override { return true; }
   void on_access_chunks(uint32_t first, std::span<const format::AccessChunk> chunks) override {
     AccessLog& log = trace_.access_log;
     if (first > chunks_numbered_) log.chunks_missing += first - chunks_numbered_;
     chunks_numbered_ = std::max(chunks_numbered_, uint64_t{first} + chunks.size());
-    for (const format::AccessChunk& chunk : chunks) {
-      if (chunk.thread < trace_.threads.size()) {
+    for (format::AccessChunk chunk : chunks) {
+      chunk.thread = file_.rows.threads.row_of(chunk.thread);
+      if (chunk.thread != IdRows::kNone) {
         add_chunk(chunk);
       } else {
         ++log.chunks_missing;  // its thread's row was lost
@@ -137,14 +141,10 @@ class Collector : public format::Visitor {
 
   void on_outline(const format::EventOutline& outline) override {
     for (const format::EventRun& run : outline.runs) {
-      if (run.thread.index() >= trace_.threads.size() + kThreadsLostMax) {
-        if (!thread_beyond_.valid()) thread_beyond_ = run.thread;
-        continue;
-      }
-      if (run.thread.index() >= rooms_.size()) rooms_.resize(run.thread.index() + 1);
       events_in_file_ += run.end - run.begin;
+      ThreadRoom& room = room_of(run.thread);
       if (run.source == format::RunSource::program) {
-        count_run(rooms_[run.thread.index()], outline.kind.subspan(run.begin, run.end - run.begin));
+        count_run(room, outline.kind.subspan(run.begin, run.end - run.begin));
       }
     }
   }
@@ -157,10 +157,11 @@ class Collector : public format::Visitor {
     }
     size_t extra = 0;
     for (const format::EventRun& run : block.runs) {
+      const ThreadId thread(file_.rows.threads.row_of(run.thread.value));
       if (run.source == format::RunSource::kernel) {
-        for (uint32_t i = run.begin; i < run.end; ++i) add_beside(block, run.thread, i);
+        for (uint32_t i = run.begin; i < run.end; ++i) add_beside(block, thread, i);
       } else {
-        take_run(block, run, extra);
+        take_run(block, run, thread, extra);
       }
     }
   }
@@ -168,8 +169,8 @@ class Collector : public format::Visitor {
   // After both passes.
   base::Result<Trace> finish(const format::ReadLoss& loss) {
     if (!ready_) make_room();
-    if (thread_beyond_.valid()) {
-      return base::Error{fmt::format("it has events of thread {}, but no such thread", thread_beyond_.value)};
+    if (too_many_lost_) {
+      return base::Error{fmt::format("it has events of more than {} threads that have no row in it", kRowsLostMax)};
     }
     if (too_many_) return base::Error{"more than 4294967294 events: record a shorter run or fewer methods"};
     trace_.loss.blocks_damaged = std::max(loss.blocks_damaged, loss.blocks_missing);
@@ -177,6 +178,11 @@ class Collector : public format::Visitor {
     trace_.loss.cut_off = loss.cut_off;
     count_missing_accesses();
     trace_.loss.notes = std::move(notes_);
+    if (rows_left_out_ > 0) {
+      trace_.loss.notes.push_back(
+          fmt::format("{} rows whose ids do not follow those before were left out", rows_left_out_));
+    }
+    if (texts_cut_ > 0) trace_.loss.notes.push_back(fmt::format("{} long texts were cut", texts_cut_));
     trace_.loss.notes.insert(trace_.loss.notes.end(), loss.notes.begin(), loss.notes.end());
     for (size_t t = 0; t < rooms_.size(); ++t) {
       trace_.thread_ranges[t].end = rooms_[t].event_at;
@@ -187,13 +193,24 @@ class Collector : public format::Visitor {
   }
 
  private:
-  template <typename Row, typename Rows>
-  void put(std::vector<Row>& table, uint32_t first, const Rows& rows) {
-    // A row's id is bounded by what the file's bytes can back: rows come in order, and lost ones leave default rows.
-    const size_t end = size_t{first} + rows.size();
-    if (end > table.size() + (size_t{1} << 24)) return;
-    if (table.size() < end) table.resize(end);
-    for (size_t i = 0; i < rows.size(); ++i) table[first + i] = Row(rows[i]);
+  // True if the next rows of a table have these ids. Rows that the file has already are left out.
+  bool can_add(IdRows& ids, uint32_t first, size_t count) {
+    const bool added = ids.add(first, count);
+    if (!added) rows_left_out_ += count;
+    return added;
+  }
+
+  template <typename Row>
+  void put(std::vector<Row>& table, IdRows& ids, uint32_t first, std::span<const Row> rows) {
+    if (can_add(ids, first, rows.size())) table.insert(table.end(), rows.begin(), rows.end());
+  }
+
+  std::string_view cut(std::string_view text, size_t& left_bytes) {
+    if (text.size() <= kTextBytes) return text;
+    const size_t taken = std::min(text.size() - kTextBytes, left_bytes);
+    left_bytes -= taken;
+    texts_cut_ += kTextBytes + taken < text.size();
+    return text.substr(0, kTextBytes + taken);
   }
 
   // Nothing tells whose the missing chunks were: any thread's next one may come after a gap.
@@ -219,7 +236,32 @@ class Collector : public format::Visitor {
   }
 
   bool is_virtual(size_t thread) const { return trace_.threads[thread].kind == format::ThreadKind::virtual_thread; }
-  bool refused() const { return too_many_ || thread_beyond_.valid(); }
+  bool refused() const { return too_many_ || too_many_lost_; }
+
+  // By the file's id, for whose row may still come.
+  ThreadRoom& room_of(ThreadId thread) {
+    const auto [known, added] = number_of_room_.try_emplace(thread.value, rooms_.size());
+    if (added) rooms_.emplace_back();
+    return rooms_[known->second];
+  }
+
+  // A thread's row stands before its events, so a thread without one lost it to damage. The rooms come into the order
+  // of the rows.
+  void add_lost_threads() {
+    std::vector<uint32_t> lost;
+    for (const auto& [id, number] : number_of_room_) {
+      if (file_.rows.threads.row_of(id) == IdRows::kNone) lost.push_back(id);
+    }
+    too_many_lost_ = lost.size() > kRowsLostMax;
+    if (too_many_lost_) return;
+    std::sort(lost.begin(), lost.end());
+    file_.rows.threads.add_lost(lost);
+    trace_.threads.resize(file_.rows.threads.rows());
+    std::vector<ThreadRoom> by_row(trace_.threads.size());
+    for (const auto& [id, number] : number_of_room_) by_row[file_.rows.threads.row_of(id)] = rooms_[number];
+    rooms_ = std::move(by_row);
+    number_of_room_.clear();
+  }
 
   static void count_run(ThreadRoom& room, std::span<const EventKind> kinds) {
     const KindSums sums(kinds);
@@ -239,10 +281,10 @@ class Collector : public format::Visitor {
 
   void make_room() {
     ready_ = true;
-    const size_t threads = std::max(trace_.threads.size(), rooms_.size());
-    trace_.threads.resize(threads);
+    add_lost_threads();
+    if (refused()) return;
+    const size_t threads = trace_.threads.size();
     trace_.cpu.resize(threads);
-    rooms_.resize(threads);
     uint64_t events = 0, extras = 0;
     for (size_t t = 0; t < threads; ++t) {
       ThreadRoom& room = rooms_[t];
@@ -272,8 +314,8 @@ class Collector : public format::Visitor {
   }
 
   // REQUIRES: `extra` counts the extra operands of the block's runs before this one.
-  void take_run(const format::EventBlock& block, const format::EventRun& run, size_t& extra) {
-    ThreadRoom& room = rooms_[run.thread.index()];
+  void take_run(const format::EventBlock& block, const format::EventRun& run, ThreadId thread, size_t& extra) {
+    ThreadRoom& room = rooms_[thread.index()];
     if (extra < block.extra.size()) {
       const KindSums sums(block.kind.subspan(run.begin, run.end - run.begin));
       std::copy_n(block.extra.begin() + static_cast<ptrdiff_t>(extra), sums.extras(),
@@ -284,7 +326,7 @@ class Collector : public format::Visitor {
     uint32_t begin = run.begin;
     if (room.has_beside || room.busy_at_first) {
       for (uint32_t i = run.begin; i < run.end; ++i) {
-        if (!goes_elsewhere(block, run.thread, i, room.event_at + (i - begin))) continue;
+        if (!goes_elsewhere(block, thread, i, room.event_at + (i - begin))) continue;
         copy_events(block, begin, i, room);
         begin = i + 1;
       }
@@ -322,11 +364,12 @@ class Collector : public format::Visitor {
     auto& numbers = file_.row_of;
     if (id >= numbers.size()) {
       // Threads take ids in ranges, so that they are nearly dense; only a damaged or foreign file has others.
-      if (id > events_in_file_ * 8 + (1 << 20)) {
+      const size_t most = events_in_file_ + (1 << 20);
+      if (id >= most) {
         sparse_ = true;
         return;
       }
-      numbers.resize(std::max<size_t>(size_t{id} + 1, numbers.size() * 2), 0);
+      numbers.resize(std::clamp(numbers.size() * 2, size_t{id} + 1, most), 0);
     }
     numbers[id] = 1;
   }
@@ -430,14 +473,20 @@ class Collector : public format::Visitor {
   Trace trace_;
   FileParts file_;  // until number_tasks, row_of is 1 for the ids that occur, else 0
   std::vector<std::string> notes_;
-  std::vector<ThreadRoom> rooms_;
+  std::unordered_map<std::string, size_t> facts_;        // by key
+  std::unordered_map<uint32_t, size_t> number_of_room_;  // by the file's thread id, until the first pass is over
+  std::vector<ThreadRoom> rooms_;                        // then by the thread's row
+  uint64_t rows_left_out_ = 0;
+  uint64_t texts_cut_ = 0;
+  size_t long_texts_left_ = kLongTextsBytesMax;
+  size_t long_facts_left_ = kLongFactsBytesMax;
   uint64_t chunks_numbered_ = 0;          // of the access log, missing ones included
   std::vector<uint64_t> missing_before_;  // by thread: AccessLog::chunks_missing at its last chunk
   uint64_t events_in_file_ = 0;
-  ThreadId thread_beyond_;  // the first that cannot be
-  bool ready_ = false;      // the first pass is over and the columns have their size
+  bool ready_ = false;  // the first pass is over and the columns have their size
   bool sparse_ = false;
-  bool too_many_ = false;
+  bool too_many_ = false;       // events
+  bool too_many_lost_ = false;  // threads
 };
 
 bool looks_like_text(const std::vector<uint8_t>& bytes) {

@@ -195,6 +195,53 @@ TEST_F(LoadSave, DamagedBlocksOfTheAccessLogAreGaps) {
   EXPECT_EQ(counted->access_log.accesses_missing, 6u);
 }
 
+// Blocks 0 and 1 of the file hold the first rows of threads and of locks, which the trace loses with them.
+TEST_F(LoadSave, EventsOfLostThreadsAndLocksAreKept) {
+  const std::string file = path("lost.cft");
+  std::vector<uint8_t> bytes;
+  auto writer = format::Writer::create(std::make_unique<format::MemorySink>(bytes));
+  const format::ThreadRow first_thread, second_thread{.os_tid = 7};
+  const format::LockRow first_lock{.address = 1}, second_lock{.address = 2};
+  ASSERT_TRUE((*writer)->add_threads({&first_thread, 1}).ok() && (*writer)->add_locks({&first_lock, 1}).ok());
+  const size_t kept_from = bytes.size();
+  ASSERT_TRUE((*writer)->add_threads({&second_thread, 1}).ok() && (*writer)->add_locks({&second_lock, 1}).ok());
+  format::EventEncoder encoder;
+  for (uint32_t thread = 0; thread < 2; ++thread) {
+    encoder.begin_run(ThreadId(thread));
+    for (uint32_t lock = 0; lock < 2; ++lock) {
+      const uint32_t operands[] = {lock, UINT32_MAX};
+      encoder.append(EventKind::lock_acquire, 10 + lock, operands);
+    }
+  }
+  ASSERT_TRUE((*writer)->add_events(encoder).ok() && (*writer)->finish({}).ok());
+  bytes.erase(bytes.begin() + sizeof(format::FileHeader), bytes.begin() + static_cast<ptrdiff_t>(kept_from));
+  ASSERT_TRUE(base::write_file(file, std::span<const uint8_t>(bytes)).ok());
+  const base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  ASSERT_EQ(loaded->threads.size(), 2u);
+  EXPECT_EQ(loaded->threads[0].os_tid, 7u);
+  EXPECT_EQ(loaded->thread_ranges[1].size(), 2u);
+  ASSERT_EQ(loaded->locks.size(), 2u);
+  EXPECT_EQ(loaded->locks[0].address, 2u);
+  EXPECT_THAT(loaded->a, testing::ElementsAre(1, 0, 1, 0));  // the lost lock is another one
+}
+
+TEST_F(LoadSave, LongTextsAreBoundedTogether) {
+  const std::string file = path("texts.cft");
+  auto writer = format::Writer::create(*format::open_file_sink(file));
+  const std::string long_text(1 << 20, 'x');
+  const std::vector<std::string_view> rows(64, long_text);
+  ASSERT_TRUE((*writer)->add_strings(rows).ok() && (*writer)->finish({}).ok());
+  const base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok());
+  size_t kept_bytes = 0;
+  for (const std::string& text : loaded->strings) kept_bytes += text.size();
+  EXPECT_EQ(loaded->strings.size(), 64u);
+  EXPECT_EQ(loaded->strings[0], long_text);
+  EXPECT_LT(kept_bytes, size_t{18} << 20);
+  EXPECT_THAT(loaded->loss.notes, Contains(HasSubstr("long texts were cut")));
+}
+
 TEST_F(LoadSave, AnAccessSetThatIsNoRowBecomesNone) {
   TraceBuilder builder;
   const ThreadId thread = builder.add_thread("main");

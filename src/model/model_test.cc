@@ -3,6 +3,7 @@
 
 #include "model/library_calls.h"
 #include "model/text_trace.h"
+#include "model/time_window.h"
 #include "model/trace_builder.h"
 
 namespace contrafact::model {
@@ -198,6 +199,31 @@ context c3 c2 m3:322
   EXPECT_FALSE(is_lock_call(trace, execute));
   EXPECT_TRUE(is_worker_run(trace, trace.tasks[0]));
   EXPECT_FALSE(is_worker_run(trace, trace.tasks[1]));
+}
+
+// Differences and sums of the times that are left cannot overflow.
+TEST(Times, FarFromTheFirstOneAreNotBelieved) {
+  const Trace trace = parsed(R"(thread main
+thread w1
+cpu w1 -9223372036854775808 9223372036854775807 blocked
+pause -9223372036854775808 9223372036854775807
+1000 main thread_begin
+2000 main thread_end
+-9223372036854775808 w1 thread_begin
+9223372036854775807 w1 thread_end
+)");
+  const int64_t low_ns = 1000 - kTimeSpanMax, high_ns = 1000 + kTimeSpanMax;
+  EXPECT_EQ(trace.begin_ns(), low_ns);
+  EXPECT_EQ(trace.end_ns(), high_ns);
+  EXPECT_EQ(trace.cpu[1][0].out_ns, low_ns);
+  EXPECT_EQ(trace.pauses[0].end_ns, high_ns);
+  EXPECT_THAT(trace.loss.notes, testing::Contains("2 events had times weeks away from the first one"));
+}
+
+TEST(Times, ARunOfThreeWeeksIsOne) {
+  const Trace trace = parsed("thread main\n5 main thread_begin\n1814400000000000 main thread_end\n");
+  EXPECT_EQ(trace.end_ns(), 1814400000000000);
+  EXPECT_THAT(trace.loss.notes, testing::IsEmpty());
 }
 
 }  // namespace

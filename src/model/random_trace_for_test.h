@@ -10,7 +10,8 @@
 
 namespace contrafact::model {
 
-inline Trace random_trace(uint32_t seed, uint32_t events) {
+// With `far_times`, some events have times near the ends of what 64 bits hold.
+inline Trace random_trace(uint32_t seed, uint32_t events, bool far_times = false) {
   std::mt19937 random(seed);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   TraceBuilder builder;
@@ -66,7 +67,9 @@ inline Trace random_trace(uint32_t seed, uint32_t events) {
           break;
       }
     }
-    builder.add(ThreadId(below(threads)), kind, now_ns, operands);
+    int64_t time_ns = now_ns;
+    if (far_times && below(20) == 0) time_ns = below(2) == 0 ? INT64_MAX - below(100) : INT64_MIN + below(100);
+    builder.add(ThreadId(below(threads)), kind, time_ns, operands);
   }
   base::Result<Trace> trace = builder.build();
   CHECK(trace.ok());

@@ -100,7 +100,7 @@ void Repair::close_above(size_t depth, uint32_t position, int64_t time_ns) {
   while (open_.size() > depth) {
     const Open bracket = open_.back();
     open_.pop_back();
-    if (!bracket.dropped) edits_.push_back(closing_of(bracket, position, time_ns));
+    if (!bracket.dropped) add(closing_of(bracket, position, time_ns));
   }
 }
 
@@ -152,7 +152,10 @@ bool Repair::apply() {
 
 // Rewrites the columns once. Edits at one position keep their order; insertions come before the event there.
 void Repair::rewrite() {
-  std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& x, const Edit& y) { return x.position < y.position; });
+  const auto is_before = [](const Edit& x, const Edit& y) { return x.position < y.position; };
+  if (!std::is_sorted(edits_.begin(), edits_.end(), is_before)) {
+    std::stable_sort(edits_.begin(), edits_.end(), is_before);
+  }
   Trace old;
   std::swap(old.kind, parts_.kind);
   std::swap(old.time_ns, parts_.time_ns);

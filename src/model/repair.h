@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "base/column.h"
 #include "model/finish.h"
 #include "model/trace.h"
 
@@ -67,13 +68,18 @@ class Repair {
   uint32_t room_behind() const;
   void close_in_place(uint32_t position, int64_t time_ns);
   bool begin_late(uint32_t position, uint32_t task);
-  void drop(uint32_t position) { edits_.push_back({position, true, {}, 0, 0, 0}); }
+  void drop(uint32_t position) { add({position, true, {}, 0, 0, 0}); }
+  void add(const Edit& edit) {
+    // A hostile file may need an edit for each event: to grow would take twice as much. What is not used takes nothing.
+    if (edits_.empty()) edits_.reserve(parts_.kind.size());
+    edits_.push_back(edit);
+  }
   void rewrite();
 
   Trace& parts_;
   uint32_t thread_ = 0;
   std::vector<Open> open_;
-  std::vector<Edit> edits_;        // of all threads
+  base::Column<Edit> edits_;       // of all threads
   std::vector<Edit> late_starts_;  // of this thread, outer ones last
   size_t thread_edits_ = 0;        // where this thread's edits begin
   std::vector<uint32_t> ended_;    // tasks whose end was added

@@ -14,6 +14,13 @@ constexpr bool is_lock_event(EventKind kind) {
   return kind >= EventKind::lock_acquire && kind <= EventKind::sync_broadcast;
 }
 
+// What bounds the memory, whatever a trace claims. Sections within as many others, or of as many sets, are not in any
+// program; unions of sets may be far more than the sets.
+constexpr size_t kNestedMax = 64;
+constexpr size_t kSetsMax = 1 << 16;
+constexpr size_t kPartsKnownMax = 4 << 20;
+constexpr size_t kJoinedRangesMax = 1 << 20;
+
 // What was seen since the thread's last lock event.
 struct Segment {
   int64_t begin_ns = 0;
@@ -100,7 +107,7 @@ class Collector {
         close(*open);
         open_.erase(open);
       }
-    } else if (const auto found = begins_.find(event); found != begins_.end()) {
+    } else if (const auto found = begins_.find(event); found != begins_.end() && open_.size() < kNestedMax) {
       open_.push_back({found->second});
     }
     segment_.begin(now_ns, opens_lock_wait(kind));
@@ -114,12 +121,26 @@ class Collector {
     }
     const SectionSets::PartRange parts = add_parts(now_ns);
     for (Open& open : open_) {
-      open.of_trace.insert(open.of_trace.end(), segment_.of_trace.begin(), segment_.of_trace.end());
+      add_sets(open);
       if (open.gap == SetGap::complete) open.gap = segment_.gap;
       if (!open.has_head) out_.head[open.section] = parts;
       open.has_head = true;
       open.tail = parts;
     }
+  }
+
+  void add_sets(Open& open) {
+    open.of_trace.insert(open.of_trace.end(), segment_.of_trace.begin(), segment_.of_trace.end());
+    if (open.of_trace.size() <= kSetsMax) return;
+    make_unique(open.of_trace);
+    if (open.of_trace.size() <= kSetsMax / 2) return;
+    open.of_trace.clear();
+    open.gap = SetGap::overflow;
+  }
+
+  static void make_unique(std::vector<uint32_t>& sets) {
+    std::sort(sets.begin(), sets.end());
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   }
 
   SectionSets::PartRange add_parts(int64_t now_ns) {
@@ -144,16 +165,29 @@ class Collector {
 
   // First by the sets that are joined, then by what they come to.
   uint32_t intern(std::vector<uint32_t> of_trace, SetGap gap) {
-    std::sort(of_trace.begin(), of_trace.end());
-    of_trace.erase(std::unique(of_trace.begin(), of_trace.end()), of_trace.end());
-    const auto [known, added] = by_parts_.try_emplace({gap, of_trace}, 0);
-    if (!added) return known->second;
-    std::vector<AccessRange> ranges;
-    for (const uint32_t set : of_trace) {
-      const auto part = trace_.ranges_of(AccessSetId(set));
-      ranges.insert(ranges.end(), part.begin(), part.end());
+    make_unique(of_trace);
+    if (const auto known = by_parts_.find({gap, of_trace}); known != by_parts_.end()) return known->second;
+    const uint32_t set = intern_joined(of_trace, gap);
+    if (parts_known_ + of_trace.size() <= kPartsKnownMax) {
+      parts_known_ += of_trace.size();
+      by_parts_.try_emplace({gap, std::move(of_trace)}, set);
     }
-    format::make_canonical(ranges);
+    return set;
+  }
+
+  uint32_t intern_joined(const std::vector<uint32_t>& of_trace, SetGap gap) {
+    size_t most = out_.ranges.size();
+    for (const uint32_t set : of_trace) most += trace_.ranges_of(AccessSetId(set)).size();
+    std::vector<AccessRange> ranges;
+    if (most > 8 * trace_.access_ranges.size() + kJoinedRangesMax) {
+      gap = SetGap::overflow;
+    } else {
+      for (const uint32_t set : of_trace) {
+        const auto part = trace_.ranges_of(AccessSetId(set));
+        ranges.insert(ranges.end(), part.begin(), part.end());
+      }
+      format::make_canonical(ranges);
+    }
     std::string content(1, static_cast<char>(gap));
     content.append(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(AccessRange));
     const auto [same, fresh] = by_content_.try_emplace(std::move(content), static_cast<uint32_t>(out_.sets.size()));
@@ -162,7 +196,7 @@ class Collector {
       out_.ranges.insert(out_.ranges.end(), ranges.begin(), ranges.end());
       out_.sets.push_back({gap, begin, static_cast<uint32_t>(out_.ranges.size())});
     }
-    return known->second = same->second;
+    return same->second;
   }
 
   const Trace& trace_;
@@ -172,6 +206,7 @@ class Collector {
   std::vector<Open> open_;
   Segment segment_;
   std::map<std::pair<SetGap, std::vector<uint32_t>>, uint32_t> by_parts_;
+  size_t parts_known_ = 0;  // in its keys
   std::unordered_map<std::string, uint32_t> by_content_;
 };
 

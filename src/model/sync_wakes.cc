@@ -27,7 +27,7 @@ std::vector<Signal> signals(const Trace& trace) {
 
 // Waits [begin, end) of one lock, by the time of their ends. A signal reaches, of those who waited when it came, the
 // one who went on first; a broadcast all of them.
-void match_signals(const std::vector<CriticalSection>& sections, uint32_t begin, uint32_t end,
+void match_signals(std::span<const CriticalSection> sections, uint32_t begin, uint32_t end,
                    std::vector<Signal>::const_iterator first, std::vector<Signal>::const_iterator last,
                    std::vector<SyncWake>& wakes) {
   std::vector<uint32_t> waits;
@@ -50,7 +50,7 @@ void match_signals(const std::vector<CriticalSection>& sections, uint32_t begin,
 
 // The first to leave leaves when all have come, and nobody comes again before the first has left: so the waits of one
 // round are those that began before the round's earliest end.
-void match_barrier(const std::vector<CriticalSection>& sections, uint32_t begin, uint32_t end,
+void match_barrier(std::span<const CriticalSection> sections, uint32_t begin, uint32_t end,
                    std::vector<SyncWake>& wakes) {
   std::vector<uint32_t> waits;
   for (uint32_t s = begin; s < end; ++s) {
@@ -73,7 +73,7 @@ void match_barrier(const std::vector<CriticalSection>& sections, uint32_t begin,
 
 }  // namespace
 
-std::vector<SyncWake> sync_wakes(const Trace& trace, const std::vector<CriticalSection>& sections) {
+std::vector<SyncWake> sync_wakes(const Trace& trace, std::span<const CriticalSection> sections) {
   const std::vector<Signal> all = signals(trace);
   std::vector<SyncWake> wakes;
   for (uint32_t begin = 0; begin < sections.size();) {

@@ -6,6 +6,7 @@
 // semaphores with the number of threads that wait there at a time.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "model/critical_sections.h"
@@ -19,6 +20,6 @@ struct SyncWake {
 
 // `sections` are critical_sections(trace). Sorted by wait. A wait that ended otherwise (spuriously, by its timeout) or
 // whose cause was not recorded is left out, and so is a barrier's last one, who waits for nobody.
-std::vector<SyncWake> sync_wakes(const Trace& trace, const std::vector<CriticalSection>& sections);
+std::vector<SyncWake> sync_wakes(const Trace& trace, std::span<const CriticalSection> sections);
 
 }  // namespace contrafact::model

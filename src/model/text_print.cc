@@ -53,9 +53,9 @@ std::string word(std::string_view text) {
 
 class Printer {
  public:
-  explicit Printer(const Trace& trace) : trace_(trace) {}
+  Printer(const Trace& trace, const base::TextSink& sink) : trace_(trace), sink_(sink) {}
 
-  std::string run() {
+  void run() {
     print_head();
     print_tables();
     print_locks();
@@ -63,7 +63,7 @@ class Printer {
     print_access_log();
     print_beside();
     print_events();
-    return std::move(out_);
+    base::hand_on(out_, sink_, 0);
   }
 
  private:
@@ -71,6 +71,7 @@ class Printer {
   void line(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
     out_ += '\n';
+    base::hand_on(out_, sink_);
   }
 
   void print_head() {
@@ -212,23 +213,27 @@ class Printer {
     const TaskRow& row = trace_.tasks[trace_.a[i]];
     if (operand == format::Operand::pool) return row.pool.value;
     if (operand == format::Operand::body) return row.body.value;
-    for (const Dependency& dependency : trace_.dependencies) {
-      if (dependency.task.value == trace_.a[i] && dependency.source.value == trace_.b[i]) {
-        return static_cast<uint32_t>(dependency.mode);
-      }
+    auto at = std::ranges::lower_bound(trace_.dependencies, TaskId(trace_.a[i]), {}, &Dependency::task);
+    for (; at != trace_.dependencies.end() && at->task.value == trace_.a[i]; ++at) {
+      if (at->source.value == trace_.b[i]) return static_cast<uint32_t>(at->mode);
     }
     return 0;
   }
 
   const Trace& trace_;
+  const base::TextSink& sink_;
   std::string out_;
   std::vector<std::string> threads_;
 };
 
 }  // namespace
 
+void print_text(const Trace& trace, const base::TextSink& sink) {
+  Printer(trace, sink).run();
+}
+
 std::string print_text(const Trace& trace) {
-  return Printer(trace).run();
+  return base::text_of([&](const base::TextSink& sink) { print_text(trace, sink); });
 }
 
 }  // namespace contrafact::model

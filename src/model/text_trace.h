@@ -27,6 +27,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/text_sink.h"
 #include "model/trace.h"
 
 namespace contrafact::model {
@@ -37,5 +38,7 @@ bool begins_as_text_trace(std::string_view text);
 // Errors say the line number and what is wrong with it.
 base::Result<Trace> parse_text(std::string_view text);
 std::string print_text(const Trace& trace);
+// The same piece by piece, for traces that are too large for that.
+void print_text(const Trace& trace, const base::TextSink& sink);
 
 }  // namespace contrafact::model

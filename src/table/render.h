@@ -21,6 +21,7 @@ std::string render_text(const Table& table, const TextStyle& style);
 // {"columns": [...]} is not repeated in each result: rows are objects keyed by column name. An interval is
 // {"low":, "high":}, a change {"before":, "after":}, a location {"method":, "file":, "line":}, nothing is null.
 nlohmann::ordered_json rows_json(const Table& table);
+nlohmann::ordered_json row_json(const Schema& schema, const std::vector<Cell>& cells);
 // {"name":, "rows": [...], "empty_reason":?, "notes": [...]?}
 nlohmann::ordered_json render_json(const Table& table);
 // Text of any JSON value of ours: broken UTF-8 replaced, never an exception; ends with a line break. All controls and
@@ -31,6 +32,9 @@ std::string json_text(const nlohmann::ordered_json& value);
 // columns (name_low, name_high; name_before, name_after; name_method, name_file, name_line). Text that a spreadsheet
 // would run as a formula has an apostrophe in front; what could upset a terminal becomes '?', but for line breaks.
 std::string render_csv(const Table& table);
+// The same piece by piece: the heading line, and each row's.
+std::string csv_heading(const Schema& schema);
+std::string csv_line(const Schema& schema, const std::vector<Cell>& cells);
 std::string csv_field(std::string_view text);  // of text: numbers need none
 
 // "name: sentence" for each column, for help texts and documents.

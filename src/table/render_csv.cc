@@ -78,21 +78,28 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-std::string render_csv(const Table& table) {
+std::string csv_heading(const Schema& schema) {
   std::string out;
-  for (const Column& column : table.schema().columns) append_heading(out, column);
-  out += '\n';
-  for (const auto& row : table.rows()) {
-    bool first = true;
-    for (size_t c = 0; c < row.size(); ++c) {
-      for (const std::string& field : fields(row[c], table.schema().columns[c].type)) {
-        if (!first) out += ',';
-        out += field;
-        first = false;
-      }
+  for (const Column& column : schema.columns) append_heading(out, column);
+  return out + '\n';
+}
+
+std::string csv_line(const Schema& schema, const std::vector<Cell>& cells) {
+  std::string out;
+  bool first = true;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    for (const std::string& field : fields(cells[c], schema.columns[c].type)) {
+      if (!first) out += ',';
+      out += field;
+      first = false;
     }
-    out += '\n';
   }
+  return out + '\n';
+}
+
+std::string render_csv(const Table& table) {
+  std::string out = csv_heading(table.schema());
+  for (const auto& row : table.rows()) out += csv_line(table.schema(), row);
   return out;
 }
 

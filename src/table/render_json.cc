@@ -25,13 +25,15 @@ Json cell_json(const Cell& cell) {
 
 }  // namespace
 
+Json row_json(const Schema& schema, const std::vector<Cell>& cells) {
+  Json object = Json::object();
+  for (size_t c = 0; c < cells.size(); ++c) object[std::string(schema.columns[c].name)] = cell_json(cells[c]);
+  return object;
+}
+
 Json rows_json(const Table& table) {
   Json rows = Json::array();
-  for (const auto& row : table.rows()) {
-    Json object = Json::object();
-    for (size_t c = 0; c < row.size(); ++c) object[std::string(table.schema().columns[c].name)] = cell_json(row[c]);
-    rows.push_back(std::move(object));
-  }
+  for (const auto& row : table.rows()) rows.push_back(row_json(table.schema(), row));
   return rows;
 }
 

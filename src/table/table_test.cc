@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "table/json_stream.h"
 #include "table/render.h"
 #include "table/terminal.h"
 #include "table/value_text.h"
@@ -166,6 +167,37 @@ TEST(RenderJson, KeepsRawValues) {
   EXPECT_TRUE(json["rows"][1]["gain"].is_null());
   EXPECT_FALSE(json.contains("empty_reason"));
   EXPECT_EQ(json_text({{"x", "a\xff"}}), "{\n  \"x\": \"a\xef\xbf\xbd\"\n}\n");
+}
+
+TEST(JsonStream, WritesWhatTheWholeDocumentWouldBe) {
+  nlohmann::ordered_json document{{"version", 1}, {"loss", {{"notes", {"a\nb", "c\xff"}}, {"any", true}}}};
+  nlohmann::ordered_json whole = document;
+  whole["rows"] = rows_json(sample());
+  whole["none"] = nlohmann::ordered_json::array();
+  whole["last"] = nullptr;
+  const std::string text = base::text_of([&](const base::TextSink& sink) {
+    JsonStream out(sink);
+    out.members(document);
+    out.rows("rows", sample());
+    out.begin_array("none");
+    out.end_array();
+    out.member("last", nullptr);
+    out.finish();
+  });
+  EXPECT_EQ(text, json_text(whole));
+}
+
+TEST(JsonStream, HandsOnWhatItHas) {
+  size_t parts = 0;
+  JsonStream out([&](std::string_view part) {
+    ++parts;
+    EXPECT_LT(part.size(), 2 * base::kTextPieceBytes);
+  });
+  out.begin_array("rows");
+  for (int i = 0; i < 1000; ++i) out.item(std::string(1000, 'x'));
+  out.end_array();
+  out.finish();
+  EXPECT_GT(parts, 10u);
 }
 
 TEST(RenderCsv, QuotesAndSplits) {

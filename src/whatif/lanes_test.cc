@@ -172,5 +172,14 @@ TEST(Lanes, DamagedTracesToo) {
   EXPECT_GT(tally.exact * 10, tally.lanes * 9) << tally.exact << " of " << tally.lanes;
 }
 
+TEST(Lanes, TimesNearTheEndsOfTheirTypeToo) {
+  Tally tally;
+  for (uint32_t seed = 1; seed <= 100; ++seed) {
+    expect_same(model::random_trace(seed, 400, true), seed, tally);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(tally.lanes, 0u);
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

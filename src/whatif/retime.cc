@@ -35,14 +35,9 @@ bool matters(EventKind kind) {
 
 Retimer::Retimer(const SimProgram& program) : program_(program) {
   const model::Trace& trace = *program.trace;
-  struct Item {
-    int64_t time_ns;
-    uint32_t event;
-    uint32_t thread;
-    uint32_t begin;
-  };
-  std::vector<Item> items;
-  std::vector<uint32_t> open;
+  base::Column<uint32_t> openers;  // by event: the one that began the wait which it ends
+  openers.resize(trace.event_count());
+  order_.reserve(trace.event_count());  // what is not used takes no memory
   counts_.assign(trace.threads.size(), false);
   int64_t end_ns = program.begin_ns;
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
@@ -50,36 +45,19 @@ Retimer::Retimer(const SimProgram& program) : program_(program) {
     if (range.size() == 0) continue;
     counts_[t] = !program.background[program.thread_fiber(t)];
     if (counts_[t]) end_ns = std::max(end_ns, trace.time_ns[range.end - 1]);
-    open.clear();
-    for (uint32_t i = range.begin; i < range.end; ++i) {
-      uint32_t begin = kNone;
-      if (model::opens(trace.kind[i])) open.push_back(i);
-      if (model::closes(trace.kind[i]) && !open.empty()) {
-        begin = open.back();
-        open.pop_back();
-      }
-      if (matters(trace.kind[i]) || i + 1 == range.end) items.push_back({trace.time_ns[i], i, t, begin});
-    }
+    list_events(range, openers);
   }
   if (std::none_of(counts_.begin(), counts_.end(), [](bool counts) { return counts; })) {
     counts_.assign(counts_.size(), true);
     end_ns = trace.end_ns();
   }
   recorded_ns_ = end_ns - program.begin_ns;
-  // At one instant, what gives up comes before what takes.
-  const auto rank = [&](const Item& item) {
-    return model::closes(trace.kind[item.event]) || trace.kind[item.event] == EventKind::lock_acquire ||
-           trace.kind[item.event] == EventKind::lock_acquire_shared;
-  };
-  std::sort(items.begin(), items.end(), [&](const Item& x, const Item& y) {
-    if (x.time_ns != y.time_ns) return x.time_ns < y.time_ns;
-    if (x.thread == y.thread) return x.event < y.event;
-    return rank(x) != rank(y) ? rank(x) < rank(y) : x.event < y.event;
-  });
-  for (const Item& item : items) {
-    order_.push_back(item.event);
-    thread_of_.push_back(item.thread);
-    begin_of_.push_back(item.begin);
+  sort_events();
+  thread_of_.reserve(order_.size());
+  begin_of_.reserve(order_.size());
+  for (const uint32_t event : order_) {
+    thread_of_.push_back(trace.thread_of(model::EventIndex(event)).value);
+    begin_of_.push_back(openers[event]);
   }
   const auto& sections = program.sync.sections;
   free_ns_.assign(sections.size(), kLongAgo);
@@ -93,6 +71,35 @@ Retimer::Retimer(const SimProgram& program) : program_(program) {
   }
   cause_of_.assign(sections.size(), kNone);
   for (const model::SyncWake& wake : model::sync_wakes(trace, sections)) cause_of_[wake.wait] = wake.cause.value;
+}
+
+// One thread's.
+void Retimer::list_events(model::EventRange range, base::Column<uint32_t>& openers) {
+  const model::Trace& trace = *program_.trace;
+  std::vector<uint32_t> open;
+  for (uint32_t i = range.begin; i < range.end; ++i) {
+    openers[i] = kNone;
+    if (model::opens(trace.kind[i])) open.push_back(i);
+    if (model::closes(trace.kind[i]) && !open.empty()) {
+      openers[i] = open.back();
+      open.pop_back();
+    }
+    if (matters(trace.kind[i]) || i + 1 == range.end) order_.push_back(i);
+  }
+}
+
+void Retimer::sort_events() {
+  const model::Trace& trace = *program_.trace;
+  // At one instant, what gives up comes before what takes.
+  const auto rank = [&](uint32_t event) {
+    return model::closes(trace.kind[event]) || trace.kind[event] == EventKind::lock_acquire ||
+           trace.kind[event] == EventKind::lock_acquire_shared;
+  };
+  std::sort(order_.begin(), order_.end(), [&](uint32_t x, uint32_t y) {
+    if (trace.time_ns[x] != trace.time_ns[y]) return trace.time_ns[x] < trace.time_ns[y];
+    if (trace.thread_of(model::EventIndex(x)) == trace.thread_of(model::EventIndex(y))) return x < y;
+    return rank(x) != rank(y) ? rank(x) < rank(y) : x < y;
+  });
 }
 
 class RetimePass {

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/column.h"
 #include "whatif/section_edit.h"
 #include "whatif/sim_program.h"
 
@@ -27,14 +28,17 @@ class Retimer {
   int64_t duration_ns(std::span<const SectionEdit> edits) const;
 
  private:
+  void list_events(model::EventRange range, base::Column<uint32_t>& openers);
+  void sort_events();
+
   friend class RetimePass;
   const SimProgram& program_;
-  std::vector<uint32_t> order_;      // the events that matter, by time
-  std::vector<uint32_t> thread_of_;  // by position in `order_`
-  std::vector<uint32_t> begin_of_;   // by position in `order_`: the event that began the wait which this one ends
-  std::vector<int64_t> free_ns_;     // by section: when its recorded lock had been given up before
-  std::vector<uint32_t> cause_of_;   // by section: the event that ended a wait at a condition, once or semaphore
-  std::vector<bool> counts_;         // by thread: the run is not over without it
+  base::Column<uint32_t> order_;      // the events that matter, by time
+  base::Column<uint32_t> thread_of_;  // by position in `order_`
+  base::Column<uint32_t> begin_of_;   // by position in `order_`: the event that began the wait which this one ends
+  std::vector<int64_t> free_ns_;      // by section: when its recorded lock had been given up before
+  std::vector<uint32_t> cause_of_;    // by section: the event that ended a wait at a condition, once or semaphore
+  std::vector<bool> counts_;          // by thread: the run is not over without it
   int64_t recorded_ns_ = 0;
 };
 

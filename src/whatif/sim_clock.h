@@ -5,10 +5,12 @@
 // sharing changes, because stretches are ordered by virtual time, which runs slower the more threads share the cores.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "base/saturating.h"
 #include "whatif/sim_slices.h"
 
 namespace contrafact::whatif {
@@ -33,12 +35,14 @@ class SimClock {
   bool sliced() const { return slices_.has_value(); }
   int64_t now_ns() const { return now_ns_; }
   int64_t cpu_ns() const { return sliced() ? slices_->cpu_ns() : cpu_ns_; }
-  void at(int64_t time_ns, TimedKind kind, uint32_t id) { push(timed_, {time_ns, static_cast<uint32_t>(kind), id}); }
+  void at(int64_t time_ns, TimedKind kind, uint32_t id) {
+    push(timed_, {std::min(time_ns, kLatest), static_cast<uint32_t>(kind), id});
+  }
   // Thread `id` wants a core until it has had it for this long.
   void use_core(int64_t duration_ns, uint32_t id) {
     if (sliced()) return slices_->use(now_ns_, duration_ns, id);
-    cpu_ns_ += duration_ns;
-    push(running_, {virtual_ + (duration_ns << kFraction), 0, id});
+    cpu_ns_ = base::add_saturated(cpu_ns_, duration_ns);
+    push(running_, {base::add_saturated(virtual_, in_virtual(duration_ns)), 0, id});
   }
 
   // The thread uses a core until `stop_core`.
@@ -50,7 +54,9 @@ class SimClock {
   bool next(Event& event) {
     if (sliced()) return next_sliced(event);
     if (timed_.empty() && running_.empty()) return false;
-    const int64_t cpu_at_ns = running_.empty() ? INT64_MAX : now_ns_ + real_until(running_.front().key);
+    const int64_t cpu_at_ns = running_.empty()
+                                  ? INT64_MAX
+                                  : std::min(kLatest, base::add_saturated(now_ns_, real_until(running_.front().key)));
     if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
       const Entry entry = pop(timed_);
       advance(entry.key);
@@ -76,6 +82,9 @@ class SimClock {
   // Virtual time counts in 1/1024 ns, so that shares of cores round to less than a millionth over any stretch that
   // matters; 2^53 ns, 104 days, of it fit.
   static constexpr int kFraction = 10;
+  static int64_t in_virtual(int64_t real_ns) { return base::multiply_saturated(real_ns, int64_t{1} << kFraction); }
+  // What a hostile trace's times add up to may be later than any clock tells.
+  static constexpr int64_t kLatest = int64_t{1} << 62;
   __extension__ using Wide = __int128;
 
   bool next_sliced(Event& event) {
@@ -102,9 +111,10 @@ class SimClock {
   int64_t real_until(int64_t key) const {
     const int64_t left = key - virtual_;
     if (left <= 0) return 0;
-    if (!shared()) return (left + (int64_t{1} << kFraction) - 1) >> kFraction;
+    if (!shared()) return base::add_saturated(left, (int64_t{1} << kFraction) - 1) >> kFraction;
     const Wide per_ns = static_cast<Wide>(cores_) << kFraction;
-    return static_cast<int64_t>((static_cast<Wide>(left) * static_cast<Wide>(running_.size()) + per_ns - 1) / per_ns);
+    const Wide until_ns = (static_cast<Wide>(left) * static_cast<Wide>(running_.size()) + per_ns - 1) / per_ns;
+    return static_cast<int64_t>(std::min<Wide>(until_ns, kLatest));
   }
 
   void advance(int64_t time_ns) {
@@ -112,10 +122,10 @@ class SimClock {
     now_ns_ = time_ns;
     if (passed_ns == 0) return;
     if (!shared()) {
-      virtual_ += passed_ns << kFraction;
+      virtual_ = base::add_saturated(virtual_, in_virtual(passed_ns));
     } else {
-      virtual_ += static_cast<int64_t>((static_cast<Wide>(passed_ns) * cores_ << kFraction) /
-                                       static_cast<Wide>(running_.size()));
+      const Wide share = (static_cast<Wide>(passed_ns) * cores_ << kFraction) / static_cast<Wide>(running_.size());
+      virtual_ = base::add_saturated(virtual_, static_cast<int64_t>(std::min<Wide>(share, INT64_MAX)));
     }
   }
 

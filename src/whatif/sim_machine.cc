@@ -17,7 +17,16 @@ int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   if (!program.sync.native) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
   constexpr int64_t kUsual = 3'000'000, kLeast = 500'000, kMost = 200'000'000;
-  return program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
+  // A run of weeks is not simulated slice by slice: that would take hours.
+  constexpr int64_t kSlicesMax = int64_t{1} << 24;
+  const int64_t run_ns = program.trace->end_ns() - program.trace->begin_ns();
+  const int64_t usual_ns = program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
+  return std::max(usual_ns, run_ns / kSlicesMax);
+}
+
+// More than there are fibers are never busy, and each costs memory: a trace may say that it had billions.
+uint32_t useful_cores(const SimProgram& program, uint32_t cores) {
+  return static_cast<uint32_t>(std::min<size_t>(cores, std::max<size_t>(program.fibers.size(), 1)));
 }
 
 }  // namespace
@@ -32,7 +41,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       treatments_(treatments),
       options_(options),
       cores_(cores),
-      clock_(cores, slice_ns(program, options)),
+      clock_(useful_cores(program, cores), slice_ns(program, options)),
       out_(program, options.build_trace),
       needs_(program.needs),
       fired_(program.tokens),

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/column.h"
 #include "model/thread_state.h"
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
@@ -91,7 +92,7 @@ struct Release {
 struct SimProgram {
   const model::Trace* trace = nullptr;
   std::vector<model::ThreadUse> uses;
-  std::vector<Op> ops;
+  base::Column<Op> ops;
   std::vector<Fiber> fibers;
   std::vector<bool> dynamic;          // by task
   std::vector<bool> called;           // by task: started by a `call`

@@ -14,7 +14,7 @@ using model::CriticalSection;
 // Rewrites one fiber's operations.
 class FiberEditor {
  public:
-  FiberEditor(std::span<const SectionEdit> edits, std::vector<Op>& out) : edits_(edits), out_(out) {}
+  FiberEditor(std::span<const SectionEdit> edits, base::Column<Op>& out) : edits_(edits), out_(out) {}
 
   void run(std::span<const Op> ops) {
     open_.clear();
@@ -103,7 +103,7 @@ class FiberEditor {
   }
 
   std::span<const SectionEdit> edits_;
-  std::vector<Op>& out_;
+  base::Column<Op>& out_;
   std::vector<Open> open_;
 };
 

@@ -12,7 +12,7 @@
 namespace contrafact::whatif {
 
 struct SectionPlan {
-  std::vector<Op> ops;        // empty: the program's own, with its fibers
+  base::Column<Op> ops;       // empty: the program's own, with its fibers
   std::vector<Fiber> fibers;  // by fiber, into `ops`
   std::vector<SimLock> locks;
   std::vector<uint32_t> made_from;  // by lock beyond the trace's: the recorded one whose sections it has

@@ -21,7 +21,9 @@ void UsePeaks::deal(const std::vector<UseChange>& changes) {
   dealt_.resize(changes.size());
   for (size_t i = 0; i < changes.size(); ++i) {
     const UseChange& change = changes[i];
-    const auto at = static_cast<uint32_t>(static_cast<double>(change.time_ns() - low_ns) * scale);
+    // Beyond 2^53 the product may round up to the bucket behind the last one.
+    const auto scaled = static_cast<size_t>(static_cast<double>(change.time_ns() - low_ns) * scale);
+    const auto at = static_cast<uint32_t>(std::min(scaled, count - 1));
     bucket_of_[i] = at;
     Bucket& bucket = buckets_[at];
     ++buckets_[at + 1].begin;

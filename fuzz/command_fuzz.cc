@@ -1,0 +1,198 @@
+// What the commands compute from a trace, on hostile traces: none may crash, hang, do what is undefined, or need more
+// memory than 100 MB plus 400 bytes for each row and 60 for each event that the trace really holds (test/bounds holds
+// the same against the commands as processes). Which command gets an input follows from the input's bytes. Mutations
+// know the format (trace_mutator.h).
+#include <sanitizer/allocator_interface.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/candidates.h"
+#include "analysis/headroom.h"
+#include "analysis/lock_profile.h"
+#include "analysis/lock_remedies.h"
+#include "analysis/metric_set.h"
+#include "analysis/task_classes.h"
+#include "analysis/ulc.h"
+#include "base/check.h"
+#include "export/perfetto.h"
+#include "export/trace_csv.h"
+#include "format/reader.h"
+#include "model/load.h"
+#include "model/text_trace.h"
+#include "trace_mutator.h"
+#include "whatif/estimate.h"
+#include "whatif/lock_estimate.h"
+#include "whatif/search.h"
+#include "whatif/simulate.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace contrafact {
+namespace {
+
+// What each command computes from a trace, in the order of `contrafact help`; texts go nowhere.
+void run_tasks(const model::Trace& trace) {
+  analysis::task_classes(trace);
+  analysis::task_classes(trace, analysis::ClassKey::context);
+}
+void run_metrics(const model::Trace& trace) {
+  const analysis::ThreadUsage usage = analysis::thread_usage(trace);
+  analysis::run_metrics(trace, usage);
+  analysis::headroom(trace, usage);
+  analysis::concurrency_profile(usage, 100);
+}
+void run_locks(const model::Trace& trace) {
+  analysis::lock_profile(trace);
+}
+void run_ulc(const model::Trace& trace) {
+  const analysis::SectionFacts facts(trace);
+  analysis::ulc_profile(facts);
+  analysis::lock_remedies(facts);
+  whatif::LockEstimator(trace, facts.sections, facts.sets, facts.recorded, facts.graph, {.seeds = 1});
+}
+void run_advise(const model::Trace& trace) {
+  if (trace.tasks.empty()) return;
+  const base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
+  if (!estimator) return;
+  std::vector<whatif::Improvement> improvements;
+  for (const analysis::Candidate& candidate : analysis::candidates(trace).candidates) {
+    if (improvements.size() == 4) break;
+    improvements.push_back({.tasks = candidate.tasks});
+    if (candidate.kind == analysis::CandidateKind::convert_to_combinator) {
+      improvements.back().optimisation = whatif::Optimisation::convert_to_combinator;
+    }
+  }
+  whatif::search(*estimator, improvements, {.estimates_max = 50, .visits_max = 1'000'000, .threads = 1});
+  for (const whatif::Improvement& improvement : improvements) {
+    (void)estimator->estimate(std::span(&improvement, 1), {.trace = true});
+  }
+}
+void run_estimate(const model::Trace& trace) {
+  (void)whatif::simulate(trace, {});
+  (void)whatif::check_baseline(trace, {.cores = 3});
+}
+void run_export(const model::Trace& trace, const base::TextSink& nowhere) {
+  model::print_text(trace, nowhere);
+  exporters::events_csv(trace, nowhere);
+  exporters::tasks_csv(trace, nowhere);
+  exporters::trace_json(trace, {{"schema_version", 1}}, nowhere);
+  exporters::perfetto_trace(trace, {}, nowhere);
+}
+
+void run_command(size_t command, const model::Trace& trace) {
+  switch (command) {
+    case 0:
+      return run_tasks(trace);
+    case 1:
+      return run_metrics(trace);
+    case 2:
+      return run_locks(trace);
+    case 3:
+      return run_ulc(trace);
+    case 4:
+      return run_advise(trace);
+    case 5:
+      return run_estimate(trace);
+    default:
+      return run_export(trace, [](std::string_view) {});
+  }
+}
+constexpr size_t kCommands = 7;
+
+// Rows and events that the file really holds. Tasks and the ranges of access sets are rows.
+struct Holdings : format::Visitor {
+  uint64_t rows = 0, events = 0;
+  std::unordered_set<uint32_t> tasks;
+  void on_fact(std::string_view, std::string_view) override { ++rows; }
+  void on_strings(format::StringId, std::span<const std::string_view> strings) override { rows += strings.size(); }
+  void on_methods(format::MethodId, std::span<const format::MethodRow> methods) override { rows += methods.size(); }
+  void on_contexts(format::ContextId, std::span<const format::ContextRow> contexts) override {
+    rows += contexts.size();
+  }
+  void on_pools(format::PoolId, std::span<const format::PoolRow> pools) override { rows += pools.size(); }
+  void on_threads(format::ThreadId, std::span<const format::ThreadRow> threads) override { rows += threads.size(); }
+  void on_method_addresses(std::span<const format::MethodAddressRow> addresses) override { rows += addresses.size(); }
+  void on_locks(format::LockId, std::span<const format::LockRow> locks) override { rows += locks.size(); }
+  void on_access_sets(format::AccessSetId, std::span<const format::AccessSetRow> sets) override {
+    for (const format::AccessSetRow& set : sets) rows += 1 + set.ranges.size();
+  }
+  void on_events(const format::EventBlock& block) override {
+    events += block.kind.size();
+    for (const uint32_t task : block.tasks) rows += task != UINT32_MAX && tasks.insert(task).second;
+  }
+  size_t bytes_max() const { return 100'000'000 + 400 * rows + 60 * events; }
+};
+
+size_t live_bytes = 0;
+size_t limit_bytes = SIZE_MAX;
+
+void on_allocation(const volatile void* memory, size_t) {
+  live_bytes += __sanitizer_get_allocated_size(memory);
+  if (live_bytes <= limit_bytes) return;
+  limit_bytes = SIZE_MAX;
+  std::fprintf(stderr, "more memory than the bound\n");
+  std::abort();
+}
+void on_free(const volatile void* memory) {
+  if (memory != nullptr) live_bytes -= std::min(live_bytes, __sanitizer_get_allocated_size(memory));
+}
+
+size_t bytes_max(std::span<const uint8_t> file) {
+  const auto reader = format::Reader::from_bytes({file.begin(), file.end()}, "fuzz");
+  Holdings held;
+  if (reader) reader->read(held);
+  return held.bytes_max();
+}
+
+size_t hash_of(std::span<const uint8_t> file) {
+  uint64_t hash = 14695981039346656037u;
+  for (const uint8_t byte : file) hash = (hash ^ byte) * 1099511628211u;
+  return hash >> 32;
+}
+
+}  // namespace
+}  // namespace contrafact
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  CHECK(__sanitizer_install_malloc_and_free_hooks(contrafact::on_allocation, contrafact::on_free) != 0);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace contrafact;
+  const int memory = memfd_create("fuzz", MFD_CLOEXEC);
+  CHECK(memory >= 0 && write(memory, data, size) == static_cast<ssize_t>(size));
+  const std::string path = "/proc/self/fd/" + std::to_string(memory);
+  limit_bytes = live_bytes + bytes_max({data, size});
+  {
+    const base::Result<model::Trace> trace = model::load_any(path, {.access_log = true});
+    if (trace) {
+      const base::Status sound = model::verify(*trace);
+      if (!sound) std::fprintf(stderr, "%s\n", sound.error().message.c_str());
+      CHECK(sound.ok());
+      run_command(hash_of({data, size}) % kCommands, *trace);
+    }
+  }
+  limit_bytes = SIZE_MAX;
+  close(memory);
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
+  if (seed % 16 != 0) {
+    const std::vector<uint8_t> file = contrafact::format::TraceMutator(seed).mutate({data, size});
+    if (!file.empty() && file.size() <= max_size) {
+      std::copy(file.begin(), file.end(), data);
+      return file.size();
+    }
+  }
+  return LLVMFuzzerMutate(data, size, max_size);
+}

@@ -1,0 +1,42 @@
+// JsonStream: a JSON document written member by member and row by row, as json_text of the whole would be: a tree of a
+// million rows takes gigabytes. Not thread-safe.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_sink.h"
+#include "table/table.h"
+
+namespace contrafact::table {
+
+class JsonStream {
+ public:
+  explicit JsonStream(base::TextSink sink) : sink_(std::move(sink)) {}
+
+  // The members of an object that is made already.
+  void members(const nlohmann::ordered_json& object);
+  void member(std::string_view key, const nlohmann::ordered_json& value);
+  // An array, item by item.
+  void begin_array(std::string_view key);
+  void item(const nlohmann::ordered_json& value);
+  // REQUIRES: a cell for each column.
+  void row(const Schema& schema, const std::vector<Cell>& cells);
+  // Text that is JSON already.
+  void item_text(std::string_view json);
+  void end_array();
+  void rows(std::string_view key, const Table& table);
+  void finish();
+
+ private:
+  void begin_member(std::string_view key);
+
+  base::TextSink sink_;
+  std::string text_;
+  bool any_member_ = false;
+  bool any_item_ = false;
+};
+
+}  // namespace contrafact::table

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Runs every command that reads a trace on hostile or honest traces and holds its memory against a bound.
+
+usage: run_bounds.py BIN_DIR hostile|honest [NAME...]
+
+The bound of a trace is 100 MB plus 400 bytes for each row and 60 for each event that it really holds
+(make_bounded_traces computes it), whatever ids, counts or unpacked sizes it claims; a command may refuse a trace, but it
+ends by itself and says why.
+"""
+
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+SECONDS_MAX = 60
+ADDRESS_SPACE_MAX = 6 << 30  # protects the machine; far above every bound here
+
+COMMANDS = {
+    "info": "info {trace} --all",
+    "info --json": "info {trace} --json",
+    "tasks": "tasks {trace}",
+    "locks": "locks {trace} --all",
+    "locks --json": "locks {trace} --json",
+    "ulc": "ulc {trace} --all --pairs",
+    "advise": "advise {trace} --all --budget 20",
+    "advise --json": "advise {trace} --json --budget 20",
+    "estimate": "estimate {trace} --model redispatch -o {out}/estimated.cft",
+    "metrics": "metrics {trace} --json",
+    "compare": "compare {trace} {trace} --json",
+    "replay --no-threads": "replay {trace} --no-threads --runs 1",
+    "replay": "replay {trace} --runs 1 --limit 10 --order recorded",
+    "replay --order accesses": "replay {trace} --runs 1 --limit 10 --order accesses",
+    "export text": "export {trace} --format text -o {out}/x.txt",
+    "export json": "export {trace} --format json -o {out}/x.json",
+    "export perfetto": "export {trace} --format perfetto -o {out}/x.pftrace",
+    "export cft": "export {trace} --format cft -o {out}/x.cft",
+    "export events": "export {trace} --format csv --what events -o {out}/x.csv",
+    "export tasks": "export {trace} --format csv --what tasks -o {out}/x.csv",
+    "export thread-use": "export {trace} --format csv -o {out}/x.csv",
+}
+# Of honest traces, by name: how many lives they hold.
+HONEST = {"locks": 200_000, "lives": 200_000, "tasks": 300_000}
+
+
+def limit_child():
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_MAX, ADDRESS_SPACE_MAX))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
+
+
+def run(arguments):
+    """(exit status, peak bytes, seconds of processor time, what it said on standard error)"""
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                                 preexec_fn=limit_child)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    return child.returncode, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime, text
+
+
+def make_traces(binaries, part, folder):
+    """[(path, bytes_max)]"""
+    calls = [[]] if part == "hostile" else [[name, str(count)] for name, count in HONEST.items()]
+    traces = []
+    for call in calls:
+        made = subprocess.run([binaries / "make_bounded_traces", folder] + call, check=True, stdout=subprocess.PIPE, text=True)
+        for line in made.stdout.splitlines():
+            path, bytes_max = line.split("\t")
+            traces.append((pathlib.Path(path), int(bytes_max)))
+    return traces
+
+
+def main():
+    binaries, part, only = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for trace, bytes_max in make_traces(binaries, part, folder):
+            if only and trace.stem not in only:
+                continue
+            print(f"{trace.stem}: {trace.stat().st_size} bytes, at most {bytes_max / 1e6:.0f} MB")
+            for name, words in COMMANDS.items():
+                arguments = words.format(trace=trace, out=folder).split()
+                status, peak_bytes, seconds, text = run([str(binaries / "contrafact")] + arguments)
+                allowed = bytes_max * (2 if name == "compare" else 1)
+                wrong = []
+                if peak_bytes > allowed:
+                    wrong.append("too much memory")
+                if status not in (0, 2, 4):
+                    wrong.append(f"ends with {status}: {text.strip()[-300:]}")
+                failures += len(wrong)
+                print(f"  {name:28} {peak_bytes / 1e6:8.1f} MB {seconds:6.2f} s  {'; '.join(wrong) or 'ok'}")
+            sys.stdout.flush()
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
