@@ -11,7 +11,7 @@ Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improve
     if (placed) move.tasks = improvement.tasks;
     moves_.push_back(move);
   }
-  program_ = graph::compile_lanes(estimator.dag(), moves_, estimator.outermost());
+  if (moves_.size() >= kWorthLanes) program_ = graph::compile_lanes(estimator.dag(), moves_, estimator.outermost());
 }
 
 base::Result<Figures> Batch::figures_of_one(std::span<const uint32_t> set, Scratch& scratch) const {
@@ -31,9 +31,9 @@ std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<ui
   if (program_.possible) {
     std::vector<std::span<const uint32_t>> lanes;
     for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
-    scratch.many.run(lanes, results);
+    scratch.many->run(lanes, results);
     // An operation of all lanes takes about half the time of a vertex of one.
-    scratch.visits += scratch.many.operations() / 2;
+    scratch.visits += scratch.many->operations() / 2;
   }
   std::vector<base::Result<Figures>> figures;
   for (size_t i = 0; i < sets.size(); ++i) {

@@ -4,6 +4,7 @@
 // A Batch is immutable and may be shared between threads; each caller's thread needs its own Scratch.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,11 +17,16 @@ namespace contrafact::whatif {
 class Batch {
  public:
   static constexpr size_t kAtATime = graph::kLanes;
+  // Fewer improvements have at most seven combinations: estimated one by one, they cost less than the lanes' program,
+  // which takes as much memory as all else, would before it has run.
+  static constexpr size_t kWorthLanes = 4;
 
   struct Scratch {
-    explicit Scratch(const Batch& batch) : one(batch.estimator_), many(batch.program_) {}
+    explicit Scratch(const Batch& batch) : one(batch.estimator_) {
+      if (batch.program_.possible) many.emplace(batch.program_);
+    }
     Estimator::Scratch one;
-    graph::LaneRunner many;
+    std::optional<graph::LaneRunner> many;
     Placements placements;
     size_t alone = 0;     // combinations that had to be estimated one by one
     uint64_t visits = 0;  // the work done so far, as if by one graph::Propagator
