@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at what is waiting
-constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes
+constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes, or processes may wait for areas
 constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle
 constexpr int64_t kUntakenNsMax = 45 * kMillisecondNs;  // and where none is
 constexpr uint32_t kAreasAhead = 2;                     // for what the program becomes between two looks
@@ -106,9 +106,9 @@ class SharedCollector final : public Collector {
     Descriptor fd;
     deferred::SharedArea area;
   };
-  std::vector<Claimed> claimed_;                      // whose processes are opening them
-  std::vector<std::unique_ptr<Process>> processes_;   // the program's own, which stays, and others that live
-  std::vector<Recording> ended_;                      // recordings of others
+  std::vector<Claimed> claimed_;                     // whose processes are opening them
+  std::vector<std::unique_ptr<Process>> processes_;  // the program's own, which stays, and others that live
+  std::vector<Recording> ended_;                     // recordings of others
   std::map<int32_t, std::vector<std::string>> libraries_of_ended_;  // by process id: children may still begin
   std::vector<CpuSwitch> switches_;
   int64_t last_pass_ns_ = 0;
@@ -193,7 +193,9 @@ void SharedCollector::stop_threads() {
 
 void SharedCollector::run() {
   while (!stopping_.load(std::memory_order_acquire)) {
-    wakeup_.sleep(is_busy_ ? kBusyLookNs : kLookNs);
+    const bool areas_are_out =
+        control_->areas_claimed.load(std::memory_order_relaxed) == control_->areas_made.load(std::memory_order_relaxed);
+    wakeup_.sleep(is_busy_ || areas_are_out ? kBusyLookNs : kLookNs);
     look();
   }
 }
@@ -360,9 +362,7 @@ Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason
   Finished finished{.began = !processes_.empty(), .further = ended_, .refused = control_->refused.load()};
   for (const auto& process : processes_) {
     const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
-    end_process(*process, is_program(*process) ? reason
-                          : is_alive           ? "the recording ended before the process"
-                                               : "exit");
+    end_process(*process, is_program(*process) ? reason : is_alive ? "the recording ended before the process" : "exit");
     if (!is_program(*process)) finished.further.push_back({process->path, process->pid, is_alive});
   }
   return finished;

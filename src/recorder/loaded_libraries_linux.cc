@@ -119,6 +119,7 @@ void LoadedLibraries::tell(const Library& library, int64_t unloaded_ns) {
 
 void LoadedLibraries::add(uint64_t begin, uint64_t end, std::string text, int64_t now_ns) {
   Library library{count_++, std::move(text), end, now_ns, true};
+  if (const auto former = loaded_.find(begin); former != loaded_.end()) tell(former->second, now_ns);
   tell(library, 0);
   loaded_.insert_or_assign(begin, std::move(library));
 }

@@ -62,7 +62,8 @@ TEST_F(Libraries, OneInThePlaceOfAnotherOfItsLength) {
   told();
   const std::string other = "8000 9000 a000 ef56 /opt/other.so";
   list({other}, 20);
-  EXPECT_THAT(told(), ElementsAre(Pair("module.0", std::string("10 20 ") + kPlugin), Pair("module.1", "20 0 " + other)));
+  EXPECT_THAT(told(),
+              ElementsAre(Pair("module.0", std::string("10 20 ") + kPlugin), Pair("module.1", "20 0 " + other)));
   EXPECT_THAT(libraries_.loaded(), ElementsAre(other));
 }
 
@@ -139,7 +140,7 @@ TEST_F(ForkedProcess, ItsCodeIsFoundInTheKernelsMap) {
     if (library.find(kLibrary) == std::string::npos) continue;
     ASSERT_EQ(std::sscanf(library.c_str(), "%lx %lx %lx %255s %4095s", &bias, &begin, &end, build, path), 5);
   }
-  EXPECT_THAT(path, HasSubstr(kLibrary));
+  EXPECT_THAT(std::string(path), HasSubstr(kLibrary));
   EXPECT_LT(bias, begin);
   EXPECT_LE(code, begin);  // the mapping begins with the code's page
   EXPECT_LT(begin - code, 4096u);

@@ -4,8 +4,8 @@
 //
 //   record                                    recorded process, each of its program images (SharedLog::open)
 //   makes the ControlPage, and areas ahead    opens the page by its path, claims the next area
-//   finds the claim, begins a trace           ProcessPage: who it is, since when, whose child; later how it ended, counts
-//   steers the clock                          reads it at each event
+//   finds the claim, begins a trace           ProcessPage: who it is, since when, whose child; later how it ended,
+//   counts steers the clock                          reads it at each event
 //
 // Invariant: areas_claimed <= areas_made. Every claimed area is either opened or given up (area_fd).
 //
@@ -22,7 +22,7 @@
 namespace contrafact::recorder {
 
 inline constexpr uint64_t kControlMagic = 0x026c6f7274636663;  // "cfctrl" and a version, which changes with the structs
-inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
+inline constexpr uint32_t kAreasMax = 4096;                    // program images in one recording
 
 inline constexpr int32_t kGivenUp = -1;
 
@@ -31,9 +31,9 @@ struct ControlPage {
   uint64_t area_bytes = 0;  // of each
   std::atomic<uint32_t> areas_claimed{0};
   std::atomic<uint32_t> areas_made{0};
-  std::atomic<uint32_t> refused{0};          // processes that found no area
+  std::atomic<uint32_t> refused{0};           // processes that found no area
   std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits again until there are more
-  std::atomic<bool> closed{false};  // nobody records any more
+  std::atomic<bool> closed{false};            // nobody records any more
   EventClock clock;
   std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process; kGivenUp: claimed, and not opened
 };

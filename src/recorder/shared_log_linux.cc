@@ -23,8 +23,7 @@ base::Result<ControlPage*> open_control(const std::string& path) {
   // fault.
   uint64_t magic = 0;
   const bool is_ours = pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == kControlMagic;
-  void* memory =
-      is_ours ? mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  void* memory = is_ours ? mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   const int error = errno;
   close(fd);
   errno = error;

@@ -26,8 +26,8 @@ class Texts : public testing::Test, public deferred::SharedDrainer::Owner {
     auto made = deferred::SharedArea::create(memory_bytes_max);
     CHECK(made.ok());
     area_ = std::move(*deferred::SharedArea::map(*made, bytes));
-    producers_ = std::make_unique<deferred::SharedProducers>(std::move(*deferred::SharedArea::open(*made, bytes, false)),
-                                                             trace_layout());
+    producers_ = std::make_unique<deferred::SharedProducers>(
+        std::move(*deferred::SharedArea::open(*made, bytes, false)), trace_layout());
     close(*made);
     drainer_ = std::make_unique<deferred::SharedDrainer>(area_, trace_layout(), *this);
   }
@@ -54,9 +54,8 @@ class Texts : public testing::Test, public deferred::SharedDrainer::Owner {
   std::unique_ptr<deferred::SharedDrainer> drainer_;
   std::vector<Taken> taken_;
   uint32_t dropped_ = 0;
-  TextTable table_{[this](uint32_t, const Text& text) {
-    taken_.emplace_back(text.kind, text.number, text.key, text.value);
-  }};
+  TextTable table_{
+      [this](uint32_t, const Text& text) { taken_.emplace_back(text.kind, text.number, text.key, text.value); }};
 };
 
 std::string letters(size_t count, char first) {
