@@ -316,14 +316,18 @@ TEST_F(CollectorTest, AProcessThatCouldNotOpenItsAreaLeavesNothingBehind) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const size_t before = descriptors();
   for (int i = 0; i < 20; ++i) {
-    wait_for(child([&] {
+    const pid_t pid = child([&] {
       const auto map = base::read_text_file("/proc/self/statm");
       rlimit limit{};
       getrlimit(RLIMIT_AS, &limit);
-      limit.rlim_cur = std::stoull(*map) * 4096 + (2 << 20);  // room for the control page, not for the area
+      limit.rlim_cur = std::stoull(*map) * 4096 + (6 << 20);  // less than the area
       setrlimit(RLIMIT_AS, &limit);
-      if (open()) _exit(1);
-    }));
+      const auto log = SharedLog::open(control_path_, getpid(), 0, false);
+      _exit(!log.ok() && log.error().message.starts_with("cannot map memory to share") ? 0 : 1);
+    });
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    ASSERT_EQ(status, 0) << "it was to fail with the area, not before";
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_LE(descriptors(), before);
