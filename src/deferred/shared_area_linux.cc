@@ -198,13 +198,15 @@ void SharedDrainer::recycle(SharedClient& client) {
       !header.free_clients.compare_exchange_weak(head, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
 }
 
-// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events.
+// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events. As much again
+// as is used, so that thousands of processes that hardly do anything take little.
 void SharedDrainer::prefault() {
-  constexpr uint64_t kAheadBytes = 2 << 20;
+  constexpr uint64_t kAheadBytesMin = 256 << 10, kAheadBytesMax = 2 << 20;
   const SharedHeader& header = area_.header();
-  const uint64_t wanted = std::min(header.pool.carved_bytes.load(std::memory_order_relaxed) + kAheadBytes,
-                                   round_up(header.memory_bytes_max, kPageBytes));
-  if (wanted < resident_bytes_ + kAheadBytes / 4) return;
+  const uint64_t used = header.pool.carved_bytes.load(std::memory_order_relaxed);
+  const uint64_t ahead = std::clamp(used, kAheadBytesMin, kAheadBytesMax);
+  const uint64_t wanted = std::min(used + ahead, round_up(header.memory_bytes_max, kPageBytes));
+  if (wanted < resident_bytes_ + ahead / 4) return;
   const uint64_t begin = resident_bytes_ / kPageBytes * kPageBytes, end = wanted / kPageBytes * kPageBytes;
   if (end > begin) madvise(area_.pool_region() + begin, end - begin, MADV_POPULATE_WRITE);
   resident_bytes_ = wanted;

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -126,6 +128,26 @@ TEST_F(Shared, NothingIsLostWithTheProcess) {
   ASSERT_TRUE(WIFSIGNALED(status));
   drainer_->pass(true);
   EXPECT_EQ(numbers_.taken[9], up_to(100'000));
+}
+
+// There may be thousands of processes that hardly do anything.
+TEST_F(Shared, AheadOfItsProducersLittleMemoryIsMadeResident) {
+  const auto resident_bytes = [this] {
+    constexpr size_t kPages = (8 << 20) / 4096;
+    unsigned char pages[kPages];
+    EXPECT_EQ(mincore(area_.pool_region(), kPages * 4096, pages), 0);
+    return std::count_if(pages, pages + kPages, [](unsigned char page) { return page & 1; }) * 4096;
+  };
+  Client* client = producers_->attach(1, 0);
+  append(client, 0);
+  drainer_->pass(false);
+  drainer_->prefault();
+  EXPECT_GE(resident_bytes(), 128 << 10);
+  EXPECT_LE(resident_bytes(), 512 << 10);
+  for (uint32_t i = 1; i < 300'000; ++i) append(client, i);
+  const auto used = static_cast<int64_t>(area_.header().pool.carved_bytes.load());
+  drainer_->prefault();
+  EXPECT_GT(resident_bytes(), used + (used < (2 << 20) ? used : 2 << 20) / 2) << used;
 }
 
 class SmallShared : public Shared {

@@ -10,9 +10,7 @@ constexpr uint32_t kCallBytes = kAccessLogWords * sizeof(uint32_t);
 constexpr uint32_t kHeadWords = sizeof(AccessChunkHead) / sizeof(uint32_t);
 
 bool append_16(Client* client, const void* bytes) {
-  uint32_t words[kAccessLogWords];
-  std::memcpy(words, bytes, sizeof words);
-  return Recorder::append_words(client, kAccessLogCall, words[0], words[1], words[2], words[3]);
+  return Recorder::append_16_bytes(client, kAccessLogCall, bytes);
 }
 
 bool is_sound(const AccessChunkHead& head) {

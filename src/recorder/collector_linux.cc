@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at what is waiting
-constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes
+constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes, or processes may wait for areas
 constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle
 constexpr int64_t kUntakenNsMax = 45 * kMillisecondNs;  // and where none is
 constexpr uint32_t kAreasAhead = 2;                     // for what the program becomes between two looks
@@ -52,11 +52,9 @@ class Descriptor {
 };
 
 struct Process {
-  std::unique_ptr<ProcessLog> log;  // null once it has ended, or where it could not begin
+  std::unique_ptr<ProcessLog> log;  // null where it could not begin
   std::string path;
   int32_t pid = 0;
-  int32_t parent_pid = 0;              // whose libraries it has, and must still be given; or 0
-  std::vector<std::string> libraries;  // once it has ended
   Descriptor pidfd;
   std::vector<CpuSwitch> switches;  // of the current pass
 };
@@ -84,11 +82,14 @@ class SharedCollector final : public Collector {
   void make_areas();
   void take_claims();
   void begin_process(deferred::SharedArea area);
+  Process& new_process(int32_t pid);
+  std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns) const;
   void read_switches(bool last);
   static bool has_ended(const Process& process);
   Process* process_of(int32_t pid);
-  void inherit_libraries(Process& process);
-  static void end_process(Process& process, std::string_view reason);
+  bool is_program(const Process& process) const { return &process == processes_.front().get(); }
+  std::vector<std::string> libraries_of(int32_t pid);
+  void end_process(Process& process, std::string_view reason);
 
   const Options options_;
   Descriptor control_fd_;
@@ -99,9 +100,16 @@ class SharedCollector final : public Collector {
   std::unique_ptr<format::Sink> first_sink_;
 
   // The worker's while it runs.
-  std::map<uint32_t, Descriptor> ahead_;                              // areas that nobody has claimed, by number
-  std::vector<std::pair<Descriptor, deferred::SharedArea>> claimed_;  // whose processes are opening them
-  std::vector<std::unique_ptr<Process>> processes_;
+  std::map<uint32_t, Descriptor> ahead_;  // areas that nobody has claimed, by number
+  struct Claimed {
+    uint32_t number;
+    Descriptor fd;
+    deferred::SharedArea area;
+  };
+  std::vector<Claimed> claimed_;                     // whose processes are opening them
+  std::vector<std::unique_ptr<Process>> processes_;  // the program's own, which stays, and others that live
+  std::vector<Recording> ended_;                     // recordings of others
+  std::map<int32_t, std::vector<std::string>> libraries_of_ended_;  // by process id: children may still begin
   std::vector<CpuSwitch> switches_;
   int64_t last_pass_ns_ = 0;
   bool is_busy_ = false;
@@ -185,7 +193,9 @@ void SharedCollector::stop_threads() {
 
 void SharedCollector::run() {
   while (!stopping_.load(std::memory_order_acquire)) {
-    wakeup_.sleep(is_busy_ ? kBusyLookNs : kLookNs);
+    const bool areas_are_out =
+        control_->areas_claimed.load(std::memory_order_relaxed) == control_->areas_made.load(std::memory_order_relaxed);
+    wakeup_.sleep(is_busy_ || areas_are_out ? kBusyLookNs : kLookNs);
     look();
   }
 }
@@ -208,64 +218,87 @@ void SharedCollector::pass() {
   last_pass_ns_ = base::monotonic_ns();
   control_->clock.steer(read_clock_pair());
   read_switches(false);
-  for (const auto& process : processes_) {
-    if (!process->log) continue;
-    inherit_libraries(*process);
+  std::erase_if(processes_, [this](const auto& process) {
     // The program's own trace ends with finish(), which knows how it ended.
-    if (process != processes_.front() && has_ended(*process)) {
-      const bool exited = page_of(process->log->header()).end_ns.load(std::memory_order_acquire) != 0;
-      end_process(*process, exited ? "exit" : "ended");
+    const bool ended = !is_program(*process) && has_ended(*process);
+    if (!process->log) return ended;
+    if (ended) {
+      end_process(*process, process->log->has_exited() ? "exit" : "ended");
+      ended_.push_back({process->path, process->pid, false});
     } else {
       process->log->pass(process->switches);
       process->log->prefault();
     }
-  }
+    return ended;
+  });
 }
 
 void SharedCollector::take_claims() {
   const uint32_t claimed = control_->areas_claimed.load(std::memory_order_acquire);
   while (!ahead_.empty() && ahead_.begin()->first < claimed) {
+    const uint32_t number = ahead_.begin()->first;
     Descriptor fd = std::move(ahead_.extract(ahead_.begin()).mapped());
     auto area = deferred::SharedArea::map(fd.get(), control_->area_bytes);
     if (!area) {
       options_.diagnostics(area.error().message);
       continue;
     }
-    claimed_.emplace_back(std::move(fd), std::move(*area));
+    claimed_.push_back({number, std::move(fd), std::move(*area)});
   }
-  std::erase_if(claimed_, [this](auto& opening) {
-    if (page_of(opening.second.header()).pid.load(std::memory_order_acquire) == 0) return false;
-    begin_process(std::move(opening.second));
+  std::erase_if(claimed_, [this](Claimed& opening) {
+    if (control_->area_fd[opening.number].load(std::memory_order_acquire) == kGivenUp) return true;
+    if (page_of(opening.area.header()).pid.load(std::memory_order_acquire) == 0) return false;
+    begin_process(std::move(opening.area));
     return true;
   });
 }
 
 Process* SharedCollector::process_of(int32_t pid) {
   for (const auto& process : processes_) {
-    if (process->log && process->pid == pid) return process.get();
+    if (process->pid == pid) return process.get();
   }
   return nullptr;
 }
 
-// A process that went on as another program (exec) is recorded as that: its trace begins again.
+Process& SharedCollector::new_process(int32_t pid) {
+  auto process = std::make_unique<Process>();
+  process->pid = pid;
+  process->path = processes_.empty() ? options_.output_path : fmt::format("{}.{}", options_.output_path, pid);
+  for (size_t i = 2; !processes_.empty() && access(process->path.c_str(), F_OK) == 0; ++i) {
+    process->path = fmt::format("{}.{}.{}", options_.output_path, pid, i);
+  }
+  return *processes_.emplace_back(std::move(process));
+}
+
+std::vector<Fact> SharedCollector::facts_of(int32_t pid, int64_t begin_ns) const {
+  std::vector<Fact> facts = process_facts(pid, begin_ns, options_.command, options_.command_arguments);
+  facts.insert(facts.end(), options_.facts.begin(), options_.facts.end());
+  facts.push_back({"clock.source", clock_source_});
+  facts.push_back({"cpu.switches", switches_fact_});
+  facts.push_back({"recorder.memory_bytes_max", std::to_string(options_.memory_bytes_max)});
+  facts.push_back({"recorder.drain_interval_ms", std::to_string(kPassNs / kMillisecondNs)});
+  return facts;
+}
+
+// A process that went on as another program (exec) is recorded as that: its trace begins again. One that has exited
+// did not: the kernel has given its id to another process.
 void SharedCollector::begin_process(deferred::SharedArea area) {
   const ProcessPage& page = page_of(area.header());
   const int32_t pid = page.pid.load(std::memory_order_acquire);
   const int64_t begin_ns = page.begin_ns.load(std::memory_order_relaxed);
+  const int32_t parent_pid = page.parent_pid.load(std::memory_order_relaxed);
+  // Now: the parent may end, or go on as another program.
+  const std::vector<std::string> inherited = parent_pid != 0 ? libraries_of(parent_pid) : std::vector<std::string>();
   Process* process = process_of(pid);
-  const bool is_first = processes_.empty();
-  if (process) {
-    process->log.reset();
-  } else {
-    processes_.push_back(std::make_unique<Process>());
-    process = processes_.back().get();
-    process->pid = pid;
-    process->path = is_first ? options_.output_path : fmt::format("{}.{}", options_.output_path, pid);
-    for (size_t i = 2; !is_first && access(process->path.c_str(), F_OK) == 0; ++i) {
-      process->path = fmt::format("{}.{}.{}", options_.output_path, pid, i);
-    }
+  if (process && process->log && !is_program(*process) && process->log->has_exited()) {
+    process->switches.clear();
+    end_process(*process, "exit");
+    ended_.push_back({process->path, pid, false});
+    std::erase_if(processes_, [process](const auto& each) { return each.get() == process; });
+    process = nullptr;
   }
-  process->parent_pid = page.parent_pid.load(std::memory_order_relaxed);
+  if (!process) process = &new_process(pid);
+  process->log.reset();
   process->pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   std::unique_ptr<format::Sink> sink = std::exchange(first_sink_, nullptr);
   if (!sink) {
@@ -273,32 +306,34 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
     if (!opened) return options_.diagnostics(opened.error().message);
     sink = std::move(*opened);
   }
-  ProcessLog::Options options{.facts = process_facts(pid, begin_ns, options_.command, options_.command_arguments),
-                              .diagnostics = options_.diagnostics};
-  options.facts.insert(options.facts.end(), options_.facts.begin(), options_.facts.end());
-  options.facts.push_back({"clock.source", clock_source_});
-  options.facts.push_back({"cpu.switches", switches_fact_});
-  options.facts.push_back({"recorder.memory_bytes_max", std::to_string(options_.memory_bytes_max)});
-  options.facts.push_back({"recorder.drain_interval_ms", std::to_string(kPassNs / kMillisecondNs)});
-  auto log = ProcessLog::begin(std::move(area), std::move(sink), std::move(options));
+  auto log = ProcessLog::begin(std::move(area), std::move(sink),
+                               {.facts = facts_of(pid, begin_ns), .diagnostics = options_.diagnostics});
   if (!log) return options_.diagnostics(log.error().message);
   process->log = std::move(*log);
+  if (parent_pid != 0) process->log->inherit_libraries(inherited);
 }
 
-// Of the process that it was forked from: that stands before it, and has been taken up to where it is now.
-void SharedCollector::inherit_libraries(Process& process) {
-  const int32_t parent_pid = std::exchange(process.parent_pid, 0);
-  if (parent_pid == 0) return;
-  for (const auto& parent : processes_) {
-    if (parent->pid != parent_pid) continue;
-    process.log->inherit_libraries(parent->log ? parent->log->libraries() : parent->libraries);
-    return;
+// What a process has loaded, also what it has told since the last pass.
+std::vector<std::string> SharedCollector::libraries_of(int32_t pid) {
+  if (Process* process = process_of(pid); process && process->log) {
+    process->log->take_committed();
+    return process->log->libraries();
   }
+  const auto ended = libraries_of_ended_.find(pid);
+  return ended != libraries_of_ended_.end() ? ended->second : std::vector<std::string>();
 }
 
 void SharedCollector::end_process(Process& process, std::string_view reason) {
+  if (!process.log) return;
+  if (control_->clock.uses_counter()) {
+    process.log->add_fact("clock.error_ns", std::to_string(control_->clock.error_ns()));
+    if (control_->clock.late() > 0) process.log->add_fact("clock.late", std::to_string(control_->clock.late()));
+  }
+  if (cpu_switches_ && cpu_switches_->lost() > 0) {
+    process.log->add_fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
+  }
   process.log->end(reason, process.switches);
-  process.libraries = process.log->libraries();
+  libraries_of_ended_.insert_or_assign(process.pid, process.log->libraries());
   process.log.reset();
 }
 
@@ -324,32 +359,11 @@ Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason
   take_claims();
   control_->clock.steer(read_clock_pair());
   read_switches(true);
-  Finished finished;
-  const uint32_t claimed = control_->areas_claimed.load(), made = control_->areas_made.load();
-  finished.refused = claimed > made ? claimed - made : 0;
+  Finished finished{.began = !processes_.empty(), .further = ended_, .refused = control_->refused.load()};
   for (const auto& process : processes_) {
-    const bool is_program = process == processes_.front();
     const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
-    if (process->log) {
-      inherit_libraries(*process);
-      if (control_->clock.uses_counter()) {
-        process->log->add_fact("clock.error_ns", std::to_string(control_->clock.error_ns()));
-        if (control_->clock.late() > 0) process->log->add_fact("clock.late", std::to_string(control_->clock.late()));
-      }
-      if (cpu_switches_ && cpu_switches_->lost() > 0) {
-        process->log->add_fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
-      }
-      process->log->end(is_program ? reason
-                        : is_alive ? "the recording ended before the process"
-                                   : "exit",
-                        process->switches);
-      process->log.reset();
-    }
-    if (is_program) {
-      finished.began = true;
-    } else {
-      finished.further.push_back({process->path, process->pid, is_alive});
-    }
+    end_process(*process, is_program(*process) ? reason : is_alive ? "the recording ended before the process" : "exit");
+    if (!is_program(*process)) finished.further.push_back({process->path, process->pid, is_alive});
   }
   return finished;
 }

@@ -99,6 +99,17 @@ std::string describe(const Mapped& mapped, const std::string& file_path, uint64_
   return fmt::format("{:x} {:x} {:x} {} {}", *bias, begin, end, id.empty() ? "-" : id, mapped.path);
 }
 
+// Of two descriptions: whether they lie at the same place and are of one build. The kernel's map may name a file
+// otherwise than the loader does; without a build id the place has to do.
+bool is_same_code(std::string_view a, std::string_view b) {
+  const auto before_path = [](std::string_view text) {
+    size_t end = 0;
+    for (int field = 0; field < 4 && end != std::string_view::npos; ++field) end = text.find(' ', end + 1);
+    return text.substr(0, end);
+  };
+  return before_path(a) == before_path(b);
+}
+
 }  // namespace
 
 void LoadedLibraries::tell(const Library& library, int64_t unloaded_ns) {
@@ -108,6 +119,7 @@ void LoadedLibraries::tell(const Library& library, int64_t unloaded_ns) {
 
 void LoadedLibraries::add(uint64_t begin, uint64_t end, std::string text, int64_t now_ns) {
   Library library{count_++, std::move(text), end, now_ns, true};
+  if (const auto former = loaded_.find(begin); former != loaded_.end()) tell(former->second, now_ns);
   tell(library, 0);
   loaded_.insert_or_assign(begin, std::move(library));
 }
@@ -130,8 +142,7 @@ void LoadedLibraries::end_list(int64_t now_ns) {
     const auto bias = take_hex(rest), begin = take_hex(rest), end = take_hex(rest);
     if (!bias || !begin || !end) continue;
     const auto known = loaded_.find(*begin);
-    // The map's name of a file may differ from the loader's; the code is the same where its length is.
-    if (known != loaded_.end() && known->second.end == *end) {
+    if (known != loaded_.end() && is_same_code(known->second.text, text)) {
       known->second.seen = true;
     } else {
       add(*begin, *end, std::move(text), now_ns);

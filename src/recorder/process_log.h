@@ -35,9 +35,12 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   static base::Result<std::unique_ptr<ProcessLog>> begin(deferred::SharedArea area, std::unique_ptr<format::Sink> sink,
                                                          Options options);
 
-  const deferred::SharedHeader& header() const { return area_.header(); }
+  // By itself, not by a signal or by going on as another program.
+  bool has_exited() const { return page_of(area_.header()).end_ns.load(std::memory_order_acquire) != 0; }
   // Takes what the process has committed and writes it. `switches`: those of this process since the last call.
   void pass(std::span<const CpuSwitch> switches);
+  // The same, without writing: libraries() are those of now.
+  void take_committed() { drainer_.pass(false); }
   bool wants_pass() const { return drainer_.wants_pass(); }
   void prefault() { drainer_.prefault(); }
   // The last pass, and the trace's end. What the process appends from here on is lost.

@@ -1,11 +1,13 @@
 // What the process that records (`contrafact record`) and the processes that it records share beside calls: one
 // ControlPage of the recording, and one ProcessPage in the area of each recorded process (deferred/shared_area.h). Both
-// sides are of one build; a page that is not says so by its version.
+// sides are of one build; a page that is not says so by its magic number.
 //
-//   record                                            recorded process, each of its program images
-//   makes the ControlPage and areas ahead       <───  opens the page by its path, claims the next area
-//   (SharedLog::open) finds the claim, writes a trace for it      <───  ProcessPage: who, since when, how it ended,
-//   counts steers the clock                             ───> reads it at each event
+//   record                                    recorded process, each of its program images (SharedLog::open)
+//   makes the ControlPage, and areas ahead    opens the page by its path, claims the next area
+//   finds the claim, begins a trace           ProcessPage: who it is, since when, whose child; later how it ended,
+//   counts steers the clock                          reads it at each event
+//
+// Invariant: areas_claimed <= areas_made. Every claimed area is either opened or given up (area_fd).
 //
 // Thread safety: atomics; what is plain is written before what says that it is there.
 #pragma once
@@ -19,17 +21,21 @@
 
 namespace contrafact::recorder {
 
-inline constexpr uint32_t kControlVersion = 1;
-inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
+inline constexpr uint64_t kControlMagic = 0x026c6f7274636663;  // "cfctrl" and a version, which changes with the structs
+inline constexpr uint32_t kAreasMax = 4096;                    // program images in one recording
+
+inline constexpr int32_t kGivenUp = -1;
 
 struct ControlPage {
-  uint32_t version = kControlVersion;
-  uint64_t area_bytes = 0;                 // of each
-  std::atomic<uint32_t> areas_claimed{0};  // may go beyond those that there are
+  uint64_t magic = kControlMagic;
+  uint64_t area_bytes = 0;  // of each
+  std::atomic<uint32_t> areas_claimed{0};
   std::atomic<uint32_t> areas_made{0};
-  std::atomic<bool> closed{false};  // nobody records any more
+  std::atomic<uint32_t> refused{0};           // processes that found no area
+  std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits again until there are more
+  std::atomic<bool> closed{false};            // nobody records any more
   EventClock clock;
-  std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process
+  std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process; kGivenUp: claimed, and not opened
 };
 
 // A count that the process raises and the trace has as a fact.

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -113,6 +114,12 @@ class Recorder {
       auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
       ((column[next++] = static_cast<uint32_t>(words)), ...);
     });
+  }
+  // A piece of what is longer: a text (texts.h), a chunk of accesses (access_log.h).
+  static bool append_16_bytes(Client* client, uint16_t call, const void* bytes) {
+    uint32_t words[4];
+    std::memcpy(words, bytes, sizeof words);
+    return append_words(client, call, words[0], words[1], words[2], words[3]);
   }
   // Frames of the stack of the client's next addressed event with a CONTEXT, innermost first, two at a time.
   static void append_frames(Client* client, uint64_t inner, uint64_t outer) {

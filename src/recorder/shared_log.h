@@ -20,7 +20,8 @@ class SharedLog {
   // Opens the recording whose control page lies at `control_path`, and claims an area of it. Calls the kernel as the
   // loader does (openat, mmap, close), so that a process that may load programs may do this. Never destroyed: the
   // process may use it until its very end.
-  // `parent_pid`: the recorded process that it was forked from, or 0. `restricted`: nothing else is called at all.
+  // `parent_pid`: the recorded process that it was forked from, or 0. `restricted`: nothing else is called at all, and
+  // where the recording process has no area ready it is not waited for.
   static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid, int32_t parent_pid,
                                        bool restricted);
 

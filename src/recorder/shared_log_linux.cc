@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,33 +16,76 @@ base::Error failed(const std::string& path) {
   return base::Error{fmt::format("cannot open the recorder's memory, {}: {}", path, std::strerror(errno))};
 }
 
+base::Result<ControlPage*> open_control(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return failed(path);
+  // The recorder may be gone, and its path lead into another process: to any file, as an empty one, whose memory would
+  // fault.
+  uint64_t magic = 0;
+  const bool is_ours = pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == kControlMagic;
+  void* memory = is_ours ? mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  if (!is_ours) return base::Error{"this process is not recorded: the recorder is gone, or of another version"};
+  if (memory == MAP_FAILED) return failed(path);
+  return static_cast<ControlPage*>(memory);
+}
+
+// The number of an area that nobody has; kNone where there is none. Programs may begin faster than the recorder makes
+// areas, as with `env nice taskset PROGRAM`: then it is given some time, but not again before it has made any.
+constexpr uint32_t kNone = UINT32_MAX;
+uint32_t claim_area(ControlPage& control, bool may_wait) {
+  constexpr timespec kNap{0, 500'000};
+  constexpr int kNapsMax = 200;  // 100 ms in all
+  uint32_t number = control.areas_claimed.load(std::memory_order_relaxed);
+  for (int naps = 0;;) {
+    const uint32_t made = control.areas_made.load(std::memory_order_acquire);
+    if (number < made) {
+      if (control.areas_claimed.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel)) return number;
+      continue;
+    }
+    if (!may_wait || made == kAreasMax || control.waited_in_vain.load(std::memory_order_relaxed) == made) return kNone;
+    if (++naps > kNapsMax) {
+      control.waited_in_vain.store(made, std::memory_order_relaxed);
+      return kNone;
+    }
+    nanosleep(&kNap, nullptr);
+    number = control.areas_claimed.load(std::memory_order_relaxed);
+  }
+}
+
+base::Result<deferred::SharedArea> open_area(const ControlPage& control, uint32_t number,
+                                             const std::string& control_path, bool restricted) {
+  const std::string path = control_path.substr(0, control_path.rfind('/') + 1) +
+                           std::to_string(control.area_fd[number].load(std::memory_order_relaxed));
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return failed(path);
+  auto area = deferred::SharedArea::open(fd, control.area_bytes, restricted);
+  close(fd);
+  return area;
+}
+
 }  // namespace
 
 base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_t pid, int32_t parent_pid,
                                          bool restricted) {
-  const int fd = ::open(control_path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return failed(control_path);
-  void* memory = mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) return failed(control_path);
-  auto& control = *static_cast<ControlPage*>(memory);
-  if (control.version != kControlVersion) {
-    return base::Error{"the recorder's memory is of another version of contrafact"};
-  }
+  auto opened = open_control(control_path);
+  if (!opened) return opened.error();
+  ControlPage& control = **opened;
   if (control.closed.load(std::memory_order_acquire)) {
     return base::Error{"this process is not recorded: the recording has ended"};
   }
-  const uint32_t number = control.areas_claimed.fetch_add(1, std::memory_order_acq_rel);
-  if (number >= control.areas_made.load(std::memory_order_acquire)) {
+  const uint32_t number = claim_area(control, !restricted);
+  if (number == kNone) {
+    control.refused.fetch_add(1, std::memory_order_relaxed);
     return base::Error{"this process is not recorded: too many began at once"};
   }
-  const std::string path = control_path.substr(0, control_path.rfind('/') + 1) +
-                           std::to_string(control.area_fd[number].load(std::memory_order_relaxed));
-  const int area_fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (area_fd < 0) return failed(path);
-  auto area = deferred::SharedArea::open(area_fd, control.area_bytes, restricted);
-  close(area_fd);
-  if (!area) return area.error();
+  auto area = open_area(control, number, control_path, restricted);
+  if (!area) {
+    control.area_fd[number].store(kGivenUp, std::memory_order_release);
+    return area.error();
+  }
   auto* log = new SharedLog(control, std::move(*area));
   log->page().begin_ns.store(base::monotonic_ns(), std::memory_order_relaxed);
   log->page().parent_pid.store(parent_pid, std::memory_order_relaxed);

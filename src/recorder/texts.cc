@@ -1,7 +1,6 @@
 #include "recorder/texts.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "recorder/addressed_calls.h"
 
@@ -11,9 +10,7 @@ namespace {
 constexpr size_t kCallBytes = kTextWords * sizeof(uint32_t);
 
 bool append_16(Client* client, const void* bytes) {
-  uint32_t words[kTextWords];
-  std::memcpy(words, bytes, sizeof words);
-  return Recorder::append_words(client, kTextCall, words[0], words[1], words[2], words[3]);
+  return Recorder::append_16_bytes(client, kTextCall, bytes);
 }
 
 }  // namespace

@@ -1,0 +1,353 @@
+// Processes that share a collector's memory: what they appended is in their traces, however they end. The processes are
+// forked children of the test, which open the recording as the agent does.
+#include "recorder/collector.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "format/testing.h"
+#include "recorder/shared_log.h"
+#include "recorder/texts.h"
+
+namespace contrafact::recorder {
+namespace {
+
+using format::Collected;
+using format::PlainEvent;
+using testing::HasSubstr;
+
+constexpr const char* kLibrary = "1000 2000 3000 ab12 /lib/libc.so.6";
+constexpr const char* kOtherLibrary = "1000 2000 4000 cd34 /lib/other.so";
+
+class CollectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = testing::TempDir() + "/collector_test." + std::to_string(getpid());
+    std::filesystem::create_directory(directory_);
+    path_ = directory_ + "/run.cft";
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  // Without the processor's counter, so that times are those of base::monotonic_ns().
+  void start(bool children = true, uint64_t memory_bytes_max = 4 << 20) {
+    auto started = Collector::start({.output_path = path_,
+                                     .command = "test",
+                                     .memory_bytes_max = memory_bytes_max,
+                                     .children = children,
+                                     .cpu_switches = false,
+                                     .kernel_clock = true,
+                                     .diagnostics = [](std::string_view line) { ADD_FAILURE() << line; }});
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    collector_ = std::move(*started);
+    control_path_ = collector_->control_path();
+  }
+  // The process id of a child that does `work` and is killed, or has exited before.
+  template <typename Work>
+  pid_t child(Work work) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      work();
+      _exit(0);
+    }
+    return pid;
+  }
+  static void wait_for(pid_t pid) { ASSERT_EQ(waitpid(pid, nullptr, 0), pid); }
+  Collected load(const std::string& path) {
+    Collected got;
+    auto reader = format::Reader::open(path);
+    EXPECT_TRUE(reader.ok()) << path;
+    if (!reader.ok()) return got;
+    const format::ReadLoss loss = reader->read(got);
+    EXPECT_FALSE(loss.cut_off) << path;
+    EXPECT_EQ(loss.blocks_damaged + loss.blocks_missing, 0u) << path;
+    return got;
+  }
+  std::string further(pid_t pid) const { return path_ + "." + std::to_string(pid); }
+  // In a child: null, where it could not be recorded.
+  SharedLog* open(int32_t pid = getpid(), int32_t parent_pid = 0) const {
+    auto log = SharedLog::open(control_path_, pid, parent_pid, false);
+    return log.ok() ? *log : nullptr;
+  }
+  size_t descriptors() const {
+    size_t count = 0;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) count += each.exists();
+    return count;
+  }
+
+  std::string directory_, path_, control_path_;
+  std::unique_ptr<Collector> collector_;
+};
+
+void append(Client* client, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) Recorder::append(client, EventKind::method_enter, base::monotonic_ns(), i);
+}
+void exit_by_itself(SharedLog* log) {
+  log->page().end_ns.store(base::monotonic_ns());
+  _exit(0);
+}
+
+// The numbers that append() gave its events.
+void expect_events(const Collected& got, uint32_t count) {
+  uint32_t next = 0;
+  for (const PlainEvent& event : got.events) {
+    if (event.kind != EventKind::method_enter) continue;
+    EXPECT_EQ(event.operands[0], next++);
+  }
+  EXPECT_EQ(next, count);
+}
+
+TEST_F(CollectorTest, AProgramThatIsKilledLosesNothing) {
+  start();
+  const pid_t pid = child([&] {
+    SharedLog* log = open();
+    append(log->attach(static_cast<uint32_t>(getpid()), 0), 30'000);
+    kill(getpid(), SIGKILL);
+  });
+  wait_for(pid);
+  const Collector::Finished finished = collector_->finish(pid, "killed");
+  EXPECT_TRUE(finished.began);
+  EXPECT_TRUE(finished.further.empty());
+  const Collected got = load(path_);
+  expect_events(got, 30'000);
+  ASSERT_EQ(got.trailers.size(), 1u);
+  EXPECT_EQ(got.trailers[0].exit_reason, "killed");
+  EXPECT_EQ(got.trailers[0].events_dropped, 0u);
+}
+
+TEST_F(CollectorTest, AProgramThatNeverBeganIsSaidSo) {
+  start();
+  EXPECT_FALSE(collector_->finish(0, "it did not start").began);
+}
+
+// Exec: the same process, another image of it.
+TEST_F(CollectorTest, AnImageTakesThePlaceOfTheOneBefore) {
+  start(false);
+  const pid_t pid = child([&] {
+    for (uint32_t image = 0; image < 20; ++image) {
+      SharedLog* log = open();
+      if (!log) _exit(1);
+      append(log->attach(static_cast<uint32_t>(getpid()), 0), 1000 + image);
+    }
+    kill(getpid(), SIGKILL);
+  });
+  wait_for(pid);
+  const Collector::Finished finished = collector_->finish(pid, "killed");
+  EXPECT_TRUE(finished.further.empty());
+  EXPECT_EQ(finished.refused, 0u);
+  expect_events(load(path_), 1019);
+}
+
+TEST_F(CollectorTest, OtherProcessesHaveFilesOfTheirOwn) {
+  start();
+  const pid_t program = child([&] {
+    append(open()->attach(1, 0), 10);
+    pause();
+  });
+  std::vector<pid_t> others;
+  while (!std::filesystem::exists(path_)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (uint32_t i = 0; i < 3; ++i) {
+    others.push_back(child([&] {
+      SharedLog* log = open();
+      append(log->attach(1, 0), 100 + i);
+      if (i == 0) exit_by_itself(log);
+      if (i == 1) kill(getpid(), SIGKILL);
+      pause();
+    }));
+  }
+  wait_for(others[0]);
+  wait_for(others[1]);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  kill(program, SIGKILL);
+  wait_for(program);
+  const Collector::Finished finished = collector_->finish(program, "killed");
+  kill(others[2], SIGKILL);
+  wait_for(others[2]);
+  EXPECT_TRUE(finished.began);
+  ASSERT_EQ(finished.further.size(), 3u);
+  for (const auto& recording : finished.further) EXPECT_EQ(recording.is_alive, recording.pid == others[2]);
+  expect_events(load(path_), 10);
+  constexpr const char* kReasons[] = {"exit", "ended", "the recording ended before the process"};
+  for (uint32_t i = 0; i < 3; ++i) {
+    const Collected got = load(further(others[i]));
+    expect_events(got, 100 + i);
+    ASSERT_EQ(got.trailers.size(), 1u);
+    EXPECT_EQ(got.trailers[0].exit_reason, kReasons[i]);
+  }
+}
+
+// Each waits for an area until the collector has made it: none is refused, and none is left behind.
+TEST_F(CollectorTest, MoreProcessesThanAreasAtATime) {
+  start();  // 16 are ready
+  constexpr uint32_t kProcesses = 100;
+  const size_t before = descriptors();
+  std::vector<pid_t> all;
+  for (uint32_t i = 0; i < kProcesses; ++i) {
+    all.push_back(child([&] {
+      SharedLog* log = open();
+      if (!log) _exit(1);
+      append(log->attach(1, 0), 50);
+      exit_by_itself(log);
+    }));
+  }
+  for (const pid_t pid : all) wait_for(pid);
+  size_t now = 0;
+  for (int tries = 0; tries < 500; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if ((now = descriptors()) <= before + 4) break;
+  }
+  EXPECT_LE(now, before + 4) << "what belongs to a process that ended is given back";
+  const Collector::Finished finished = collector_->finish(0, "test");
+  EXPECT_EQ(finished.refused, 0u);
+  ASSERT_EQ(finished.further.size(), kProcesses - 1);  // the first counts as the program
+  for (const auto& recording : finished.further) expect_events(load(recording.path), 50);
+}
+
+TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
+  start();
+  const pid_t program = child([&] { append(open()->attach(1, 0), 1), pause(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const size_t before = descriptors();
+  for (int round = 0; round < 4; ++round) {
+    std::vector<pid_t> all;
+    for (int i = 0; i < 10; ++i) all.push_back(child([&] { append(open()->attach(1, 0), 1), pause(); }));
+    for (int tries = 0; tries < 500 && descriptors() < before + 20; ++tries) {  // a trace and the process of each
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_GE(descriptors(), before + 20);
+    for (const pid_t pid : all) kill(pid, SIGKILL);
+    for (const pid_t pid : all) wait_for(pid);
+    for (int tries = 0; tries < 500 && descriptors() > before; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_LE(descriptors(), before);
+  }
+  kill(program, SIGKILL);
+  wait_for(program);
+  EXPECT_EQ(collector_->finish(program, "killed").further.size(), 40u);
+}
+
+// As where the recorder is stopped: the first processes wait for an area in vain, later ones no more.
+TEST_F(CollectorTest, WithoutAreasProcessesAreRefusedAndCounted) {
+  start();
+  const pid_t pid = child([&] {
+    const int fd = ::open(control_path_.c_str(), O_RDWR);
+    void* memory = mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    auto& control = *static_cast<ControlPage*>(memory);
+    control.areas_made.store(kAreasMax);
+    control.areas_claimed.store(kAreasMax);
+    _exit(open() ? 1 : 0);
+  });
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(collector_->finish(0, "test").refused, 1u);
+}
+
+// Its id is another process' now: the first one's trace stays.
+TEST_F(CollectorTest, AProcessIdThatIsUsedAgain) {
+  start();
+  constexpr int32_t kId = 1 << 30;  // nobody's
+  const pid_t program = child([&] { append(open()->attach(1, 0), 1), pause(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  wait_for(child([&] {
+    SharedLog* log = open(kId);
+    append(log->attach(1, 0), 100);
+    log->page().end_ns.store(base::monotonic_ns());
+    SharedLog* next = open(kId);
+    append(next->attach(1, 0), 200);
+  }));
+  kill(program, SIGKILL);
+  wait_for(program);
+  EXPECT_EQ(collector_->finish(program, "killed").further.size(), 2u);
+  expect_events(load(further(kId)), 100);
+  expect_events(load(further(kId) + ".2"), 200);
+}
+
+void list_library(Client* client, const char* library) {
+  append_text(client, TextKind::library, 0, {}, library);
+  append_text(client, TextKind::libraries, 0, {}, {});
+}
+
+// However soon after that its parent ends or becomes another program.
+TEST_F(CollectorTest, AForkedProcessHasItsParentsLibraries) {
+  for (const bool becomes_another : {false, true}) {
+    start();
+    pid_t forked = 0;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t program = child([&] {
+      SharedLog* log = open();
+      list_library(log->attach(1, 0), kLibrary);
+      const int32_t parent_pid = getpid();
+      const pid_t pid = child([&] {
+        append(open(getpid(), parent_pid)->attach(1, 0), 10);
+        _exit(0);
+      });
+      waitpid(pid, nullptr, 0);
+      if (write(ends[1], &pid, sizeof pid) != sizeof pid) _exit(1);
+      if (becomes_another) list_library(open()->attach(1, 0), kOtherLibrary);
+    });
+    ASSERT_EQ(read(ends[0], &forked, sizeof forked), static_cast<ssize_t>(sizeof forked));
+    close(ends[0]);
+    close(ends[1]);
+    wait_for(program);
+    EXPECT_EQ(collector_->finish(program, "exit").further.size(), 1u);
+    EXPECT_THAT(load(further(forked)).facts["module.0"], HasSubstr(kLibrary));
+    EXPECT_THAT(load(path_).facts["module.0"], HasSubstr(becomes_another ? kOtherLibrary : kLibrary));
+    collector_.reset();
+  }
+}
+
+TEST_F(CollectorTest, AProcessThatCouldNotOpenItsAreaLeavesNothingBehind) {
+  start(false);
+  const pid_t program = child([&] { append(open()->attach(1, 0), 1), pause(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const size_t before = descriptors();
+  for (int i = 0; i < 20; ++i) {
+    const pid_t pid = child([&] {
+      const auto map = base::read_text_file("/proc/self/statm");
+      rlimit limit{};
+      getrlimit(RLIMIT_AS, &limit);
+      limit.rlim_cur = std::stoull(*map) * 4096 + (6 << 20);  // less than the area
+      setrlimit(RLIMIT_AS, &limit);
+      const auto log = SharedLog::open(control_path_, getpid(), 0, false);
+      _exit(!log.ok() && log.error().message.starts_with("cannot map memory to share") ? 0 : 1);
+    });
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    ASSERT_EQ(status, 0) << "it was to fail with the area, not before";
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(descriptors(), before);
+  kill(program, SIGKILL);
+  wait_for(program);
+  EXPECT_TRUE(collector_->finish(program, "killed").further.empty());
+}
+
+// The recorder is gone, and its path leads elsewhere.
+TEST_F(CollectorTest, AnotherFileInThePlaceOfTheControlPageIsLeftAlone) {
+  const std::string empty = directory_ + "/empty", zeros = directory_ + "/zeros";
+  close(::open(empty.c_str(), O_CREAT | O_RDWR, 0600));
+  close(::open(zeros.c_str(), O_CREAT | O_RDWR, 0600));
+  std::filesystem::resize_file(zeros, 1 << 20);
+  for (const std::string& path : {empty, zeros, std::string("/dev/null")}) {
+    const auto opened = SharedLog::open(path, getpid(), 0, false);
+    ASSERT_FALSE(opened.ok()) << path;
+    EXPECT_EQ(opened.error().message, "this process is not recorded: the recorder is gone, or of another version");
+  }
+}
+
+}  // namespace
+}  // namespace contrafact::recorder
