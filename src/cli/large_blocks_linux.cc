@@ -1,5 +1,6 @@
 // Large blocks of memory come in huge pages, whoever asks for them: with a trace of a million tasks half of a command's
 // time was the kernel's, for page faults. Columns do the same for themselves (base/column.h).
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -19,6 +20,8 @@ constexpr size_t kLargeFrom = 4 * kHugePage;
 void* allocate(size_t bytes) {
   if (bytes < kLargeFrom) return std::malloc(bytes);
   if (bytes > SIZE_MAX / 2) return nullptr;
+  // Blocks that are freed go back to the kernel at once: by itself the library keeps ever larger ones.
+  [[maybe_unused]] static const int fixed = mallopt(M_MMAP_THRESHOLD, kLargeFrom);
   void* block = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1));
   if (block) madvise(block, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // a hint; nothing depends on it
   return block;

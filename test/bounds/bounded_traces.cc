@@ -325,6 +325,8 @@ struct Counting : Visitor {
   void on_events(const EventBlock& block) override {
     held.events += block.kind.size();
     for (const uint32_t task : block.tasks) held.rows += task != kNone && tasks.insert(task).second;
+    // Each life of a lock's place is a lock of its own to the reader.
+    held.rows += static_cast<uint64_t>(std::ranges::count(block.kind, EventKind::lock_init));
   }
 
  private:
