@@ -9,8 +9,8 @@ namespace contrafact::agent_native {
 // as that takes to change its own list; allocates nothing. REQUIRES: the current thread is inside.
 void list_libraries(recorder::Client* client);
 
-// In a forked child: another thread of its parent may have held the loader's lock for ever. The recording process
-// finds its libraries itself.
+// In a forked child, where another thread of its parent may have held the loader's lock: nobody gives that back. The
+// recording process knows what the parent had loaded, and finds what the child loads in the kernel's map.
 void never_list_libraries();
 
 }  // namespace contrafact::agent_native

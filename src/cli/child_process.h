@@ -1,6 +1,9 @@
 // Runs a program in the foreground with our own standard streams, and hands on to it the signals that are sent to us.
 #pragma once
 
+#include <signal.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +25,27 @@ struct StartFailure {
   int error_number;  // of the system, e.g. ENOEXEC
 };
 
+// The signals that run_child() hands on, still held back once the program has ended: one that comes then was for the
+// program, and must not end us before what it left is written. At the end of its life those that came are gone.
+class HeldSignals {
+ public:
+  HeldSignals() = default;
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals();
+
+ private:
+  friend base::Result<ChildEnd> run_child(const std::string&, const std::vector<std::string>&,
+                                          const std::vector<std::string>&, StartFailure*, HeldSignals*);
+  std::optional<sigset_t> mask_before_;
+};
+
 // `environment` entries (NAME=value) replace or add to our own. Blocks until the program has ended. SIGINT, SIGTERM,
 // SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that were sent to us alone are forwarded; those of the terminal reach the
-// program anyway, as a member of the foreground group. REQUIRES: no other threads, but such as block
-// all signals.
+// program anyway, as a member of the foreground group. With `held` they stay blocked when it returns the program's end.
+// REQUIRES: no other threads, but such as block all signals.
 base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std::string>& arguments,
-                                 const std::vector<std::string>& environment, StartFailure* start_failure);
+                                 const std::vector<std::string>& environment, StartFailure* start_failure,
+                                 HeldSignals* held = nullptr);
 
 }  // namespace contrafact::cli

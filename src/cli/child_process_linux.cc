@@ -75,8 +75,20 @@ void keep_inherited_signals() {
   g_inherited_are_kept = true;
 }
 
+HeldSignals::~HeldSignals() {
+  if (!mask_before_) return;
+  sigset_t waited;
+  sigemptyset(&waited);
+  for (int number : kForwarded) sigaddset(&waited, number);
+  constexpr timespec kNow{};
+  while (sigtimedwait(&waited, nullptr, &kNow) > 0) {
+  }
+  sigprocmask(SIG_SETMASK, &*mask_before_, nullptr);
+}
+
 base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std::string>& arguments,
-                                 const std::vector<std::string>& environment, StartFailure* start_failure) {
+                                 const std::vector<std::string>& environment, StartFailure* start_failure,
+                                 HeldSignals* held) {
   signal(SIGCHLD, SIG_DFL);  // an inherited SIG_IGN would swallow the program's status
   sigset_t waited, before;
   sigemptyset(&waited);
@@ -101,7 +113,11 @@ base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std:
       kill(child, number);
     }
   }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (held) {
+    held->mask_before_ = before;
+  } else {
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
   ChildEnd end{.wall_s = static_cast<double>(base::monotonic_ns() - begin_ns) / 1e9, .pid = child};
   end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end.exit_status = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);

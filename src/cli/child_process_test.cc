@@ -44,6 +44,26 @@ TEST(ChildProcess, TheChildGetsAnUnblockedSignalMask) {
   EXPECT_EQ(run_shell("kill -TERM $$").signal, SIGTERM);
 }
 
+// The child ends at the first; the second comes while we are about to write down what it did.
+TEST(ChildProcess, ASignalThatComesAfterTheChildsEndIsHeldBack) {
+  sigset_t before, after;
+  sigprocmask(SIG_SETMASK, nullptr, &before);
+  {
+    HeldSignals held;
+    StartFailure failure{};
+    base::Result<ChildEnd> end = run_child("/bin/true", {"true"}, {}, &failure, &held);
+    ASSERT_TRUE(end.ok());
+    kill(getpid(), SIGTERM);
+    kill(getpid(), SIGINT);
+  }
+  sigprocmask(SIG_SETMASK, nullptr, &after);
+  for (const int number : {SIGTERM, SIGINT, SIGCHLD})
+    EXPECT_EQ(sigismember(&after, number), sigismember(&before, number));
+  sigset_t pending;
+  sigpending(&pending);
+  EXPECT_FALSE(sigismember(&pending, SIGTERM));
+}
+
 TEST(ChildProcess, SaysWhatCannotBeStarted) {
   StartFailure failure{};
   base::Result<ChildEnd> end = run_child("/nonexistent/program", {"program"}, {}, &failure);

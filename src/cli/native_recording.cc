@@ -23,7 +23,7 @@ std::string reason_of(const ChildEnd& end) {
 
 }  // namespace
 
-base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_failure) {
+base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_failure, HeldSignals* held) {
   recorder::Collector::Options options{.output_path = run.recording, .command = joined(run.arguments)};
   if (run.memory_bytes != 0) options.memory_bytes_max = run.memory_bytes;
   options.children = run.children;
@@ -41,7 +41,7 @@ base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_fai
   std::vector<std::string> environment = run.environment;
   environment.push_back(fmt::format("CONTRAFACT_NATIVE=control={}{}",
                                     base::percent_encode((*collector)->control_path()), run.agent_options));
-  base::Result<ChildEnd> end = run_child(run.file, run.arguments, environment, start_failure);
+  base::Result<ChildEnd> end = run_child(run.file, run.arguments, environment, start_failure, held);
   NativeEnd out;
   if (end) out.program = *end;
   out.recordings = (*collector)->finish(out.program.pid, end ? reason_of(out.program) : "the program did not start");

@@ -30,6 +30,6 @@ struct NativeEnd {
 };
 
 // Blocks until the program has ended. REQUIRES: no other threads.
-base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_failure);
+base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_failure, HeldSignals* held);
 
 }  // namespace contrafact::cli

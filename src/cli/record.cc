@@ -292,6 +292,7 @@ int run(const Options& options, const Session& session) {
                      preparation.why_jvm.empty() ? "" : fmt::format(", but {}", preparation.why_jvm),
                      options.jvm ? "" : "; --native records the program itself instead"));
   }
+  HeldSignals held;  // until the recording has its name
   StartFailure failure{};
   const auto not_started = [&](const base::Error& error) {
     if (failure.error_number == 0) return status_of_own_failure(error);
@@ -307,11 +308,11 @@ int run(const Options& options, const Session& session) {
                                               .children = options.children,
                                               .kernel_clock = options.clock == "kernel",
                                               .command_arguments = !options.no_command},
-                                             &failure);
+                                             &failure, &held);
     if (!end) return not_started(end.error());
     return conclude(options, session, preparation, end->program, end->recordings);
   }
-  base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure);
+  base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure, &held);
   if (!end) return not_started(end.error());
   return conclude(options, session, preparation, *end, {});
 }

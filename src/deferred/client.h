@@ -4,19 +4,17 @@
 // buffers travel is its carrier's affair. With the Engine a buffer is either its client's or the processor's
 // (engine.h).
 //
-// The Drainer's swap protocol. A client's buffers form a queue with one producer and one consumer, linked through
-// Buffer::next:
+// The swap protocol of queues (drain_queue.h), whose consumer is a Drainer or a SharedDrainer. A client's buffers form a
+// queue with one producer and one consumer, linked through Buffer::next:
 //
 //     head_ (consumer) -> full -> full -> current (producer fills it)
 //
 //  - The producer links a new buffer behind its current one with a release store, after which it never touches the old
-//  one.
-//  - The consumer takes from the head: it reads `next` first and `committed` second, both with acquire. If next was
-//  set,
-//    committed is final, and once all of it is taken the buffer is the consumer's to recycle. If not, it takes what is
-//    committed (a live partial take) and looks again later.
-//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer,
-//  having
+//    one.
+//  - The consumer takes from the head: it reads `next` first and `committed` later, both with acquire. If there was a
+//    next one, `committed` is final, and once all of it is taken the buffer is the consumer's to recycle. If not, it
+//    takes what is committed (a live partial take) and looks again later.
+//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer, having
 //    taken all `capacity` calls of a buffer without successor, sets `drained` (release) and leaves it alone until the
 //    producer has emptied it and cleared `drained` (release).
 //  So each call is taken exactly once, in the order in which its producer appended it, and neither side ever waits.
