@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
+#include <new>
 #include <thread>
 
 #include "base/clock.h"
@@ -219,10 +221,18 @@ TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
   const pid_t program = child([&] { append(open()->attach(1, 0), 1), pause(); });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const size_t before = descriptors();
+  void* memory = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& begun = *new (memory) std::atomic<int>(0);  // processes that are recorded
   for (int round = 0; round < 4; ++round) {
     std::vector<pid_t> all;
-    for (int i = 0; i < 10; ++i) all.push_back(child([&] { append(open()->attach(1, 0), 1), pause(); }));
-    for (int tries = 0; tries < 500 && descriptors() < before + 20; ++tries) {  // a trace and the process of each
+    for (int i = 0; i < 10; ++i) {
+      all.push_back(child([&] { append(open()->attach(1, 0), 1), begun.fetch_add(1), pause(); }));
+    }
+    const auto all_have_begun = [&] {  // a trace and the process of each
+      return begun.load() == 10 * (round + 1) && descriptors() >= before + 20;
+    };
+    for (int tries = 0; tries < 500 && !all_have_begun(); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     EXPECT_GE(descriptors(), before + 20);
@@ -236,6 +246,7 @@ TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
   kill(program, SIGKILL);
   wait_for(program);
   EXPECT_EQ(collector_->finish(program, "killed").further.size(), 40u);
+  munmap(memory, sizeof(std::atomic<int>));
 }
 
 // As where the recorder is stopped: the first processes wait for an area in vain, later ones no more.
