@@ -15,7 +15,6 @@
 #include <string>
 
 #include "agent_native/options.h"
-#include "agent_native/thread_tasks.h"
 #include "recorder/shared_log.h"
 
 namespace contrafact::agent_native {
@@ -28,7 +27,6 @@ struct Shared {
   // What a program that this process becomes (exec) finds in its environment.
   std::string preload_entry, options_entry;
   std::string restricted_options_entry;  // where it may not make every system call
-  ThreadTasks tasks;
   std::atomic<uint32_t> next_task{0};
   std::atomic<uint32_t> next_thread{1};  // for names; 0 is main
 };

@@ -9,12 +9,16 @@
 #include <cstring>
 
 #include "agent_native/real.h"
+#include "agent_native/thread_tasks.h"
 #include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 namespace {
 
 constexpr uint32_t kNone = ThreadTasks::kNone;
+// In the static block, whose pages take no memory before they are used. A forked child has its parent's, of threads
+// that it does not have: new ones of the same handles replace them.
+constinit ThreadTasks g_tasks;
 // The library goes through the destructors of a thread's keys four times at most. Others may still use locks in theirs:
 // ours waits, but must not miss the last round.
 constexpr uintptr_t kLastRound = 3;
@@ -69,7 +73,7 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   Recorder::append(client, EventKind::thread_begin, g_clock.now_ns());
   t_task = task;
   if (task != kNone) {
-    shared.tasks.set(pthread_self(), task);  // it may be joined before its creator knows its handle
+    g_tasks.set(pthread_self(), task);  // it may be joined before its creator knows its handle
     Recorder::append(client, EventKind::task_start, g_clock.now_ns(), task);
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
@@ -158,13 +162,13 @@ void created(Client* client, uint32_t task, int error, const pthread_t* thread) 
     Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
     return;
   }
-  g_agent.shared->tasks.set(*thread, task);
+  g_tasks.set(*thread, task);
 }
 
 // `library` returns 0 once the thread has ended.
 template <typename Library>
 int join(Client* client, pthread_t thread, uint64_t site, Library library) {
-  const uint32_t task = g_agent.shared->tasks.of(thread);
+  const uint32_t task = g_tasks.of(thread);
   append_stack(client, site);
   append(client, EventKind::wait_begin, g_clock.now_ns(), task, site, site >> 32);
   const int error = library();
@@ -307,7 +311,7 @@ CONTRAFACT_INTERPOSE(int, thrd_join, (thrd_t thread, int* value)) {
 // Nobody can join it any more, and its handle may be used again.
 CONTRAFACT_INTERPOSE(int, pthread_detach, (pthread_t thread)) {
   CONTRAFACT_CALLED;
-  if (recording()) g_agent.shared->tasks.forget(thread);
+  if (recording()) g_tasks.forget(thread);
   return real().pthread_detach(thread);
 }
 

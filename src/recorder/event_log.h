@@ -1,10 +1,10 @@
 // EventLog: turns batches of deferred calls into blocks of events and writes them, the rows that they name first.
 //
-// Thread safety: take() and its like run on one thread, the drainer's: a thread of the recorded process (recorder.h), or
-// the one in `record` that drains that process' area (process_log.h). end() comes last; name_thread() and the statistics
-// anywhere. Why rows are always in front: a row is added before an event that names it is committed.
-// So whatever events a pass has taken, the rows added until afterwards include theirs. They are written between the
-// taking and the writing of the events.
+// Thread safety: take() and its like run on one thread, the drainer's: a thread of the recorded process (recorder.h),
+// or the one in `record` that drains that process' area (process_log.h). end() comes last; name_thread() and the
+// statistics anywhere. Why rows are always in front: a row is added before an event that names it is committed. So
+// whatever events a pass has taken, the rows added until afterwards include theirs. They are written between the taking
+// and the writing of the events.
 #pragma once
 
 #include <atomic>
