@@ -249,6 +249,7 @@ void SharedCollector::take_claims() {
     if (control_->area_fd[opening.number].load(std::memory_order_acquire) == kGivenUp) return true;
     if (page_of(opening.area.header()).pid.load(std::memory_order_acquire) == 0) return false;
     begin_process(std::move(opening.area));
+    make_areas();  // a process' begin takes a while, and more may be waiting
     return true;
   });
 }
