@@ -48,18 +48,37 @@ std::string own_path() {
   return info.dli_fname;
 }
 
+// The variable's entry in the environment, NAME=VALUE; null if there is none. The C library's functions are not asked:
+// shells bring their own, which work on variables that they have not read yet.
+char** find_variable(std::string_view name) {
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    if (text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=') return entry;
+  }
+  return nullptr;
+}
+
+void remove_variable(std::string_view name) {
+  while (char** entry = find_variable(name)) {
+    do {
+      entry[0] = entry[1];
+    } while (*entry++);
+  }
+}
+
 // Programs that this one starts are not ours, unless children are recorded. Done in place, so that every copy of the
 // environment that the program makes is clean.
 void clean_environment(const Shared& shared) {
   if (shared.options.children) return;
-  unsetenv(kOptionsVariable);
-  const char* preload = getenv("LD_PRELOAD");
+  constexpr std::string_view kPreload = "LD_PRELOAD";
+  remove_variable(kOptionsVariable);
+  char** const preload = find_variable(kPreload);
   if (!preload) return;
-  const std::string rest = without_library(preload, shared.agent_file);
+  const std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
   if (rest.empty()) {
-    unsetenv("LD_PRELOAD");
+    remove_variable(kPreload);
   } else {
-    setenv("LD_PRELOAD", rest.c_str(), 1);
+    *preload = (new std::string(std::string(kPreload) + "=" + rest))->data();  // the program's from here on
   }
 }
 
@@ -120,8 +139,9 @@ void in_forked_child() {
 
 __attribute__((constructor)) void on_load() {
   resolve_real();
-  const char* text = getenv(kOptionsVariable);
-  if (!text) return;
+  char** const variable = find_variable(kOptionsVariable);
+  if (!variable) return;
+  const char* const text = *variable + sizeof kOptionsVariable;
   Inside inside;
   auto options = parse_options(text);
   if (!options) {
@@ -132,7 +152,7 @@ __attribute__((constructor)) void on_load() {
   shared->options = *options;
   shared->agent_file = own_path();
   shared->preload_entry = "LD_PRELOAD=" + shared->agent_file;
-  shared->options_entry = std::string(kOptionsVariable) + "=" + text;
+  shared->options_entry = *variable;
   shared->restricted_options_entry = shared->options_entry + (options->restricted ? "" : ",restricted=1");
   g_agent.pid = static_cast<pid_t>(own_thread_id());  // the first thread's
   g_agent.restricted.store(options->restricted, std::memory_order_relaxed);

@@ -404,6 +404,8 @@ def declare_starts():
     case("starts.environment", ["harm_ends", "prints_environment"], alone)
     case("starts.environment_after_exec", ["harm_ends", "executes_for_environment"], alone)
     case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
+    # A shell that brings its own functions for the environment.
+    case("starts.bash_environment", ["bash", "-c", "env | grep -cE 'LD_PRELOAD|CONTRAFACT_'; echo \"[$LD_PRELOAD]\"; exit 6"], alone)
     case("starts.preloaded", ["sh", "-c", f"LD_PRELOAD=libm.so.6 {ends} prints_environment | grep preloaded"], alone)
     case("starts.preloaded_before", ["harm_ends", "prints_environment"], alone, environment={"LD_PRELOAD": "libm.so.6"})
     # Started in its turn, plain or recorded, by something that sets a scene.
