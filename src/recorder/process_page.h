@@ -21,8 +21,11 @@
 
 namespace contrafact::recorder {
 
-inline constexpr uint64_t kControlMagic = 0x026c6f7274636663;  // "cfctrl" and a version, which changes with the structs
-inline constexpr uint32_t kAreasMax = 4096;                    // program images in one recording
+// "cfctrl", a version that changes with what the structs mean, and what they take: an agent and a `record` of different
+// builds do not meet.
+inline constexpr uint64_t kControlMagic = 0x036c6f7274636663 ^ sizeof(EventClock) << 8 ^
+                                          sizeof(deferred::SharedHeader) << 20 ^ sizeof(deferred::SharedClient) << 36;
+inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
 
 inline constexpr int32_t kGivenUp = -1;
 
