@@ -5,6 +5,8 @@
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -116,6 +118,11 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
   dwfl_report_begin(session_->dwfl);
   for (size_t i = modules.modules().size(); i-- > 0;) {  // of two in one place, the later one is wanted
     const Module& module = modules.modules()[i];
+    // The library for debug information cannot bear two that overlap.
+    const bool overlaps =
+        std::ranges::any_of(modules.modules().begin() + static_cast<ptrdiff_t>(i) + 1, modules.modules().end(),
+                            [&](const Module& later) { return module.begin < later.end && later.begin < module.end; });
+    if (overlaps) continue;
     Dwfl_Module* reported =
         dwfl_report_elf(session_->dwfl, module.path.c_str(), module.path.c_str(), -1, module.bias, false);
     if (!reported) {
