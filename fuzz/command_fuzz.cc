@@ -1,4 +1,4 @@
-// What the commands compute from a trace, on hostile traces: none may crash, hang, do what is undefined, or need more
+// Runs the computations of the commands on hostile traces: none may crash, hang, do what is undefined, or need more
 // memory than 100 MB plus 400 bytes for each row and 60 for each event that the trace really holds (test/bounds holds
 // the same against the commands as processes). Which command gets an input follows from the input's bytes. Mutations
 // know the format (trace_mutator.h).
@@ -38,7 +38,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 namespace contrafact {
 namespace {
 
-// What each command computes from a trace, in the order of `contrafact help`; texts go nowhere.
+// Computes what each command does from a trace, in the order of `contrafact help`; texts go nowhere.
 void run_tasks(const model::Trace& trace) {
   analysis::task_classes(trace);
   analysis::task_classes(trace, analysis::ClassKey::context);

@@ -24,7 +24,7 @@ struct Shared {
   Options options;
   std::string agent_file;  // path of this agent
   recorder::SharedLog* log = nullptr;
-  // What a program that this process becomes (exec) finds in its environment.
+  // Entries for the environment of a program that this process becomes (exec).
   std::string preload_entry, options_entry;
   std::string restricted_options_entry;  // where it may not make every system call
   std::atomic<uint32_t> next_task{0};

@@ -26,7 +26,7 @@ namespace contrafact::deferred {
 
 inline constexpr uint32_t kSizeClassesMax = 17;
 
-// What pools that share buffers have in common: counts and the heads of free lists. All zero at first.
+// Common to the pools that share buffers: counts and the heads of free lists. All zero at first.
 //
 // Head of a free list: a count of changes in the upper half (so that a head that came back is not mistaken for one that
 // stayed), the place of the first buffer in the lower, 0 for none. A place is an address within the region, in lines.

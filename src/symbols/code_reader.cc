@@ -118,11 +118,16 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
   dwfl_report_begin(session_->dwfl);
   for (size_t i = modules.modules().size(); i-- > 0;) {  // of two in one place, the later one is wanted
     const Module& module = modules.modules()[i];
-    // The library for debug information cannot bear two that overlap.
-    const bool overlaps =
-        std::ranges::any_of(modules.modules().begin() + static_cast<ptrdiff_t>(i) + 1, modules.modules().end(),
-                            [&](const Module& later) { return module.begin < later.end && later.begin < module.end; });
-    if (overlaps) continue;
+    // libdw cannot bear two that overlap; a library that came back to its place is one.
+    const auto begin = modules.modules().begin() + static_cast<ptrdiff_t>(i) + 1;
+    const auto over = std::find_if(begin, modules.modules().end(), [&](const Module& later) {
+      return module.begin < later.end && later.begin < module.end;
+    });
+    if (over != modules.modules().end()) {
+      const bool same = over->path == module.path && over->bias == module.bias && over->build_id == module.build_id;
+      if (same) session_->modules[i] = session_->modules[static_cast<size_t>(over - modules.modules().begin())];
+      continue;
+    }
     Dwfl_Module* reported =
         dwfl_report_elf(session_->dwfl, module.path.c_str(), module.path.c_str(), -1, module.bias, false);
     if (!reported) {
