@@ -5,6 +5,10 @@
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
 //
+// A damaged trace may claim that threads compete for a core for months. So that no run of slices takes long, a slice
+// grows after every kSlicesBeforeGrowth: where each thread has had its turn millions of times, the order of turns that
+// are somewhat longer changes nothing that anybody reads.
+//
 // Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in the queue.
 #pragma once
 
@@ -13,6 +17,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/saturating.h"
 
 namespace contrafact::whatif {
 
@@ -21,6 +26,9 @@ class SimSlices {
   static constexpr uint32_t kNone = UINT32_MAX;
   // A stretch without an end of its own: until `end_now`.
   static constexpr int64_t kUntilTold = INT64_MAX / 4;
+  // 3 hours of one contended core in slices of 3 ms.
+  static constexpr uint32_t kSlicesBeforeGrowth = 1u << 22;
+  static constexpr int64_t kGrowth = 16;
 
   // REQUIRES: cores > 0, slice_ns > 0.
   SimSlices(uint32_t cores, int64_t slice_ns) : slice_ns_(slice_ns), cores_(cores), idle_(cores) {
@@ -101,6 +109,7 @@ class SimSlices {
       core.end_ns = INT64_MAX;
       ++idle_;
       push(id);
+      count_slice();
       dispatch(core, now_ns);
       return kNone;
     }
@@ -133,6 +142,10 @@ class SimSlices {
     threads_[core.id].ran_ns += had_ns;
   }
 
+  void count_slice() {
+    if (++slices_ % kSlicesBeforeGrowth == 0) slice_ns_ = base::multiply_saturated(slice_ns_, kGrowth);
+  }
+
   void set_end(Core& core, int64_t now_ns) {
     core.end_ns = now_ns + threads_[core.id].left_ns;
     if (!ready_.empty()) core.end_ns = std::min(core.end_ns, std::max(core.slice_end_ns, now_ns));
@@ -148,7 +161,7 @@ class SimSlices {
   void start(Core& core, int64_t now_ns, uint32_t id) {
     core.id = id;
     core.since_ns = now_ns;
-    core.slice_end_ns = now_ns + slice_ns_;
+    core.slice_end_ns = base::add_saturated(now_ns, slice_ns_);
     --idle_;
     set_end(core, now_ns);
   }
@@ -167,7 +180,8 @@ class SimSlices {
     start(core, now_ns, next.id);
   }
 
-  const int64_t slice_ns_;
+  int64_t slice_ns_;
+  uint64_t slices_ = 0;
   std::vector<Core> cores_;
   uint32_t idle_;
   size_t endless_ = 0;        // threads that go on until told
