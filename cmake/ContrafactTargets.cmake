@@ -39,6 +39,9 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 enable_testing()
 include(GoogleTest)
 
+# What the tests labelled "unit" or "golden" run; a sanitizer's build needs no more.
+add_custom_target(quick_tests)
+
 # contrafact_library(NAME SOURCES a.cc ... [DEPS b c ...] [TESTS a_test.cc ...])
 # A static library contrafact_NAME of the folder src/NAME, and NAME_test with the unit tests beside its sources.
 # All tests of a folder are one ctest entry with label "unit".
@@ -55,6 +58,7 @@ function(contrafact_library name)
     add_executable(${name}_test ${ARG_TESTS})
     target_link_libraries(${name}_test PRIVATE contrafact_${name} GTest::gmock GTest::gtest_main)
     add_test(NAME unit.${name} COMMAND ${name}_test)
+    add_dependencies(quick_tests ${name}_test)
     set_tests_properties(unit.${name} PROPERTIES LABELS unit)
   endif()
 endfunction()
