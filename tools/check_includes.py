@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Fails when a file of one folder includes a header of a folder that it must not know.
+"""Fails when a file of one folder includes a header of a folder that it must not know, or one that is too dear for it.
 
-The arrows are those of ARCHITECTURE.md: each folder lists the folders that it may include directly or indirectly.
+The arrows are those of ARCHITECTURE.md: each folder lists the folders that it may include directly or indirectly. Headers that cost
+each file seconds of compiling are included by a few sources, which are named here, and by tests.
 """
 
 import pathlib
@@ -34,6 +35,19 @@ ALLOWED = {
     "export": ["base", "table", "format", "model"],
 }
 
+# beginning of a header's name -> the files that may include it, besides tests
+HEAVY = {
+    "CLI/": ["src/cli/options.cc"],  # others declare options through cli/options.h
+    "nlohmann/": [  # others put documents together with table/json.h
+        "src/blueprint/profile.cc",
+        "src/report/page.cc",
+        "src/table/json.cc",
+        "src/whatif/lock_spec.cc",
+        "src/whatif/spec.cc",
+    ],
+}
+
+SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/[^"]+"')
 
 
@@ -55,11 +69,23 @@ def violations():
                     yield f"{path.relative_to(ROOT)}:{number}: src/{folder.name} must not include '{match.group(1)}/'"
 
 
+def heavy_includes():
+    for path in sorted((ROOT / "src").rglob("*")):
+        if path.suffix not in (".cc", ".h") or path.name.endswith("_test.cc"):
+            continue
+        name = str(path.relative_to(ROOT))
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            match = SYSTEM_INCLUDE.match(line)
+            for header, allowed in HEAVY.items():
+                if match and match.group(1).startswith(header) and name not in allowed:
+                    yield f"{name}:{number}: <{match.group(1)}> takes seconds to compile; only {', '.join(allowed)} may include it"
+
+
 def main():
-    found = list(violations())
+    found = [*violations(), *heavy_includes()]
     for line in found:
         print(line, file=sys.stderr)
-    print(f"includes: {len(found)} against the arrows")
+    print(f"includes: {len(found)} against the rules")
     return 1 if found else 0
 
 

@@ -20,7 +20,7 @@
 namespace contrafact::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using table::Json;
 
 // Lines that several improvements share, with the numbers of those improvements, in order of first appearance.
 class SharedLines {

@@ -112,39 +112,38 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded run")->required();
-  app.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
-      ->capture_default_str();
-  app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
-      ->check(whole_number(1));
-  app.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
-      ->check(one_of({"fixed", "both"}))
-      ->capture_default_str();
-  app.add_option("--top", options->top, "improvements to print beside the best combination, and to simulate")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  app.add_option(
-         "--no-filter", options->no_filter,
-         "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
-      ->expected(1)
-      ->take_all()
-      ->check(one_of({"time", "peak", "mean", "gain", "all"}));
-  app.add_option("--slower-max", options->slower_max_percent,
-                 "per cent by which an improvement may make the run slower")
-      ->check(decimal_number(0))
-      ->capture_default_str();
-  app.add_option("--budget", options->budget,
-                 "work for the search for the best combination, in millions of vertices visited")
-      ->check(whole_number(1))
-      ->capture_default_str();
-  app.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
-  app.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
-  app.add_flag("--all", options->all,
-               "print every improvement, also those that change nothing measurable by themselves");
-  app.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
-  app.add_flag("--json", options->json, "as JSON; every improvement");
+  list.add_option("trace", options->path, "a recorded run").required();
+  list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
+      .show_default();
+  list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+      .check(whole_number(1));
+  list.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
+      .check(one_of({"fixed", "both"}))
+      .show_default();
+  list.add_option("--top", options->top, "improvements to print beside the best combination, and to simulate")
+      .check(whole_number(0))
+      .show_default();
+  list.add_option(
+          "--no-filter", options->no_filter,
+          "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
+      .repeatable()
+      .check(one_of({"time", "peak", "mean", "gain", "all"}));
+  list.add_option("--slower-max", options->slower_max_percent,
+                  "per cent by which an improvement may make the run slower")
+      .check(decimal_number(0))
+      .show_default();
+  list.add_option("--budget", options->budget,
+                  "work for the search for the best combination, in millions of vertices visited")
+      .check(whole_number(1))
+      .show_default();
+  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
+  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  list.add_flag("--all", options->all,
+                "print every improvement, also those that change nothing measurable by themselves");
+  list.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
+  list.add_flag("--json", options->json, "as JSON; every improvement");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -141,33 +141,33 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("profile", options->path, "what contrafact profile wrote")->required();
-  app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
-  app.add_option("--format", options->format,
-                 "html, svg, dot, csv (of everything) or text; otherwise what the output's name ends with")
-      ->check(one_of(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
-  app.add_option("--level", options->level, "what a rectangle is: method, class or package")
-      ->check(one_of({"method", "class", "package"}))
-      ->capture_default_str();
-  app.add_option("--width", options->width,
-                 "metric: objects, bytes, calls-made, calls-received, callees or callers (different ones)")
-      ->check(one_of(metric_names()))
-      ->capture_default_str();
-  app.add_option("--height", options->height, "metric")->check(one_of(metric_names()))->capture_default_str();
-  app.add_option("--scale", options->scale, "sides by the metric (linear) or by its square root (root)")
-      ->check(one_of({"linear", "root"}))
-      ->capture_default_str();
-  app.add_option("--top", options->top, "rectangles to show, heaviest first; the others become one")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--edges", options->edges, "edges to draw, most calls first; 0: two for each rectangle")
-      ->check(whole_number(0, 10'000'000))
-      ->capture_default_str();
-  app.add_option("--rows", options->rows, "csv and text: nodes or edges")
-      ->check(one_of({"nodes", "edges"}))
-      ->capture_default_str();
+  list.add_option("profile", options->path, "what contrafact profile wrote").required();
+  list.add_option("-o,--output", options->output, "file to write; - is standard output").show_default();
+  list.add_option("--format", options->format,
+                  "html, svg, dot, csv (of everything) or text; otherwise what the output's name ends with")
+      .check(one_of(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
+  list.add_option("--level", options->level, "what a rectangle is: method, class or package")
+      .check(one_of({"method", "class", "package"}))
+      .show_default();
+  list.add_option("--width", options->width,
+                  "metric: objects, bytes, calls-made, calls-received, callees or callers (different ones)")
+      .check(one_of(metric_names()))
+      .show_default();
+  list.add_option("--height", options->height, "metric").check(one_of(metric_names())).show_default();
+  list.add_option("--scale", options->scale, "sides by the metric (linear) or by its square root (root)")
+      .check(one_of({"linear", "root"}))
+      .show_default();
+  list.add_option("--top", options->top, "rectangles to show, heaviest first; the others become one")
+      .check(whole_number(1, 1'000'000))
+      .show_default();
+  list.add_option("--edges", options->edges, "edges to draw, most calls first; 0: two for each rectangle")
+      .check(whole_number(0, 10'000'000))
+      .show_default();
+  list.add_option("--rows", options->rows, "csv and text: nodes or edges")
+      .check(one_of({"nodes", "edges"}))
+      .show_default();
   return [options](Session& session) { return run(*options, session); };
 }
 

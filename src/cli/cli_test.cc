@@ -11,6 +11,7 @@
 #include "cli/launch_plan.h"
 #include "cli/lock_advice.h"
 #include "cli/option_values.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "cli/replay_rows.h"
@@ -223,8 +224,9 @@ TEST(Commands, EachHasAHelpWithThreeExamples) {
   for (const Command& command : commands()) {
     EXPECT_EQ(std::count(command.examples.begin(), command.examples.end(), '\n'), 2) << command.name;
     EXPECT_EQ(command.summary.find('\n'), std::string_view::npos);
-    CLI::App app;
-    EXPECT_TRUE(command.declare(app)) << command.name;
+    Parser parser("contrafact", "");
+    OptionList list = parser.options();
+    EXPECT_TRUE(command.declare(list)) << command.name;
   }
 }
 
@@ -285,10 +287,7 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
 }
 
 TEST(OptionValues, SizesArePowersOf1024) {
-  auto bytes = [](std::string text) {
-    CLI::Validator size = size_value();
-    return size(text).empty() ? text : "refused";
-  };
+  auto bytes = [](std::string text) { return size_value().refusal(text).empty() ? text : "refused"; };
   EXPECT_EQ(bytes("1048576"), "1048576");
   EXPECT_EQ(bytes("1k"), "1024");
   EXPECT_EQ(bytes("3MB"), "3145728");

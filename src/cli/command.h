@@ -1,12 +1,12 @@
 // A subcommand: one file each, all named in the one list in commands.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/options.h"
 #include "table/render.h"
 
 namespace contrafact::cli {
@@ -27,8 +27,8 @@ struct Command {
   std::string_view name;
   std::string_view summary;   // one line
   std::string_view examples;  // three lines, each a full command
-  // Adds the command's options to `app` and returns what to do once they are parsed.
-  Run (*declare)(CLI::App& app);
+  // Adds the command's options to `list` and returns what to do once they are parsed.
+  Run (*declare)(OptionList& list);
   // What follows the options, for the usage line, of a command that runs a program: it stands behind `--`. Empty for
   // others, which have positional arguments.
   std::string_view operands = {};

@@ -1,15 +1,18 @@
-#include "cli/child_process.h"
 #include "cli/commands.h"
+#include "cli/child_process.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <memory>
+#include <map>
+#include <utility>
 
 #include "cli/exit_code.h"
 #include "cli/installation.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/usage_errors.h"
 #include "cli/version.h"
@@ -28,25 +31,6 @@ constexpr const char* kDescription =
     "    contrafact record --sets -o run.cft -- pbzip2 -p8 -k big.iso\n"
     "    contrafact ulc run.cft\n";
 
-// Says in the usage line what follows the options.
-class HelpFormatter : public CLI::Formatter {
- public:
-  explicit HelpFormatter(std::string_view operands) : operands_(operands) {}
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    if (operands_.empty()) return Formatter::make_usage(app, std::move(name));
-    return fmt::format("Usage: {} [OPTIONS] {}\n", name, operands_);
-  }
-
- private:
-  std::string operands_;
-};
-
-// The parsed command and what it is to do.
-struct Chosen {
-  const Command* command = nullptr;
-  Run run;
-};
-
 std::string indented(std::string_view lines) {
   std::string out = "examples:\n";
   for (size_t begin = 0; begin < lines.size();) {
@@ -62,33 +46,21 @@ struct CommonFlags {
   bool no_color = false;
 };
 
-// Gives `app` all that the command line of `command` may hold.
-Run declare(const Command& command, CLI::App& app, CommonFlags& flags) {
-  app.footer(indented(command.examples));
-  app.formatter(std::make_shared<HelpFormatter>(command.operands));
-  Run run = command.declare(app);
-  app.add_flag("-q,--quiet", flags.quiet, "only results and errors: no progress, no notes, no summary");
-  app.add_flag("--no-color", flags.no_color, "no colours (also: the variable NO_COLOR)");
+// Gives `parser` all that the command line of `command` may hold.
+Run declare(const Command& command, Parser& parser, CommonFlags& flags) {
+  parser.set_footer(indented(command.examples));
+  if (!command.operands.empty()) parser.set_operands(std::string(command.operands));
+  OptionList list = parser.options();
+  Run run = command.declare(list);
+  list.add_flag("-q,--quiet", flags.quiet, "only results and errors: no progress, no notes, no summary");
+  list.add_flag("--no-color", flags.no_color, "no colours (also: the variable NO_COLOR)");
   return run;
 }
 
-void add_commands(CLI::App& app, CommonFlags& flags, Chosen& chosen) {
-  app.require_subcommand(0, 1);
-  for (const Command& command : commands()) {
-    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    Run run = declare(command, *sub, flags);
-    sub->callback([&chosen, &command, run = std::move(run)] { chosen = {&command, run}; });
-  }
-}
-
-// The command that was named, whether or not its options could be parsed.
-const Command* named_command(const CLI::App& app) {
-  for (const CLI::App* sub : app.get_subcommands()) {
-    for (const Command& command : commands()) {
-      if (sub->get_name() == command.name) return &command;
-    }
-  }
-  return nullptr;
+// Null if there is none of that name.
+const Command* command_named(std::string_view name) {
+  const auto at = std::ranges::find(commands(), name, &Command::name);
+  return at == commands().end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -102,10 +74,10 @@ const std::vector<Command>& commands() {
 }
 
 std::string help_text(const Command& command) {
-  CLI::App app(std::string(command.summary), "contrafact " + std::string(command.name));
+  Parser parser("contrafact " + std::string(command.name), std::string(command.summary));
   CommonFlags flags;
-  declare(command, app, flags);
-  std::string text = app.help();
+  declare(command, parser, flags);
+  std::string text = parser.help();
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
@@ -144,37 +116,38 @@ int run_tool(int argc, const char* const* argv) {
       return fail(kExitUsage, fmt::format("'{}': the value behind = is missing", word));
     }
   }
-  std::reverse(own.begin(), own.end());  // as CLI11 wants it
 
-  CLI::App app(kDescription, "contrafact");
+  Parser parser("contrafact", kDescription);
   CommonFlags flags;
-  Chosen chosen;
   bool version = false;
-  app.add_flag("--version", version, "print the version");
-  app.footer("contrafact COMMAND --help tells more; contrafact help tables explains every column that is printed.\n");
-  add_commands(app, flags, chosen);
-  try {
-    app.parse(own);
-  } catch (const CLI::CallForHelp&) {
-    const Command* command = named_command(app);
-    return print(command == nullptr ? app.help() : help_text(*command)).ok() ? kExitOk : kExitOutput;
-  } catch (const CLI::ParseError& error) {
-    return fail(kExitUsage, usage_message(app, error, named_command(app), !session.program.empty()));
+  parser.options().add_flag("--version", version, "print the version");
+  parser.set_footer(
+      "contrafact COMMAND --help tells more; contrafact help tables explains every column that is printed.\n");
+  std::map<std::string_view, Run> runs;
+  for (const Command& command : commands()) {
+    Parser& sub = parser.add_command(std::string(command.name), std::string(command.summary));
+    runs[command.name] = declare(command, sub, flags);
   }
+  const Parsed parsed = parser.parse(std::move(own));
+  const Command* command = command_named(parsed.command);
+  if (parsed.help_wanted) {
+    return print(command == nullptr ? parser.help() : help_text(*command)).ok() ? kExitOk : kExitOutput;
+  }
+  if (parsed.error) return fail(kExitUsage, usage_message(*parsed.error, command, !session.program.empty()));
   if (version) return print(fmt::format("contrafact {}\n", kVersion)).ok() ? kExitOk : kExitOutput;
-  if (chosen.command == nullptr) {
-    std::fputs(app.help().c_str(), stderr);
+  if (command == nullptr) {
+    std::fputs(parser.help().c_str(), stderr);
     return kExitUsage;
   }
-  if (!session.program.empty() && !chosen.command->operands.starts_with("--")) {
-    return fail(kExitUsage, fmt::format("{} takes nothing behind --", chosen.command->name));
+  if (!session.program.empty() && !command->operands.starts_with("--")) {
+    return fail(kExitUsage, fmt::format("{} takes nothing behind --", command->name));
   }
   table::Colour colour = flags.no_color ? table::Colour::never : table::Colour::automatic;
   session.out = table::style_for(STDOUT_FILENO, colour);
   session.err = table::style_for(STDERR_FILENO, colour);
   session.quiet = flags.quiet;
   session.progress = ::isatty(STDERR_FILENO) != 0 && !flags.quiet;
-  return chosen.run(session);
+  return runs[command->name](session);
 }
 
 }  // namespace contrafact::cli

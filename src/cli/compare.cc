@@ -142,17 +142,17 @@ std::string warnings(const std::vector<Compared>& runs) {
   return out;
 }
 
-nlohmann::ordered_json document_of(const std::vector<Compared>& runs, const Options& options) {
-  nlohmann::ordered_json document = json_document("compare");
+table::Json document_of(const std::vector<Compared>& runs, const Options& options) {
+  table::Json document = json_document("compare");
   document["window"] = options.window;
-  document["runs"] = nlohmann::ordered_json::array();
+  document["runs"] = table::Json::array();
   for (size_t i = 0; i < runs.size(); ++i) {
-    nlohmann::ordered_json run = trace_json_header(runs[i].path, runs[i].trace);
+    table::Json run = trace_json_header(runs[i].path, runs[i].trace);
     run["name"] = name_of_run(i, runs[i].trace);
     run["duration_ns"] = runs[i].usage.window.duration_ns();
     if (runs[i].trace.origin == model::Origin::simulated) {
       const std::optional<double> error = baseline_error(runs[i].trace);
-      run["baseline_error"] = error ? nlohmann::ordered_json(*error) : nlohmann::ordered_json(nullptr);
+      run["baseline_error"] = error ? table::Json(*error) : table::Json(nullptr);
     }
     document["runs"].push_back(std::move(run));
   }
@@ -197,14 +197,16 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("traces", options->paths, "two or three runs: base, estimated, actual")->required()->expected(2, 3);
-  app.add_option("--plot", options->plot, "write the concurrency profiles as a page for a browser");
-  app.add_option("--svg", options->svg, "write them as a still picture");
-  app.add_option("--metrics", options->metrics, "the metrics to print; repeatable")->expected(1)->take_all();
-  add_window_option(app, options->window);
-  app.add_flag("--json", options->json, "as JSON; every metric");
+  list.add_option("traces", options->paths, "two or three runs: base, estimated, actual")
+      .required()
+      .number_of_values(2, 3);
+  list.add_option("--plot", options->plot, "write the concurrency profiles as a page for a browser");
+  list.add_option("--svg", options->svg, "write them as a still picture");
+  list.add_option("--metrics", options->metrics, "the metrics to print; repeatable").repeatable();
+  add_window_option(list, options->window);
+  list.add_flag("--json", options->json, "as JSON; every metric");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -122,7 +122,7 @@ int run(bool json, const Session& session) {
   check_machine(report);
   std::string text = table::render_text(report.table(), session.out);
   if (json) {
-    nlohmann::ordered_json document = json_document("doctor");
+    table::Json document = json_document("doctor");
     document["ready"] = report.worst() != State::missing;
     document["checks"] = table::rows_json(report.table());
     text = table::json_text(document);
@@ -131,9 +131,9 @@ int run(bool json, const Session& session) {
   return report.worst() == State::missing ? kExitImpossible : kExitOk;
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "as JSON");
+  list.add_flag("--json", *json, "as JSON");
   return [json](Session& session) { return run(*json, session); };
 }
 

@@ -25,7 +25,7 @@ struct Options {
   std::vector<std::string> specs;
   std::string output;
   std::string model = "fixed";
-  const CLI::Option* model_given = nullptr;
+  Option model_given;
   uint32_t cores = 0;
   bool json = false;
 };
@@ -96,9 +96,9 @@ table::Table table_of(const Variant& variant, bool with_notes = true) {
 
 std::string json_of(const Options& options, const model::Trace& trace, const Variant& variant,
                     const std::vector<whatif::Improvement>& improvements) {
-  nlohmann::ordered_json document = json_document("estimate");
+  table::Json document = json_document("estimate");
   document["trace"] = trace_json_header(options.path, trace);
-  document["applied"] = nlohmann::ordered_json::array();
+  document["applied"] = table::Json::array();
   for (const whatif::Improvement& one : improvements) {
     document["applied"].push_back(
         {{"optimisation", std::string(whatif::name_of(one.optimisation))}, {"tasks", one.tasks.size()}});
@@ -106,8 +106,7 @@ std::string json_of(const Options& options, const model::Trace& trace, const Var
   document["effect"] = table::rows_json(table_of(variant));
   document["base_duration_ns"] = variant.base.duration_ns;
   document["estimated_duration_ns"] = variant.estimate.figures.duration_ns;
-  document["simulated_duration_ns"] =
-      variant.simulation ? nlohmann::ordered_json(variant.simulation->duration_ns) : nlohmann::ordered_json();
+  document["simulated_duration_ns"] = variant.simulation ? table::Json(variant.simulation->duration_ns) : table::Json();
   document["output"] = options.output;
   return table::json_text(document);
 }
@@ -119,7 +118,7 @@ int run(const Options& options, const Session& session) {
   base::Result<std::vector<whatif::LockSelector>> locks = read_lock_specs(options.specs);
   if (!locks) return fail(kExitInput, locks.error().message);
   if (!locks->empty()) {
-    if (options.model_given->count() > 0) {
+    if (options.model_given.given()) {
       return fail(kExitUsage, "--model is for specs of tasks: a run with locks changed is always simulated");
     }
     return estimate_locks({.path = options.path,
@@ -156,20 +155,20 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded run")->required();
-  app.add_option("--apply", options->specs, "an improvement spec; repeatable")->expected(1)->take_all();
-  app.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
+  list.add_option("trace", options->path, "a recorded run").required();
+  list.add_option("--apply", options->specs, "an improvement spec; repeatable").repeatable();
+  list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
   options->model_given =
-      app.add_option("--model", options->model,
-                     "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "
-                     "which are simulated")
-          ->check(one_of({"fixed", "redispatch"}))
-          ->capture_default_str();
-  app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
-      ->check(whole_number(1));
-  app.add_flag("--json", options->json, "as JSON");
+      list.add_option("--model", options->model,
+                      "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "
+                      "which are simulated")
+          .check(one_of({"fixed", "redispatch"}))
+          .show_default();
+  list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+      .check(whole_number(1));
+  list.add_flag("--json", options->json, "as JSON");
   return [options](Session& session) { return run(*options, session); };
 }
 

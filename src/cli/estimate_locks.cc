@@ -60,12 +60,11 @@ std::string text_of(const analysis::SectionFacts& facts, const Outcome& outcome,
   return text;
 }
 
-nlohmann::ordered_json json_of(const LockEstimateInput& input, const analysis::SectionFacts& facts,
-                               const Outcome& outcome) {
+table::Json json_of(const LockEstimateInput& input, const analysis::SectionFacts& facts, const Outcome& outcome) {
   const whatif::LockBaseline& baseline = outcome.advices.baseline;
-  nlohmann::ordered_json document = json_document("estimate");
+  table::Json document = json_document("estimate");
   document["trace"] = trace_json_header(input.path, input.trace);
-  document["applied"] = nlohmann::ordered_json::array();
+  document["applied"] = table::Json::array();
   for (const LockAdvice& advice : outcome.advices.ranked) {
     document["applied"].push_back({{"optimisation", whatif::name_of(advice.improvement.optimisation)},
                                    {"sections", advice.improvement.sections.size()}});

@@ -21,7 +21,7 @@ struct Options {
   std::string path;
   std::string format;
   std::string what = "thread-use";
-  const CLI::Option* what_given = nullptr;
+  Option what_given;
   std::string output = "-";
   std::string window = "run";
 };
@@ -52,7 +52,7 @@ int run(const Options& options, const Session& session) {
   if (options.format == "cft" && options.output == "-") {
     return fail(kExitUsage, "a cft file cannot be written to standard output; give a name with -o");
   }
-  if (options.format != "csv" && options.what_given->count() > 0) {
+  if (options.format != "csv" && options.what_given.given()) {
     return fail(kExitUsage, fmt::format("--what is for csv: {} is of the whole trace", options.format));
   }
   std::optional<model::Trace> trace = load_trace(options.path, session);
@@ -72,7 +72,7 @@ int run(const Options& options, const Session& session) {
   } else if (options.format == "text") {
     model::print_text(*trace, sink);
   } else {
-    nlohmann::ordered_json document = json_document("export");
+    table::Json document = json_document("export");
     document["trace"] = trace_json_header(options.path, *trace);
     exporters::trace_json(*trace, document, sink);
   }
@@ -82,19 +82,19 @@ int run(const Options& options, const Session& session) {
   return kExitOk;
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
-  app.add_option("--format", options->format,
-                 "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
-      ->required()
-      ->check(one_of({"csv", "json", "text", "cft", "perfetto"}));
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("--format", options->format,
+                  "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
+      .required()
+      .check(one_of({"csv", "json", "text", "cft", "perfetto"}));
   options->what_given =
-      app.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
-          ->check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
-          ->capture_default_str();
-  app.add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
-  add_window_option(app, options->window);
+      list.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
+          .check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
+          .show_default();
+  list.add_option("-o,--output", options->output, "file to write; - is standard output").show_default();
+  add_window_option(list, options->window);
   return [options](Session& session) { return run(*options, session); };
 }
 

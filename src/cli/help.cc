@@ -39,9 +39,9 @@ int run(const std::string& topic) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto topic = std::make_shared<std::string>();
-  app.add_option("topic", *topic, "a command, or tables: every column that is printed");
+  list.add_option("topic", *topic, "a command, or tables: every column that is printed");
   return [topic](Session&) { return run(*topic); };
 }
 

@@ -182,7 +182,7 @@ int run(const Options& options, const Session& session) {
                                    threads_table(*trace, options.all || options.json ? SIZE_MAX : kThreadsShown)};
   std::string text;
   if (options.json) {
-    nlohmann::ordered_json document = json_document("info");
+    table::Json document = json_document("info");
     document["trace"] = trace_json_header(options.path, *trace);
     document["duration_ns"] = trace->end_ns() - trace->begin_ns();
     document["event_count"] = total(count_events(*trace));
@@ -195,7 +195,7 @@ int run(const Options& options, const Session& session) {
                               {"missing", log.accesses_missing},
                               {"encoded_bytes", log.encoded_bytes}};
     }
-    document["facts"] = nlohmann::ordered_json::object();
+    document["facts"] = table::Json::object();
     for (const model::Fact& fact : trace->facts) document["facts"][fact.key] = fact.value;
     document["events"] = table::rows_json(tables[1]);
     document["pools"] = table::rows_json(tables[2]);
@@ -211,11 +211,11 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
-  app.add_flag("--json", options->json, "as JSON");
-  app.add_flag("--all", options->all, "list every thread");
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_flag("--json", options->json, "as JSON");
+  list.add_flag("--all", options->all, "list every thread");
   return [options](Session& session) { return run(*options, session); };
 }
 

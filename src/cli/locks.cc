@@ -145,14 +145,14 @@ int run(const Options& options, const Session& session) {
   return unsuitable ? fail(kExitImpossible, options.path + ": " + empty_reason(*trace)) : kExitOk;
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded native run")->required();
-  app.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
-      ->check(whole_number(1))
-      ->capture_default_str();
-  app.add_flag("--all", options->all_kinds, "conditions, barriers and semaphores too");
-  app.add_flag("--json", options->json, "as JSON; everything");
+  list.add_option("trace", options->path, "a recorded native run").required();
+  list.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
+      .check(whole_number(1))
+      .show_default();
+  list.add_flag("--all", options->all_kinds, "conditions, barriers and semaphores too");
+  list.add_flag("--json", options->json, "as JSON; everything");
   return [options](Session& session) { return run(*options, session); };
 }
 

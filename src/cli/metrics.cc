@@ -55,7 +55,7 @@ int run(const Options& options, const Session& session) {
   table::Table pools = headroom_table(*trace, analysis::headroom(*trace, usage));
   std::string text;
   if (options.json) {
-    nlohmann::ordered_json document = json_document("metrics");
+    table::Json document = json_document("metrics");
     document["trace"] = trace_json_header(options.path, *trace);
     document["window"] = options.window;
     document["metrics"] = table::rows_json(table);
@@ -70,14 +70,13 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
-  app.add_option("--derive", options->derive, "a metric computed from others: NAME=EXPRESSION; repeatable")
-      ->expected(1)
-      ->take_all();
-  add_window_option(app, options->window);
-  app.add_flag("--json", options->json, "as JSON");
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("--derive", options->derive, "a metric computed from others: NAME=EXPRESSION; repeatable")
+      .repeatable();
+  add_window_option(list, options->window);
+  list.add_flag("--json", options->json, "as JSON");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -43,46 +43,40 @@ std::optional<uint64_t> bytes_of(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator whole_number(uint32_t least, uint32_t most) {
-  return CLI::Validator(
-      [=](std::string& text) {
-        const std::optional<uint32_t> value = number<uint32_t>(text);
-        if (value && *value >= least && *value <= most) return std::string();
-        if (most == UINT32_MAX) return fmt::format("'{}' is no whole number of at least {}", text, least);
-        return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
-      },
-      "");
+ValueCheck whole_number(uint32_t least, uint32_t most) {
+  return {.refusal = [=](std::string& text) {
+    const std::optional<uint32_t> value = number<uint32_t>(text);
+    if (value && *value >= least && *value <= most) return std::string();
+    if (most == UINT32_MAX) return fmt::format("'{}' is no whole number of at least {}", text, least);
+    return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+  }};
 }
 
-CLI::Validator decimal_number(double least) {
-  return CLI::Validator(
-      [least](std::string& text) {
-        const std::optional<double> value = number<double>(text);
-        const bool good = value && std::isfinite(*value) && *value >= least;
-        return good ? "" : fmt::format("'{}' is no number of at least {}", text, least);
-      },
-      "");
+ValueCheck decimal_number(double least) {
+  return {.refusal = [least](std::string& text) {
+    const std::optional<double> value = number<double>(text);
+    const bool good = value && std::isfinite(*value) && *value >= least;
+    return good ? "" : fmt::format("'{}' is no number of at least {}", text, least);
+  }};
 }
 
-CLI::Validator size_value() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const std::optional<uint64_t> bytes = bytes_of(text);
-        if (!bytes) return fmt::format("'{}' is no size; give a number with k, M or G behind it, e.g. 256M", text);
-        text = std::to_string(*bytes);
-        return std::string();
-      },
-      "");
+ValueCheck size_value() {
+  auto refusal = [](std::string& text) {
+    const std::optional<uint64_t> bytes = bytes_of(text);
+    if (!bytes) return fmt::format("'{}' is no size; give a number with k, M or G behind it, e.g. 256M", text);
+    text = std::to_string(*bytes);
+    return std::string();
+  };
+  return {.refusal = refusal, .rewrites = true};
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
+ValueCheck one_of(std::vector<std::string> words) {
   const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
-  return CLI::Validator(
-      [words = std::move(words)](std::string& text) {
-        if (std::ranges::find(words, text) != words.end()) return std::string();
-        return fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
-      },
-      list);
+  auto refusal = [words = std::move(words)](std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
+    return fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+  };
+  return {.refusal = refusal, .shown = list};
 }
 
 }  // namespace contrafact::cli

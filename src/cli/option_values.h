@@ -2,24 +2,25 @@
 // option's name in front: "--cores: '0' is no whole number of at least 1".
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "cli/options.h"
+
 namespace contrafact::cli {
 
 // A whole number from `least` to `most`.
-CLI::Validator whole_number(uint32_t least, uint32_t most = UINT32_MAX);
+ValueCheck whole_number(uint32_t least, uint32_t most = UINT32_MAX);
 
 // A number, with or without decimals, of at least `least`.
-CLI::Validator decimal_number(double least);
+ValueCheck decimal_number(double least);
 
 // Bytes, with or without a unit that is a power of 1024: 1048576, 512k, 256M, 2G, 256MB, 256MiB; turned into the
 // number.
-CLI::Validator size_value();
+ValueCheck size_value();
 
 // One of a few words.
-CLI::Validator one_of(std::vector<std::string> words);
+ValueCheck one_of(std::vector<std::string> words);
 
 }  // namespace contrafact::cli

@@ -197,41 +197,40 @@ int run(const Options& options, const Session& session) {
   return conclude(options, session, preparation, *end);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->output, "where the analysis writes its result")->capture_default_str();
-  app.add_option("--analysis", options->analysis,
-                 "blueprint, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
-      ->capture_default_str();
-  app.add_option("--analysis-options", options->analysis_options, "a text that is handed to the analysis");
-  app.add_option("--include", options->include, "profile matching methods only, e.g. 'shop.*'; repeatable")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--exclude", options->exclude, "but not these; repeatable")->expected(1)->take_all();
+  list.add_option("-o,--output", options->output, "where the analysis writes its result").show_default();
+  list.add_option("--analysis", options->analysis,
+                  "blueprint, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
+      .show_default();
+  list.add_option("--analysis-options", options->analysis_options, "a text that is handed to the analysis");
+  list.add_option("--include", options->include, "profile matching methods only, e.g. 'shop.*'; repeatable")
+      .repeatable();
+  list.add_option("--exclude", options->exclude, "but not these; repeatable").repeatable();
   online::ProcessingOptions& processing = options->processing;
-  app.add_option(
-         "--processor", processing.processor,
-         "who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
-         "buffers, each event is counted at once (blueprint only, for comparison)")
-      ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--coalescing", [&processing](const std::string& value) { processing.coalescing = value == "on"; },
-         "on: a buffer's events are gathered in private data; off: each goes into what the threads share")
-      ->check(one_of({"on", "off"}))
-      ->default_str("on");
-  app.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  app.add_option("--capacity", processing.capacity, "events that a buffer holds")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  app.add_option("--queue", processing.queue, "buffers that may wait for a consumer: pool and adaptive")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  app.add_option("--memory", processing.memory_bytes_max, "most memory for buffers in the program, e.g. 256M")
-      ->type_name("SIZE")
-      ->transform(size_value());
-  app.add_flag("--force", options->force, "try it on a Java release that is not supported");
+  list.add_option(
+          "--processor", processing.processor,
+          "who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
+          "buffers, each event is counted at once (blueprint only, for comparison)")
+      .show_default();
+  list.add_option(
+          "--coalescing", [&processing](const std::string& value) { processing.coalescing = value == "on"; },
+          "on: a buffer's events are gathered in private data; off: each goes into what the threads share")
+      .check(one_of({"on", "off"}))
+      .show_default("on");
+  list.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
+      .check(whole_number(0))
+      .show_default();
+  list.add_option("--capacity", processing.capacity, "events that a buffer holds")
+      .check(whole_number(0))
+      .show_default();
+  list.add_option("--queue", processing.queue, "buffers that may wait for a consumer: pool and adaptive")
+      .check(whole_number(0))
+      .show_default();
+  list.add_option("--memory", processing.memory_bytes_max, "most memory for buffers in the program, e.g. 256M")
+      .value_name("SIZE")
+      .check(size_value());
+  list.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -317,50 +317,48 @@ int run(const Options& options, const Session& session) {
   return conclude(options, session, preparation, *end, {});
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
-  app.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
-      ->type_name("SIZE")
-      ->transform(size_value());
-  app.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
-  app.add_option("--include", options->include,
-                 "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--exclude", options->exclude, "but not of these; repeatable")->expected(1)->take_all();
-  app.add_flag("--children", options->children,
-               "native: record the processes that it starts too, each in a file of its own");
-  CLI::Option* sets =
-      app.add_option("--sets", options->sets,
-                     "native: gather what critical sections read and write, in all or in a window of each period, e.g. "
-                     "--sets=100ms/1s")
-          ->type_name("[WINDOW/PERIOD]")
-          ->expected(0, 1)
-          ->default_str("always");
-  app.add_option(
-         "--accesses", options->accesses,
-         "native: record every access of every thread, in its order, always or in a window of each period; many "
-         "times slower, and the trace grows by megabytes a second")
-      ->type_name("[WINDOW/PERIOD]")
-      ->expected(0, 1)
-      ->default_str("always")
-      ->excludes(sets);
-  app.add_option("--sets-from", options->sets_from,
-                 "native: 'compiler' translates no code, and takes only what a program that was compiled with "
-                 "-fsanitize=thread tells of itself")
-      ->check(one_of({"translation", "compiler"}))
-      ->capture_default_str();
-  app.add_option("--clock", options->clock,
-                 "native: times from the processor's counter where that can be trusted, or from the kernel's clock")
-      ->check(one_of({"processor", "kernel"}))
-      ->capture_default_str();
-  CLI::Option* native =
-      app.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
-  app.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like")->excludes(native);
-  app.add_flag("--no-command", options->no_command,
-               "leave the program's arguments out of the trace: it holds only the program's name");
-  app.add_flag("--force", options->force, "try it on a Java release that is not supported");
+  list.add_option("-o,--output", options->output, "the trace to write").show_default();
+  list.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
+      .value_name("SIZE")
+      .check(size_value());
+  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
+  list.add_option("--include", options->include,
+                  "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+      .repeatable();
+  list.add_option("--exclude", options->exclude, "but not of these; repeatable").repeatable();
+  list.add_flag("--children", options->children,
+                "native: record the processes that it starts too, each in a file of its own");
+  const Option sets =
+      list.add_option(
+              "--sets", options->sets,
+              "native: gather what critical sections read and write, in all or in a window of each period, e.g. "
+              "--sets=100ms/1s")
+          .value_name("[WINDOW/PERIOD]")
+          .value_if_bare("always");
+  list.add_option(
+          "--accesses", options->accesses,
+          "native: record every access of every thread, in its order, always or in a window of each period; many "
+          "times slower, and the trace grows by megabytes a second")
+      .value_name("[WINDOW/PERIOD]")
+      .value_if_bare("always")
+      .excludes(sets);
+  list.add_option("--sets-from", options->sets_from,
+                  "native: 'compiler' translates no code, and takes only what a program that was compiled with "
+                  "-fsanitize=thread tells of itself")
+      .check(one_of({"translation", "compiler"}))
+      .show_default();
+  list.add_option("--clock", options->clock,
+                  "native: times from the processor's counter where that can be trusted, or from the kernel's clock")
+      .check(one_of({"processor", "kernel"}))
+      .show_default();
+  const Option native =
+      list.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
+  list.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like").excludes(native);
+  list.add_flag("--no-command", options->no_command,
+                "leave the program's arguments out of the trace: it holds only the program's name");
+  list.add_flag("--force", options->force, "try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -35,7 +35,7 @@ struct Options {
   std::string path;
   std::vector<std::string> edits;
   std::vector<std::string> orders{"free", "recorded", "deterministic"};
-  const CLI::Option* orders_given = nullptr;
+  Option orders_given;
   std::string csv;
   uint32_t runs = 10;
   uint32_t cores = 0;
@@ -357,20 +357,20 @@ std::string csv_of(const Outcome& outcome) {
 }
 
 std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome) {
-  nlohmann::ordered_json document = json_document("replay");
+  table::Json document = json_document("replay");
   document["trace"] = trace_json_header(options.path, trace);
   document["recorded_ns"] = outcome.recorded_ns;
   document["edits"] = options.edits;
   document["runs"] = options.runs;
   const std::optional<double> share = recorder_share(trace, outcome.recorded_ns);
-  document["recorder_share"] = share ? nlohmann::ordered_json(*share) : nlohmann::ordered_json(nullptr);
+  document["recorder_share"] = share ? table::Json(*share) : table::Json(nullptr);
   document["foreign_share"] = nullptr;
   if (const auto foreign = analysis::foreign_share(trace)) document["foreign_share"] = *foreign;
   document["retimed_error"] = outcome.baseline.retimed_error;
   document["simulated_error"] = outcome.baseline.error;
   document["methods"] = table::rows_json(methods_table(trace, outcome));
   document["parts"] = table::rows_json(parts_table(outcome));
-  document["not_done"] = nlohmann::ordered_json::object();
+  document["not_done"] = table::Json::object();
   for (const MethodRuns& runs : outcome.methods) {
     if (!runs.impossible.empty()) document["not_done"][runs.method] = runs.impossible;
   }
@@ -402,7 +402,7 @@ base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const m
 }
 
 int run(const Options& options, const Session& session) {
-  if (options.no_threads && options.orders_given->count() > 0) {
+  if (options.no_threads && options.orders_given.given()) {
     return fail(kExitUsage, "--order is of replays by real threads, and --no-threads makes none: give one of the two");
   }
   const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
@@ -458,33 +458,31 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded native run")->required();
-  app.add_option("--edit", options->edits,
-                 "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
-                 "[,tail=20us]; repeatable")
-      ->expected(1)
-      ->take_all();
+  list.add_option("trace", options->path, "a recorded native run").required();
+  list.add_option("--edit", options->edits,
+                  "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
+                  "[,tail=20us]; repeatable")
+      .repeatable();
   options->orders_given =
-      app.add_option(
-             "--order", options->orders,
-             "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
-             "to shared memory, which record --accesses records")
-          ->check(one_of({"free", "recorded", "deterministic", "accesses"}))
-          ->expected(1)
-          ->take_all();
-  app.add_option("--runs", options->runs, "how often each is replayed, and simulated")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str();
-  app.add_option("--limit", options->limit_s, "seconds that one replay may take")
-      ->check(decimal_number(0.1))
-      ->capture_default_str();
-  app.add_option("--cores", options->cores, "cores to simulate; default: the recorded machine's")
-      ->check(whole_number(1));
-  app.add_flag("--no-threads", options->no_threads, "compute only: re-time and simulate");
-  app.add_option("--csv", options->csv, "write every single run's duration to this file");
-  app.add_flag("--json", options->json, "as JSON");
+      list.add_option(
+              "--order", options->orders,
+              "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
+              "to shared memory, which record --accesses records")
+          .check(one_of({"free", "recorded", "deterministic", "accesses"}))
+          .repeatable();
+  list.add_option("--runs", options->runs, "how often each is replayed, and simulated")
+      .check(whole_number(1, 1000))
+      .show_default();
+  list.add_option("--limit", options->limit_s, "seconds that one replay may take")
+      .check(decimal_number(0.1))
+      .show_default();
+  list.add_option("--cores", options->cores, "cores to simulate; default: the recorded machine's")
+      .check(whole_number(1));
+  list.add_flag("--no-threads", options->no_threads, "compute only: re-time and simulate");
+  list.add_option("--csv", options->csv, "write every single run's duration to this file");
+  list.add_flag("--json", options->json, "as JSON");
   return [options](Session& session) { return run(*options, session); };
 }
 

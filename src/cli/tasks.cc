@@ -30,7 +30,7 @@ int run(const Options& options, const Session& session) {
   table.set_empty_reason(no_tasks_reason(*trace));
   std::string text;
   if (options.json) {
-    nlohmann::ordered_json document = json_document("tasks");
+    table::Json document = json_document("tasks");
     document["trace"] = trace_json_header(options.path, *trace);
     document["by"] = options.by;
     document["classes"] = table::rows_json(table);
@@ -47,16 +47,16 @@ int run(const Options& options, const Session& session) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a recorded, estimated or simulated run")->required();
-  app.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
-      ->check(one_of({"body", "context", "both"}))
-      ->capture_default_str();
-  app.add_option("--top", options->top, "classes to print, the longest total first, pools' workers last")
-      ->check(whole_number(1))
-      ->capture_default_str();
-  app.add_flag("--json", options->json, "as JSON; every class");
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
+      .check(one_of({"body", "context", "both"}))
+      .show_default();
+  list.add_option("--top", options->top, "classes to print, the longest total first, pools' workers last")
+      .check(whole_number(1))
+      .show_default();
+  list.add_flag("--json", options->json, "as JSON; every class");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -67,7 +67,7 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
   return lines;
 }
 
-nlohmann::ordered_json loss_json(const model::Trace& trace) {
+table::Json loss_json(const model::Trace& trace) {
   return {{"events_dropped", trace.loss.events_dropped},
           {"blocks_damaged", trace.loss.blocks_damaged},
           {"bytes_skipped", trace.loss.bytes_skipped},
@@ -75,7 +75,7 @@ nlohmann::ordered_json loss_json(const model::Trace& trace) {
           {"notes", trace.loss.notes}};
 }
 
-nlohmann::ordered_json trace_json_header(const std::string& path, const model::Trace& trace) {
+table::Json trace_json_header(const std::string& path, const model::Trace& trace) {
   return {{"path", path}, {"origin", std::string(name_of(trace.origin))}, {"loss", loss_json(trace)}};
 }
 

@@ -1,13 +1,13 @@
 // Loading a trace for a command: one line on standard error where it cannot be read, notes where something is missing.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "cli/command.h"
 #include "model/load.h"
 #include "model/trace.h"
+#include "table/json.h"
 
 namespace contrafact::cli {
 
@@ -20,10 +20,10 @@ std::string_view name_of(model::Origin origin);
 
 // One line for each thing that is missing from the trace; empty if it is whole.
 std::vector<std::string> loss_lines(const model::Trace& trace);
-nlohmann::ordered_json loss_json(const model::Trace& trace);
+table::Json loss_json(const model::Trace& trace);
 
 // {"path":, "origin":, "loss":} of a trace that a document speaks of.
-nlohmann::ordered_json trace_json_header(const std::string& path, const model::Trace& trace);
+table::Json trace_json_header(const std::string& path, const model::Trace& trace);
 
 // Why a trace has no tasks to speak of: nothing recorded, or all of it damaged.
 std::string no_tasks_reason(const model::Trace& trace);

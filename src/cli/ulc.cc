@@ -164,12 +164,12 @@ std::string text_of(const Document& document, const Session& session) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const Document& document) {
+table::Json json_of(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   const whatif::LockBaseline& baseline = document.advices.baseline;
-  nlohmann::ordered_json json = json_document("ulc");
+  table::Json json = json_document("ulc");
   json["trace"] = trace_json_header(document.options.path, *document.facts.trace);
-  nlohmann::ordered_json gaps = nlohmann::ordered_json::object();
+  table::Json gaps = table::Json::object();
   for (size_t gap = 0; gap < profile.gaps.size(); ++gap) {
     gaps[std::string(model::kSetGapNames[static_cast<format::SetGap>(gap)])] = profile.gaps[gap];
   }
@@ -187,7 +187,7 @@ nlohmann::ordered_json json_of(const Document& document) {
   json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.advices, true));
   json["together"] = nullptr;
   if (const LockAdvices& advices = document.advices; !advices.together.empty()) {
-    nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+    table::Json ranks = table::Json::array();
     for (const size_t index : advices.together) ranks.push_back(index + 1);
     const whatif::LockEstimate& estimate = advices.together_estimate;
     json["together"] = {{"ranks", std::move(ranks)},
@@ -198,7 +198,7 @@ nlohmann::ordered_json json_of(const Document& document) {
     if (estimate.simulated) json["together"]["free_order"] = estimate.free_order;
     if (estimate.floor) json["together"]["floor"] = *estimate.floor;
   }
-  json["refused"] = nlohmann::ordered_json::array();
+  json["refused"] = table::Json::array();
   for (const analysis::NoRemedy& refused : document.advices.refused) {
     json["refused"].push_back({{"what", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)]},
                                {"lock", analysis::lock_name(*document.facts.trace, refused.lock)},
@@ -295,24 +295,21 @@ int run(const Options& options, const Session& session) {
   return unsuitable.empty() ? kExitOk : fail(kExitImpossible, options.path + ": " + unsuitable);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  app.add_option("trace", options->path, "a native run, recorded with --sets")->required();
-  app.add_option("--top", options->top, "sites, pairs and remedies to print")
-      ->check(whole_number(1))
-      ->capture_default_str();
-  app.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
-      ->check(whole_number(1));
-  app.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")
-      ->check(whole_number(0, 1000))
-      ->capture_default_str();
-  app.add_option("--specs", options->specs, "folder to write the specs of the remedies that help to");
-  app.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
-      ->expected(1)
-      ->take_all();
-  app.add_flag("--pairs", options->pairs, "also print which place's holding made which place wait");
-  app.add_flag("--all", options->all, "also print remedies that gain nothing, and what could not be judged");
-  app.add_flag("--json", options->json, "as JSON; everything");
+  list.add_option("trace", options->path, "a native run, recorded with --sets").required();
+  list.add_option("--top", options->top, "sites, pairs and remedies to print").check(whole_number(1)).show_default();
+  list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+      .check(whole_number(1));
+  list.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")
+      .check(whole_number(0, 1000))
+      .show_default();
+  list.add_option("--specs", options->specs, "folder to write the specs of the remedies that help to");
+  list.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
+      .repeatable();
+  list.add_flag("--pairs", options->pairs, "also print which place's holding made which place wait");
+  list.add_flag("--all", options->all, "also print remedies that gain nothing, and what could not be judged");
+  list.add_flag("--json", options->json, "as JSON; everything");
   return [options](Session& session) { return run(*options, session); };
 }
 

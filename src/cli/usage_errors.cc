@@ -10,8 +10,7 @@ namespace contrafact::cli {
 namespace {
 
 // What the parser could not place: an option that there is not, a program without its --, or one word too many.
-std::string extra_words(const CLI::App& app, const Command* command, bool program_given) {
-  const std::vector<std::string> words = app.remaining(true);
+std::string extra_words(const std::vector<std::string>& words, const Command* command, bool program_given) {
   const std::string first = words.empty() ? "" : words.front();
   const bool option = first.starts_with('-');
   if (command == nullptr) {
@@ -30,34 +29,24 @@ std::string extra_words(const CLI::App& app, const Command* command, bool progra
                      command->name);
 }
 
-// Whether the command that was named takes the option several times.
-bool is_repeatable(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* sub : app.get_subcommands()) {
-    const CLI::Option* option = sub->get_option_no_throw(name);
-    if (option != nullptr) return option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
-  }
-  return false;
-}
-
 }  // namespace
 
-std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const Command* command,
-                          bool program_given) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return extra_words(app, command, program_given);
-  std::string message = error.what();
+std::string usage_message(const UsageError& error, const Command* command, bool program_given) {
+  if (error.kind == UsageError::Kind::extra_words) return extra_words(error.words, command, program_given);
+  std::string message = error.message;
   while (!message.empty() && (message.back() == '\n' || message.back() == '.')) message.pop_back();
   if (command == nullptr) return message + "; contrafact help lists the commands";
   // The parser's own texts begin with the name of what they speak of.
   const std::string name = message.substr(0, message.find_first_of(": "));
   const std::string_view example = command->examples.substr(0, command->examples.find('\n'));
-  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return message;
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+  if (error.kind == UsageError::Kind::bad_value) return message;
+  if (error.kind == UsageError::Kind::missing) {
     return fmt::format("{}: {} is missing, as in: {}", command->name, name, example);
   }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+  if (error.kind == UsageError::Kind::number_of_values) {
     if (name.starts_with('-')) {
       return fmt::format("{} {} takes one value{}", command->name, name,
-                         is_repeatable(app, name) ? fmt::format(" each time: {0} A {0} B", name) : ", once");
+                         error.repeatable ? fmt::format(" each time: {0} A {0} B", name) : ", once");
     }
     return fmt::format("{}: not the right number of {}, as in: {}", command->name, name, example);
   }

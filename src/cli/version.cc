@@ -15,7 +15,7 @@ namespace {
 int run(bool json) {
   std::string text = fmt::format("contrafact {}\n", kVersion);
   if (json) {
-    nlohmann::ordered_json document = json_document("version");
+    table::Json document = json_document("version");
     document["version"] = kVersion;
     document["java_oldest"] = kJdkFeatureOldest;
     document["java_newest"] = kJdkFeatureNewest;
@@ -25,9 +25,9 @@ int run(bool json) {
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
-Run declare(CLI::App& app) {
+Run declare(OptionList& list) {
   auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "as JSON");
+  list.add_flag("--json", *json, "as JSON");
   return [json](Session&) { return run(*json); };
 }
 

@@ -1,7 +1,6 @@
 // --window run|tasks, shared by the commands that print thread use.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "analysis/thread_usage.h"
@@ -9,10 +8,10 @@
 
 namespace contrafact::cli {
 
-inline void add_window_option(CLI::App& app, std::string& window) {
-  app.add_option("--window", window, "run: first event to last; tasks: first spawn to last end, without start-up")
-      ->check(one_of({"run", "tasks"}))
-      ->capture_default_str();
+inline void add_window_option(OptionList& list, std::string& window) {
+  list.add_option("--window", window, "run: first event to last; tasks: first spawn to last end, without start-up")
+      .check(one_of({"run", "tasks"}))
+      .show_default();
 }
 
 inline analysis::ThreadUsageOptions::Window window_of(const std::string& window) {

@@ -47,8 +47,8 @@ std::string fate_of(const model::Trace& trace, const model::TaskRow& row) {
   return "never started";
 }
 
-nlohmann::ordered_json id_json(uint32_t id) {
-  return id == UINT32_MAX ? nlohmann::ordered_json() : nlohmann::ordered_json(id);
+table::Json id_json(uint32_t id) {
+  return id == UINT32_MAX ? table::Json() : table::Json(id);
 }
 
 // The tables that events and tasks point into; arrays, so that long ones stay small.
@@ -198,11 +198,10 @@ void events_csv(const model::Trace& trace, const base::TextSink& sink) {
   base::hand_on(out, sink, 0);
 }
 
-void trace_json(const model::Trace& trace, const nlohmann::ordered_json& document, const base::TextSink& sink) {
-  using Json = nlohmann::ordered_json;
+void trace_json(const model::Trace& trace, const table::Json& document, const base::TextSink& sink) {
   table::JsonStream out(sink);
   out.members(document);
-  Json facts = Json::object();
+  table::Json facts = table::Json::object();
   for (const model::Fact& fact : trace.facts) facts[fact.key] = fact.value;
   out.member("facts", facts);
   out.member("loss", {{"events_dropped", trace.loss.events_dropped},

@@ -2,11 +2,11 @@
 // sink piece by piece and is never whole in memory.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/text_sink.h"
 #include "model/trace.h"
+#include "table/json.h"
 #include "table/table.h"
 
 namespace contrafact::exporters {
@@ -20,6 +20,6 @@ extern const table::Schema kTaskListSchema;
 void tasks_csv(const model::Trace& trace, const base::TextSink& sink);
 
 // `document`, and the whole trace: facts, losses, threads, pools, tasks, events. docs/json.md describes it.
-void trace_json(const model::Trace& trace, const nlohmann::ordered_json& document, const base::TextSink& sink);
+void trace_json(const model::Trace& trace, const table::Json& document, const base::TextSink& sink);
 
 }  // namespace contrafact::exporters

@@ -5,8 +5,6 @@
 namespace contrafact::table {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string dump(const Json& value) {
   std::string text = json_text(value);
   text.pop_back();  // the line break
@@ -37,7 +35,7 @@ void JsonStream::member(std::string_view key, const Json& value) {
 }
 
 void JsonStream::members(const Json& object) {
-  for (const auto& [key, value] : object.items()) member(key, value);
+  for (const auto& [name, value] : object.members()) member(name, value);
 }
 
 void JsonStream::begin_array(std::string_view key) {

@@ -2,12 +2,12 @@
 // million rows takes gigabytes. Not thread-safe.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text_sink.h"
+#include "table/json.h"
 #include "table/table.h"
 
 namespace contrafact::table {
@@ -17,11 +17,11 @@ class JsonStream {
   explicit JsonStream(base::TextSink sink) : sink_(std::move(sink)) {}
 
   // The members of an object that is made already.
-  void members(const nlohmann::ordered_json& object);
-  void member(std::string_view key, const nlohmann::ordered_json& value);
+  void members(const Json& object);
+  void member(std::string_view key, const Json& value);
   // An array, item by item.
   void begin_array(std::string_view key);
-  void item(const nlohmann::ordered_json& value);
+  void item(const Json& value);
   // REQUIRES: a cell for each column.
   void row(const Schema& schema, const std::vector<Cell>& cells);
   // Text that is JSON already.

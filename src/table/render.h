@@ -1,9 +1,11 @@
 // A table as text for a terminal or a pipe, as JSON and as CSV. Pure functions.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "table/json.h"
 #include "table/table.h"
 
 namespace contrafact::table {
@@ -20,13 +22,13 @@ std::string render_text(const Table& table, const TextStyle& style);
 
 // {"columns": [...]} is not repeated in each result: rows are objects keyed by column name. An interval is
 // {"low":, "high":}, a change {"before":, "after":}, a location {"method":, "file":, "line":}, nothing is null.
-nlohmann::ordered_json rows_json(const Table& table);
-nlohmann::ordered_json row_json(const Schema& schema, const std::vector<Cell>& cells);
+Json rows_json(const Table& table);
+Json row_json(const Schema& schema, const std::vector<Cell>& cells);
 // {"name":, "rows": [...], "empty_reason":?, "notes": [...]?}
-nlohmann::ordered_json render_json(const Table& table);
+Json render_json(const Table& table);
 // Text of any JSON value of ours: broken UTF-8 replaced, never an exception; ends with a line break. All controls and
 // direction marks are escaped, those beyond ASCII too.
-std::string json_text(const nlohmann::ordered_json& value);
+std::string json_text(const Json& value);
 
 // RFC 4180, with one heading line; raw numbers in the column's unit. Intervals, changes and locations take two or three
 // columns (name_low, name_high; name_before, name_after; name_method, name_file, name_line). Text that a spreadsheet

@@ -35,16 +35,16 @@ size_t fields_of(Type type) {
 }
 
 std::vector<std::string> fields(const Cell& cell, Type type) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return {csv_field(*text)};
-  if (const auto* whole = std::get_if<int64_t>(&cell)) return {fmt::format("{}", *whole)};
-  if (const auto* number = std::get_if<double>(&cell)) return {fmt::format("{}", *number)};
-  if (const auto* range = std::get_if<Interval>(&cell)) {
+  if (const auto* text = std::get_if<std::string>(&cell.value())) return {csv_field(*text)};
+  if (const auto* whole = std::get_if<int64_t>(&cell.value())) return {fmt::format("{}", *whole)};
+  if (const auto* number = std::get_if<double>(&cell.value())) return {fmt::format("{}", *number)};
+  if (const auto* range = std::get_if<Interval>(&cell.value())) {
     return {fmt::format("{}", range->low), fmt::format("{}", range->high)};
   }
-  if (const auto* change = std::get_if<Change>(&cell)) {
+  if (const auto* change = std::get_if<Change>(&cell.value())) {
     return {fmt::format("{}", change->before), fmt::format("{}", change->after)};
   }
-  if (const auto* at = std::get_if<Location>(&cell)) {
+  if (const auto* at = std::get_if<Location>(&cell.value())) {
     return {csv_field(at->method), csv_field(at->file), at->line == 0 ? "" : fmt::format("{}", at->line)};
   }
   return std::vector<std::string>(fields_of(type));

@@ -9,15 +9,14 @@
 namespace contrafact::table {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json cell_json(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* whole = std::get_if<int64_t>(&cell)) return *whole;
-  if (const auto* number = std::get_if<double>(&cell)) return *number;
-  if (const auto* range = std::get_if<Interval>(&cell)) return {{"low", range->low}, {"high", range->high}};
-  if (const auto* change = std::get_if<Change>(&cell)) return {{"before", change->before}, {"after", change->after}};
-  if (const auto* at = std::get_if<Location>(&cell)) {
+  if (const auto* text = std::get_if<std::string>(&cell.value())) return *text;
+  if (const auto* whole = std::get_if<int64_t>(&cell.value())) return *whole;
+  if (const auto* number = std::get_if<double>(&cell.value())) return *number;
+  if (const auto* range = std::get_if<Interval>(&cell.value())) return {{"low", range->low}, {"high", range->high}};
+  if (const auto* change = std::get_if<Change>(&cell.value()))
+    return {{"before", change->before}, {"after", change->after}};
+  if (const auto* at = std::get_if<Location>(&cell.value())) {
     return {{"method", at->method}, {"file", at->file}, {"line", at->line}};
   }
   return nullptr;
@@ -46,7 +45,7 @@ Json render_json(const Table& table) {
 
 // They stand in strings alone, so an escape may take their place.
 std::string json_text(const Json& value) {
-  const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = value.text() + "\n";
   std::string out;
   out.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {

@@ -59,8 +59,7 @@ void shrink(Layout& layout, const Schema& schema, size_t width) {
 
 // Whether no row has anything in the column.
 bool is_blank(const Table& table, size_t column) {
-  return std::ranges::all_of(table.rows(),
-                             [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
+  return std::ranges::all_of(table.rows(), [&](const auto& row) { return row[column].is_empty(); });
 }
 
 // Hides the column that is to go first: one that says nothing, or else that of the highest order. False if all that are

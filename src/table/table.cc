@@ -1,11 +1,13 @@
 #include "table/table.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace contrafact::table {
 namespace {
 
-bool fits(const Cell& cell, Type type) {
+bool fits(const Cell::Value& cell, Type type) {
   if (std::holds_alternative<std::monostate>(cell)) return true;
   switch (type) {
     case Type::text:
@@ -31,9 +33,29 @@ bool fits(const Cell& cell, Type type) {
 
 }  // namespace
 
+Cell::Cell() = default;
+Cell::Cell(std::monostate) {}
+Cell::Cell(std::string text) : value_(std::move(text)) {}
+Cell::Cell(const char* text) : value_(std::string(text)) {}
+Cell::Cell(int64_t whole) : value_(whole) {}
+Cell::Cell(int whole) : value_(int64_t{whole}) {}
+Cell::Cell(uint32_t whole) : value_(int64_t{whole}) {}
+Cell::Cell(double number) : value_(number) {}
+Cell::Cell(Interval range) : value_(range) {}
+Cell::Cell(Change change) : value_(change) {}
+Cell::Cell(Location at) : value_(std::move(at)) {}
+Cell::Cell(const Cell& other) = default;
+Cell::Cell(Cell&& other) noexcept = default;
+Cell::~Cell() = default;
+
+Cell& Cell::operator=(Cell other) noexcept {
+  value_ = std::move(other.value_);
+  return *this;
+}
+
 void Table::add_row(std::vector<Cell> cells) {
   CHECK(cells.size() == schema_->columns.size());
-  for (size_t i = 0; i < cells.size(); ++i) CHECK(fits(cells[i], schema_->columns[i].type));
+  for (size_t i = 0; i < cells.size(); ++i) CHECK(fits(cells[i].value(), schema_->columns[i].type));
   rows_.push_back(std::move(cells));
 }
 

@@ -58,7 +58,34 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-using Cell = std::variant<std::monostate, std::string, int64_t, double, Interval, Change, Location>;
+// What stands in a row under a column. Its copies are made in table.cc alone: inline, they are written out wherever a
+// row is added.
+class Cell {
+ public:
+  using Value = std::variant<std::monostate, std::string, int64_t, double, Interval, Change, Location>;
+
+  Cell();
+  Cell(std::monostate);
+  Cell(std::string text);
+  Cell(const char* text);
+  Cell(int64_t whole);
+  Cell(int whole);
+  Cell(uint32_t whole);
+  Cell(double number);
+  Cell(Interval range);
+  Cell(Change change);
+  Cell(Location at);
+  Cell(const Cell& other);
+  Cell(Cell&& other) noexcept;
+  Cell& operator=(Cell other) noexcept;
+  ~Cell();
+
+  const Value& value() const { return value_; }
+  bool is_empty() const { return value_.index() == 0; }
+
+ private:
+  Value value_;
+};
 
 struct Column {
   std::string_view name;   // key in JSON and CSV: snake_case, unit last

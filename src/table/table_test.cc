@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "table/json_stream.h"
 #include "table/render.h"
@@ -160,7 +162,8 @@ TEST(RenderText, ColourOnlyWhereAsked) {
 }
 
 TEST(RenderJson, KeepsRawValues) {
-  nlohmann::ordered_json json = render_json(sample());
+  const auto json = nlohmann::ordered_json::parse(json_text(render_json(sample())), nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["rows"][0]["time_ns"]["after"], 8e6);
   EXPECT_EQ(json["rows"][0]["where"]["line"], 41);
   EXPECT_EQ(json["rows"][0]["count"], 12345);
@@ -169,11 +172,44 @@ TEST(RenderJson, KeepsRawValues) {
   EXPECT_EQ(json_text({{"x", "a\xff"}}), "{\n  \"x\": \"a\xef\xbf\xbd\"\n}\n");
 }
 
+// The library that parses JSON writes the same document in the same way.
+TEST(Json, IsWrittenAsTheParsersLibraryWritesIt) {
+  const std::vector<std::string> texts{"plain", "", "\"quoted\" \\ \b\f\n\r\t\x01", "gr\xc3\xbcn", "broken \xff\xc3"};
+  auto document = [&]<typename Document>(Document) {
+    Document out{{"texts", texts}, {"none", nullptr}, {"yes", true}, {"no", false}};
+    out["a \"name\"\n"] = "text";
+    out["least"] = INT64_MIN;
+    out["most"] = UINT64_MAX;
+    out["small"] = uint8_t{7};
+    out["numbers"] = Document::array();
+    for (double number : {0.0, -0.0, 1.0, 0.1, 1.0 / 3, 1e15, 1e16, 123456789.125, 1e-4, 1e-5, 2.5e300, -7e-320}) {
+      out["numbers"].push_back(number);
+    }
+    out["numbers"].push_back(std::numeric_limits<double>::quiet_NaN());
+    out["numbers"].push_back(std::numeric_limits<double>::infinity());
+    out["empty"] = {{"array", Document::array()}, {"object", Document::object()}, {"null", Document()}};
+    out["rows"].push_back({{"name", "main"}, {"at", {"a", "b"}}});
+    out["rows"].push_back({1, "two", 3.5});
+    out["pair"] = {"is an array", 1};
+    out["none"] = std::string_view("replaced");
+    return out;
+  };
+  const nlohmann::ordered_json other = document(nlohmann::ordered_json());
+  EXPECT_EQ(document(Json()).text(), other.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+TEST(JsonDeathTest, AnArrayHasNoNames) {
+  Json array = Json::array();
+  EXPECT_DEATH(array["x"], "internal error");
+  Json object = Json::object();
+  EXPECT_DEATH(object.push_back(1), "internal error");
+}
+
 TEST(JsonStream, WritesWhatTheWholeDocumentWouldBe) {
-  nlohmann::ordered_json document{{"version", 1}, {"loss", {{"notes", {"a\nb", "c\xff"}}, {"any", true}}}};
-  nlohmann::ordered_json whole = document;
+  const Json document{{"version", 1}, {"loss", {{"notes", {"a\nb", "c\xff"}}, {"any", true}}}};
+  Json whole = document;
   whole["rows"] = rows_json(sample());
-  whole["none"] = nlohmann::ordered_json::array();
+  whole["none"] = Json::array();
   whole["last"] = nullptr;
   const std::string text = base::text_of([&](const base::TextSink& sink) {
     JsonStream out(sink);

@@ -116,22 +116,22 @@ std::string percent_text(double ratio) {
 
 std::string cell_text(const Cell& cell, const Column& column, bool unicode) {
   const char* arrow = unicode ? " → " : " -> ";
-  if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text, unicode);
-  if (const auto* whole = std::get_if<int64_t>(&cell)) {
+  if (const auto* text = std::get_if<std::string>(&cell.value())) return printable(*text, unicode);
+  if (const auto* whole = std::get_if<int64_t>(&cell.value())) {
     if (column.type == Type::duration) return duration_text(static_cast<double>(*whole));
     return column.unit == Unit::bytes ? bytes_text(static_cast<double>(*whole)) : count_text(*whole);
   }
-  if (const auto* number = std::get_if<double>(&cell)) {
+  if (const auto* number = std::get_if<double>(&cell.value())) {
     return column.type == Type::ratio ? percent_text(*number) : in_unit(*number, column.unit);
   }
-  if (const auto* range = std::get_if<Interval>(&cell)) {
+  if (const auto* range = std::get_if<Interval>(&cell.value())) {
     std::string low = in_unit(range->low, column.unit), high = in_unit(range->high, column.unit);
     return low == high ? low : low + " .. " + high;
   }
-  if (const auto* change = std::get_if<Change>(&cell)) {
+  if (const auto* change = std::get_if<Change>(&cell.value())) {
     return in_unit(change->before, column.unit) + arrow + in_unit(change->after, column.unit);
   }
-  if (const auto* at = std::get_if<Location>(&cell)) return printable(location_text(*at), unicode);
+  if (const auto* at = std::get_if<Location>(&cell.value())) return printable(location_text(*at), unicode);
   return "-";
 }
 

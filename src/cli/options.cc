@@ -1,0 +1,168 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+namespace contrafact::cli {
+namespace {
+
+// Says in the usage line what follows the options.
+class OperandsFormatter : public CLI::Formatter {
+ public:
+  explicit OperandsFormatter(std::string operands) : operands_(std::move(operands)) {}
+  std::string make_usage(const CLI::App*, std::string name) const override {
+    return "Usage: " + name + " [OPTIONS] " + operands_ + "\n";
+  }
+
+ private:
+  std::string operands_;
+};
+
+UsageError::Kind kind_of(const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return UsageError::Kind::extra_words;
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return UsageError::Kind::bad_value;
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return UsageError::Kind::missing;
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return UsageError::Kind::number_of_values;
+  return UsageError::Kind::other;
+}
+
+UsageError usage_error(const CLI::App& app, const CLI::App* command, const CLI::ParseError& error) {
+  UsageError out{.kind = kind_of(error), .message = error.what()};
+  if (out.kind == UsageError::Kind::extra_words) out.words = app.remaining(true);
+  const std::string name = out.message.substr(0, out.message.find_first_of(": "));
+  const CLI::Option* option = command == nullptr ? nullptr : command->get_option_no_throw(name);
+  out.repeatable = option != nullptr && option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  return out;
+}
+
+}  // namespace
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::check(ValueCheck check) {
+  CLI::Validator validator(std::move(check.refusal), std::move(check.shown));
+  if (check.rewrites) {
+    option_->transform(std::move(validator));
+  } else {
+    option_->check(std::move(validator));
+  }
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::show_default(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
+Option& Option::value_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Option& Option::repeatable() {
+  option_->expected(1)->take_all();
+  return *this;
+}
+
+Option& Option::number_of_values(int least, int most) {
+  option_->expected(least, most);
+  return *this;
+}
+
+Option& Option::value_if_bare(const std::string& value) {
+  option_->expected(0, 1)->default_str(value);
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+bool Option::given() const {
+  return option_->count() > 0;
+}
+
+Option OptionList::add_option(const std::string& names, std::string& target, const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option OptionList::add_option(const std::string& names, std::vector<std::string>& target,
+                              const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option OptionList::add_option(const std::string& names, uint32_t& target, const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option OptionList::add_option(const std::string& names, uint64_t& target, const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option OptionList::add_option(const std::string& names, double& target, const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option OptionList::add_option(const std::string& names, std::function<void(const std::string&)> set,
+                              const std::string& description) {
+  return Option(*app_->add_option_function<std::string>(names, std::move(set), description));
+}
+
+Option OptionList::add_flag(const std::string& names, bool& target, const std::string& description) {
+  return Option(*app_->add_flag(names, target, description));
+}
+
+Parser::Parser(const std::string& name, const std::string& description)
+    : whole_(std::make_unique<CLI::App>(description, name)), app_(whole_.get()) {}
+
+Parser::Parser(CLI::App& app) : app_(&app) {}
+
+Parser::~Parser() = default;
+
+void Parser::set_footer(const std::string& footer) {
+  app_->footer(footer);
+}
+
+void Parser::set_operands(const std::string& operands) {
+  app_->formatter(std::make_shared<OperandsFormatter>(operands));
+}
+
+Parser& Parser::add_command(const std::string& name, const std::string& description) {
+  app_->require_subcommand(0, 1);
+  commands_.push_back(std::unique_ptr<Parser>(new Parser(*app_->add_subcommand(name, description))));
+  return *commands_.back();
+}
+
+std::string Parser::help() const {
+  return app_->help();
+}
+
+Parsed Parser::parse(std::vector<std::string> words) {
+  std::ranges::reverse(words);  // as CLI11 wants it
+  Parsed parsed;
+  auto named_command = [&]() -> const CLI::App* {
+    const std::vector<CLI::App*> named = app_->get_subcommands();
+    return named.empty() ? nullptr : named.front();
+  };
+  try {
+    app_->parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    parsed.help_wanted = true;
+  } catch (const CLI::ParseError& error) {
+    parsed.error = usage_error(*app_, named_command(), error);
+  }
+  if (const CLI::App* command = named_command()) parsed.command = command->get_name();
+  return parsed;
+}
+
+}  // namespace contrafact::cli
