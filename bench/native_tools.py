@@ -239,7 +239,7 @@ def main():
     services.end_with_this_process()
     build = (figures.ROOT / options.build).resolve()
     if not (build / "bin" / "shared_map_tsan").exists():
-        figures.fail(f"{options.build}/bin/shared_map_tsan not found: `./dev build` makes it")
+        figures.fail(f"{options.build}/bin/shared_map_tsan not found: `./dev bench` makes it")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         native_workloads.words(folder / "text", 4)
