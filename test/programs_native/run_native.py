@@ -374,6 +374,17 @@ def libraries():
     check(len(modules) == 1 and modules[0].split()[1] != "0", modules)  # when it went
 
 
+def libraries_again():
+    """A library that came back to its place: every command names its code, and none fails."""
+    recording = Recording("libraries", LIBRARY, LIBRARY)
+    facts = recording.json("info")["facts"]
+    modules = [text.split() for key, text in facts.items() if key.startswith("module.") and text.endswith(str(LIBRARY))]
+    check(len(modules) == 2 and modules[0][2:5] == modules[1][2:5], modules)
+    row = site(recording.sites(), "use_library_lock")
+    check(row["acquisitions"] == 10 and "library.cc" in row["site"], row)
+    check(recording.locks()["library_lock"]["acquisitions"] == 10, recording.locks())
+
+
 def refused():
     status, _, err = run([CONTRAFACT, "record", "-o", "/tmp/never.cft", "--", PROGRAMS / "native_static"])
     check(status != 0 and "statically linked" in err, err)
