@@ -5,8 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 
 namespace contrafact::translate {
+
+// Whether a library comes to the place that the last one left. The emulator's search for a place goes on from the last
+// one.
+inline bool reuses_places() {
+  return std::getenv("CONTRAFACT_EMULATED") == nullptr;
+}
 
 class LoadedLibrary {
  public:
