@@ -82,6 +82,7 @@ class CodeRegions {
   const LoadedObject* object_meeting(uint64_t begin, uint64_t end) const;
   // One of the table's. False if there was no room for it.
   bool forget(const LoadedObject& object);
+  void forget_unknown();
   void add(const LoadedObject& object, const Headers& headers);
   void add_at_its_place(LoadedObject object);
   bool note(Table& next, const MappingChange& change);
@@ -119,6 +120,7 @@ void CodeRegions::refresh(Gone gone) {
     gone(object.begin, object.end);
     if (!forget(object)) gone(0, UINT64_MAX);
   }
+  forget_unknown();
 }
 
 template <typename Gone>

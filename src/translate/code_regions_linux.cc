@@ -75,7 +75,7 @@ void CodeRegions::read_loaded() {
   finder_.prepare();
   const auto add_one = [](dl_phdr_info* info, size_t, void* argument) {
     auto* self = static_cast<CodeRegions*>(argument);
-    LoadedObject object{.begin = UINT64_MAX};
+    LoadedObject object{UINT64_MAX, 0, nullptr, nullptr, 0};
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       const Elf64_Phdr& segment = info->dlpi_phdr[i];
       if (segment.p_type != PT_LOAD) continue;
@@ -125,6 +125,21 @@ bool CodeRegions::forget(const LoadedObject& object) {
   std::copy(next.objects + index + 1, next.objects + next.object_count, next.objects + index);
   --next.object_count;
   return end_change(fits);
+}
+
+// What the program changed of an object that was never met has gone with it.
+void CodeRegions::forget_unknown() {
+  const auto is_forgotten = [this](const Region& region) {
+    LoadedObject object;
+    return region.kind == CodeKind::none && !finder_.find(region.begin, object);
+  };
+  bool any = false;
+  for (size_t i = 0; i < now().regions.size() && !any; ++i) any = is_forgotten(now().regions[i]);
+  if (!any) return;
+  Table& next = begin_change();
+  end_change(next.regions.edit(0, UINT64_MAX, false, [&](Region& region) {
+    if (is_forgotten(region)) region.state = CodeState::as_mapped;
+  }));
 }
 
 // The thread is about to run code of the object, which is there for as long as that takes.

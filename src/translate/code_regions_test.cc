@@ -178,19 +178,39 @@ TEST_F(CodeRegionsTest, TrustNoMemoryInPlaceOfALibrarysCode) {
   }
 }
 
-// Once a library has gone its place is like any other.
+// The page of the headers holds code, too, in programs that are linked so.
+TEST_F(CodeRegionsTest, KnowTheObjectWhoseCodeChanged) {
+  const LoadedLibrary library(LoadedLibrary::Build::one);
+  const uint64_t code = library.code();
+  learn(code);
+  protect(page_of(code), page_of(code) + kPage, kOwn | PROT_WRITE);
+  Dl_info place;
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(code), &place), 0);
+  auto* const begin = static_cast<char*>(place.dli_fbase);
+  ASSERT_EQ(mprotect(begin, kPage, PROT_READ | PROT_WRITE), 0);
+  begin[kPage - 1] = static_cast<char>(~begin[kPage - 1]);
+  regions_.refresh(gone());
+  EXPECT_EQ(kind(code), CodeKind::generated);
+  begin[kPage - 1] = static_cast<char>(~begin[kPage - 1]);
+}
+
+// Once a library has gone its place is like any other, whether the library was known or not.
 TEST_F(CodeRegionsTest, ForgetWhatWasReplacedWithItsLibrary) {
   if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
-  LoadedLibrary first(LoadedLibrary::Build::one);
-  const uint64_t code = first.code(), page = page_of(code);
-  learn(code);
-  unmap(page, page + kPage);
-  first.unload();
-  regions_.refresh(gone());
-  const LoadedLibrary second(LoadedLibrary::Build::two);
-  ASSERT_EQ(second.code(), code);
-  learn(code);
-  EXPECT_EQ(kind(code), CodeKind::program);
+  for (const bool is_known : {true, false}) {
+    LoadedLibrary first(LoadedLibrary::Build::one);
+    const uint64_t code = first.code(), page = page_of(code);
+    if (is_known) learn(code);
+    unmap(page, page + kPage);
+    first.unload();
+    regions_.refresh(gone());
+    LoadedLibrary second(LoadedLibrary::Build::two);
+    ASSERT_EQ(second.code(), code);
+    learn(code);
+    EXPECT_EQ(kind(code), CodeKind::program) << is_known;
+    second.unload();
+    regions_.refresh(gone());
+  }
 }
 
 TEST_F(CodeRegionsTest, KnowFilesThatTheProgramMaps) {

@@ -12,11 +12,12 @@
 
 namespace contrafact::translate {
 
+// Without initialisers, as tables of it are: most of their memory is never touched.
 struct LoadedObject {
-  uint64_t begin = 0, end = 0;
-  const void* link_map = nullptr;  // the loader's own record of it; null where that was not to be had
-  const void* unwinding = nullptr;
-  uint64_t content = 0;  // of the first page, where the build id lies; 0: unknown
+  uint64_t begin, end;
+  const void* link_map;  // the loader's own record of it; null where that was not to be had
+  const void* unwinding;
+  uint64_t content;  // of headers and build id (FirstPage::hash); 0: unknown
 
   // Not of the content.
   bool is_at_place_of(const LoadedObject& other) const {
@@ -47,6 +48,7 @@ struct alignas(8) FirstPage {
   // Of memory that may be unmapped at any time. Not possible where the kernel does not offer it.
   Read read(uint64_t address);
   void read_mapped(uint64_t address);
+  // Of the headers and notes alone: the program may change code on the same page.
   uint64_t hash() const;
   // Empty if they are not there.
   std::span<const Elf64_Phdr> program_headers() const;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -47,17 +48,6 @@ void FirstPage::read_mapped(uint64_t address) {
   std::memcpy(bytes, reinterpret_cast<const void*>(address), kBytes);
 }
 
-uint64_t FirstPage::hash() const {
-  uint64_t hash = 14695981039346656037u;  // FNV-1a, by words
-  for (size_t at = 0; at < kBytes; at += 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes + at, 8);
-    hash = (hash ^ word) * 1099511628211u;
-    hash ^= hash >> 29;
-  }
-  return hash | 1;
-}
-
 std::span<const Elf64_Phdr> FirstPage::program_headers() const {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes, sizeof header);
@@ -65,6 +55,21 @@ std::span<const Elf64_Phdr> FirstPage::program_headers() const {
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phoff > kBytes || header.e_phoff % 8 != 0) return {};
   if (header.e_phnum > (kBytes - header.e_phoff) / sizeof(Elf64_Phdr)) return {};
   return {reinterpret_cast<const Elf64_Phdr*>(bytes + header.e_phoff), header.e_phnum};
+}
+
+uint64_t FirstPage::hash() const {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a
+  const auto add = [&](const void* begin, size_t count) {
+    for (size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<const uint8_t*>(begin)[i]) * 1099511628211u;
+  };
+  const std::span<const Elf64_Phdr> headers = program_headers();
+  add(bytes, sizeof(Elf64_Ehdr));
+  add(headers.data(), headers.size_bytes());
+  for (const Elf64_Phdr& segment : headers) {
+    if (segment.p_type != PT_NOTE || segment.p_offset > kBytes) continue;
+    add(bytes + segment.p_offset, std::min(segment.p_filesz, kBytes - segment.p_offset));
+  }
+  return hash | 1;
 }
 
 bool is_still_loaded(const LoadedObject& object, const ObjectFinder& finder, FirstPage& page) {

@@ -25,15 +25,16 @@ inline bool is_code(CodeKind kind) {
 
 // The program's doing since the loader, or the program, has mapped it.
 enum class CodeState : uint8_t {
-  as_mapped,
+  as_mapped = 0,
   reprotected,  // may be written, or no longer run, until the file's own protection is restored
   replaced,     // unmapped, or other memory lies there
 };
 
+// Without initialisers, as its tables are: most of their memory is never touched.
 struct Region {
   uint64_t begin, end;
   CodeKind kind;
-  CodeState state = CodeState::as_mapped;
+  CodeState state;  // as_mapped where it is left out
 
   bool says_something() const { return kind != CodeKind::none || state != CodeState::as_mapped; }
 };
