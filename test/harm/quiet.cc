@@ -137,7 +137,7 @@ int marked() {
 
 using Count = int (*)(int);
 
-constexpr int kRounds = 60;
+constexpr int kRounds = 12;
 pthread_barrier_t g_round;
 Count g_count;
 

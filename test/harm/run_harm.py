@@ -373,7 +373,7 @@ def declare_quiet():
     case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
          around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
     case("quiet.descriptors", ["harm_quiet", "libraries"], ignored=("traced",), around=["strace", "-f", "-qq", "-o", "traced"],
-         judge=further_descriptors, needs="strace", sections=6000)
+         judge=further_descriptors, needs="strace", sections=1200)
 
 
 def declare_becomes():
