@@ -16,8 +16,10 @@ using namespace contrafact::agent_native;
 namespace {
 
 long system_call(long number, const void* begin, size_t bytes, long c = 0, long d = 0, long e = 0, long f = 0) {
-  const long result = contrafact::translate::raw_system_call(number, reinterpret_cast<long>(begin),
-                                                             static_cast<long>(bytes), c, d, e, f);
+  const long call[] = {number, reinterpret_cast<long>(begin), static_cast<long>(bytes), c, d, e, f};
+  const long result = contrafact::translate::raw_system_call(number, call[1], call[2], c, d, e, f);
+  // Memory where there was none changes no code; an allocator maps much of it.
+  if (number != SYS_mmap || (d & MAP_FIXED) != 0 || (c & PROT_EXEC) != 0) invalidate_sets_by(call, result);
   constexpr long kErrorMax = 4095;
   if (result >= 0 || result < -kErrorMax) return result;
   errno = static_cast<int>(-result);
@@ -25,35 +27,26 @@ long system_call(long number, const void* begin, size_t bytes, long c = 0, long 
 }
 
 void* map(void* begin, size_t bytes, int protection, int flags, int fd, off_t at) {
-  const long result = system_call(SYS_mmap, begin, bytes, protection, flags, fd, at);
-  if ((flags & MAP_FIXED) != 0 && result != -1) invalidate_sets(begin, bytes);
-  return reinterpret_cast<void*>(result);
+  return reinterpret_cast<void*>(system_call(SYS_mmap, begin, bytes, protection, flags, fd, at));
 }
 
 }  // namespace
 
 CONTRAFACT_INTERPOSE(int, munmap, (void* begin, size_t bytes)) {
   CONTRAFACT_CALLED;
-  const long result = system_call(SYS_munmap, begin, bytes);
-  if (result == 0) invalidate_sets(begin, bytes);
-  return static_cast<int>(result);
+  return static_cast<int>(system_call(SYS_munmap, begin, bytes));
 }
 
 CONTRAFACT_INTERPOSE(int, mprotect, (void* begin, size_t bytes, int protection)) {
   CONTRAFACT_CALLED;
-  const long result = system_call(SYS_mprotect, begin, bytes, protection);
-  if (result == 0) invalidate_sets(begin, bytes);
-  return static_cast<int>(result);
+  return static_cast<int>(system_call(SYS_mprotect, begin, bytes, protection));
 }
 
 CONTRAFACT_INTERPOSE(int, pkey_mprotect, (void* begin, size_t bytes, int protection, int key)) {
   CONTRAFACT_CALLED;
-  const long result = system_call(SYS_pkey_mprotect, begin, bytes, protection, key);
-  if (result == 0) invalidate_sets(begin, bytes);
-  return static_cast<int>(result);
+  return static_cast<int>(system_call(SYS_pkey_mprotect, begin, bytes, protection, key));
 }
 
-// Only a fixed address may replace what was there.
 CONTRAFACT_INTERPOSE(void*, mmap, (void* begin, size_t bytes, int protection, int flags, int fd, off_t at)) {
   CONTRAFACT_CALLED;
   return map(begin, bytes, protection, flags, fd, at);
@@ -65,13 +58,8 @@ CONTRAFACT_INTERPOSE(void*, mmap64, (void* begin, size_t bytes, int protection, 
 
 CONTRAFACT_INTERPOSE(void*, mremap, (void* begin, size_t bytes, size_t next_bytes, int flags, void* next)) {
   CONTRAFACT_CALLED;
-  const long result =
-      system_call(SYS_mremap, begin, bytes, static_cast<long>(next_bytes), flags, reinterpret_cast<long>(next));
-  if (result != -1) {
-    invalidate_sets(begin, bytes);
-    invalidate_sets(reinterpret_cast<void*>(result), next_bytes);
-  }
-  return reinterpret_cast<void*>(result);
+  return reinterpret_cast<void*>(
+      system_call(SYS_mremap, begin, bytes, static_cast<long>(next_bytes), flags, reinterpret_cast<long>(next)));
 }
 
 CONTRAFACT_INTERPOSE(int, dlclose, (void* library)) {

@@ -190,12 +190,6 @@ void refresh_sets() {
   if (sets_are_on()) g_state->translator->refresh();
 }
 
-void invalidate_sets(const void* begin, size_t bytes) {
-  if (!sets_are_on()) return;
-  const auto first = reinterpret_cast<uint64_t>(begin);
-  g_state->translator->invalidate(first, first + bytes);
-}
-
 void invalidate_sets_by(const long* call, long result) {
   if (sets_are_on()) g_state->translator->invalidate_by(call, result);
 }

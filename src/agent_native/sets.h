@@ -61,11 +61,10 @@ void begin_sets_in_child();
 void count_sets();
 // Where the sets come from, for `info`. REQUIRES: the current thread, the client's, is inside.
 void tell_sets(recorder::Client* client);
-// Libraries came or went. Any thread.
+// Libraries went. Any thread.
 void refresh_sets();
-// Code of [begin, end) went or may change. Any thread.
-void invalidate_sets(const void* begin, size_t bytes);
-// The same for a system call: its number and arguments, and its result.
+// The program made a system call that may have changed which code lies where: its number and arguments, and its result.
+// Any thread.
 void invalidate_sets_by(const long* call, long result);
 
 // The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "base/percent.h"
 #include "base/result.h"
+#include "base/shared_flag.h"
 #include "base/strong_id.h"
 #include "base/utf8.h"
 
@@ -95,6 +97,19 @@ TEST(Utf8, WhatActsOnATerminalIsHarmful) {
     EXPECT_FALSE(is_harmful(decode_utf8(text))) << text;
   }
   for (const char* text : {"\xff", "\x80", "\xc3", "\xe2\x80", "\xc0\xaf"}) EXPECT_EQ(utf8_length(text), 0u) << text;
+}
+
+TEST(SharedFlag, AnyByteButZeroIsYes) {
+  SharedFlag flag;
+  EXPECT_FALSE(flag.load());
+  for (int byte = 1; byte < 256; ++byte) {
+    std::memset(static_cast<void*>(&flag), byte, sizeof(flag));
+    EXPECT_TRUE(flag.load()) << byte;
+  }
+  flag = false;
+  EXPECT_FALSE(flag);
+  EXPECT_FALSE(flag.exchange(true));
+  EXPECT_TRUE(flag.exchange(false));
 }
 
 }  // namespace

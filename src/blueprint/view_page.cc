@@ -37,20 +37,26 @@ std::string notes(const Graph& graph, const Profile& profile) {
   std::string out;
   const auto add = [&](const std::string& text) { out += "<p class=\"note\">" + table::escape_markup(text) + "</p>"; };
   if (graph.edges_left_out != 0) {
-    add(fmt::format("{} edges with few calls are not drawn; together they stand for {} calls.",
-                    table::count_text(static_cast<int64_t>(graph.edges_left_out)),
-                    table::count_text(static_cast<int64_t>(graph.calls_left_out))));
+    add(fmt::format("{} not drawn, for few calls: {} in all.",
+                    table::counted_text(graph.edges_left_out, "edge is", "edges are"),
+                    table::counted_text(graph.calls_left_out, "call", "calls")));
   }
   if (graph.calls_of_folded != 0) {
-    add(fmt::format("{} calls from or to what was folded are not drawn.",
-                    table::count_text(static_cast<int64_t>(graph.calls_of_folded))));
+    add(table::counted_text(graph.calls_of_folded, "call from or to what was folded is",
+                            "calls from or to what was folded are") +
+        " not drawn.");
   }
   if (profile.lost != 0) {
-    add(fmt::format("{} events were lost for want of memory: all counts are too small.", profile.lost));
+    add(table::counted_text(profile.lost, "event was", "events were") +
+        " lost for want of memory: all counts are too small.");
   }
-  if (profile.refused != 0) add(fmt::format("{} methods could not be given probes and are missing.", profile.refused));
+  if (profile.refused != 0) {
+    add(table::counted_text(profile.refused, "method", "methods") +
+        " could not be given probes: what they do is missing.");
+  }
   if (profile.unseen_sites != 0) {
-    add(fmt::format("Objects made in {} places of classes older than Java 5 are missing.", profile.unseen_sites));
+    add(fmt::format("Objects made in {} of classes older than Java 5 are missing.",
+                    table::counted_text(profile.unseen_sites, "place", "places")));
   }
   return out;
 }

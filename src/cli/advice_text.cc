@@ -170,9 +170,10 @@ std::string slower_text(const AdviceDocument& document) {
   const whatif::Figures &base = document.advices.base, &slower = *best.slower;
   const double share = static_cast<double>(slower.duration_ns) / static_cast<double>(base.duration_ns) - 1;
   return fmt::format(
-      "hint: for {} more time, {} changes together would take the peak to {} threads and the mean to {} (estimated): "
+      "hint: for {} more time, {} together would take the peak to {} and the mean to {} (estimated): "
       "--slower-max {}\n",
-      table::percent_text(share), best.slower_members, slower.peak_occupied, table::number_text(slower.mean_occupied),
+      table::percent_text(share), table::counted_text(best.slower_members, "change", "changes"),
+      table::counted_text(slower.peak_occupied, "thread", "threads"), table::number_text(slower.mean_occupied),
       table::number_text(100 * whatif::kSlightlySlower));
 }
 

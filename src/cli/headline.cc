@@ -74,8 +74,8 @@ std::string shortage(const model::Trace& trace, uint32_t cores) {
   if (cores == 0) return "";
   double share = overloaded_share(usage, cores);
   if (share <= kOverloadedMax) return "";
-  return fmt::format("more threads were active than the {} cores for {} of the time", cores,
-                     table::percent_text(share));
+  return fmt::format("more threads were active than the {} for {} of the time",
+                     table::counted_text(cores, "core", "cores"), table::percent_text(share));
 }
 
 }  // namespace

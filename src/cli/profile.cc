@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
@@ -128,8 +129,9 @@ uint64_t number(const std::map<std::string, std::string>& status, const char* ke
 }
 
 std::string summary(const Options& options, const std::map<std::string, std::string>& status) {
-  std::string text = fmt::format("contrafact: {} events of {} methods went into '{}'", number(status, "events"),
-                                 number(status, "methods"), options.analysis);
+  std::string text =
+      fmt::format("contrafact: {} of {} went into '{}'", base::counted(number(status, "events"), "event", "events"),
+                  base::counted(number(status, "methods"), "method", "methods"), options.analysis);
   std::error_code ignored;
   if (fs::exists(options.output, ignored)) text += fmt::format("; its result is in {}", options.output);
   text += '\n';

@@ -22,6 +22,7 @@
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
 #include "cli/recording_files.h"
+#include "table/value_text.h"
 
 namespace contrafact::cli {
 namespace {
@@ -196,13 +197,21 @@ void tell_of_missing(const recorder::Collector::Finished& recordings) {
   for (const auto& recording : recordings.further) alive += recording.is_alive;
   if (alive > 0) {
     std::fprintf(stderr,
-                 "contrafact: note: %zu of the processes that the program started went on; they are recorded until "
-                 "the program ended\n",
-                 alive);
+                 "contrafact: note: %s that the program started went on; recorded is what came before its end\n",
+                 table::counted_text(alive, "process", "processes").c_str());
+  }
+  if (recordings.forked_and_alive > 0) {
+    const bool one = recordings.forked_and_alive == 1;
+    std::fprintf(
+        stderr,
+        "contrafact: note: %s that the program forked %s after its end and %s not recorded: --children records "
+        "what it forks\n",
+        table::counted_text(recordings.forked_and_alive, "process", "processes").c_str(), one ? "goes on" : "go on",
+        one ? "is" : "are");
   }
   if (recordings.refused > 0) {
-    std::fprintf(stderr, "contrafact: note: %u processes were not recorded: too many began at once\n",
-                 recordings.refused);
+    std::fprintf(stderr, "contrafact: note: %s not recorded: too many began at once\n",
+                 table::counted_text(recordings.refused, "process was", "processes were").c_str());
   }
 }
 

@@ -42,10 +42,6 @@ class Counter : public format::Visitor {
   }
 };
 
-std::string count(uint64_t number) {
-  return table::count_text(static_cast<int64_t>(number));
-}
-
 }  // namespace
 
 base::Result<bool> holds_nothing(const std::string& path) {
@@ -61,11 +57,11 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   Counter counter;
   format::ReadLoss loss = reader->read(counter);
   double bytes = static_cast<double>(reader->byte_count());
-  const std::string done =
-      counter.native ? count(counter.locks_taken) + " locks taken" : count(counter.tasks) + " tasks run";
+  const std::string done = counter.native ? table::counted_text(counter.locks_taken, "lock", "locks") + " taken"
+                                          : table::counted_text(counter.tasks, "task", "tasks") + " run";
   std::string out =
-      fmt::format("contrafact: {}: {} events, {}, {} {}, {}", path, count(counter.events), done, count(counter.threads),
-                  counter.threads == 1 ? "thread" : "threads", table::bytes_text(bytes));
+      fmt::format("contrafact: {}: {}, {}, {}, {}", path, table::counted_text(counter.events, "event", "events"), done,
+                  table::counted_text(counter.threads, "thread", "threads"), table::bytes_text(bytes));
   if (counter.events > 0) {
     out += fmt::format(" ({} bytes an event)", table::number_text(bytes / static_cast<double>(counter.events)));
   }
@@ -79,7 +75,7 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   if (uint64_t dropped = std::max(counter.dropped, counter.dropped_said); dropped > 0) {
     const bool stopped = counter.exit_reason.starts_with("recording stopped");
     note(fmt::format(
-        "{} events were dropped, {}", count(dropped),
+        "{} dropped, {}", table::counted_text(dropped, "event was", "events were"),
         stopped ? "the recorder could not write them" : "the recorder could not keep up; record with more --memory"));
   }
   if (!counter.exit_reason.empty() && counter.exit_reason != "exit") {

@@ -21,8 +21,8 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
   if (!trace) {
     const std::string interrupted = path + ".recording";
     const bool hints = access(path.c_str(), F_OK) != 0 && access(interrupted.c_str(), F_OK) == 0;
-    fail(kExitInput, trace.error().message +
-                         (hints ? fmt::format("; its recording was interrupted: see '{}'", interrupted) : ""));
+    fail(kExitInput,
+         trace.error().message + (hints ? fmt::format("; its recording was interrupted: see '{}'", interrupted) : ""));
     return std::nullopt;
   }
   symbols::resolve(*trace);
@@ -47,9 +47,9 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
   std::vector<std::string> lines;
   if (loss.events_dropped != 0) {
     lines.push_back(
-        fmt::format("{} of {} events were dropped, the recorder could not write them or not keep up; if so, record "
+        fmt::format("{} dropped, of {}: the recorder could not write them or not keep up; if so, record "
                     "with more --memory",
-                    table::count_text(static_cast<int64_t>(loss.events_dropped)),
+                    table::counted_text(loss.events_dropped, "event was", "events were"),
                     table::count_text(static_cast<int64_t>(loss.events_dropped + trace.event_count()))));
   }
   // Whoever loaded the trace noted what it found damaged or missing.
@@ -58,7 +58,8 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
     return lines;
   }
   if (loss.blocks_damaged != 0) {
-    lines.push_back(fmt::format("{} damaged blocks ({}) were left out", loss.blocks_damaged,
+    lines.push_back(fmt::format("{} left out ({})",
+                                table::counted_text(loss.blocks_damaged, "damaged block was", "damaged blocks were"),
                                 table::bytes_text(static_cast<double>(loss.bytes_skipped))));
   }
   if (loss.cut_off) {

@@ -50,18 +50,28 @@ std::string empty_reason(const model::Trace& trace, const analysis::UlcProfile& 
   return profile.pairs.all() == 0 ? "no lock was held by one thread after another" : "";
 }
 
+// Of a run that is only partly in the file: what is not counted. How much that is, the notes on the trace say.
+std::string missing_text(const model::Loss& loss) {
+  if (loss.cut_off) return "the file ends early: the sections after its end are not counted, nobody knows how many\n";
+  if (loss.blocks_damaged == 0 && loss.events_dropped == 0) return "";
+  return fmt::format("parts of the {} are missing: sections that began or ended there are not counted\n",
+                     loss.blocks_damaged > 0 ? "file" : "run");
+}
+
 // "11 900 of 12 340 critical sections have complete sets; outside_window 300, system_call 140"
-std::string coverage_text(const analysis::UlcProfile& profile) {
-  std::string text = fmt::format("{} of {} critical sections have complete sets",
-                                 table::count_text(static_cast<int64_t>(profile.gaps[0])),
-                                 table::count_text(static_cast<int64_t>(profile.sections)));
+std::string coverage_text(const model::Trace& trace, const analysis::UlcProfile& profile) {
+  const std::string missing = missing_text(trace.loss);
+  std::string text =
+      fmt::format("{} of {}{} {} complete sets", table::count_text(static_cast<int64_t>(profile.gaps[0])),
+                  table::counted_text(profile.sections, "critical section", "critical sections"),
+                  missing.empty() ? "" : " in the file", profile.sections == 1 ? "has" : "have");
   for (size_t gap = 1; gap < profile.gaps.size(); ++gap) {
     if (profile.gaps[gap] == 0) continue;
     text += fmt::format("{} {} {}", text.find(';') == std::string::npos ? ";" : ",",
                         model::kSetGapNames[static_cast<format::SetGap>(gap)],
                         table::count_text(static_cast<int64_t>(profile.gaps[gap])));
   }
-  return text;
+  return text + "\n" + missing;
 }
 
 double floor_gain(const analysis::UlcProfile& profile) {
@@ -73,9 +83,9 @@ std::string head_text(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   const whatif::LockBaseline& baseline = document.advices.baseline;
   const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
-  std::string text = coverage_text(profile) + "\n";
-  text += fmt::format("{} pairs: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {}\n",
-                      count(profile.pairs.all()), count(profile.pairs.unnecessary()),
+  std::string text = coverage_text(*document.facts.trace, profile);
+  text += fmt::format("{}: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {}\n",
+                      table::counted_text(profile.pairs.all(), "pair", "pairs"), count(profile.pairs.unnecessary()),
                       count(profile.pairs[graph::PairKind::conflict]), count(profile.pairs[graph::PairKind::unknown]),
                       table::duration_text(static_cast<double>(profile.cost_ns)));
   text += fmt::format("without any order but that of conflicts: {} shorter (estimated, cores are no limit)\n",
@@ -142,7 +152,7 @@ std::string text_of(const Document& document, const Session& session) {
   table::Table remedies =
       lock_remedies_table(document.facts, document.advices, document.options.all || !document.options.apply.empty());
   const std::string why = empty_reason(*document.facts.trace, document.profile);
-  if (!why.empty()) return why + "\n";
+  if (!why.empty()) return why + "\n" + missing_text(document.facts.trace->loss);
   cut(sites, document.options.top, "sites");
   cut(remedies, document.options.top, "remedies");
   if (document.advices.not_priced > 0) {
@@ -173,7 +183,8 @@ table::Json json_of(const Document& document) {
   for (size_t gap = 0; gap < profile.gaps.size(); ++gap) {
     gaps[std::string(model::kSetGapNames[static_cast<format::SetGap>(gap)])] = profile.gaps[gap];
   }
-  json["sections"] = {{"count", profile.sections}, {"sets", std::move(gaps)}};
+  const std::string missing = missing_text(document.facts.trace->loss);
+  json["sections"] = {{"count", profile.sections}, {"sets", std::move(gaps)}, {"whole_run", missing.empty()}};
   json["duration_ns"] = profile.recorded_ns;
   json["conflicts_only_ns"] = profile.floor_ns;
   json["cost_ns"] = profile.cost_ns;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shared_flag.h"
 #include "contrafact/deferred_buffer.h"
 
 namespace contrafact::deferred {
@@ -29,8 +30,8 @@ struct alignas(64) Buffer {
   alignas(64) std::atomic<Buffer*> next{nullptr};
 
   // The Drainer's consumer's, but for the moment when `drained` gives the buffer back (client.h).
-  alignas(64) std::atomic<bool> drained{false};
-  bool begun = false;  // something was taken of it, if only its `dropped`
+  alignas(64) base::SharedFlag drained;
+  base::SharedFlag begun;  // something was taken of it, if only its `dropped`
   // Whoever makes the calls: how many were made, and where the next one's arguments are.
   uint32_t taken = 0;
   std::array<uint32_t, kColumnsMax> taken_cursor{};
@@ -39,7 +40,7 @@ struct alignas(64) Buffer {
   Client* client = nullptr;
   uint64_t number = 0;           // among the client's buffers, from 1
   uint32_t calls = 0;            // `committed` when it was submitted
-  bool kept = false;             // it is not given back to the pool: its producer may go on writing it
+  base::SharedFlag kept;         // it is not given back to the pool: its producer may go on writing it
   void* private_data = nullptr;  // the runner's, once `taken` calls of it were made
   Buffer* next_queued = nullptr;
 

@@ -4,8 +4,8 @@
 // buffers travel is its carrier's affair. With the Engine a buffer is either its client's or the processor's
 // (engine.h).
 //
-// The swap protocol of queues (drain_queue.h), whose consumer is a Drainer or a SharedDrainer. A client's buffers form a
-// queue with one producer and one consumer, linked through Buffer::next:
+// The swap protocol of queues (drain_queue.h), whose consumer is a Drainer or a SharedDrainer. A client's buffers form
+// a queue with one producer and one consumer, linked through Buffer::next:
 //
 //     head_ (consumer) -> full -> full -> current (producer fills it)
 //
@@ -14,7 +14,8 @@
 //  - The consumer takes from the head: it reads `next` first and `committed` later, both with acquire. If there was a
 //    next one, `committed` is final, and once all of it is taken the buffer is the consumer's to recycle. If not, it
 //    takes what is committed (a live partial take) and looks again later.
-//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer, having
+//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer,
+//  having
 //    taken all `capacity` calls of a buffer without successor, sets `drained` (release) and leaves it alone until the
 //    producer has emptied it and cleared `drained` (release).
 //  So each call is taken exactly once, in the order in which its producer appended it, and neither side ever waits.
@@ -29,6 +30,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/shared_flag.h"
 #include "contrafact/deferred_buffer.h"
 #include "deferred/buffer.h"
 #include "deferred/carrier.h"
@@ -76,7 +78,7 @@ class alignas(64) Client {
   uint64_t pass_of_current_;  // the consumer's pass in which the current buffer was handed out
   std::atomic<uint32_t> dropped_;
   Carrier& carrier_;
-  std::atomic<bool> ended_;
+  base::SharedFlag ended_;
 
   // The consumer's side.
   alignas(64) Buffer* head_;
@@ -87,14 +89,14 @@ class alignas(64) Client {
 
   // The Engine's. Numbers go on when the client is used again, so that a checkpoint stays true.
   Engine* engine_ = nullptr;
-  bool foreign_ = false;    // else it belongs to a thread that defers through of_this_thread()
-  std::mutex mutex_;        // of current_ when it changes, closed_ and submitted_
-  bool closed_ = false;     // the engine has stopped
-  uint64_t submitted_ = 0;  // buffers
+  base::SharedFlag foreign_;  // else it belongs to a thread that defers through of_this_thread()
+  std::mutex mutex_;          // of current_ when it changes, closed_ and submitted_
+  base::SharedFlag closed_;   // the engine has stopped
+  uint64_t submitted_ = 0;    // buffers
   std::shared_ptr<Progress> progress_;
   std::atomic<uint32_t> unfinished_{0};  // buffers submitted and not processed, and one while the producer lives
   // The producer's, where buffers are run in place: it is running one, and these became full meanwhile.
-  bool running_ = false;
+  base::SharedFlag running_;
   Buffer* first_later_ = nullptr;
   Buffer* last_later_ = nullptr;
 };

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shared_flag.h"
 #include "deferred/batch.h"
 #include "deferred/buffer_pool.h"
 #include "deferred/client.h"
@@ -28,7 +29,7 @@ inline constexpr uint32_t kBuffersWorthAPass = 8;
 struct DrainState {
   alignas(64) std::atomic<uint32_t> waiting{0};  // full buffers and ended clients since the last pass began
   std::atomic<uint64_t> pass{1};
-  std::atomic<bool> stopped{false};  // what is appended from here on is lost
+  base::SharedFlag stopped;  // what is appended from here on is lost
   alignas(64) std::atomic<Client*> new_clients{nullptr};
 
   // The producer's: the client begins.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "format/rows.h"
 
@@ -222,16 +223,17 @@ bool begins_like_a_trace(std::span<const uint8_t> bytes) {
 void describe(ReadLoss& loss, bool header_damaged) {
   if (header_damaged) loss.notes.push_back("the file's header is damaged");
   if (loss.blocks_damaged > 0) {
-    loss.notes.push_back(fmt::format("{} damaged part{} of the file skipped ({} bytes)", loss.blocks_damaged,
-                                     loss.blocks_damaged == 1 ? "" : "s", loss.bytes_skipped));
+    loss.notes.push_back(fmt::format("{} of the file skipped ({})",
+                                     base::counted(loss.blocks_damaged, "damaged part", "damaged parts"),
+                                     base::counted(loss.bytes_skipped, "byte", "bytes")));
   }
   if (loss.blocks_missing > 0) {
-    loss.notes.push_back(loss.blocks_missing == 1 ? "1 block is missing"
-                                                  : fmt::format("{} blocks are missing", loss.blocks_missing));
+    loss.notes.push_back(base::counted(loss.blocks_missing, "block is missing", "blocks are missing"));
   }
   if (loss.cut_off && !loss.any_event && loss.blocks_damaged == 0) {
     loss.notes.push_back(
-        "the file ends before the first event: the program did not start or was killed at once, is just starting, or the "
+        "the file ends before the first event: the program did not start or was killed at once, is just starting, or "
+        "the "
         "copy is incomplete");
   } else if (loss.cut_off) {
     loss.notes.push_back(
@@ -290,22 +292,27 @@ void count_damaged(ReadLoss& loss, const FoundBlock& block) {
   loss.bytes_skipped += sizeof(BlockHeader) + block.payload.size();
 }
 
-// Shows each block whose checksum fits, once, to `visit`, which says whether it keeps the grammar.
+// Shows each block whose checksum fits, once, to `visit`, which says whether it keeps the grammar; its second argument:
+// whether others are gone since the last one of events that was.
 template <typename Visit>
 ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
   BlockScanner scanner(bytes, begin);
   ReadLoss& loss = scanner.loss();
   loss.cut_off = true;
   uint32_t expected = 0;
+  bool hole = false;
   while (const auto block = scanner.next()) {
     const uint32_t sequence = block->header.sequence;
-    if (sequence < expected || !visit(*block)) {  // a block twice, or one that breaks the grammar
+    hole |= sequence > expected;
+    if (sequence < expected || !visit(*block, hole)) {  // a block twice, or one that breaks the grammar
+      hole |= sequence >= expected;
       count_damaged(loss, *block);
       expected = std::max(expected, sequence + 1);
       continue;
     }
     loss.blocks_missing += sequence - expected;
     expected = sequence + 1;
+    if (static_cast<BlockType>(block->header.type) == BlockType::events) hole = false;
     if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
     if (static_cast<BlockType>(block->header.type) == BlockType::events) loss.any_event = true;
   }
@@ -316,21 +323,26 @@ ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
 
 ReadLoss Reader::read(Visitor& visitor) const {
   BlockDecoder decoder(visitor);
-  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block) { return decoder.visit(block); });
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block, bool hole) {
+    if (hole && static_cast<BlockType>(block.header.type) == BlockType::events) visitor.on_hole();
+    return decoder.visit(block);
+  });
   describe(loss, header_damaged_);
   return loss;
 }
 
 ReadLoss Reader::read_twice(Visitor& visitor) const {
   BlockDecoder decoder(visitor);
-  std::vector<FoundBlock> event_blocks;
-  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block) {
+  std::vector<std::pair<FoundBlock, bool>> event_blocks;  // with whether others are gone before it
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block, bool hole) {
     if (static_cast<BlockType>(block.header.type) != BlockType::events) return decoder.visit(block);
+    if (hole) visitor.on_hole();
     if (!decoder.visit_outline(block)) return false;
-    event_blocks.push_back(block);
+    event_blocks.emplace_back(block, hole);
     return true;
   });
-  for (const FoundBlock& block : event_blocks) {
+  for (const auto& [block, hole] : event_blocks) {
+    if (hole) visitor.on_hole();
     if (!decoder.visit(block)) count_damaged(loss, block);
   }
   describe(loss, header_damaged_);

@@ -50,6 +50,8 @@ class Visitor {
   // file as it was written: where it is not what came so far, damage took the others.
   virtual bool wants_access_chunks() const { return false; }
   virtual void on_access_chunks(uint32_t /*first*/, std::span<const AccessChunk>) {}
+  // Blocks before the next one of events, or its outline, are gone: they may have been events of any thread.
+  virtual void on_hole() {}
   virtual void on_outline(const EventOutline&) {}  // of Reader::read_twice
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}

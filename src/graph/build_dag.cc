@@ -348,7 +348,7 @@ class Builder {
         frame.idle_end_ns = kNever;
         break;
       case EventKind::worker_busy:
-        frame.idle_end_ns = now_ns;
+        if (frame.idle_begin_ns != kNever) frame.idle_end_ns = now_ns;
         break;
       case EventKind::block_begin:
         block_begin(i);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "model/event_pass.h"
 #include "model/lock_lives.h"
 #include "model/time_window.h"
@@ -34,8 +35,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
                              {static_cast<uint32_t>(parts.kind.size()), static_cast<uint32_t>(parts.kind.size())});
   const TimeWindow window = window_of(parts);
   if (const uint64_t outside = bound_times(parts, window); outside > 0) {
-    parts.loss.notes.push_back(fmt::format("{} had times weeks away from the first one",
-                                           outside == 1 ? "1 event" : fmt::format("{} events", outside)));
+    parts.loss.notes.push_back(base::counted(outside, "event", "events") + " had times weeks away from the first one");
   }
   const bool moved = pass_over_events(parts, file, window);
   close_gaps(parts);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "format/reader.h"
 #include "model/finish.h"
@@ -64,6 +65,8 @@ struct ThreadRoom {
   bool has_worker = false;     // it went idle or busy at least once
   bool busy_at_first = false;  // and busy before it was ever idle: that event is left out, see LeftOut
   uint64_t before_worker = 0;  // events before that one
+  uint64_t holes = 0;          // in the file before its last event
+  uint64_t gaps = 0;           // of these, those between two of its events
   uint32_t event_at = 0;
   uint32_t extra_at = 0;
 };
@@ -137,13 +140,20 @@ class Collector : public format::Visitor {
   }
   void on_trailer(const format::Trailer& trailer) override {
     trace_.loss.events_dropped = std::max(trace_.loss.events_dropped, trailer.events_dropped);
+    events_written_ = trailer.events;
   }
 
+  void on_hole() override { ++holes_; }
   void on_outline(const format::EventOutline& outline) override {
     for (const format::EventRun& run : outline.runs) {
       events_in_file_ += run.end - run.begin;
       ThreadRoom& room = room_of(run.thread);
       if (run.source == format::RunSource::program) {
+        const bool lacks_some = std::exchange(room.holes, holes_) != holes_;
+        if (lacks_some && room.events > 0) {
+          ++room.gaps;
+          ++room.events;
+        }
         count_run(room, outline.kind.subspan(run.begin, run.end - run.begin));
       }
     }
@@ -161,6 +171,7 @@ class Collector : public format::Visitor {
       if (run.source == format::RunSource::kernel) {
         for (uint32_t i = run.begin; i < run.end; ++i) add_beside(block, thread, i);
       } else {
+        mark_hole(rooms_[thread.index()], block.time_ns[run.begin]);
         take_run(block, run, thread, extra);
       }
     }
@@ -179,11 +190,18 @@ class Collector : public format::Visitor {
     count_missing_accesses();
     trace_.loss.notes = std::move(notes_);
     if (rows_left_out_ > 0) {
-      trace_.loss.notes.push_back(
-          fmt::format("{} rows whose ids do not follow those before were left out", rows_left_out_));
+      trace_.loss.notes.push_back(base::counted(rows_left_out_,
+                                                "row whose id does not follow those before was left out",
+                                                "rows whose ids do not follow those before were left out"));
     }
-    if (texts_cut_ > 0) trace_.loss.notes.push_back(fmt::format("{} long texts were cut", texts_cut_));
+    if (texts_cut_ > 0)
+      trace_.loss.notes.push_back(base::counted(texts_cut_, "long text was cut", "long texts were cut"));
     trace_.loss.notes.insert(trace_.loss.notes.end(), loss.notes.begin(), loss.notes.end());
+    if (events_written_ > events_in_file_) {
+      trace_.loss.notes.push_back(
+          fmt::format("{} missing, of {}", base::counted(events_written_ - events_in_file_, "event is", "events are"),
+                      events_written_));
+    }
     for (size_t t = 0; t < rooms_.size(); ++t) {
       trace_.thread_ranges[t].end = rooms_[t].event_at;
       if (is_virtual(t)) sort_by_time(t);
@@ -223,6 +241,19 @@ class Collector : public format::Visitor {
     format::SetGap& gap = log.chunks.back().gap;
     if (before != log.chunks_missing && gap == format::SetGap::complete) gap = format::SetGap::lost;
     before = log.chunks_missing;
+  }
+
+  // Nothing tells whose the missing events were: any thread's next one may come after some. Whoever looks at what a
+  // thread did sees a gap there.
+  void mark_hole(ThreadRoom& room, int64_t next_ns) {
+    const bool lacks_some = std::exchange(room.holes, holes_) != holes_;
+    if (!lacks_some || room.gaps == 0) return;
+    --room.gaps;
+    trace_.kind[room.event_at] = EventKind::gap;
+    trace_.time_ns[room.event_at] = next_ns;
+    trace_.a[room.event_at] = 0;  // nobody knows how many
+    trace_.b[room.event_at] = UINT32_MAX;
+    ++room.event_at;
   }
 
   // Those at the file's end leave no hole in the numbering, but the recorder counted what it wrote.
@@ -281,6 +312,7 @@ class Collector : public format::Visitor {
 
   void make_room() {
     ready_ = true;
+    holes_ = 0;
     add_lost_threads();
     if (refused()) return;
     const size_t threads = trace_.threads.size();
@@ -298,6 +330,7 @@ class Collector : public format::Visitor {
       const auto begin = static_cast<uint32_t>(events);
       trace_.thread_ranges.push_back({begin, begin});
       room.event_at = begin;
+      room.holes = 0;
       room.extra_at = static_cast<uint32_t>(extras);
       file_.extras_begin.push_back(room.extra_at);
       file_.left_out.emplace_back();
@@ -483,7 +516,9 @@ class Collector : public format::Visitor {
   uint64_t chunks_numbered_ = 0;          // of the access log, missing ones included
   std::vector<uint64_t> missing_before_;  // by thread: AccessLog::chunks_missing at its last chunk
   uint64_t events_in_file_ = 0;
-  bool ready_ = false;  // the first pass is over and the columns have their size
+  uint64_t events_written_ = 0;  // as the trailer says
+  uint64_t holes_ = 0;           // in this pass
+  bool ready_ = false;           // the first pass is over and the columns have their size
   bool sparse_ = false;
   bool too_many_ = false;       // events
   bool too_many_lost_ = false;  // threads

@@ -12,6 +12,7 @@
 #include "model/finish.h"
 #include "model/load.h"
 #include "model/save.h"
+#include "model/section_sets.h"
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
 
@@ -193,6 +194,56 @@ TEST_F(LoadSave, DamagedBlocksOfTheAccessLogAreGaps) {
   const base::Result<Trace> counted = load_any(file);  // the same counts without the chunks
   ASSERT_TRUE(counted.ok());
   EXPECT_EQ(counted->access_log.accesses_missing, 6u);
+}
+
+// A section in four blocks of events: it begins, reads, reads again, and ends. A second one lies behind. Without the
+// block of the second read, all that is known of the first is a part.
+TEST_F(LoadSave, WhatDamageTookOfASectionIsNotCalledComplete) {
+  std::vector<uint8_t> bytes;
+  std::vector<size_t> blocks;
+  auto writer = format::Writer::create(std::make_unique<format::MemorySink>(bytes));
+  const format::ThreadRow thread;
+  const format::LockRow lock{.address = 1};
+  const format::AccessRange range{0x1000, 8, format::kAccessRead};
+  const format::AccessSetRow set{.gap = format::SetGap::complete, .ranges = {&range, 1}};
+  ASSERT_TRUE((*writer)->add_threads({&thread, 1}).ok() && (*writer)->add_locks({&lock, 1}).ok());
+  ASSERT_TRUE((*writer)->add_access_sets({&set, 1}).ok());
+  int64_t now_ns = 10;
+  const auto add_block = [&](std::initializer_list<EventKind> kinds) {
+    blocks.push_back(bytes.size());
+    format::EventEncoder encoder;
+    encoder.begin_run(ThreadId(0));
+    const uint32_t operands[format::kOperandsMax] = {0, UINT32_MAX};
+    for (const EventKind kind : kinds) encoder.append(kind, now_ns += 10, operands);
+    ASSERT_TRUE((*writer)->add_events(encoder).ok());
+  };
+  add_block({EventKind::lock_acquire});
+  add_block({EventKind::accesses});
+  add_block({EventKind::accesses, EventKind::accesses});
+  add_block({EventKind::lock_release});
+  add_block({EventKind::lock_acquire, EventKind::accesses, EventKind::lock_release});
+  ASSERT_TRUE((*writer)->finish({}).ok());
+  const auto gaps_of = [&](size_t damaged) {
+    std::vector<uint8_t> changed = bytes;
+    if (damaged < blocks.size()) changed[blocks[damaged] + sizeof(format::BlockHeader)] ^= 1;
+    const std::string file = path("part.cft");
+    EXPECT_TRUE(base::write_file(file, std::span<const uint8_t>(changed)).ok());
+    const base::Result<Trace> loaded = load_any(file);
+    EXPECT_TRUE(loaded.ok());
+    if (damaged < blocks.size()) {
+      EXPECT_THAT(loaded->loss.notes,
+                  Contains(damaged == 2 ? "2 events are missing, of 8" : "1 event is missing, of 8"));
+    }
+    const std::vector<CriticalSection> sections = critical_sections(*loaded);
+    const SectionSets sets = section_sets(*loaded, sections);
+    std::vector<format::SetGap> gaps;
+    for (size_t s = 0; s < sections.size(); ++s) gaps.push_back(sets.gap_of(sets.of_section[s]));
+    return gaps;
+  };
+  using enum format::SetGap;
+  EXPECT_EQ(gaps_of(SIZE_MAX), (std::vector{complete, complete}));
+  EXPECT_EQ(gaps_of(1), (std::vector{lost, complete}));
+  EXPECT_EQ(gaps_of(2), (std::vector{lost, complete}));
 }
 
 // Blocks 0 and 1 of the file hold the first rows of threads and of locks, which the trace loses with them.

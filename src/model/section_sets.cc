@@ -82,7 +82,12 @@ class Collector {
       }
     }
     if (range.size() > 0) end_segment(trace_.time_ns[range.end - 1]);
-    for (Open& open : open_) close(open);
+    // Of a run whose end is missing, nobody knows what they did on.
+    const bool ends_early = trace_.loss.cut_off || trace_.loss.blocks_damaged > 0;
+    for (Open& open : open_) {
+      if (ends_early && open.gap == SetGap::complete) open.gap = SetGap::lost;
+      close(open);
+    }
   }
 
   void take(uint32_t set, int64_t now_ns) {

@@ -42,7 +42,7 @@ struct SectionSets {
 
 // `sections` are critical_sections(trace). A set is complete only if every segment was observed completely; else its
 // gap is the first one's, and its ranges are what is known of it. A section that another thread gave up is not
-// observed.
+// observed, and of one that a hole in the file or its early end has cut something is lost.
 SectionSets section_sets(const Trace& trace, std::span<const CriticalSection> sections);
 
 }  // namespace contrafact::model

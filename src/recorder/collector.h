@@ -51,6 +51,7 @@ class Collector {
     bool began = false;              // the program was recorded, at Options::output_path
     std::vector<Recording> further;  // other processes
     uint32_t refused = 0;            // processes for which nothing was prepared
+    uint32_t forked_and_alive = 0;   // without Options::children: forked processes that go on as the same program
   };
   // The program has ended, with `reason` for the trailer; 0 for `pid` where it could not be started. What it left
   // running is recorded until now.

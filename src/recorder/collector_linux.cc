@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "deferred/background_thread.h"
 #include "deferred/wakeup.h"
+#include "recorder/mapped_by.h"
 #include "recorder/process_facts.h"
 #include "recorder/process_log.h"
 
@@ -361,6 +362,9 @@ Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason
   control_->clock.steer(read_clock_pair());
   read_switches(true);
   Finished finished{.began = !processes_.empty(), .further = ended_, .refused = control_->refused.load()};
+  if (finished.began && !options_.children) {
+    finished.forked_and_alive = static_cast<uint32_t>(processes_that_map(control_fd_.get()).size());
+  }
   for (const auto& process : processes_) {
     const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
     end_process(*process, is_program(*process) ? reason : is_alive ? "the recording ended before the process" : "exit");

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,6 +60,7 @@ class CollectorTest : public testing::Test {
   pid_t child(Work work) {
     const pid_t pid = fork();
     if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that fails leaves nobody behind
       work();
       _exit(0);
     }
@@ -218,9 +220,13 @@ TEST_F(CollectorTest, MoreProcessesThanAreasAtATime) {
 
 TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
   start();
+  constexpr size_t kOfProcess = 2;          // its trace, and itself
+  const size_t before = descriptors() + 1;  // the program's trace is there from the start
   const pid_t program = child([&] { append(open()->attach(1, 0), 1), pause(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  const size_t before = descriptors();
+  for (int tries = 0; tries < 500 && descriptors() != before; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(descriptors(), before);
   void* memory = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto& begun = *new (memory) std::atomic<int>(0);  // processes that are recorded
@@ -229,13 +235,13 @@ TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
     for (int i = 0; i < 10; ++i) {
       all.push_back(child([&] { append(open()->attach(1, 0), 1), begun.fetch_add(1), pause(); }));
     }
-    const auto all_have_begun = [&] {  // a trace and the process of each
-      return begun.load() == 10 * (round + 1) && descriptors() >= before + 20;
+    const auto all_have_begun = [&] {
+      return begun.load() == 10 * (round + 1) && descriptors() >= before + 10 * kOfProcess;
     };
     for (int tries = 0; tries < 500 && !all_have_begun(); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    EXPECT_GE(descriptors(), before + 20);
+    EXPECT_GE(descriptors(), before + 10 * kOfProcess);
     for (const pid_t pid : all) kill(pid, SIGKILL);
     for (const pid_t pid : all) wait_for(pid);
     for (int tries = 0; tries < 500 && descriptors() > before; ++tries) {

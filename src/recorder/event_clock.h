@@ -26,6 +26,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "base/shared_flag.h"
 
 namespace contrafact::recorder {
 
@@ -103,7 +104,7 @@ class EventClock {
   void draw(uint32_t number, ClockPair pair, double ticks_per_ns);
 
   std::atomic<uint32_t> newest_{0};
-  bool uses_counter_ = false;
+  base::SharedFlag uses_counter_;
   std::atomic<uint32_t> late_{0};
   std::atomic<int64_t> error_ns_{0};
   ClockPair anchor_, next_anchor_;  // of 5 to 10 seconds ago, and of up to 5

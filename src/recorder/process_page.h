@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/shared_flag.h"
 #include "deferred/shared_area.h"
 #include "recorder/event_clock.h"
 
@@ -36,7 +37,7 @@ struct ControlPage {
   std::atomic<uint32_t> areas_made{0};
   std::atomic<uint32_t> refused{0};           // processes that found no area
   std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits again until there are more
-  std::atomic<bool> closed{false};            // nobody records any more
+  base::SharedFlag closed;                    // nobody records any more
   EventClock clock;
   std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process; kGivenUp: claimed, and not opened
 };
@@ -45,7 +46,7 @@ struct ControlPage {
 struct NamedCount {
   char key[40] = {};
   std::atomic<uint64_t> value{0};
-  std::atomic<bool> is_there{false};
+  base::SharedFlag is_there;
 };
 
 struct ProcessPage {

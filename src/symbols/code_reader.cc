@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "symbols/demangle.h"
 
@@ -19,6 +19,7 @@ struct CodeReader::Session {
   std::string debug_places;    // in libdw's form
   char* debug_path = nullptr;  // of them; null: the usual ones
   Dwfl* dwfl = nullptr;
+  std::map<std::pair<std::string, uint64_t>, Dwfl_Module*> reported;  // by path and bias
   std::vector<Dwfl_Module*> modules;  // as in the map; null where the file cannot be used
 };
 
@@ -96,6 +97,17 @@ std::vector<CodeFrame> dwarf_frames(Dwfl_Module* module, uint64_t address) {
   return frames;
 }
 
+// Of several modules, one after the other in the same place, the last; null: none. A module's variables lie outside of
+// its code, and libdw's own search knows nothing of time.
+Dwfl_Module* last_around(const std::vector<Dwfl_Module*>& modules, uint64_t address) {
+  for (size_t i = modules.size(); i-- > 0;) {
+    Dwarf_Addr begin = 0, end = 0;
+    if (modules[i]) dwfl_module_info(modules[i], nullptr, &begin, &end, nullptr, nullptr, nullptr, nullptr);
+    if (begin <= address && address < end) return modules[i];
+  }
+  return nullptr;
+}
+
 // The user's folders come before the usual places: beside the file, .debug beside it, /usr/lib/debug.
 std::string debug_places(std::string_view folders) {
   return fmt::format(":.debug:{}:/usr/lib/debug", folders);
@@ -116,37 +128,29 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
   session_->modules.assign(modules.modules().size(), nullptr);
   if (!session_->dwfl) return;
   dwfl_report_begin(session_->dwfl);
-  for (size_t i = modules.modules().size(); i-- > 0;) {  // of two in one place, the later one is wanted
-    const Module& module = modules.modules()[i];
-    // libdw cannot bear two that overlap; a library that came back to its place is one.
-    const auto begin = modules.modules().begin() + static_cast<ptrdiff_t>(i) + 1;
-    const auto over = std::find_if(begin, modules.modules().end(), [&](const Module& later) {
-      return module.begin < later.end && later.begin < module.end;
-    });
-    if (over != modules.modules().end()) {
-      const bool same = over->path == module.path && over->bias == module.bias && over->build_id == module.build_id;
-      if (same) session_->modules[i] = session_->modules[static_cast<size_t>(over - modules.modules().begin())];
-      continue;
-    }
-    Dwfl_Module* reported =
-        dwfl_report_elf(session_->dwfl, module.path.c_str(), module.path.c_str(), -1, module.bias, false);
-    if (!reported) {
-      problems_.push_back(fmt::format("{}: {}", module.path, dwfl_errmsg(-1)));
-      continue;
-    }
-    const unsigned char* bits;
-    GElf_Addr address;
-    GElf_Addr bias;
-    dwfl_module_getelf(reported, &bias);  // else the build id is not known
-    const int bytes = dwfl_module_build_id(reported, &bits, &address);
-    if (!module.build_id.empty() && (bytes <= 0 || hex(bits, bytes) != module.build_id)) {
-      problems_.push_back(
-          fmt::format("{} is not the file that was recorded: its code is shown by address", module.path));
-      continue;
-    }
-    session_->modules[i] = reported;
-  }
+  for (size_t i = modules.modules().size(); i-- > 0;) session_->modules[i] = report(modules.modules()[i]);
   dwfl_report_end(session_->dwfl, nullptr, nullptr);
+}
+
+// libdw's module for it; null, with a problem noted, if its file cannot be used.
+Dwfl_Module* CodeReader::report(const Module& module) {
+  // A library that came back to its place is one module: libdw refuses the second report, and then frees the first.
+  const auto [place, is_first] = session_->reported.try_emplace({module.path, module.bias}, nullptr);
+  if (is_first) {
+    place->second = dwfl_report_elf(session_->dwfl, module.path.c_str(), module.path.c_str(), -1, module.bias, false);
+    if (!place->second) problems_.push_back(fmt::format("{}: {}", module.path, dwfl_errmsg(-1)));
+  }
+  Dwfl_Module* reported = place->second;
+  if (!reported || module.build_id.empty()) return reported;
+  const unsigned char* bits;
+  GElf_Addr address;
+  GElf_Addr bias;
+  dwfl_module_getelf(reported, &bias);  // else the build id is not known
+  const int bytes = dwfl_module_build_id(reported, &bits, &address);
+  if (bytes > 0 && hex(bits, bytes) == module.build_id) return reported;
+  std::string problem = fmt::format("{} is not the file that was recorded: its code is shown by address", module.path);
+  if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(std::move(problem));
+  return nullptr;
 }
 
 CodeReader::~CodeReader() {
@@ -183,8 +187,7 @@ CodeFrame CodeReader::function(uint64_t address) {
 }
 
 std::string CodeReader::variable(uint64_t address) {
-  if (!session_->dwfl) return {};
-  Dwfl_Module* module = dwfl_addrmodule(session_->dwfl, address);
+  Dwfl_Module* module = last_around(session_->modules, address);
   if (!module) return {};
   GElf_Off offset = 0;
   GElf_Sym symbol;

@@ -13,6 +13,8 @@
 
 #include "symbols/module_map.h"
 
+struct Dwfl_Module;  // elfutils'
+
 namespace contrafact::symbols {
 
 // Environment variable: folders with debug files, separated by colons, before the usual places.
@@ -42,6 +44,8 @@ class CodeReader {
 
  private:
   struct Session;
+  Dwfl_Module* report(const Module& module);
+
   std::unique_ptr<Session> session_;
   const ModuleMap& modules_;
   std::vector<std::string> problems_;

@@ -1,4 +1,8 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 
 #include "model/text_trace.h"
@@ -75,6 +79,90 @@ TEST(CodeReader, FindsFunctionFileLineAndVariables) {
   EXPECT_EQ(reader.variable(reinterpret_cast<uint64_t>(&symbols_test_variable)), "symbols_test_variable");
   EXPECT_EQ(reader.variable(reinterpret_cast<uint64_t>(&symbols_test_variable[1])), "symbols_test_variable+4");
   EXPECT_EQ(reader.frames(0x10)[0].function, "0x10");
+}
+
+// A library of test_libraries, and where its function and its code lie in the file.
+struct Library {
+  std::string path;
+  uint64_t function = 0, begin = 0, end = 0;
+  uint64_t variable = 0;  // 0: it has none
+};
+
+Library library(const char* path, const char* function, const char* variable) {
+  Library found;
+  found.path = path;
+  void* loaded = dlopen(path, RTLD_NOW);
+  link_map* map = nullptr;
+  if (!loaded || dlinfo(loaded, RTLD_DI_LINKMAP, &map) != 0) {
+    ADD_FAILURE() << dlerror();
+    return found;
+  }
+  const auto in_file = [&](const char* name) {
+    return reinterpret_cast<uint64_t>(dlsym(loaded, name)) - static_cast<uint64_t>(map->l_addr);
+  };
+  found.function = in_file(function);
+  if (variable) found.variable = in_file(variable);
+  constexpr uint64_t kPageMask = 4095, kFunctionBytesMax = 64;
+  found.begin = found.function & ~kPageMask;
+  while (found.begin > kPageMask + 1) found.begin -= kPageMask + 1;  // the linker lays code behind one page of headers
+  found.end = found.function + kFunctionBytesMax;
+  dlclose(loaded);
+  return found;
+}
+
+Library near_library() {
+  return library(symbols_test_near, "near_function", "near_variable");
+}
+Library far_library() {
+  return library(symbols_test_far, "far_function", nullptr);
+}
+
+constexpr uint64_t kPlace = 0x7f0000000000;
+
+// A trace of a process in which the libraries lay at kPlace one after the other.
+model::Trace trace_of(const std::vector<Library>& libraries, const char* build_id = "-") {
+  auto trace = model::parse_text("fact agent native\nthread main\n0 main thread_begin\n1 main thread_end\n");
+  EXPECT_TRUE(trace.ok());
+  for (size_t i = 0; i < libraries.size(); ++i) {
+    const bool stays = i + 1 == libraries.size();
+    trace->facts.push_back(
+        {fmt::format("module.{}", i),
+         fmt::format("{} {} {:x} {:x} {:x} {} {}", 10 * i, stays ? 0 : 10 * i + 5, kPlace, kPlace + libraries[i].begin,
+                     kPlace + libraries[i].end, build_id, libraries[i].path)});
+  }
+  return *std::move(trace);
+}
+
+TEST(CodeReader, NamesALibraryThatCameBackToItsPlace) {
+  const Library near = near_library(), far = far_library();
+  for (const std::vector<Library>& libraries : {std::vector{near, near}, {near, near, near}, {near, far, near}}) {
+    const model::Trace trace = trace_of(libraries);
+    const ModuleMap modules(trace);
+    CodeReader reader(modules);
+    EXPECT_EQ(reader.frames(kPlace + near.function)[0].function, "near_function") << libraries.size();
+    EXPECT_EQ(reader.variable(kPlace + near.variable), "near_variable") << libraries.size();
+    EXPECT_THAT(reader.problems(), testing::IsEmpty());
+  }
+}
+
+TEST(CodeReader, NamesLibrariesThatLayOverEachOther) {
+  const Library near = near_library(), far = far_library();
+  ASSERT_LT(near.end, far.function);
+  const model::Trace trace = trace_of({far, near});
+  const ModuleMap modules(trace);
+  CodeReader reader(modules);
+  EXPECT_EQ(reader.frames(kPlace + near.function)[0].function, "near_function");  // both had code there: the later one
+  EXPECT_EQ(reader.frames(kPlace + far.function)[0].function, "far_function");
+}
+
+TEST(CodeReader, UsesNoFileOfAnotherBuild) {
+  const Library near = near_library();
+  const model::Trace trace = trace_of({near, near}, "c8fd");
+  const ModuleMap modules(trace);
+  CodeReader reader(modules);
+  EXPECT_EQ(reader.frames(kPlace + near.function)[0].function, fmt::format("{:#x}", near.function));
+  EXPECT_EQ(reader.variable(kPlace + near.variable), "");
+  EXPECT_THAT(reader.problems(), testing::ElementsAre(testing::HasSubstr("is not the file that was recorded")));
 }
 
 TEST(Resolve, NamesMethodsLocksAndThreads) {

@@ -69,7 +69,7 @@ void BlockBuilder::request(Request what, uint64_t guest, uint64_t back) {
   emit_.jump_to(slow_);
 }
 
-uint64_t BlockBuilder::translate(uint64_t guest, const CodeRegions::Region& region) {
+uint64_t BlockBuilder::translate(uint64_t guest, const Region& region) {
   begin(guest);
   code_begin_ = region.begin;
   code_end_ = region.end;

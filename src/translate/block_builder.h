@@ -57,7 +57,7 @@ class BlockBuilder {
       : cache_(cache), regions_(regions), locals_(locals), slow_(slow) {}
 
   // REQUIRES: the cache has room for the above; `region` may be read, and holds `guest`. Returns the code's address.
-  uint64_t translate(uint64_t guest, const CodeRegions::Region& region);
+  uint64_t translate(uint64_t guest, const Region& region);
   // A function that is called natively. It may come back into the cache (Translator::enter).
   uint64_t call_out(uint64_t function);
   // Where `function` would run, `stand_in` is called natively, which returns into the cache.

@@ -34,7 +34,7 @@ class BlockBuilderTest : public testing::Test {
   }
 
   // Bytes of the program at `guest`.
-  void build(uint64_t guest, const CodeRegions::Region& region) {
+  void build(uint64_t guest, const Region& region) {
     if (!cache_->has_room(BlockBuilder::kCodeBytesMax, BlockBuilder::kMarksMax, BlockBuilder::kLinksMax)) {
       cache_->clear(stub_end_, stub_);
     }
@@ -96,7 +96,7 @@ TEST_F(BlockBuilderTest, OfRandomBytes) {
     const size_t bytes = 1 + random() % kBytes;
     const CodeKind kind = random() % 4 == 0 ? CodeKind::unlogged : CodeKind::program;
     SCOPED_TRACE("case " + std::to_string(i));
-    build(begin, {begin, begin + bytes, kind, 0});
+    build(begin, {begin, begin + bytes, kind});
     cache_->remove(begin, begin + bytes);
   }
 }
@@ -126,7 +126,7 @@ TEST_F(BlockBuilderTest, OfTheSameInstructionAllOver) {
     guest.clear();
     while (guest.size() < 4096) guest.insert(guest.end(), instructions[i].begin(), instructions[i].end());
     const auto begin = reinterpret_cast<uint64_t>(guest.data());
-    build(begin, {begin, begin + guest.size(), CodeKind::program, 0});
+    build(begin, {begin, begin + guest.size(), CodeKind::program});
     cache_->remove(begin, begin + guest.size());
   }
 }
@@ -153,7 +153,7 @@ TEST_F(BlockBuilderTest, OfALibrary) {
   constexpr uint64_t kEveryBytes = 401;
   for (uint64_t at = text.begin; at < text.end && !HasFailure(); at += kEveryBytes) {
     SCOPED_TRACE("at " + std::to_string(at - text.begin));
-    build(at, {text.begin, text.end, CodeKind::program, 0});
+    build(at, {text.begin, text.end, CodeKind::program});
   }
   EXPECT_GT(cache_->block_count(), 0u);
 }

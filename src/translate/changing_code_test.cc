@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "translate/loaded_library_for_test.h"
 #include "translate/translate_for_test.h"
 
 namespace contrafact::translate {
@@ -33,24 +34,62 @@ TEST(ChangingCode, GeneratedCodeRunsNatively) {
   munmap(code, 4096);
 }
 
-// Where no file can be opened the map of the process cannot be read: what was known of its code still is.
+// Also code that is met for the first time where no file can be opened.
 TEST(ChangingCode, IsKnownWithoutFileDescriptors) {
-  translated([] {});  // the map has been read
   auto* code = static_cast<uint8_t*>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(code, MAP_FAILED);
   write_function(code, 5);
+  const LoadedLibrary library(LoadedLibrary::Build::one);
+  const auto function = reinterpret_cast<int (*)()>(library.code());
   rlimit before;
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none{0, before.rlim_max};
-  usleep(30'000);  // it may be read again
   setrlimit(RLIMIT_NOFILE, &none);
+  int answer = 0;
   const Gathered unknown = translated([&] { reinterpret_cast<int (*)()>(code)(); });
   const Gathered known = translated([] { getppid(); });
+  const Gathered first = translated([&] { answer = function(); });
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_EQ(unknown.left, Reason::generated_code);
   EXPECT_EQ(known.left, Reason::none);
+  EXPECT_EQ(first.left, Reason::none);
+  EXPECT_EQ(answer, 1);
   munmap(code, 4096);
+}
+
+TEST(ChangingCode, OfALibraryInPlaceOfAnother) {
+  if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
+  LoadedLibrary first(LoadedLibrary::Build::one);
+  const uint64_t code = first.code();
+  int answer = 0;
+  const auto function = reinterpret_cast<int (*)()>(code);
+  Gathered gathered = translated([&] { answer = function(); });
+  EXPECT_EQ(answer, 1);
+  EXPECT_EQ(gathered.left, Reason::none);
+  first.unload();
+  test_translator().refresh();
+  const LoadedLibrary second(LoadedLibrary::Build::two);
+  ASSERT_EQ(second.code(), code);
+  gathered = translated([&] { answer = function(); });
+  EXPECT_EQ(answer, 2);
+  EXPECT_EQ(gathered.left, Reason::none);
+}
+
+TEST(ChangingCode, RunsNativelyWhileItMayBeWritten) {
+  const LoadedLibrary library(LoadedLibrary::Build::one);
+  const auto function = reinterpret_cast<int (*)()>(library.code());
+  const uint64_t page = library.code() & ~uint64_t{4095};
+  EXPECT_EQ(translated([&] { function(); }).left, Reason::none);
+  protect_code(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+  write_function(reinterpret_cast<uint8_t*>(library.code()), 7);
+  int answer = 0;
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::generated_code);
+  EXPECT_EQ(answer, 7);
+  write_function(reinterpret_cast<uint8_t*>(library.code()), 8);
+  protect_code(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_EXEC);
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::none);
+  EXPECT_EQ(answer, 8);
 }
 
 // Code of a file, translated, then replaced by another file at the same address.
@@ -64,19 +103,17 @@ TEST(ChangingCode, IsForgottenWhenItGoes) {
     ASSERT_EQ(write(files[i], bytes, sizeof bytes), 4096);
     unlink(names[i]);
   }
-  void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, files[0], 0);
-  ASSERT_NE(code, MAP_FAILED);
-  test_translator().refresh();
+  void* code = map_code(nullptr, 4096, files[0]);
+  ASSERT_GT(reinterpret_cast<long>(code), 0);
   int out = 0;
   Gathered gathered = translated([&] { out = reinterpret_cast<int (*)()>(code)(); });
   EXPECT_EQ(out, 10);
   EXPECT_EQ(gathered.left, Reason::none);
-  ASSERT_EQ(mmap(code, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, files[1], 0), code);
-  test_translator().invalidate(reinterpret_cast<uint64_t>(code), reinterpret_cast<uint64_t>(code) + 4096);
+  ASSERT_EQ(map_code(code, 4096, files[1]), code);
   gathered = translated([&] { out = reinterpret_cast<int (*)()>(code)(); });
   EXPECT_EQ(out, 11);
   EXPECT_EQ(gathered.left, Reason::none);
-  munmap(code, 4096);
+  unmap_code(code, 4096);
   for (const int file : files) close(file);
 }
 

@@ -1,79 +1,136 @@
-// CodeRegions: which of the process' memory holds code that may be translated: files mapped executable and not
+// CodeRegions: which of the process' memory holds code that may be translated: that of files, executable and not
 // writable. Everything else is code that may change without our being told (a JIT compiler's), and runs natively.
 //
-// Thread safety: none; only under the Translator's lock. Allocates nothing.
+// The knowledge comes from the program headers that the loader's objects have in memory: of those that are there at the
+// start by read_loaded(), of later ones when a thread first runs code of them. What the program does to mappings
+// afterwards it tells itself, by the system calls that it makes. The kernel's map is never read: that would take a file
+// descriptor, and the program's threads do as they please with those.
+//
+// 1. One thread changes a CodeRegions at a time. Changes are made to a copy that takes the place of the former one in
+// one
+//    step, so that a forked child finds a table that is whole (take_over).
+// 2. Forgetting is always possible. Where there is no room to say that code may change, all is forgotten for good.
+//
+// Thread safety: none but what 1 says; only under the Translator's lock. Allocates nothing.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+
+#include "translate/loaded_object.h"
+#include "translate/mapping_changes.h"
+#include "translate/region_table.h"
 
 namespace contrafact::translate {
 
-enum class CodeKind : uint8_t {
-  none,       // unknown, or neither executable nor constant
-  constant,   // a file's, that nobody may write: constants, and the linkage tables that the loader has sealed
-  program,    // translated and logged
-  runtime,    // the same, but its thread-local variables are not the program's: libcontrafact_accesses
-  unlogged,   // translated, its accesses are nobody's business: the loader's
-  native,     // the translator's owner's: called natively, may return into the cache
-  generated,  // runs natively
-};
-
 class CodeRegions {
  public:
-  struct Region {
-    uint64_t begin, end;
-    CodeKind kind;
-    uint64_t identity;  // of what is mapped there: file and offset
-  };
-
   // The owner's own code.
   void add_native(uint64_t begin, uint64_t end);
-  void add_native_of(const CodeRegions& other);
+  // All that is loaded. Takes the loader's lock: before there are threads of the program.
+  void read_loaded();
+  // In a forked child: what its parent knew.
+  void take_over(const CodeRegions& parent);
+
   // Of kind none if nothing is known of the address.
   Region at(uint64_t address) const;
-  // Whether to read the process' map for an address of which nothing is known: not too often, for generated code comes
-  // in ever new places.
-  bool may_refresh() const;
-  // Some of [begin, end) was executable when the map was read.
-  bool may_hold_code(uint64_t begin, uint64_t end) const;
-  // Reads the map, and tells of all code that was known and is there no more, or is something else now. False if the
-  // map cannot be read, as where the program has no file descriptor left: then nothing has changed here.
+  // The current thread is about to run code at `address`, which is not known to be code: finds out. Tells of code that
+  // was known there and has gone.
   template <typename Gone>
-  bool refresh(Gone gone);
-  // Nothing is known any more of code that meets [begin, end).
-  void forget(uint64_t begin, uint64_t end);
+  void learn(uint64_t address, Gone gone);
+  // Tells of all code that was known and is there no more, or is another object's now.
+  template <typename Gone>
+  void refresh(Gone gone);
+  // The program changed mappings. Tells of the code that was known there.
+  template <typename Gone>
+  void change(const MappingChange& change, Gone gone);
+  // The program mapped code of a file.
+  void add_file_code(uint64_t begin, uint64_t end);
+
+  // As with a C library that cannot find objects.
+  void find_nothing_for_test() { finder_ = {}; }
 
  private:
-  static constexpr size_t kRegionsMax = 4096;
   static constexpr size_t kNativeMax = 16;
-  static constexpr int64_t kReadAgainNs = 20'000'000;
+  static constexpr size_t kObjectsMax = 1024;
 
-  static constexpr size_t kBufferBytes = 8192;
+  struct Table {
+    RegionTable regions;
+    LoadedObject objects[kObjectsMax];
+    size_t object_count = 0;
+    bool is_closed = false;  // nothing is known, and nothing will be
 
-  bool read();
-  void add_line(const char* line, const char* end);
-  bool is_known(const Region& region) const;
-  const Region* find(uint64_t address) const;
+    Table() = default;
+    Table(const Table& other) { *this = other; }
+    Table& operator=(const Table& other);
+  };
+  // Of an object: where its addresses begin to count, its name, and its headers.
+  struct Headers {
+    uint64_t bias;
+    std::string_view name;
+    std::span<const Elf64_Phdr> list;
+  };
 
-  Region regions_[kRegionsMax];
-  Region before_[kRegionsMax];
-  size_t count_ = 0;
+  const Table& now() const { return tables_[current_.load(std::memory_order_relaxed)]; }
+  // The copy in which changes are made; and the step from which on it counts. If the changes did not fit in, nothing is
+  // known from there on. Returns `fits`.
+  Table& begin_change();
+  bool end_change(bool fits);
+  bool knows(const LoadedObject& object) const;
+  const LoadedObject* object_meeting(uint64_t begin, uint64_t end) const;
+  // One of the table's. False if there was no room for it.
+  bool forget(const LoadedObject& object);
+  void forget_unknown();
+  void add(const LoadedObject& object, const Headers& headers);
+  void add_at_its_place(LoadedObject object);
+  bool note(Table& next, const MappingChange& change);
+  bool note_unknown_object(Table& next, const MappingChange& change, uint64_t address);
+  bool meets_code(const MappingChange& change) const;
+  bool apply(const MappingChange& change);
+
+  Table tables_[2];
+  std::atomic<uint32_t> current_{0};
   Region native_[kNativeMax];
   size_t native_count_ = 0;
-  int64_t read_ns_ = 0;
-  char buffer_[kBufferBytes];
+  ObjectFinder finder_;
+  FirstPage page_;
 };
 
 template <typename Gone>
-bool CodeRegions::refresh(Gone gone) {
-  const size_t before = count_;
-  for (size_t i = 0; i < before; ++i) before_[i] = regions_[i];
-  if (!read()) return false;
-  for (size_t i = 0; i < before; ++i) {
-    if (!is_known(before_[i])) gone(before_[i].begin, before_[i].end);
+void CodeRegions::learn(uint64_t address, Gone gone) {
+  LoadedObject object;
+  if (now().is_closed || !finder_.find(address, object) || knows(object)) return;
+  while (const LoadedObject* former = object_meeting(object.begin, object.end)) {
+    gone(former->begin, former->end);
+    if (!forget(*former)) gone(0, UINT64_MAX);
   }
-  return true;
+  add_at_its_place(object);
+}
+
+template <typename Gone>
+void CodeRegions::refresh(Gone gone) {
+  for (size_t i = 0; i < now().object_count;) {
+    const LoadedObject& object = now().objects[i];
+    if (is_still_loaded(object, finder_, page_)) {
+      ++i;
+      continue;
+    }
+    gone(object.begin, object.end);
+    if (!forget(object)) gone(0, UINT64_MAX);
+  }
+  forget_unknown();
+}
+
+template <typename Gone>
+void CodeRegions::change(const MappingChange& change, Gone gone) {
+  if (!meets_code(change)) return;
+  if (apply(change)) {
+    gone(change.begin, change.end);
+  } else {
+    gone(0, UINT64_MAX);
+  }
 }
 
 }  // namespace contrafact::translate

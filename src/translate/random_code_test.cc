@@ -197,8 +197,7 @@ class RandomCode : public testing::Test {
     arena_ = all + kMarginBytes;
     code_ = arena_ + kArenaBytes + kMarginBytes / 2;
     mmap(arena_, kArenaBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    mmap(code_, kCodeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file_, 0);
-    test_translator().refresh();
+    map_code(code_, kCodeBytes, file_);
     struct sigaction action{};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -459,9 +458,8 @@ void RandomCode::expect_same_translated(Level level) {
     const size_t size = make_code(code);
     ASSERT_EQ(pwrite(file_, code, size, 0), static_cast<ssize_t>(size));
     // The mapping is made anew for an emulator, which learns only so that its own translation is old.
-    ASSERT_EQ(mmap(code_, kCodeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file_, 0), code_);
+    ASSERT_EQ(map_code(code_, kCodeBytes, file_), code_);
     const auto at = reinterpret_cast<uint64_t>(code_);
-    test_translator().invalidate(at, at + kCodeBytes);
     make_state(begin);
     for (uint8_t& byte : start_) byte = static_cast<uint8_t>(random_());
     Gathered none, gathered;

@@ -318,25 +318,4 @@ void add_system_call_accesses(const long* call, long result, Segment& segment) {
   for (const Piece& piece : effect->piece) add_piece(piece, call + 1, result, segment);
 }
 
-bool changes_mappings(const long* call, long result, uint64_t (&begin)[2], uint64_t (&bytes)[2]) {
-  begin[0] = static_cast<uint64_t>(call[1]);
-  bytes[0] = static_cast<uint64_t>(call[2]);
-  begin[1] = bytes[1] = 0;
-  switch (call[0]) {
-    case SYS_munmap:
-    case SYS_mprotect:
-    case SYS_pkey_mprotect:
-      return true;
-    case SYS_mremap:
-      begin[1] = static_cast<uint64_t>(result);
-      bytes[1] = result > 0 ? static_cast<uint64_t>(call[3]) : 0;
-      return true;
-    case SYS_mmap:
-      begin[0] = static_cast<uint64_t>(result);
-      return result > 0;
-    default:
-      return false;
-  }
-}
-
 }  // namespace contrafact::translate

@@ -25,7 +25,4 @@ bool restricts_system_calls(const long* call);
 // Adds what the call did, once it has returned `result`. `call`: the number and six arguments.
 void add_system_call_accesses(const long* call, long result, Segment& segment);
 
-// Whether the call changed what is mapped, and where: up to two ranges, which may be empty.
-bool changes_mappings(const long* call, long result, uint64_t (&begin)[2], uint64_t (&bytes)[2]);
-
 }  // namespace contrafact::translate

@@ -1,10 +1,12 @@
 #include "translate/translate_for_test.h"
 
-#include <link.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <x86intrin.h>
 
 #include <cstdlib>
+
+#include "translate/raw_system_call.h"
 
 #define OWNERS __attribute__((section("owners_text"), noinline))
 extern "C" char __start_owners_text[], __stop_owners_text[];
@@ -51,16 +53,11 @@ OWNERS void come_out() {
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;
 }
 
-// An emulator (qemu-user) maps the program's code readable, not executable, and gives the map of the process by the
-// host's ranges, with the rights of each range's first page. Where code and constants of one file are one such range,
-// no code is to be seen; locked memory is a range of its own.
-int part_from_constants(dl_phdr_info* info, size_t, void*) {
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info->dlpi_phdr[i];
-    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-    mlock(reinterpret_cast<void*>(info->dlpi_addr + part.p_vaddr), part.p_memsz);
-  }
-  return 0;
+long told_system_call(long number, void* place, size_t bytes, long c, long d, long e) {
+  const long call[] = {number, reinterpret_cast<long>(place), static_cast<long>(bytes), c, d, e, 0};
+  const long result = raw_system_call(number, call[1], call[2], c, d, e);
+  test_translator().invalidate_by(call, result);
+  return result;
 }
 
 }  // namespace
@@ -73,9 +70,19 @@ void end_abandoned() {
   come_out();
 }
 
+void* map_code(void* place, size_t bytes, int file) {
+  const int flags = MAP_PRIVATE | (place ? MAP_FIXED : 0);
+  return reinterpret_cast<void*>(told_system_call(SYS_mmap, place, bytes, PROT_READ | PROT_EXEC, flags, file));
+}
+void protect_code(void* place, size_t bytes, int protection) {
+  told_system_call(SYS_mprotect, place, bytes, protection, 0, 0);
+}
+void unmap_code(void* place, size_t bytes) {
+  told_system_call(SYS_munmap, place, bytes, 0, 0, 0);
+}
+
 Translator& test_translator() {
   static Translator* const translator = [] {
-    if (is_emulated()) dl_iterate_phdr(part_from_constants, nullptr);
     auto created = Translator::create({});
     if (!created) std::abort();
     auto* out = created->release();

@@ -17,6 +17,12 @@ struct Gathered {
 
 Translator& test_translator();
 
+// Maps a file's beginning as code, and tells the translator, as an owner does: at `place`, or anywhere if that is null.
+// The same for system calls that change what lies there.
+void* map_code(void* place, size_t bytes, int file);
+void protect_code(void* place, size_t bytes, int protection);
+void unmap_code(void* place, size_t bytes);
+
 // Whether the test runs under qemu-user, as its environment says.
 bool is_emulated();
 

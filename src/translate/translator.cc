@@ -37,6 +37,12 @@ bool is_on_own_stack(const Thread& thread, uint64_t stack_pointer) {
 }  // namespace
 
 base::Result<std::unique_ptr<Translator>> Translator::create(const Options& options) {
+  auto created = create_empty(options);
+  if (created.ok() && options.translates) (*created)->regions_.read_loaded();
+  return created;
+}
+
+base::Result<std::unique_ptr<Translator>> Translator::create_empty(const Options& options) {
   if (!options.translates) {
     std::unique_ptr<Translator> out(new Translator);
     out->options_ = options;
@@ -59,10 +65,10 @@ base::Result<std::unique_ptr<Translator>> Translator::create(const Options& opti
 }
 
 base::Result<std::unique_ptr<Translator>> Translator::create_in_child(const Translator& parent) {
-  auto created = create(parent.options_);
+  auto created = create_empty(parent.options_);
   if (!created) return created;
   Translator& out = **created;
-  out.regions_.add_native_of(parent.regions_);
+  out.regions_.take_over(parent.regions_);
   std::copy_n(parent.gates_, parent.gate_count_, out.gates_);
   out.gate_count_ = parent.gate_count_;
   return created;
@@ -376,13 +382,31 @@ void Translator::after_system_call(Thread& thread) {
   const auto result = static_cast<long>(thread.registers[rax]);
   thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
-  invalidate_by(thread.system_call, result);
+  MappingChange changes[kMappingChangesMax];
+  change_mappings({changes, mapping_changes(thread.system_call, result, changes)});
 }
 
 void Translator::invalidate_by(const long* call, long result) {
-  uint64_t begin[2], bytes[2];
-  if (!changes_mappings(call, result, begin, bytes)) return;
-  for (int i = 0; i < 2; ++i) invalidate(begin[i], begin[i] + bytes[i]);
+  MappingChange changes[kMappingChangesMax];
+  change_mappings({changes, mapping_changes(call, result, changes)});
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !maps_file_code(call, result) || !is_usable()) return;
+  SignalSafeGuard guard(lock_);
+  regions_.add_file_code(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + static_cast<uint64_t>(call[2]));
+}
+
+void Translator::change_mappings(std::span<const MappingChange> changes) {
+  if (changes.empty()) return;
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !is_usable()) return;
+  SignalSafeGuard guard(lock_);
+  for (const MappingChange& change : changes) {
+    regions_.change(change, [this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
+  }
+}
+
+void Translator::remove_code(uint64_t begin, uint64_t end) {
+  removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
 }
 
 // A child made by a bare clone has its parent's lock, in whatever state, and shares its code's memory; one of vfork has
@@ -418,23 +442,13 @@ uint64_t Translator::translate(uint64_t guest, Reason& reason) {
   for (size_t i = 0; i < gate_count_; ++i) {
     if (gates_[i].function == guest) return builder.call_and_return(guest, gates_[i].stand_in);
   }
-  CodeRegions::Region region = regions_.at(guest);
-  if (region.kind == CodeKind::none && regions_.may_refresh()) {
-    refresh_locked();
+  Region region = regions_.at(guest);
+  if (!is_code(region.kind)) {  // as far as is known: a library may have come, where another one was before
+    regions_.learn(guest, [this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
     region = regions_.at(guest);
   }
-  switch (region.kind) {
-    case CodeKind::native:
-      return builder.call_out(guest);
-    case CodeKind::program:
-    case CodeKind::runtime:
-    case CodeKind::unlogged:
-      return builder.translate(guest, region);
-    case CodeKind::none:
-    case CodeKind::constant:
-    case CodeKind::generated:
-      break;
-  }
+  if (region.kind == CodeKind::native) return builder.call_out(guest);
+  if (is_code(region.kind)) return builder.translate(guest, region);
   reason = Reason::generated_code;
   return 0;
 }
@@ -480,33 +494,15 @@ void Translator::go_on_natively() {
   note_gap(Reason::signal);
   if (!thread.system_call_runs) return;
   thread.system_call_runs = false;
-  uint64_t begin[2], bytes[2];
-  constexpr long kAnyResult = 1;
-  if (changes_mappings(thread.system_call, kAnyResult, begin, bytes)) refresh();
-}
-
-void Translator::invalidate(uint64_t begin, uint64_t end) {
-  const KernelWork work(kernel_calls_);
-  if (!work.is_allowed() || begin >= end || !is_usable()) return;
-  SignalSafeGuard guard(lock_);
-  if (!regions_.may_hold_code(begin, end)) return;
-  removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  if (!refresh_locked()) regions_.forget(begin, end);
+  MappingChange changes[kMappingChangesMax];
+  change_mappings({changes, possible_mapping_changes(thread.system_call, changes)});
 }
 
 void Translator::refresh() {
   const KernelWork work(kernel_calls_);
   if (!work.is_allowed() || !is_usable()) return;
   SignalSafeGuard guard(lock_);
-  if (refresh_locked()) return;
-  removed_.fetch_add(cache_->remove(0, UINT64_MAX), std::memory_order_relaxed);  // any of it may have gone
-  regions_.forget(0, UINT64_MAX);
-}
-
-bool Translator::refresh_locked() {
-  return regions_.refresh([this](uint64_t begin, uint64_t end) {
-    removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
-  });
+  regions_.refresh([this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
 }
 
 Statistics Translator::statistics() const {

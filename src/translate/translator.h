@@ -49,6 +49,7 @@ struct Statistics {
 
 class Translator {
  public:
+  // Asks the loader what is loaded.
   static base::Result<std::unique_ptr<Translator>> create(const Options& options);
   ~Translator();
   Translator(const Translator&) = delete;
@@ -104,11 +105,10 @@ class Translator {
   bool fix_context(ucontext_t* context);
   bool is_in_cache(uint64_t address) const { return cache_->holds(address); }
 
-  // The code of [begin, end) has gone or may change.
-  void invalidate(uint64_t begin, uint64_t end);
-  // The same for a system call that returned `result`; `call`: its number and arguments.
+  // A system call of the program's has returned `result`, and may have changed which code lies where. `call`: its
+  // number and arguments.
   void invalidate_by(const long* call, long result);
-  // Libraries may have come or gone: looks which code is still there.
+  // Libraries may have gone: looks which code is still there.
   void refresh();
   // The program is about to restrict its system calls: nothing enters the cache any more, and none of its threads makes
   // a system call for the Translator once this returns. A thread that is in translated code leaves it where it would
@@ -131,13 +131,15 @@ class Translator {
 
  private:
   Translator() = default;
+  static base::Result<std::unique_ptr<Translator>> create_empty(const Options& options);
   base::Status make_stubs();
   bool is_usable() const;
   bool may_enter();
   void try_clear(int64_t now_ns);
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
-  bool refresh_locked();
+  void change_mappings(std::span<const MappingChange> changes);
+  void remove_code(uint64_t begin, uint64_t end);
   void leave(Reason reason);
   void go_on_natively();
   bool any_thread_asks_kernel();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "graph/restore.h"
 #include "whatif/edits/combinator.h"
 #include "whatif/edits/hoist_branch.h"
@@ -177,12 +178,12 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
     }
   }
   if (estimate.reordered > 0) {
-    estimate.notes.push_back(
-        fmt::format("{} tasks run in another order on their worker than recorded", estimate.reordered));
+    estimate.notes.push_back(base::counted(estimate.reordered, "task runs", "tasks run") +
+                             " in another order on their worker than recorded");
   }
   if (estimate.detached > 0) {
-    estimate.notes.push_back(
-        fmt::format("{} stages run on threads that the recording does not have", estimate.detached));
+    estimate.notes.push_back(base::counted(estimate.detached, "stage runs", "stages run") +
+                             " on threads that the recording does not have");
   }
   if (!options.trace) return estimate;
   base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);

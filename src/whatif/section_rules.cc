@@ -12,9 +12,11 @@ namespace {
 
 using Mode = SectionEdit::Mode;
 
+constexpr char kGrammar[] =
+    "; an edit is lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%][,tail=20us]";
+
 base::Error wrong(std::string_view text, const std::string& why) {
-  return base::Error{"'" + std::string(text) + "': " + why +
-                     " (lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%][,tail=20us])"};
+  return base::Error{"'" + std::string(text) + "': " + why};
 }
 
 std::optional<HoldPart> part_of(std::string_view text) {
@@ -54,6 +56,17 @@ bool set_field(SectionRule& rule, std::string_view key, std::string_view value) 
     return false;
   }
   return !value.empty();
+}
+
+// What set_field() did not take.
+std::string why_wrong(std::string_view key, std::string_view value) {
+  const std::string field = std::string(key) + "=";
+  const std::string given = value.empty() ? "has no value" : "cannot be '" + std::string(value) + "'";
+  if (key == "mode") return field + " " + given + ": it is exclusive, shared or none";
+  if (key == "head" || key == "tail")
+    return field + " " + given + ": it is a share of the hold or a time, as 80% or 20us";
+  if (key == "lock" || key == "site" || key == "as") return field + " " + given + kGrammar;
+  return "there is no " + field + kGrammar;
 }
 
 std::string name_of(const model::Trace& trace, uint32_t lock) {
@@ -127,8 +140,8 @@ class Applier {
       locks.insert(name_of(trace_, section.lock.value));
       if (fits_lock(section, rule.lock) && section.site.valid()) sites.insert(trace_.frame_label(section.site));
     }
-    if (sites.empty()) return "no critical section of a lock named '" + rule.lock + "'; there are: " + listed(locks);
-    return "'" + rule.lock + "' is not acquired at '" + rule.site + "'; it is at: " + listed(sites);
+    if (sites.empty()) return "no lock named '" + rule.lock + "' was held; those that were: " + listed(locks);
+    return "'" + rule.lock + "' was not acquired at '" + rule.site + "'; it was at: " + listed(sites);
   }
 
   // A hold that lost its core in the midst is no longer than usual in what it does.
@@ -158,16 +171,17 @@ base::Result<SectionRule> parse_section_rule(std::string_view text) {
     const std::string_view field = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const size_t equals = field.find('=');
-    if (equals == std::string_view::npos) return wrong(text, "'" + std::string(field) + "' has no '='");
+    if (equals == std::string_view::npos) return wrong(text, "'" + std::string(field) + "' has no '='" + kGrammar);
     if (!set_field(rule, field.substr(0, equals), field.substr(equals + 1)))
-      return wrong(text, "'" + std::string(field) + "' is not understood");
+      return wrong(text, why_wrong(field.substr(0, equals), field.substr(equals + 1)));
   }
-  if (rule.lock.empty()) return wrong(text, "no lock is named");
+  if (rule.lock.empty()) return wrong(text, std::string("no lock is named") + kGrammar);
   const auto is_nothing = [](const HoldPart& part) { return part.ns == 0 && part.share == 0; };
   if (rule.head.share + rule.tail.share > 1)
     return wrong(text, "head= and tail= are more than the whole hold together");
   if (rule.as.empty() && !rule.mode && is_nothing(rule.head) && is_nothing(rule.tail))
-    return wrong(text, "it changes nothing; as=, mode=, head= or tail= say what");
+    return wrong(text,
+                 "it names a lock and no change of it; add mode=none, mode=shared, as=NAME, head=80% or tail=20us");
   return rule;
 }
 

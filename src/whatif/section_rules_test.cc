@@ -62,15 +62,21 @@ TEST(SectionRules, LocksWithoutANameHaveANumber) {
 }
 
 TEST(SectionRules, ErrorsSayWhatThereIs) {
-  EXPECT_THAT(error_of({"lock=queu,mode=none"}), testing::HasSubstr("there are: other, queue"));
+  EXPECT_THAT(error_of({"lock=queu,mode=none"}),
+              testing::HasSubstr("no lock named 'queu' was held; those that were: other, queue"));
   EXPECT_THAT(error_of({"lock=queue,site=get,mode=none"}),
-              testing::HasSubstr("it is at: put (q.cc:12), take (q.cc:22)"));
-  EXPECT_THAT(error_of({"site=put"}), testing::HasSubstr("no lock is named"));
-  EXPECT_THAT(error_of({"lock=queue,mode"}), testing::HasSubstr("'mode' has no '='"));
-  EXPECT_THAT(error_of({"lock=queue,head=110%"}), testing::HasSubstr("'head=110%' is not understood"));
-  EXPECT_THAT(error_of({"lock=queue"}), testing::HasSubstr("it changes nothing; as="));
+              testing::HasSubstr("it was at: put (q.cc:12), take (q.cc:22)"));
+  EXPECT_THAT(error_of({"site=put"}), testing::HasSubstr("no lock is named; an edit is lock=NAME[,"));
+  EXPECT_THAT(error_of({"lock=queue,mode"}), testing::HasSubstr("'mode' has no '='; an edit is lock=NAME[,"));
+  EXPECT_THAT(error_of({"lock=queue,head=110%"}), testing::HasSubstr("head= cannot be '110%': it is a share"));
+  EXPECT_THAT(error_of({"lock=queue"}), testing::HasSubstr("it names a lock and no change of it; add mode=none"));
   EXPECT_THAT(error_of({"lock=queue,mode=exclusive"}), testing::HasSubstr("nothing changes: the sections are so"));
-  EXPECT_THAT(error_of({"lock=queue,tail=5"}), testing::HasSubstr("'tail=5' is not understood"));
+  EXPECT_THAT(error_of({"lock=queue,tail=5"}),
+              testing::HasSubstr("tail= cannot be '5': it is a share of the hold or a time"));
+  EXPECT_THAT(error_of({"lock=queue,mode=off"}),
+              testing::HasSubstr("mode= cannot be 'off': it is exclusive, shared or none"));
+  EXPECT_THAT(error_of({"lock=queue,as="}), testing::HasSubstr("as= has no value; an edit is lock=NAME[,"));
+  EXPECT_THAT(error_of({"queue=none"}), testing::HasSubstr("there is no queue=; an edit is lock=NAME[,"));
 }
 
 }  // namespace

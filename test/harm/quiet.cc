@@ -6,6 +6,8 @@
 // usage: harm_quiet counts   writes a line for each function whose call allocated or locked; plain there are none but
 // in fork
 //        harm_quiet marked   marks in the log of a tracer where each function's call begins and ends
+//        harm_quiet libraries  loads and unloads a library again and again, whose code threads run while they hold
+//        locks
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -133,7 +135,57 @@ int marked() {
   return 0;
 }
 
-constexpr Case kCases[] = {{"counts", counts}, {"marked", marked}};
+using Count = int (*)(int);
+
+constexpr int kRounds = 12;
+pthread_barrier_t g_round;
+Count g_count;
+
+// Two threads need no descriptor for what they do, while the first one has just loaded the library and will unload it.
+void* run_library(void*) {
+  for (int round = 0; round < kRounds; ++round) {
+    pthread_barrier_wait(&g_round);
+    for (int i = 0; i < 50; ++i) {
+      pthread_mutex_lock(&g_mutex);
+      g_count(10);
+      pthread_mutex_unlock(&g_mutex);
+    }
+    pthread_barrier_wait(&g_round);
+  }
+  return nullptr;
+}
+
+int libraries() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
+  expect(length > 0, "readlink");
+  path[length] = 0;
+  strcpy(strrchr(path, '/') + 1, "../lib/libharm_library.so");
+  pthread_barrier_init(&g_round, nullptr, 3);
+  pthread_t threads[2];
+  for (pthread_t& thread : threads) thread = start(run_library);
+  mark(0);
+  for (int round = 0; round < kRounds; ++round) {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    expect(library != nullptr, "dlopen");
+    g_count = reinterpret_cast<Count>(dlsym(library, "harm_count"));
+    pthread_barrier_wait(&g_round);
+    pthread_barrier_wait(&g_round);
+    dlclose(library);
+    // Code of a file comes and goes otherwise, too.
+    const int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, own, 0);
+    expect(code != MAP_FAILED, "mmap");
+    munmap(code, 4096);
+    close(own);
+  }
+  mark(999);
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+  say("loaded and unloaded\n");
+  return 0;
+}
+
+constexpr Case kCases[] = {{"counts", counts}, {"marked", marked}, {"libraries", libraries}};
 
 }  // namespace
 

@@ -335,6 +335,27 @@ def forks():
     check(len(list(pathlib.Path(recording.folder.name).iterdir())) == 1, "children left files")
 
 
+def daemon():
+    """The program ends at once, and what it forked does the work: record says so, if it is true."""
+    for options, outlives in [([], True), (["--children"], True), ([], False)]:
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            may_end = folder / "may_end"
+            if not outlives:
+                may_end.touch()
+            command = [CONTRAFACT, "record", *options, "-o", folder / "t.cft", "--", PROGRAMS / "native_daemon", may_end]
+            if not outlives:
+                command.append("waits")
+            with open(folder / "said", "w+") as said:  # the child keeps it open
+                status = subprocess.run([str(word) for word in command], stdout=said, stderr=said, timeout=60).returncode
+                said.seek(0)
+                text = said.read()
+            may_end.touch()
+            check(status == 0, text)
+            hints = "1 process that the program forked goes on after its end and is not recorded: --children records" in text
+            check(hints == (outlives and not options), (options, outlives, text))
+
+
 def children():
     recording = Recording("forks", options=["--children"])
     files = sorted(pathlib.Path(recording.folder.name).iterdir())
@@ -372,6 +393,17 @@ def libraries():
     facts = recording.json("info")["facts"]
     modules = [text for key, text in facts.items() if key.startswith("module.") and text.endswith(str(LIBRARY))]
     check(len(modules) == 1 and modules[0].split()[1] != "0", modules)  # when it went
+
+
+def libraries_again():
+    """A library that came back to its place: every command names its code, and none fails."""
+    recording = Recording("libraries", LIBRARY, LIBRARY)
+    facts = recording.json("info")["facts"]
+    modules = [text.split() for key, text in facts.items() if key.startswith("module.") and text.endswith(str(LIBRARY))]
+    check(len(modules) == 2 and modules[0][2:5] == modules[1][2:5], modules)
+    row = site(recording.sites(), "use_library_lock")
+    check(row["acquisitions"] == 10 and "library.cc" in row["site"], row)
+    check(recording.locks()["library_lock"]["acquisitions"] == 10, recording.locks())
 
 
 def refused():
@@ -491,6 +523,28 @@ def sets():
     check(facts["sets.segments.complete"] == "61", facts)
     events = recording.events()
     check(events["accesses"] >= 61, events)  # a long segment has several parts
+
+
+def ulc_of_a_part():
+    """Of a damaged or cut file, ulc says that it is not the whole run, and how much is missing where that is known."""
+    recording = Recording("mutex", options=["--sets"])
+    check(recording.json("ulc")["sections"]["whole_run"], recording.json("ulc")["sections"])
+    content = recording.path.read_bytes()
+    part = pathlib.Path(recording.folder.name) / "part.cft"
+    missed = 0
+    for tenth in range(3, 10):
+        at = len(content) * tenth // 10
+        for changed in (content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1:], content[:at]):
+            part.write_bytes(changed)
+            document = json.loads(run([CONTRAFACT, "ulc", "--json", part])[1])
+            notes = document["trace"]["loss"]["notes"]
+            check(not document["sections"]["whole_run"] and notes, (tenth, document["sections"]))
+            _, text, err = run([CONTRAFACT, "ulc", part])
+            check(all(note in err for note in notes), (tenth, err))
+            check("in the file ha" in text or "empty_reason" in document, (tenth, text))
+            check("sections that began or ended there are not counted" in text or "the file ends early" in text, text)
+            missed += any("events are missing, of" in note for note in notes)
+    check(missed > 0, "no place was damaged that holds events")
 
 
 def hidden_accesses():
