@@ -58,7 +58,11 @@ TEST_F(CodeRegionsTest, KnowWhatIsLoadedAtTheStart) {
   EXPECT_EQ(kind(&constant), CodeKind::constant);
   EXPECT_EQ(kind(&g_variable), CodeKind::none);
   EXPECT_EQ(kind(&regions_), CodeKind::none);
-  EXPECT_EQ(kind(dlsym(RTLD_DEFAULT, "__tls_get_addr")), CodeKind::unlogged);
+  // The dynamic linker's, through the C library that uses it: not what a sanitizer puts before it.
+  void* const c_library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  ASSERT_NE(c_library, nullptr) << dlerror();
+  EXPECT_EQ(kind(dlsym(c_library, "__tls_get_addr")), CodeKind::unlogged);
+  dlclose(c_library);
   const uint64_t kernels = getauxval(AT_SYSINFO_EHDR);
   EXPECT_EQ(kind(kernels), kernels == 0 ? CodeKind::none : CodeKind::program);
 }
@@ -126,6 +130,10 @@ TEST_F(CodeRegionsTest, LearnALibraryThatOverlapsTheFormerOne) {
   // The last page of the hole that the first one left, so that the second one lies lower.
   void* last = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(last, MAP_FAILED);
+  if (page_of(code) - reinterpret_cast<uint64_t>(last) + 16 * kPage > 32 * kPage) {
+    munmap(last, kPage);
+    GTEST_SKIP() << "this system fills no hole with the next mapping";
+  }
   const LoadedLibrary second(LoadedLibrary::Build::two);
   munmap(last, kPage);
   ASSERT_NE(second.code(), code);
