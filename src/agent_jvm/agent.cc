@@ -113,6 +113,9 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}) {
     enable(event);
   }
+  // In the file before the program's first line: however soon it is killed, `record` knows that it began.
+  g_agent->recorder->add_fact("jvm.up", "yes");
+  g_agent->recorder->flush();
 }
 
 void add_context_facts() {

@@ -22,7 +22,10 @@ class Counter : public format::Visitor {
       if (block.kind[i] == format::EventKind::gap) dropped += block.a[i];
     }
   }
-  void on_fact(std::string_view key, std::string_view value) override { native |= key == "agent" && value == "native"; }
+  void on_fact(std::string_view key, std::string_view value) override {
+    native |= key == "agent" && value == "native";
+    jvm_was_up |= key == "jvm.up";
+  }
   void on_trailer(const format::Trailer& trailer) override {
     exit_reason = trailer.exit_reason;
     dropped_said = trailer.events_dropped;
@@ -30,7 +33,7 @@ class Counter : public format::Visitor {
 
   size_t threads = 0, events = 0, tasks = 0;
   size_t locks_taken = 0;
-  bool native = false;
+  bool native = false, jvm_was_up = false;
   uint64_t dropped = 0, dropped_said = 0;
   std::string exit_reason;
 
@@ -48,7 +51,7 @@ base::Result<bool> holds_nothing(const std::string& path) {
   base::Result<format::Reader> reader = format::Reader::open(path);
   if (!reader) return reader.error();
   Counter counter;
-  return reader->read(counter).cut_off && counter.events == 0;
+  return reader->read(counter).cut_off && counter.events == 0 && !counter.jvm_was_up;
 }
 
 base::Result<std::string> summarise_recording(const std::string& path) {

@@ -7,7 +7,8 @@
 
 namespace contrafact::cli {
 
-// Whether the JVM ended before it was up: no event, and no end. Such a recording is of no use to anyone.
+// Whether the JVM ended before it was up: no event, no end, and nothing says that the JVM was up. Such a recording is
+// of no use to anyone.
 base::Result<bool> holds_nothing(const std::string& path);
 
 // One to three lines for standard error: events, tasks, threads, size, and what was lost.
