@@ -13,8 +13,8 @@ namespace contrafact::cli {
 // Removes what a killed recording left. `recording` is OUTPUT.recording. The error says that somebody is still writing.
 base::Status clear_leftovers(const std::string& recording);
 
-// Gives the files of the further processes their names: run.cft.recording.4711 becomes run.4711.cft, for the output run.cft.
-// Returns the new names; a file that cannot be renamed is in it with its first name.
+// Gives the files of the further processes their names: run.cft.recording.4711 becomes run.4711.cft, for the output
+// run.cft. Returns the new names; a file that cannot be renamed is in it with its first name.
 std::vector<std::string> name_further_recordings(const std::string& recording, const std::string& output);
 
 }  // namespace contrafact::cli

@@ -13,7 +13,8 @@ namespace contrafact::recorder {
 namespace {
 
 base::Error failed(const std::string& path) {
-  return base::Error{fmt::format("this process is not recorded: it cannot open the recorder's memory, {}: {}", path, std::strerror(errno))};
+  return base::Error{fmt::format("this process is not recorded: it cannot open the recorder's memory, {}: {}", path,
+                                 std::strerror(errno))};
 }
 
 base::Result<ControlPage*> open_control(const std::string& path) {
