@@ -66,7 +66,8 @@ struct ThreadRoom {
   bool busy_at_first = false;  // and busy before it was ever idle: that event is left out, see LeftOut
   uint64_t before_worker = 0;  // events before that one
   uint64_t holes = 0;          // in the file before its last event
-  uint64_t gaps = 0;           // of these, those between two of its events
+  uint64_t gaps = 0;           // of these, those between two of its runs
+  bool has_run = false;        // of events, before this place in the pass
   uint32_t event_at = 0;
   uint32_t extra_at = 0;
 };
@@ -150,7 +151,7 @@ class Collector : public format::Visitor {
       ThreadRoom& room = room_of(run.thread);
       if (run.source == format::RunSource::program) {
         const bool lacks_some = std::exchange(room.holes, holes_) != holes_;
-        if (lacks_some && room.events > 0) {
+        if (std::exchange(room.has_run, true) && lacks_some) {
           ++room.gaps;
           ++room.events;
         }
@@ -247,7 +248,7 @@ class Collector : public format::Visitor {
   // thread did sees a gap there.
   void mark_hole(ThreadRoom& room, int64_t next_ns) {
     const bool lacks_some = std::exchange(room.holes, holes_) != holes_;
-    if (!lacks_some || room.gaps == 0) return;
+    if (!std::exchange(room.has_run, true) || !lacks_some || room.gaps == 0) return;
     --room.gaps;
     trace_.kind[room.event_at] = EventKind::gap;
     trace_.time_ns[room.event_at] = next_ns;
@@ -331,6 +332,7 @@ class Collector : public format::Visitor {
       trace_.thread_ranges.push_back({begin, begin});
       room.event_at = begin;
       room.holes = 0;
+      room.has_run = false;
       room.extra_at = static_cast<uint32_t>(extras);
       file_.extras_begin.push_back(room.extra_at);
       file_.left_out.emplace_back();

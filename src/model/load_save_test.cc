@@ -246,6 +246,50 @@ TEST_F(LoadSave, WhatDamageTookOfASectionIsNotCalledComplete) {
   EXPECT_EQ(gaps_of(2), (std::vector{lost, complete}));
 }
 
+// A hole before a thread's first event is none of the thread's: what it lacks lies between its two blocks.
+TEST_F(LoadSave, AHoleBeforeAThreadBeginsDoesNotHideTheOneWithinItsSection) {
+  std::vector<uint8_t> bytes;
+  std::vector<size_t> blocks;
+  auto writer = format::Writer::create(std::make_unique<format::MemorySink>(bytes));
+  const format::ThreadRow threads[2];
+  const format::LockRow lock{.address = 1};
+  const format::AccessRange range{0x1000, 8, format::kAccessRead};
+  const format::AccessSetRow set{.gap = format::SetGap::complete, .ranges = {&range, 1}};
+  ASSERT_TRUE((*writer)->add_threads(threads).ok() && (*writer)->add_locks({&lock, 1}).ok());
+  ASSERT_TRUE((*writer)->add_access_sets({&set, 1}).ok());
+  int64_t now_ns = 10;
+  const auto add_block = [&](uint32_t thread, std::initializer_list<EventKind> kinds) {
+    blocks.push_back(bytes.size());
+    format::EventEncoder encoder;
+    encoder.begin_run(ThreadId(thread));
+    const uint32_t operands[format::kOperandsMax] = {0, UINT32_MAX};
+    for (const EventKind kind : kinds) encoder.append(kind, now_ns += 10, operands);
+    ASSERT_TRUE((*writer)->add_events(encoder).ok());
+  };
+  add_block(0, {EventKind::thread_begin});
+  add_block(0, {EventKind::thread_end});
+  add_block(1, {EventKind::lock_acquire, EventKind::accesses});
+  add_block(1, {EventKind::accesses});
+  add_block(1, {EventKind::lock_release});
+  ASSERT_TRUE((*writer)->finish({}).ok());
+  const auto gap_without = [&](std::initializer_list<size_t> damaged) {
+    std::vector<uint8_t> changed = bytes;
+    for (const size_t block : damaged) changed[blocks[block] + sizeof(format::BlockHeader)] ^= 1;
+    const std::string file = path("part.cft");
+    EXPECT_TRUE(base::write_file(file, std::span<const uint8_t>(changed)).ok());
+    const base::Result<Trace> loaded = load_any(file);
+    EXPECT_TRUE(loaded.ok());
+    const std::vector<CriticalSection> sections = critical_sections(*loaded);
+    const SectionSets sets = section_sets(*loaded, sections);
+    EXPECT_EQ(sections.size(), 1u);
+    return sets.gap_of(sets.of_section[0]);
+  };
+  using enum format::SetGap;
+  EXPECT_EQ(gap_without({1}), complete);
+  EXPECT_EQ(gap_without({3}), lost);
+  EXPECT_EQ(gap_without({1, 3}), lost);
+}
+
 // Blocks 0 and 1 of the file hold the first rows of threads and of locks, which the trace loses with them.
 TEST_F(LoadSave, EventsOfLostThreadsAndLocksAreKept) {
   const std::string file = path("lost.cft");

@@ -362,13 +362,13 @@ Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason
   control_->clock.steer(read_clock_pair());
   read_switches(true);
   Finished finished{.began = !processes_.empty(), .further = ended_, .refused = control_->refused.load()};
-  if (finished.began && !options_.children) {
-    finished.forked_and_alive = static_cast<uint32_t>(processes_that_map(control_fd_.get()).size());
-  }
   for (const auto& process : processes_) {
     const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
     end_process(*process, is_program(*process) ? reason : is_alive ? "the recording ended before the process" : "exit");
     if (!is_program(*process)) finished.further.push_back({process->path, process->pid, is_alive});
+  }
+  if (finished.began && !options_.children) {
+    finished.forked_and_alive = static_cast<uint32_t>(processes_that_map(control_fd_.get()).size());
   }
   return finished;
 }

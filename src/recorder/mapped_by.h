@@ -1,6 +1,6 @@
 // Which processes share a piece of memory.
 //
-// Thread safety: any thread. Reads the maps of all processes that this one may look at: some milliseconds.
+// Thread safety: any thread. Reads the maps of the processes that began after this one and that it may look at.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
 //
-// A damaged trace may claim that threads compete for a core for months. So that no run of slices takes long, a slice
-// grows after every kSlicesBeforeGrowth: where each thread has had its turn millions of times, the order of turns that
-// are somewhat longer changes nothing that anybody reads.
+// A damaged trace may claim that threads compete for cores for months. So that no run of slices takes long, a slice
+// grows after every kSlicesBeforeGrowth for each core: after hours of turns, turns that are somewhat longer change
+// nothing that anybody reads.
 //
 // Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in the queue.
 #pragma once
@@ -26,7 +26,7 @@ class SimSlices {
   static constexpr uint32_t kNone = UINT32_MAX;
   // A stretch without an end of its own: until `end_now`.
   static constexpr int64_t kUntilTold = INT64_MAX / 4;
-  // 3 hours of one contended core in slices of 3 ms.
+  // For each core: 3 hours in slices of 3 ms.
   static constexpr uint32_t kSlicesBeforeGrowth = 1u << 22;
   static constexpr int64_t kGrowth = 16;
 
@@ -143,7 +143,8 @@ class SimSlices {
   }
 
   void count_slice() {
-    if (++slices_ % kSlicesBeforeGrowth == 0) slice_ns_ = base::multiply_saturated(slice_ns_, kGrowth);
+    if (++slices_ % (uint64_t{kSlicesBeforeGrowth} * cores_.size()) == 0)
+      slice_ns_ = base::multiply_saturated(slice_ns_, kGrowth);
   }
 
   void set_end(Core& core, int64_t now_ns) {

@@ -14,13 +14,12 @@ struct Contest {
   int64_t last_end_ns = 0;
 };
 
-// Two threads that compete for one core, each for `each_ns` of it.
-Contest compete(int64_t each_ns) {
-  SimSlices slices(1, kSliceNs);
-  slices.use(0, each_ns, 0);
-  slices.use(0, each_ns, 1);
+// Twice as many threads as cores, each for `each_ns` of a core.
+Contest compete(int64_t each_ns, uint32_t cores = 1) {
+  SimSlices slices(cores, kSliceNs);
+  for (uint32_t id = 0; id < 2 * cores; ++id) slices.use(0, each_ns, id);
   Contest contest;
-  for (int ended = 0; ended < 2;) {
+  for (uint32_t ended = 0; ended < 2 * cores;) {
     slices.settle(contest.last_end_ns);
     const int64_t now_ns = slices.next_ns();
     ++contest.steps;
@@ -35,6 +34,12 @@ TEST(SimSlices, TurnsKeepTheLengthOfASliceForHours) {
   EXPECT_EQ(contest.last_end_ns, 2 * kHourNs);
   EXPECT_EQ(contest.last_end_ns - contest.first_end_ns, kSliceNs);
   EXPECT_EQ(contest.steps, static_cast<uint64_t>(2 * kHourNs / kSliceNs));
+}
+
+TEST(SimSlices, ManyCoresDoNotMakeTurnsLonger) {
+  const Contest contest = compete(kHourNs / 30, 64);
+  EXPECT_EQ(contest.last_end_ns, kHourNs / 15);
+  EXPECT_EQ(contest.last_end_ns - contest.first_end_ns, kSliceNs);
 }
 
 TEST(SimSlices, MonthsThatADamagedTraceClaimsTakeFewSteps) {
