@@ -133,6 +133,31 @@ def jvm(contrafact, base, count, beside):
     return kills(contrafact, base, command, "task_end", [], delays_s(8, count, 0.8), beside)
 
 
+# The statuses of FirstLine.java.
+FIRST_LINES = {"halts": 33, "killed": 128 + signal.SIGKILL, "killed_by_other": 128 + signal.SIGKILL}
+
+
+def jvm_first_line(contrafact, base, name, count):
+    """However soon a Java program ends, it began: there is a recording of it."""
+    source = pathlib.Path(__file__).parent / "FirstLine.java"
+    subprocess.run(["javac", "-d", base, source], check=True)
+    killer = contrafact.parent.parent / "lib" / "libharm_killer.so"
+    wrong = []
+    for number in range(count):
+        trace = base / f"run{number}.cft"
+        done = subprocess.run([contrafact, "record", "-o", trace, "--", "java", "-cp", base, "FirstLine", name, killer],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+        if done.returncode != FIRST_LINES[name]:
+            wrong.append(f"status {done.returncode}\n{done.stderr}")
+        if "before it was up" in done.stderr or not trace.exists():
+            wrong.append(f"no recording: {done.stderr}")
+            continue
+        held, why = seen(contrafact, trace, "task_end")
+        if held is None:
+            wrong.append(f"the recording cannot be read: {why}")
+    return wrong
+
+
 # --- The recorder killed ------------------------------------------------------------------------------------------------
 
 SECTIONS = 20_000
