@@ -62,12 +62,16 @@ class Progress:
         return self.head()[0] > 0
 
 
+def info(contrafact, trace):
+    """What `info` says of a trace, or why it cannot be read."""
+    done = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, timeout=DEADLINE_S)
+    return (json.loads(done.stdout), "") if done.returncode == 0 else (None, done.stderr)
+
+
 def seen(contrafact, trace, event):
     """How many events of a kind a trace holds, or why it cannot be read."""
-    done = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, timeout=DEADLINE_S)
-    if done.returncode != 0:
-        return None, done.stderr
-    return {row["event"]: row["count"] for row in json.loads(done.stdout)["events"]}.get(event, 0), ""
+    found, why = info(contrafact, trace)
+    return ({row["event"]: row["count"] for row in found["events"]}.get(event, 0) if found else None), why
 
 
 def lost(progress, done, held):
@@ -152,9 +156,11 @@ def jvm_first_line(contrafact, base, name, count):
         if "before it was up" in done.stderr or not trace.exists():
             wrong.append(f"no recording: {done.stderr}")
             continue
-        held, why = seen(contrafact, trace, "task_end")
-        if held is None:
+        found, why = info(contrafact, trace)
+        if not found:
             wrong.append(f"the recording cannot be read: {why}")
+        elif found["facts"].get("jvm.up") != "yes":
+            wrong.append(f"the recording does not say that the JVM was up: {found['facts']}")
     return wrong
 
 
