@@ -14,9 +14,11 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/record_checks.h"
+#include "cli/record_summary.h"
 #include "cli/replay_rows.h"
 #include "cli/schemas.h"
 #include "cli/tellable.h"
+#include "format/writer.h"
 
 namespace contrafact::cli {
 namespace {
@@ -401,6 +403,33 @@ TEST(Tellable, TheSummarySaysWhatToDoAndWhatItCosts) {
       "as before (10 us -> 10.1 us, estimated); but its outermost tasks take 4 % longer on average.");
   document.best.estimate.figures = document.advices.base;
   EXPECT_THAT(summary_sentence(document), testing::StartsWith("Nothing gains more than repeated runs differ by"));
+}
+
+// A recording as a program leaves it that ends at once: `finished` or not, with these facts, and an event or none.
+std::string recording(Folder& folder, std::initializer_list<const char*> facts, bool finished, bool has_event = false) {
+  const std::string path = folder.path("run.cft");
+  std::unique_ptr<format::Writer> writer = *format::Writer::create(*format::open_file_sink(path));
+  for (const char* key : facts) EXPECT_TRUE(writer->add_fact(key, "yes").ok());
+  if (has_event) {
+    format::EventEncoder events;
+    const uint32_t operands[4] = {};
+    events.begin_run(format::ThreadId(0));
+    events.append(format::EventKind::thread_begin, 1, operands);
+    EXPECT_TRUE(writer->add_events(events).ok());
+  }
+  if (finished) {
+    EXPECT_TRUE(writer->finish({.exit_reason = "exit"}).ok());
+  }
+  return path;
+}
+
+TEST(RecordSummary, HoldsNothingOfAJvmThatWasNotUp) {
+  Folder folder;
+  EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, false)).value(), true);
+  EXPECT_EQ(holds_nothing(recording(folder, {"pid", "jvm.up"}, false)).value(), false);
+  EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, false, true)).value(), false);
+  EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, true)).value(), false);
+  EXPECT_FALSE(holds_nothing(folder.path("none.cft")).ok());
 }
 
 TEST(Schemas, EveryColumnHasASentence) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 
+#include "symbols/address_owners.h"
 #include "symbols/demangle.h"
 
 namespace contrafact::symbols {
@@ -21,6 +22,7 @@ struct CodeReader::Session {
   Dwfl* dwfl = nullptr;
   std::map<std::pair<std::string, uint64_t>, Dwfl_Module*> reported;  // by path and bias
   std::vector<Dwfl_Module*> modules;  // as in the map; null where the file cannot be used
+  AddressOwners owners;               // of their whole files, not of their code alone
 };
 
 namespace {
@@ -97,15 +99,15 @@ std::vector<CodeFrame> dwarf_frames(Dwfl_Module* module, uint64_t address) {
   return frames;
 }
 
-// Of several modules, one after the other in the same place, the last; null: none. A module's variables lie outside of
-// its code, and libdw's own search knows nothing of time.
-Dwfl_Module* last_around(const std::vector<Dwfl_Module*>& modules, uint64_t address) {
-  for (size_t i = modules.size(); i-- > 0;) {
+// Where libdw lays the modules: a module's variables lie outside of its code. libdw's own search knows nothing of time.
+AddressOwners owners_of(const std::vector<Dwfl_Module*>& modules) {
+  std::vector<AddressRange> ranges(modules.size());
+  for (size_t i = 0; i < modules.size(); ++i) {
     Dwarf_Addr begin = 0, end = 0;
     if (modules[i]) dwfl_module_info(modules[i], nullptr, &begin, &end, nullptr, nullptr, nullptr, nullptr);
-    if (begin <= address && address < end) return modules[i];
+    ranges[i] = {begin, end};
   }
-  return nullptr;
+  return AddressOwners(ranges);
 }
 
 // The user's folders come before the usual places: beside the file, .debug beside it, /usr/lib/debug.
@@ -130,6 +132,7 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
   dwfl_report_begin(session_->dwfl);
   for (size_t i = modules.modules().size(); i-- > 0;) session_->modules[i] = report(modules.modules()[i]);
   dwfl_report_end(session_->dwfl, nullptr, nullptr);
+  session_->owners = owners_of(session_->modules);
 }
 
 // libdw's module for it; null, with a problem noted, if its file cannot be used.
@@ -187,8 +190,9 @@ CodeFrame CodeReader::function(uint64_t address) {
 }
 
 std::string CodeReader::variable(uint64_t address) {
-  Dwfl_Module* module = last_around(session_->modules, address);
-  if (!module) return {};
+  const uint32_t at = session_->owners.find(address);
+  if (at == AddressOwners::kNone) return {};
+  Dwfl_Module* module = session_->modules[at];
   GElf_Off offset = 0;
   GElf_Sym symbol;
   const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);

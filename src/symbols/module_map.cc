@@ -35,13 +35,10 @@ ModuleMap::ModuleMap(const model::Trace& trace) {
     Module module;
     if (fact.key.starts_with("module.") && parse_module(fact.value, module)) modules_.push_back(std::move(module));
   }
-}
-
-uint32_t ModuleMap::find(uint64_t address) const {
-  for (size_t i = modules_.size(); i-- > 0;) {
-    if (modules_[i].begin <= address && address < modules_[i].end) return static_cast<uint32_t>(i);
-  }
-  return UINT32_MAX;
+  std::vector<AddressRange> ranges;
+  ranges.reserve(modules_.size());
+  for (const Module& module : modules_) ranges.push_back({module.begin, module.end});
+  code_ = AddressOwners(ranges);
 }
 
 bool is_runtime(std::string_view path) {

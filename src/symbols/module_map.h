@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/trace.h"
+#include "symbols/address_owners.h"
 
 namespace contrafact::symbols {
 
@@ -29,10 +30,11 @@ class ModuleMap {
   const std::vector<Module>& modules() const { return modules_; }
   // The module whose code has the address; of several, one after the other in the same place, the last. UINT32_MAX:
   // none.
-  uint32_t find(uint64_t address) const;
+  uint32_t find(uint64_t address) const { return code_.find(address); }
 
  private:
   std::vector<Module> modules_;
+  AddressOwners code_;  // of their code
 };
 
 // The C and C++ runtime libraries: what they do is done for somebody else.

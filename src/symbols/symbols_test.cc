@@ -5,6 +5,8 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <random>
+
 #include "model/text_trace.h"
 #include "symbols/code_reader.h"
 #include "symbols/demangle.h"
@@ -119,18 +121,24 @@ Library far_library() {
 
 constexpr uint64_t kPlace = 0x7f0000000000;
 
-// A trace of a process in which the libraries lay at kPlace one after the other.
-model::Trace trace_of(const std::vector<Library>& libraries, const char* build_id = "-") {
+// A trace of a process in which the libraries lay at their places one after the other.
+model::Trace trace_of(const std::vector<Library>& libraries, const std::vector<uint64_t>& places,
+                      const char* build_id = "-") {
   auto trace = model::parse_text("fact agent native\nthread main\n0 main thread_begin\n1 main thread_end\n");
   EXPECT_TRUE(trace.ok());
   for (size_t i = 0; i < libraries.size(); ++i) {
     const bool stays = i + 1 == libraries.size();
     trace->facts.push_back(
         {fmt::format("module.{}", i),
-         fmt::format("{} {} {:x} {:x} {:x} {} {}", 10 * i, stays ? 0 : 10 * i + 5, kPlace, kPlace + libraries[i].begin,
-                     kPlace + libraries[i].end, build_id, libraries[i].path)});
+         fmt::format("{} {} {:x} {:x} {:x} {} {}", 10 * i, stays ? 0 : 10 * i + 5, places[i],
+                     places[i] + libraries[i].begin, places[i] + libraries[i].end, build_id, libraries[i].path)});
   }
   return *std::move(trace);
+}
+
+// All of them at kPlace.
+model::Trace trace_of(const std::vector<Library>& libraries, const char* build_id = "-") {
+  return trace_of(libraries, std::vector(libraries.size(), kPlace), build_id);
 }
 
 TEST(CodeReader, NamesALibraryThatCameBackToItsPlace) {
@@ -153,6 +161,31 @@ TEST(CodeReader, NamesLibrariesThatLayOverEachOther) {
   CodeReader reader(modules);
   EXPECT_EQ(reader.frames(kPlace + near.function)[0].function, "near_function");  // both had code there: the later one
   EXPECT_EQ(reader.frames(kPlace + far.function)[0].function, "far_function");
+}
+
+// Copies of one library, some in the same place, most over each other: a variable of one has its name only where no
+// later one lies around it.
+TEST(CodeReader, NamesVariablesOfTheLastModuleAround) {
+  const Library near = near_library();
+  constexpr uint64_t kPageBytes = 4096;
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<uint64_t> places(1 + random() % 8);
+    for (uint64_t& place : places) place = kPlace + random() % 12 * kPageBytes;
+    const model::Trace trace = trace_of(std::vector(places.size(), near), places);
+    const ModuleMap modules(trace);
+    CodeReader reader(modules);
+    for (uint64_t page = 0; page < 24; ++page) {
+      const uint64_t variable = kPlace + page * kPageBytes + near.variable % kPageBytes;
+      std::string name;
+      for (const uint64_t place : places) {
+        if (place <= variable && variable <= place + near.variable) {
+          name = variable == place + near.variable ? "near_variable" : "";
+        }
+      }
+      EXPECT_EQ(reader.variable(variable), name) << "round " << round << ", page " << page;
+    }
+  }
 }
 
 TEST(CodeReader, UsesNoFileOfAnotherBuild) {

@@ -62,12 +62,16 @@ class Progress:
         return self.head()[0] > 0
 
 
+def info(contrafact, trace):
+    """What `info` says of a trace, or why it cannot be read."""
+    done = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, timeout=DEADLINE_S)
+    return (json.loads(done.stdout), "") if done.returncode == 0 else (None, done.stderr)
+
+
 def seen(contrafact, trace, event):
     """How many events of a kind a trace holds, or why it cannot be read."""
-    done = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, timeout=DEADLINE_S)
-    if done.returncode != 0:
-        return None, done.stderr
-    return {row["event"]: row["count"] for row in json.loads(done.stdout)["events"]}.get(event, 0), ""
+    found, why = info(contrafact, trace)
+    return ({row["event"]: row["count"] for row in found["events"]}.get(event, 0) if found else None), why
 
 
 def lost(progress, done, held):
@@ -131,6 +135,33 @@ def jvm(contrafact, base, count, beside):
     subprocess.run(["javac", "-d", base, source], check=True)
     command = ["java", "-cp", base, "Progress"]
     return kills(contrafact, base, command, "task_end", [], delays_s(8, count, 0.8), beside)
+
+
+# The statuses of FirstLine.java.
+FIRST_LINES = {"halts": 33, "killed": 128 + signal.SIGKILL, "killed_by_other": 128 + signal.SIGKILL}
+
+
+def jvm_first_line(contrafact, base, name, count):
+    """However soon a Java program ends, it began: there is a recording of it."""
+    source = pathlib.Path(__file__).parent / "FirstLine.java"
+    subprocess.run(["javac", "-d", base, source], check=True)
+    killer = contrafact.parent.parent / "lib" / "libharm_killer.so"
+    wrong = []
+    for number in range(count):
+        trace = base / f"run{number}.cft"
+        done = subprocess.run([contrafact, "record", "-o", trace, "--", "java", "-cp", base, "FirstLine", name, killer],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+        if done.returncode != FIRST_LINES[name]:
+            wrong.append(f"status {done.returncode}\n{done.stderr}")
+        if "before it was up" in done.stderr or not trace.exists():
+            wrong.append(f"no recording: {done.stderr}")
+            continue
+        found, why = info(contrafact, trace)
+        if not found:
+            wrong.append(f"the recording cannot be read: {why}")
+        elif found["facts"].get("jvm.up") != "yes":
+            wrong.append(f"the recording does not say that the JVM was up: {found['facts']}")
+    return wrong
 
 
 # --- The recorder killed ------------------------------------------------------------------------------------------------

@@ -479,6 +479,8 @@ def declare_kills():
             declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 60, b))
         declare(f"jvm.{place}", "jvm", lambda *where, b=beside: kills.jvm(*where, 4, b))
         declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
+    for name in kills.FIRST_LINES:
+        declare(f"jvm.first_line.{name}", "jvm", lambda *where, n=name: kills.jvm_first_line(*where, n, 5))
     for way, options in [("plain", []), ("sets", ["--sets"])]:
         declare(f"recorder.{way}", "native", lambda *where, o=options: kills.recorder(*where, o, 3))
         declare(f"recorder_stopped.{way}", "native", lambda *where, o=options: kills.stopped_recorder(*where, o, 2))
