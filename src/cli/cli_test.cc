@@ -144,6 +144,9 @@ TEST(LockAdvice, OnlyAGainThatCanBeBelievedHelps) {
   EXPECT_TRUE(helps(advice(0.3, 0.28), good)) << "above what conflicts allow by no more than the error and a point";
   EXPECT_FALSE(helps(advice(0.3, 0.26), good));
   EXPECT_EQ(verdict_of(advice(0.3, 0.26).estimate, good), "above its bound");
+  LockAdvice alone = advice(0.3, 0.02);
+  alone.estimate.others_waited = 0.1;
+  EXPECT_TRUE(helps(alone, good)) << "waits for other locks are too short to explain what is above the bound";
   EXPECT_FALSE(helps(advice(0.3, {}), off));
   EXPECT_FALSE(helps(advice(0.01, {}), good)) << "within its error";
   LockAdvice not_simulated;

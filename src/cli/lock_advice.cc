@@ -113,9 +113,12 @@ double error_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline
   return std::max(std::fabs(baseline.error), estimate.free_order_high - estimate.free_order_low);
 }
 
+// What exceeds the bound comes from locks being taken in another order than recorded. Where it is more than threads
+// waited for other locks, it is the order of the lock that changes, which a thread may have taken many times in turn.
 bool is_above_bound(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
-  return estimate.simulated && estimate.floor &&
-         estimate.free_order > *estimate.floor + error_of(estimate, baseline) + kGainTie;
+  if (!estimate.simulated || !estimate.floor) return false;
+  const double excess = estimate.free_order - *estimate.floor - error_of(estimate, baseline);
+  return excess > kGainTie && excess <= estimate.others_waited;
 }
 
 void rank(std::vector<LockAdvice>& advices, const whatif::LockBaseline& baseline) {

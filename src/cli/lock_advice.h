@@ -51,8 +51,9 @@ base::Result<LockAdvices> advise_locks(const analysis::SectionFacts& facts, cons
 bool gains(const LockAdvice& advice);
 // What to think of a gain: "a gain"; "within its error" if it is no greater than the simulation's error on the
 // unchanged run, or than the spread of its own runs; "above its bound" if it exceeds what conflicts allow by more than
-// that error and a point: then it comes from other locks' being had in another order; "no gain"; "a loss"; "baseline
-// off" if the simulation is not to be trusted with this recording; "not simulated".
+// that error and a point, and threads waited for other locks so long that the excess may come from those being taken in
+// another order; "no gain"; "a loss"; "baseline off" if the simulation is not to be trusted with this recording; "not
+// simulated".
 std::string_view verdict_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline);
 // It is worth making: a gain, or one in the recorded order where only the change could not be simulated.
 bool helps(const LockAdvice& advice, const whatif::LockBaseline& baseline);

@@ -166,7 +166,8 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Lock
 
 #define CONTRAFACT_VERDICT                                                                                           \
   "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
-  "or than the spread of its own runs; above its bound one that exceeds what conflicts allow by more than that; "    \
+  "or than the spread of its own runs; above its bound one that exceeds what conflicts allow by more, where other "  \
+  "locks were waited for as long; "                                                                                  \
   "baseline off says that the error is too large for any gain to be believed."
 
 const table::Schema kUlcSitesSchema{

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/saturating.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -51,23 +52,41 @@ base::Result<LockEstimate> LockEstimator::estimate(std::span<const LockImproveme
            improvement.optimisation == LockOptimisation::make_atomic;
   };
   if (std::ranges::none_of(improvements, moves_conflicts)) estimate.floor = floor(improvements);
+  estimate.others_waited = others_waited(improvements);
+  std::vector<double> gains;
   for (uint64_t seed = 0; seed < base_ns_.size(); ++seed) {
     const int64_t after_ns = base_ns_[seed] > 0 ? simulated_ns(*edits, seed) : 0;
-    if (after_ns == 0) continue;
-    const double gained = gain(base_ns_[seed], after_ns);
-    if (seed == 0) estimate.free_order = estimate.free_order_low = estimate.free_order_high = gained;
-    estimate.simulated |= seed == 0;
-    estimate.free_order_low = std::min(estimate.free_order_low, gained);
-    estimate.free_order_high = std::max(estimate.free_order_high, gained);
+    if (after_ns > 0) gains.push_back(gain(base_ns_[seed], after_ns));
+    estimate.simulated |= seed == 0 && after_ns > 0;
   }
+  if (!estimate.simulated) return estimate;
+  std::ranges::sort(gains);
+  estimate.free_order_low = gains.front();
+  estimate.free_order_high = gains.back();
+  const size_t half = gains.size() / 2;
+  estimate.free_order = gains.size() % 2 == 1 ? gains[half] : (gains[half - 1] + gains[half]) / 2;
   return estimate;
 }
 
-double LockEstimator::floor(std::span<const LockImprovement> improvements) const {
-  std::vector<bool> relax(trace_.locks.size(), false);
+std::vector<bool> LockEstimator::locks_of(std::span<const LockImprovement> improvements) const {
+  std::vector<bool> concerned(trace_.locks.size(), false);
   for (const LockImprovement& improvement : improvements) {
-    for (const uint32_t s : improvement.sections) relax[sections_[s].lock.index()] = true;
+    for (const uint32_t s : improvement.sections) concerned[sections_[s].lock.index()] = true;
   }
+  return concerned;
+}
+
+double LockEstimator::others_waited(std::span<const LockImprovement> improvements) const {
+  const std::vector<bool> concerned = locks_of(improvements);
+  int64_t waited_ns = 0;
+  for (const model::CriticalSection& section : sections_) {
+    if (!concerned[section.lock.index()]) waited_ns = base::add_saturated(waited_ns, section.wait_ns());
+  }
+  return graph_.duration_ns() > 0 ? static_cast<double>(waited_ns) / static_cast<double>(graph_.duration_ns()) : 0;
+}
+
+double LockEstimator::floor(std::span<const LockImprovement> improvements) const {
+  const std::vector<bool> relax = locks_of(improvements);
   const auto [known, added] = floors_.try_emplace(relax, 0);
   if (added) {
     const graph::SectionOrder needed = graph::needed_order(trace_, sections_, sets_, recorded_, relax);
