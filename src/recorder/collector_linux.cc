@@ -219,9 +219,15 @@ void SharedCollector::pass() {
   last_pass_ns_ = base::monotonic_ns();
   control_->clock.steer(read_clock_pair());
   read_switches(false);
-  std::erase_if(processes_, [this](const auto& process) {
+  std::vector<int32_t> gone;
+  for (const auto& process : processes_) {
     // The program's own trace ends with finish(), which knows how it ended.
-    const bool ended = !is_program(*process) && has_ended(*process);
+    if (!is_program(*process) && has_ended(*process)) gone.push_back(process->pid);
+  }
+  // One that went on as another program (exec) before it ended has claimed an area for that, maybe since the last look.
+  if (!gone.empty()) take_claims();
+  std::erase_if(processes_, [this, &gone](const auto& process) {
+    const bool ended = std::ranges::find(gone, process->pid) != gone.end() && !is_program(*process);
     if (!process->log) return ended;
     if (ended) {
       end_process(*process, process->log->has_exited() ? "exit" : "ended");
