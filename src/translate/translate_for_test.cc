@@ -55,8 +55,9 @@ OWNERS void come_out() {
 
 long told_system_call(long number, void* place, size_t bytes, long c, long d, long e) {
   const long call[] = {number, reinterpret_cast<long>(place), static_cast<long>(bytes), c, d, e, 0};
+  const uint32_t expected = test_translator().expect(call);
   const long result = raw_system_call(number, call[1], call[2], c, d, e);
-  test_translator().invalidate_by(call, result);
+  test_translator().invalidate_by(call, result, expected);
   return result;
 }
 
