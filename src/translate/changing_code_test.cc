@@ -1,6 +1,5 @@
 // Code that changes or goes while it lies in the cache, and code that was made at run time.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -144,14 +143,12 @@ TEST_F(ChangingCode, RunsNativelyWhileItMayBeWritten) {
 
 // Code of a file, translated, then replaced by another file at the same address.
 TEST_F(ChangingCode, IsForgottenWhenItGoes) {
-  char names[2][32] = {"/tmp/contrafact-code-XXXXXX", "/tmp/contrafact-code-XXXXXX"};
-  int files[2];
+  const int files[2] = {open_code_file(), open_code_file()};
+  if (files[0] < 0 || files[1] < 0) GTEST_SKIP() << "no code of files in the build folder can run translated";
   for (int i = 0; i < 2; ++i) {
-    files[i] = mkstemp(names[i]);
     uint8_t bytes[4096] = {};
     write_function(bytes, 10 + i);
     ASSERT_EQ(write(files[i], bytes, sizeof bytes), 4096);
-    unlink(names[i]);
   }
   void* code = map_code(nullptr, 4096, files[0]);
   ASSERT_GT(reinterpret_cast<long>(code), 0);

@@ -1,10 +1,14 @@
 #include "translate/translate_for_test.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "translate/raw_system_call.h"
 
@@ -65,6 +69,19 @@ long told_system_call(long number, void* place, size_t bytes, long c, long d, lo
 
 bool is_emulated() {
   return std::getenv("CONTRAFACT_EMULATED") != nullptr;
+}
+
+int open_code_file() {
+  const std::string library = CONTRAFACT_TEST_LIBRARY_1;
+  std::string name = library.substr(0, library.rfind('/')) + "/contrafact-code-XXXXXX";
+  const int file = mkstemp(name.data());
+  if (file < 0) return -1;
+  unlink(name.c_str());
+  struct statvfs system;
+  const bool is_in_memory = fcntl(file, F_GET_SEALS) >= 0;
+  if (!is_in_memory && fstatvfs(file, &system) == 0 && (system.f_flag & ST_NOEXEC) == 0) return file;
+  close(file);
+  return -1;
 }
 
 void end_abandoned() {
