@@ -132,8 +132,67 @@ def plugin(build):
         assert "known.Known,third," in pathlib.Path(folder, "thrown.csv").read_text().replace('"', "")
 
 
+def packages(build, folder):
+    """Of the runtime and of development, freshly made; the debug files would take longest to compress."""
+    run("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder, "-D", "CPACK_COMPONENTS_ALL=runtime;development")
+    runtime, development = sorted(pathlib.Path(folder).glob("*.deb"), key=lambda path: "-dev_" in path.name)
+    return runtime, development
+
+
+def shared_libraries(binary):
+    """Of each that it is linked with directly the packages that have a file of its name, as dpkg knows them on this machine."""
+    names = re.findall(r"\(NEEDED\) +Shared library: \[(.*)\]", run("readelf", "-d", binary))
+    names = [name for name in names if not name.startswith("ld-linux")]  # with the C library
+    return {name: set(re.findall(r"^([^:]+):", run("dpkg-query", "-S", f"*/{name}"), re.M)) for name in names}
+
+
+def deb(build):
+    """Unpacked into a folder it runs. Where a system can be laid over this one, dpkg installs it there, and it runs there too."""
+    with tempfile.TemporaryDirectory(dir=build) as folder:
+        runtime, development = packages(build, folder)
+        run("dpkg-deb", "-x", runtime, f"{folder}/root")
+        contrafact = pathlib.Path(folder, "root/usr/bin/contrafact")
+        check_use(contrafact, build)
+        told = re.split(r", ", run("dpkg-deb", "-f", runtime, "Depends").strip())
+        named = {re.match(r"[^ ]+", one).group() for one in told}
+        linked = shared_libraries(contrafact)
+        assert len(linked) > 4 and all(packages & named for packages in linked.values()), (linked, named)
+        assert any(name.startswith("libzydis") for name in named), named  # loaded by record --sets
+        if os.getuid() != 0 or not may_overlay():
+            print("dpkg -i is left out: nothing can be mounted over this system")
+            return
+        run("unshare", "--mount", sys.executable, __file__, build, "deb-in-overlay", runtime, development)
+
+
+def may_overlay():
+    tried = "mount -t tmpfs none /mnt && mkdir /mnt/a /mnt/b /mnt/c && mount -t overlay none -olowerdir=/,upperdir=/mnt/a,workdir=/mnt/b /mnt/c"
+    return subprocess.run(["unshare", "--mount", "bash", "-c", tried], capture_output=True, check=False).returncode == 0
+
+
+def deb_in_overlay(build, runtime, development):
+    """Run in a mount namespace of its own, which ends with it: nothing of this is seen outside."""
+    laid = {name: pathlib.Path("/mnt", name) for name in ("above", "work", "root")}
+    run("mount", "-t", "tmpfs", "none", "/mnt")
+    for folder in laid.values():
+        folder.mkdir()
+    run("mount", "-t", "overlay", "none", f"-olowerdir=/,upperdir={laid['above']},workdir={laid['work']}", laid["root"])
+    for path in ("/proc", "/dev", build):
+        os.makedirs(f"{laid['root']}{path}", exist_ok=True)
+        run("mount", "--rbind", path, f"{laid['root']}{path}")
+    os.chroot(laid["root"])
+    os.chdir("/")
+    run("dpkg", "-i", runtime, development)
+    assert run("dpkg-query", "-W", "-f", "${db:Status-Status}", "contrafact-dev") == "installed"
+    check_use(pathlib.Path("/usr/bin/contrafact"), build)
+    run("bash", "-c", "c++ -std=c++20 -o /tmp/calls /usr/share/doc/contrafact/examples/deferred/calls.cc "
+        "$(pkg-config --cflags --libs contrafact-deferred)")
+    check_calls("/tmp/calls")
+    run("dpkg", "-r", "contrafact-dev", "contrafact")
+    assert not os.path.exists("/usr/bin/contrafact")
+
+
 CASES = {"copy": copy, "debug": debug, "use": use, "deferred-cmake": deferred_cmake, "deferred-pkg-config": deferred_pkg_config,
-         "headers": headers, "plugin": plugin}
+         "headers": headers, "plugin": plugin, "deb": deb, "deb-in-overlay": deb_in_overlay}
 
 if __name__ == "__main__":
-    CASES[sys.argv[2]](pathlib.Path(sys.argv[1]).resolve())
+    CASES[sys.argv[2]](pathlib.Path(sys.argv[1]).resolve(), *sys.argv[3:])
