@@ -1,5 +1,5 @@
-// What a command's line may hold, declared option by option. The library that parses is known to options.cc alone: its
-// headers cost seconds in each file that includes them.
+// The options and operands that a command takes. Each command declares its own. Only options.cc includes the library
+// that parses the command line: that library's headers take seconds to compile.
 //
 // An Option is a handle: it is valid as long as the Parser that it was declared with. Not thread-safe.
 #pragma once
@@ -18,11 +18,11 @@ class Option;
 
 namespace contrafact::cli {
 
-// What a value must be. `refusal` says why it is not, and is empty if it is.
+// A check of an option's value.
 struct ValueCheck {
-  std::function<std::string(std::string&)> refusal;
-  std::string shown = {};  // in the help, behind the option's name
-  bool rewrites = false;   // `refusal` replaces a good value by what it stands for
+  std::function<std::string(std::string&)> refusal;  // returns why the value is bad; empty: it is good
+  std::string shown = {};                            // in the help, behind the option's name
+  bool rewrites = false;                             // `refusal` replaces a good value by what it stands for
 };
 
 class Option {
