@@ -158,28 +158,33 @@ def deb(build):
         linked = shared_libraries(contrafact)
         assert len(linked) > 4 and all(packages & named for packages in linked.values()), (linked, named)
         assert any(name.startswith("libzydis") for name in named), named  # loaded by record --sets
-        if os.getuid() != 0 or not may_overlay():
-            print("dpkg -i is left out: nothing can be mounted over this system")
+        if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+            print("dpkg -i is left out: only root may mount a file system over this one")
             return
-        run("unshare", "--mount", sys.executable, __file__, build, "deb-in-overlay", runtime, development)
+        os.mkdir(f"{folder}/overlay")
+        print(run("unshare", "--mount", sys.executable, __file__, build, "deb-in-overlay", f"{folder}/overlay", runtime, development))
 
 
-def may_overlay():
-    tried = "mount -t tmpfs none /mnt && mkdir /mnt/a /mnt/b /mnt/c && mount -t overlay none -olowerdir=/,upperdir=/mnt/a,workdir=/mnt/b /mnt/c"
-    return subprocess.run(["unshare", "--mount", "bash", "-c", tried], capture_output=True, check=False).returncode == 0
+def overlay(folder):
+    """Lays a system that may be written over this one, at FOLDER/root. REQUIRES: a mount namespace of its own."""
+    run("mount", "-t", "tmpfs", "none", folder)
+    for name in ("above", "work", "root"):
+        os.mkdir(f"{folder}/{name}")
+    run("mount", "-t", "overlay", "none", f"-olowerdir=/,upperdir={folder}/above,workdir={folder}/work", f"{folder}/root")
+    return f"{folder}/root"
 
 
-def deb_in_overlay(build, runtime, development):
+def deb_in_overlay(build, folder, runtime, development):
     """Run in a mount namespace of its own, which ends with it: nothing of this is seen outside."""
-    laid = {name: pathlib.Path("/mnt", name) for name in ("above", "work", "root")}
-    run("mount", "-t", "tmpfs", "none", "/mnt")
-    for folder in laid.values():
-        folder.mkdir()
-    run("mount", "-t", "overlay", "none", f"-olowerdir=/,upperdir={laid['above']},workdir={laid['work']}", laid["root"])
-    for path in ("/proc", "/dev", build):
-        os.makedirs(f"{laid['root']}{path}", exist_ok=True)
-        run("mount", "--rbind", path, f"{laid['root']}{path}")
-    os.chroot(laid["root"])
+    try:
+        root = overlay(folder)
+    except AssertionError as refused:
+        print(f"dpkg -i is left out: nothing can be mounted over this system: {refused}")
+        return
+    for path in ("/proc", "/dev", build, os.path.dirname(runtime)):
+        os.makedirs(f"{root}{path}", exist_ok=True)
+        run("mount", "--rbind", path, f"{root}{path}")
+    os.chroot(root)
     os.chdir("/")
     run("dpkg", "-i", runtime, development)
     assert run("dpkg-query", "-W", "-f", "${db:Status-Status}", "contrafact-dev") == "installed"
@@ -189,6 +194,7 @@ def deb_in_overlay(build, runtime, development):
     check_calls("/tmp/calls")
     run("dpkg", "-r", "contrafact-dev", "contrafact")
     assert not os.path.exists("/usr/bin/contrafact")
+    print("installed by dpkg, used, and removed")
 
 
 CASES = {"copy": copy, "debug": debug, "use": use, "deferred-cmake": deferred_cmake, "deferred-pkg-config": deferred_pkg_config,
