@@ -43,6 +43,7 @@ constexpr int kJdkVirtualThreads = 21;
 // The injected classes.
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
+constexpr char kExecutorsClass[] = "java/lang/ContrafactExecutors";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
 
 // A Java string in UTF-8; empty for null.

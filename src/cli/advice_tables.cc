@@ -185,9 +185,12 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     std::string list;
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
-    return fmt::format("no task of the run can be inlined, hoisted or turned into a combinator{}{}{}",
+    const std::string unseen = unseen_schedulers(trace);
+    return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
+                       unseen.empty() ? "of the run" : "that was recorded",
                        list.empty() ? "" : "; tasks by reason: ", list,
-                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "");
+                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "",
+                       unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
     ++reasons[advice.failed.empty() ? advice.filtered.substr(0, advice.filtered.find(':')) : "cannot be estimated"];

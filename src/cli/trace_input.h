@@ -18,6 +18,12 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
 // "measured", "estimated", "simulated".
 std::string_view name_of(model::Origin origin);
 
+// Facts "scheduler.unseen.N", written by the agent: a library whose tasks it cannot see. "" if there was none.
+inline constexpr std::string_view kUnseenSchedulerFact = "scheduler.unseen.";
+std::string unseen_schedulers(const model::Trace& trace);
+// What to say of them.
+std::string unseen_line(const std::string& schedulers);
+
 // One line for each thing that is missing from the trace; empty if it is whole.
 std::vector<std::string> loss_lines(const model::Trace& trace);
 table::Json loss_json(const model::Trace& trace);
