@@ -40,6 +40,10 @@ Cell simulated_cell(const Advices& advices, const Advice& advice) {
                 static_cast<double>(advice.simulated->duration_ns));
 }
 
+Cell where(const model::Trace& trace, const whatif::Improvement& improvement) {
+  return location_of(trace, place_of(trace, improvement.spawn_context, improvement.tasks));
+}
+
 std::string task_count(const whatif::Improvement& improvement) {
   return improvement.tasks.size() == improvement.context_tasks
              ? fmt::format("{}", improvement.tasks.size())
@@ -115,7 +119,7 @@ table::Table improvements_table(const model::Trace& trace, const Advices& advice
     const Advice& advice = advices.ranked[index];
     const whatif::Figures& after = advice.estimate.figures;
     table.add_row({static_cast<int64_t>(index + 1), std::string(whatif::name_of(advice.improvement.optimisation)),
-                   location_of(trace, advice.improvement.spawn_context), location_of(trace, advice.improvement.body),
+                   where(trace, advice.improvement), location_of(trace, advice.improvement.body),
                    task_count(advice.improvement),
                    change(static_cast<double>(base.duration_ns), static_cast<double>(after.duration_ns)),
                    gain_interval(base.duration_ns, advice.estimate.duration_low_ns, advice.estimate.duration_high_ns),
@@ -131,8 +135,7 @@ table::Table left_out_table(const model::Trace& trace, const Advices& advices) {
   table::Table table(kLeftOutSchema);
   for (const Advice& advice : advices.left_out) {
     std::string reason = advice.failed.empty() ? advice.filtered : "cannot be estimated: " + advice.failed;
-    table.add_row({std::string(whatif::name_of(advice.improvement.optimisation)),
-                   location_of(trace, advice.improvement.spawn_context),
+    table.add_row({std::string(whatif::name_of(advice.improvement.optimisation)), where(trace, advice.improvement),
                    static_cast<int64_t>(advice.improvement.tasks.size()), reason});
   }
   for (const analysis::Ineligible& set : advices.ineligible) {
