@@ -240,7 +240,8 @@ def system_calls(run):
         mark = re.match(r"getpgid\(-1(\d{3})\b", text)
         if mark:
             thread, at = by, names.get(mark[1].lstrip("0") or "0")
-        elif by == thread and at and re.match(r"\w+\(", text):
+        # A handler's return is no call of the program's: a signal may come once more while the tracer holds the thread up.
+        elif by == thread and at and re.match(r"\w+\(", text) and not text.startswith("rt_sigreturn("):
             found.setdefault(at, []).append(text.split("(")[0])
     return found
 

@@ -51,6 +51,7 @@ public final class ContrafactProbes {
     ContrafactEvents.prepare();
     ContrafactContexts.prepare();
     ContrafactTasks.prepare();
+    ContrafactExecutors.prepare();
   }
 
   // ---- brackets
@@ -219,6 +220,9 @@ public final class ContrafactProbes {
       U.putInt(thread, FLAGS, flags & ~FLAG_RESUBMITTING);
       return;
     }
+    if (ContrafactExecutors.isHandedOn(thread, command)) {
+      return;
+    }
     spawn(thread, command, poolOf(pool));
   }
 
@@ -231,9 +235,11 @@ public final class ContrafactProbes {
     }
     long field = fieldOf(task);
     if (field < 0) {
-      int id = newTask();
-      emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
-      ContrafactQueued.put(task, id);
+      if ((beginning(task.getClass(), AT_CALLS) & NO_TASK) == 0) {
+        int id = newTask();
+        emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
+        ContrafactQueued.put(task, id);
+      }
       return;
     }
     int word = task instanceof AsynchronousCompletionTask ? U.getInt(task, field) : idToSpawn(task, field);
@@ -313,13 +319,10 @@ public final class ContrafactProbes {
     U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_RESUBMITTING);
   }
 
-  /** A worker calls a Runnable from its queue. Those with a field tell of themselves. */
+  /** Somebody calls a Runnable: a worker one of its queue, or whoever else. The JDK's own futures tell of themselves. */
   public static long bareStart(Object command) {
-    if (!live || fieldOf(command) >= 0) {
-      return 0;
-    }
-    int id = ContrafactQueued.take(command);
-    return id == 0 ? 0 : startTask(Thread.currentThread(), id);
+    boolean begins = live && command != null && (beginning(command.getClass()) & (AT_CALLS | BY_ITSELF)) == AT_CALLS;
+    return begins ? ContrafactExecutors.begin(command) : 0;
   }
 
   public static void bareEnd(Throwable failure, long token) {
@@ -328,11 +331,14 @@ public final class ContrafactProbes {
     }
   }
 
-  public static long taking(ThreadPoolExecutor pool, Object queue) {
+  public static long taking(Object pool, Object queue) {
     if (!live) {
       return 0;
     }
-    return idleBegin(U.getInt(pool, THREAD_POOL) == UNKNOWN ? NONE : poolOf(pool), queued(queue));
+    if (!(pool instanceof ThreadPoolExecutor)) {
+      return idleBegin(poolOf(pool), queued(queue));
+    }
+    return idleBegin(U.getInt(pool, THREAD_POOL) == UNKNOWN ? NONE : poolOf((ThreadPoolExecutor) pool), queued(queue));
   }
 
   public static void took(long token, Object queue) {
@@ -393,6 +399,9 @@ public final class ContrafactProbes {
   public static void futureDone(FutureTask<?> task, int outcome) {
     if (!live || U.getIntVolatile(task, FUTURE_STATE) != 0) {
       return;
+    }
+    if (outcome == CANCELLED && U.getReferenceVolatile(task, FUTURE_RUNNER) == Thread.currentThread()) {
+      outcome = NORMAL;  // it disposes of itself, as reactive libraries do at the end of what they run: it did run
     }
     int word = wordOf(task, FUTURE);
     if (mark(task, FUTURE, COMPLETED) && (word & COMPLETED) == 0) {
