@@ -186,12 +186,20 @@ void begin_sets_in_child() {
   g_sets.store(true, std::memory_order_release);
 }
 
-void refresh_sets() {
-  if (sets_are_on()) g_state->translator->refresh();
+void begin_unload_sets() {
+  if (sets_are_on()) g_state->translator->begin_unload();
 }
 
-void invalidate_sets_by(const long* call, long result) {
-  if (sets_are_on()) g_state->translator->invalidate_by(call, result);
+void end_unload_sets() {
+  if (sets_are_on()) g_state->translator->end_unload();
+}
+
+uint32_t expect_sets_change(const long* call) {
+  return sets_are_on() ? g_state->translator->expect(call) : 0;
+}
+
+void invalidate_sets_by(const long* call, long result, uint32_t expected) {
+  if (sets_are_on()) g_state->translator->invalidate_by(call, result, expected);
 }
 
 void count_sets() {

@@ -114,7 +114,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").required();
+  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
   list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       .show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
@@ -138,8 +138,10 @@ Run declare(OptionList& list) {
                   "work for the search for the best combination, in millions of vertices visited")
       .check(whole_number(1))
       .show_default();
-  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
-  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json")
+      .value_name("DIR");
+  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser")
+      .value_name("FILE");
   list.add_flag("--all", options->all,
                 "print every improvement, also those that change nothing measurable by themselves");
   list.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");

@@ -157,9 +157,10 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").required();
-  list.add_option("--apply", options->specs, "an improvement spec; repeatable").repeatable();
-  list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
+  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  list.add_option("--apply", options->specs, "an improvement spec; repeatable").value_name("FILE").repeatable();
+  list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read")
+      .value_name("FILE");
   options->model_given =
       list.add_option("--model", options->model,
                       "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "

@@ -84,7 +84,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
   list.add_option("--format", options->format,
                   "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       .required()
@@ -93,7 +93,9 @@ Run declare(OptionList& list) {
       list.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
           .check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
           .show_default();
-  list.add_option("-o,--output", options->output, "file to write; - is standard output").show_default();
+  list.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .value_name("FILE")
+      .show_default();
   add_window_option(list, options->window);
   return [options](Session& session) { return run(*options, session); };
 }

@@ -49,7 +49,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
   list.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
       .check(one_of({"body", "context", "both"}))
       .show_default();

@@ -58,8 +58,8 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-// What stands in a row under a column. Its copies are made in table.cc alone: inline, they are written out wherever a
-// row is added.
+// The value of one row in one column. Copying is defined in table.cc, not inline: every place that adds a row would
+// otherwise compile a copy of this code.
 class Cell {
  public:
   using Value = std::variant<std::monostate, std::string, int64_t, double, Interval, Change, Location>;

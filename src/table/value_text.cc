@@ -111,7 +111,9 @@ std::string counted_text(uint64_t count, std::string_view one, std::string_view 
 }
 
 std::string percent_text(double ratio) {
-  return std::isfinite(ratio) ? significant(ratio * 100) + " %" : "-";
+  if (!std::isfinite(ratio)) return "-";
+  constexpr double kShownMin = 0.5e-5;  // 0.0005 %: less reads as a figure and is nothing
+  return significant(std::fabs(ratio) < kShownMin ? 0 : ratio * 100) + " %";
 }
 
 std::string cell_text(const Cell& cell, const Column& column, bool unicode) {

@@ -94,6 +94,7 @@ struct alignas(64) Thread {
   uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown
   uint64_t segment_begin_sp;        // stack pointer at the segment's begin
   bool system_call_runs;            // it may have been executed, and its effect was not noted yet
+  uint32_t system_call_expected;    // what Translator::expect() said of it
   long system_call[7];              // number and arguments of the one that runs
   uint64_t log_end;                 // below it is what the segment does not have yet
   Cut cuts[kCutsMax];               // of the segment that ended, the newest first

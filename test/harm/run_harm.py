@@ -240,7 +240,8 @@ def system_calls(run):
         mark = re.match(r"getpgid\(-1(\d{3})\b", text)
         if mark:
             thread, at = by, names.get(mark[1].lstrip("0") or "0")
-        elif by == thread and at and re.match(r"\w+\(", text):
+        # A handler's return is no call of the program's: a signal may come once more while the tracer holds the thread up.
+        elif by == thread and at and re.match(r"\w+\(", text) and not text.startswith("rt_sigreturn("):
             found.setdefault(at, []).append(text.split("(")[0])
     return found
 
@@ -376,6 +377,11 @@ def declare_quiet():
          judge=further_descriptors, needs="strace", sections=1200)
 
 
+def declare_unloads():
+    for name in ["in_turns", "without_build_id"]:
+        case(f"unloads.{name}", ["harm_unloads", name], ["plain recording", "sets"], sections=96_000)
+
+
 def declare_becomes():
     for name in ["with_empty_environment", "with_null_environment", "with_cleared_environment", "with_many_entries",
                  "with_many_arguments", "at_the_limit"]:
@@ -491,6 +497,7 @@ declare_descriptors()
 declare_stacks()
 declare_sandboxes()
 declare_quiet()
+declare_unloads()
 declare_becomes()
 declare_ends()
 declare_starts()
