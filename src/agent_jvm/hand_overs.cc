@@ -31,43 +31,44 @@ base::Status look_at_calls(Edit& edit, const std::function<void(const CallSite&)
 enum class Fate {
   queued,     // none of the others
   handed_on,  // another executor gets it or what wraps it, or a thread of its own: those tell
-  run,        // at once, and nothing else happens
+  run,        // at once, and it is used for nothing else
 };
 
 bool is_check(std::string_view name) {
   return name == "requireNonNull" || name == "checkNotNull" || name == "checkNotNullParam" || name == "notNull";
 }
 
+size_t loads_of(const Edit& edit, uint32_t slot) {
+  size_t loads = 0;
+  for (const classfile::Node& node : edit.code.nodes) {
+    if (node.kind != classfile::Node::kPlain) continue;
+    const classfile::Bytes bytes = edit.code.bytes_of(node);
+    const bool is_short = slot < 4 && node.opcode == classfile::kAload0 + slot;
+    loads += is_short || (node.opcode == classfile::kAload && bytes[1] == slot);
+  }
+  return loads;
+}
+
 base::Status find_fate(Edit& edit, Fate& fate) {
-  bool runs = false, hands_on = false, does_more = false;
+  size_t runs = 0, checks = 0;
+  bool hands_on = false;
+  const size_t loads = loads_of(edit, edit.parameter_slot(0));
   base::Status status = look_at_calls(edit, [&](const CallSite& site) {
-    if (is_run(site.owner, site.name, site.descriptor))
-      runs = true;
-    else if ((site.name == "execute" && site.descriptor == kTakesRunnable) ||
-             (site.name == "start" && site.descriptor == "()V"))
-      hands_on = true;
-    else if (!is_check(site.name))
-      does_more = true;
+    runs += is_run(site.owner, site.name, site.descriptor);
+    checks += is_check(site.name);
+    hands_on |= (site.name == "execute" && site.descriptor == kTakesRunnable) ||
+                (site.name == "start" && site.descriptor == "()V");
   });
-  fate = hands_on ? Fate::handed_on : runs && !does_more ? Fate::run : Fate::queued;
+  fate = hands_on ? Fate::handed_on : runs > 0 && loads <= runs + checks ? Fate::run : Fate::queued;
   return status;
 }
 
-// In place: no frame of ours in the program's stack traces.
-base::Status wrap_runs(Edit& edit) {
+base::Status wrap_any_runs(Edit& edit) {
   bool any = false;
   base::Status status =
       look_at_calls(edit, [&](const CallSite& site) { any |= is_run(site.owner, site.name, site.descriptor); });
   if (!status || !any) return status;
-  const uint32_t token = edit.token();
-  status = edit.wrap(
-      [](const CallSite& site) { return is_run(site.owner, site.name, site.descriptor); },
-      [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(operands.receiver).invokestatic(kProbesClass, "bareStart", "(Ljava/lang/Object;)J").lstore(token);
-        after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
-        exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
-      });
-  return status ? edit.finish() : status;
+  return wrap_runs(edit, kProbesClass, "bareStart");
 }
 
 }  // namespace
@@ -113,14 +114,26 @@ bool HandOvers::concerns(const classfile::Member& method) const {
   return (has_submission_ && is_submission(method)) || (!run_refs_.empty() && calls_run(method));
 }
 
-base::Status HandOvers::edit(Edit& edit, bool is_row) const {
-  if (has_submission_ && !is_row && is_submission(edit.method)) {
+base::Status HandOvers::edit(Edit& edit) const {
+  if (has_submission_ && is_submission(edit.method)) {
     Fate fate = Fate::queued;
     base::Status status = find_fate(edit, fate);
     if (status && fate != Fate::handed_on) status = hand_over(edit, 0, fate == Fate::run ? kInPlace : 0);
     if (!status) return status;
   }
-  return !run_refs_.empty() && calls_run(edit.method) ? wrap_runs(edit) : base::Status();
+  return !run_refs_.empty() && calls_run(edit.method) ? wrap_any_runs(edit) : base::Status();
+}
+
+base::Status wrap_runs(Edit& edit, std::string_view owner, std::string_view start) {
+  const uint32_t token = edit.token();
+  base::Status status =
+      edit.wrap([](const CallSite& site) { return is_run(site.owner, site.name, site.descriptor); },
+                [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
+                  before.aload(operands.receiver).invokestatic(owner, start, "(Ljava/lang/Object;)J").lstore(token);
+                  after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+                  exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+                });
+  return status ? edit.finish() : status;
 }
 
 base::Status hand_over(Edit& edit, size_t index, int how) {

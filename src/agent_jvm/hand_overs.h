@@ -24,8 +24,8 @@ class HandOvers {
   bool needs_pool_field() const { return has_submission_; }
   // Whether `method` has anything to edit.
   bool concerns(const classfile::Member& method) const;
-  // `is_row`: a row of a table edits this method as a submission.
-  base::Status edit(Edit& edit, bool is_row) const;
+  // REQUIRES: no row of a table edits this method
+  base::Status edit(Edit& edit) const;
 
  private:
   bool is_submission(const classfile::Member& method) const;
@@ -40,5 +40,9 @@ enum HandOver : int { kByRow = 1, kInPlace = 2, kBeginsByItself = 4 };
 
 // The method hands over its parameter `index` (0: the first).
 base::Status hand_over(Edit& edit, size_t index, int how);
+
+// Around each call of Runnable.run: `owner.start(Runnable)` yields what ContrafactProbes.bareEnd takes. In place: no
+// frame of ours in the program's stack traces.
+base::Status wrap_runs(Edit& edit, std::string_view owner, std::string_view start);
 
 }  // namespace contrafact::agent_jvm

@@ -111,7 +111,7 @@ void Probes::edit_method(Work& work, size_t index) {
                  });
   }
   const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
-  const bool hands_over = work.hand_overs && work.hand_overs->concerns(method);
+  const bool hands_over = probes.empty() && work.hand_overs && work.hand_overs->concerns(method);
   if (probes.empty() && !function_events && !work.sleep_calls && !hands_over) return;
 
   auto code = classfile::Code::parse(work.file, method);
@@ -122,7 +122,7 @@ void Probes::edit_method(Work& work, size_t index) {
     if (status) status = probe->edit(edit);
   }
   const size_t nodes_before = code->nodes.size();
-  if (status && hands_over) status = work.hand_overs->edit(edit, !probes.empty());
+  if (status && hands_over) status = work.hand_overs->edit(edit);
   if (status && work.sleep_calls) status = wrap_sleep_calls(edit);
   if (status && probes.empty() && !function_events && code->nodes.size() == nodes_before) return;  // nothing to do here
   if (status && function_events) {

@@ -15,6 +15,7 @@ constexpr std::string_view kNettyScheduled = "io/netty/util/concurrent/Scheduled
 constexpr std::string_view kNettyPromise = "io/netty/util/concurrent/DefaultPromise";
 constexpr std::string_view kJettyPool = "org/eclipse/jetty/util/thread/QueuedThreadPool";
 constexpr std::string_view kJettyRunner = "org/eclipse/jetty/util/thread/QueuedThreadPool$Runner";
+constexpr std::string_view kJettyStrategy = "org/eclipse/jetty/util/thread/strategy/AdaptiveExecutionStrategy";
 constexpr std::string_view kJbossPool = "org/jboss/threads/EnhancedQueueExecutor";
 constexpr std::string_view kGuavaFuture = "com/google/common/util/concurrent/AbstractFuture";
 constexpr std::string_view kGuavaSequential = "com/google/common/util/concurrent/SequentialExecutor";
@@ -44,7 +45,19 @@ base::Status run_within(Edit& edit) {
         after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
         exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
       });
+  if (!status) return status;
+  status = edit.wrap(calls("add"), [&](const CallOperands&, Sequence& before, Sequence&, Sequence&) {
+    before.aload(0)
+        .invokevirtual(kNettyScheduled, "executor", "()Lio/netty/util/concurrent/EventExecutor;")
+        .aload(0)
+        .invokestatic(kExecutorsClass, "again", "(Ljava/lang/Object;Ljava/lang/Object;)V");
+  });
   return status ? edit.finish() : status;
+}
+
+// What was handed over begins here, and what was not is run in place.
+base::Status run_here(Edit& edit) {
+  return wrap_runs(edit, kExecutorsClass, "placeStart");
 }
 
 base::Status wait(Edit& edit) {
@@ -111,6 +124,7 @@ constexpr Probe kProbes[] = {
     {kNettyPromise, "cancel", "", cancel_unless_begun},
 
     {kJettyPool, "execute", kTakesRunnable, submit<0>},
+    {kJettyStrategy, "runTask", kTakesRunnable, run_here},
     {kJettyRunner, "idleJobPoll", "", take_for_outer},
 
     {kJbossPool, "execute", kTakesRunnable, submit<0>},

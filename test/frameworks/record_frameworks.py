@@ -43,13 +43,16 @@ COROUTINE = ("IntrinsicsKt__IntrinsicsJvmKt$createCoroutineUnintercepted$$inline
 RX_BODY = "FlowableSubscribeOn$SubscribeOnSubscriber.run"
 REACTOR_BODY = "FluxSubscribeOnCallable$CallableSubscribeOnSubscription.run"
 
-# By program: tasks by (kind, pool, body, fate); waits for a task or future that is known; what the
-# trace names as not recorded. Other tasks of the same bodies or pools there are none, but for those of `IGNORED`.
+# By program: tasks by (kind, pool, body, fate); waits for a task or future that is known, if they are the program's; what the
+# trace names as not recorded; of which pools alone, if not of all. Other tasks of the same bodies or pools there are none, but for those of `IGNORED`.
 EXPECTED = {
     "Tomcat": dict(tasks={("pooled", TOMCAT, ALL, "normal"): 40, ("pooled", TOMCAT, SPIN, "normal"): 40}, waits=40),
     "Netty": dict(tasks={("pooled", NIO, ALL, "normal"): 40, ("pooled", NIO, SPIN, "normal"): 43,
-                         ("pooled", NETTY, "Netty.lambda$main$0", "normal"): 1}, waits=46),
-    "Jetty": dict(tasks={("pooled", JETTY, ALL, "normal"): 40, ("pooled", JETTY, "Jetty.lambda$main$0", "normal"): 40}, waits=40),
+                         ("pooled", NIO, "Netty.lambda$main$0", "normal"): 4, ("pooled", NIO, "Netty.lambda$main$0", "exception"): 1,
+                         ("pooled", NETTY, "Netty.lambda$main$1", "normal"): 1}, waits=47),
+    "TomcatServer": dict(tasks={("pooled", TOMCAT, "SocketProcessorBase.run", "normal"): 40}, pools={TOMCAT}, sizes={TOMCAT: (10, 200)}),
+    "Jetty": dict(tasks={("pooled", JETTY, ALL, "normal"): 40, ("pooled", JETTY, "Jetty.lambda$main$0", "normal"): 40,
+                         ("stage", None, "Jetty.stage", "normal"): 40}, waits=40),
     "Jboss": dict(tasks={("pooled", JBOSS, ALL, "normal"): 40, ("pooled", JBOSS, SPIN, "normal"): 80}, waits=80),
     "Guava": dict(tasks={("pooled", JDK_POOL, SPIN, "normal"): 40, ("pooled", JDK_POOL, "Guava.fail", "normal"): 1,
                          ("pooled", JDK_POOL, "Guava.lambda$main$0", "normal"): 1, ("pooled", SEQUENTIAL, ALL, "normal"): 40,
@@ -61,6 +64,7 @@ EXPECTED = {
     "Disruptor": dict(tasks={}, waits=0, unseen="LMAX Disruptor"),
     "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
                        ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
+                       ("stage", None, "Own.counted", "normal"): 40,
                        ("pooled", JDK_POOL, "Own$HandsOn.lambda$execute$0", "normal"): 40,
                        # It hands on by a method of its own: seen when it did so first.
                        ("pooled", "frameworks.Own$HandsOnDeeper", ALL, "normal"): 1, ("pooled", JDK_POOL, ALL, "normal"): 39},
@@ -108,14 +112,16 @@ def body_of(task):
     return (task["body"] or "").split(" (")[0]
 
 
-def task_faults(recording, wanted):
-    pooled = [t for t in recording.model.tasks if t["kind"] in ("pooled", "stage") and not body_of(t).startswith(IGNORED)]
+def task_faults(recording, wanted, pools):
+    """`pools`: of these alone; None: of all."""
+    pooled = [t for t in recording.model.tasks if t["kind"] in ("pooled", "stage") and not body_of(t).startswith(IGNORED)
+              and (pools is None or t.get("pool") in pools)]
     found = collections.Counter((t["kind"], t.get("pool"), body_of(t), t["fate"]) for t in pooled)
     for what in sorted(set(found) | set(wanted), key=str):
         if found[what] != wanted.get(what, 0):
             yield f"{what}: {found[what]} instead of {wanted.get(what, 0)}"
     for _, _, operands in recording.file.all_events("task_complete"):
-        if int(operands[1]) == CANCELLED:
+        if int(operands[1]) == CANCELLED and pools is None:
             yield f"task {operands[0]} counts as cancelled"
 
 
@@ -136,10 +142,10 @@ def edge_faults(recording):
             yield f"stage {model['task']} has no end"
 
 
-def pool_faults(recording):
+def pool_faults(recording, sizes):
     used = {t.get("pool") for t in recording.model.pooled()}
     for pool in recording.model.pools:
-        size = SIZES.get(pool["name"])
+        size = sizes.get(pool["name"])
         if pool["name"] in used and size and (pool["core_size"], pool["max_size"]) != size:
             yield f"pool {pool['name']}: {pool['core_size']} to {pool['max_size']} instead of {size}"
 
@@ -170,11 +176,13 @@ def faults(build, java, folder, name, expected):
         return
     recording = Recording(build, trace)
     yield from recording.file.faults()
-    yield from task_faults(recording, expected["tasks"])
+    yield from task_faults(recording, expected["tasks"], expected.get("pools"))
     yield from edge_faults(recording)
-    yield from pool_faults(recording)
-    if own_waits(recording) != expected["waits"]:
+    yield from pool_faults(recording, expected.get("sizes", SIZES))
+    if own_waits(recording) != expected.get("waits", own_waits(recording)):
         yield f"{own_waits(recording)} waits instead of {expected['waits']}"
+    if "probe.missing" in recording.file.facts:
+        yield f"probes without a place: {recording.file.facts['probe.missing']}"
     if recording.file.facts["probe.refused"] != "0":
         yield f"not instrumented: {recording.file.facts.get('probe.refused.0')}"
     _, advice = run([f"{build}/bin/contrafact", "advise", "-q", trace])

@@ -66,6 +66,16 @@ public final class ContrafactExecutors {
     return 1;
   }
 
+  /** A timed task goes back into its queue: at first, of which handing() told, or after a run, for the next. */
+  public static void again(Object executor, Object command) {
+    if (!live || (U.getInt(command, fieldOf(command)) & STARTED) == 0) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    spawn(thread, command, poolOf(executor));
+    delay(thread, command);
+  }
+
   /** The call is over. What it refused by an exception will not run. */
   public static void handed(Throwable failure, long token, Object command) {
     if (token != 0) {
@@ -134,6 +144,21 @@ public final class ContrafactExecutors {
   /** A task that begins within itself does so. */
   public static long selfStart(Object command) {
     return live ? begin(command) : 0;
+  }
+
+  /** A framework calls what nobody handed over, and has nobody wait for it: a stage, run in place. */
+  public static long placeStart(Object command) {
+    if (!live || command == null) {
+      return 0;
+    }
+    long begun = begin(command);
+    if (begun != 0) {
+      return begun;
+    }
+    Thread thread = Thread.currentThread();
+    int id = newTask();
+    emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(command), bodyOf(command));
+    return startTask(thread, id);
   }
 
   // ---- futures

@@ -38,7 +38,8 @@ final class ContrafactTasks {
   /** Where what wraps a task keeps it in a field of one of those names. */
   private static final String[] WRAPPING_PACKAGES = {"java.util.concurrent.", "io.netty.util.concurrent.",
       "com.google.common.util.concurrent.", "kotlinx.coroutines.", "io.reactivex.rxjava3.internal.schedulers.",
-      "reactor.core.scheduler.", "org.jboss.threads."};
+      "reactor.core.scheduler.", "org.jboss.threads.",
+      "org.eclipse.jetty.util.thread."};
   private static final int UNWRAP_MAX = 8;
 
   private static final long THREAD_HOLDER = offset(Thread.class, "holder");

@@ -6,8 +6,9 @@ import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** Event loops: bare Runnables, futures that are waited for, timed tasks, and a promise that a task completes. */
+/** Event loops: bare Runnables, futures that are waited for, timed tasks, one that repeats until it fails, and a promise that a task completes. */
 public final class Netty {
     public static void main(String[] arguments) throws Exception {
         NioEventLoopGroup group = new NioEventLoopGroup(2);
@@ -19,6 +20,13 @@ public final class Netty {
         for (int i = 0; i < 3; i++) {
             group.schedule(Work::spin, 2, TimeUnit.MILLISECONDS).await();
         }
+        AtomicInteger runs = new AtomicInteger();
+        group.next().scheduleAtFixedRate(() -> {
+            Work.spin();
+            if (runs.incrementAndGet() == 5) {
+                throw new IllegalStateException("the last run");
+            }
+        }, 1, 1, TimeUnit.MILLISECONDS).await();
         DefaultEventExecutor other = new DefaultEventExecutor();
         Promise<Integer> promise = new DefaultPromise<>(other);
         other.execute(() -> {

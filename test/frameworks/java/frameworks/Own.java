@@ -9,7 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** Executors that no table knows: with a queue of its own, one that refuses, in place, and two that hand on. */
+/** Executors that no table knows: with a queue of its own, one that refuses, two in place, and two that hand on. */
 public final class Own {
     public static void main(String[] arguments) throws Exception {
         Queue queue = new Queue(2);
@@ -31,6 +31,10 @@ public final class Own {
         for (int i = 0; i < Work.TASKS; i++) {
             inPlace.execute(Own::stage);
         }
+        Executor counting = new InPlaceCounting();
+        for (int i = 0; i < Work.TASKS; i++) {
+            counting.execute(Own::counted);
+        }
         ExecutorService pool = Executors.newFixedThreadPool(2);
         Work.executeAll(new HandsOn(pool));
         Work.executeAll(new HandsOnDeeper(pool));
@@ -43,6 +47,10 @@ public final class Own {
     }
 
     private static void stage() {
+        Work.spin();
+    }
+
+    private static void counted() {
         Work.spin();
     }
 
@@ -96,6 +104,17 @@ public final class Own {
         @Override
         public void execute(Runnable task) {
             task.run();
+        }
+    }
+
+    static final class InPlaceCounting implements Executor {
+        private final LinkedBlockingQueue<Integer> runs = new LinkedBlockingQueue<>();
+
+        @Override
+        public void execute(Runnable task) {
+            runs.add(1);
+            task.run();
+            runs.remove();
         }
     }
 
