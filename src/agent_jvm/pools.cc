@@ -2,6 +2,7 @@
 
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/method_table.h"
+#include "agent_jvm/pool_fields.h"
 
 namespace contrafact::agent_jvm {
 namespace {
@@ -80,11 +81,13 @@ jint Pools::number(JNIEnv* jni, jobject pool) {
     return 0;
   }
   const format::PoolRow row = describe(jni, pool, is_instance(jni, pool, kForkJoinPool));
+  const std::string source_name = static_field_of(jvmti_, jni, pool);
   std::lock_guard lock(mutex_);
   jint number = jni->GetIntField(pool, field);
   if (number != 0) return number;
   number = static_cast<jint>(recorder_.add_pool(row).value) + 1;
   jni->SetIntField(pool, field, number);
+  if (!source_name.empty()) recorder_.add_fact("pool.field." + std::to_string(number - 1), source_name);
   return number;
 }
 

@@ -13,6 +13,13 @@ using graph::VertexKind;
 using model::TaskId;
 using model::Trace;
 
+// "Feed.Item" of "shop.Feed$Item".
+std::string simple_name(std::string_view class_name) {
+  std::string name(class_name.substr(class_name.rfind('.') + 1));  // npos + 1: all of it
+  std::ranges::replace(name, '$', '.');
+  return name;
+}
+
 // Sub-tasks that are waited for together, and where the coordinator's code waits for the last of them.
 struct Phase {
   std::vector<TaskId> awaited;
@@ -76,14 +83,16 @@ bool is_forked(const Trace& trace, TaskId task) {
   return false;
 }
 
-// What is written for an executor: the variable's name is not recorded.
+// What is written for an executor: the field that holds it, where the recorder found one, or else a placeholder.
 class Executors {
  public:
-  explicit Executors(const Trace& trace) : trace_(trace) {}
+  // `user`: the class whose code the expression is for.
+  Executors(const Trace& trace, std::string_view user) : trace_(trace), user_(user) {}
 
   // ", executor"; nothing for the pool that is taken by default.
   std::string argument(model::PoolId pool) {
     if (pool.valid() && trace_.string(trace_.pools[pool.index()].name) == "ForkJoinPool.commonPool") return "";
+    if (const std::string field = field_of(pool); !field.empty()) return ", " + field;
     const auto found = std::ranges::find(seen_, pool);
     const auto number = static_cast<size_t>(found - seen_.begin());
     if (found == seen_.end()) seen_.push_back(pool);
@@ -91,7 +100,20 @@ class Executors {
   }
 
  private:
+  // Of "shop.Feed.POOL": "POOL" in shop.Feed and the classes within it, elsewhere "Feed.POOL".
+  std::string field_of(model::PoolId pool) const {
+    if (!pool.valid()) return "";
+    const std::string_view field = trace_.fact(fmt::format("pool.field.{}", pool.value));
+    const size_t dot = field.rfind('.');
+    if (dot == std::string_view::npos) return std::string(field);
+    const std::string_view holder = field.substr(0, dot);
+    const std::string_view rest = user_.starts_with(holder) ? user_.substr(holder.size()) : ".";
+    if (rest.empty() || rest.starts_with('$')) return std::string(field.substr(dot + 1));
+    return simple_name(holder) + std::string(field.substr(dot));
+  }
+
   const Trace& trace_;
+  std::string_view user_;
   std::vector<model::PoolId> seen_;
 };
 
@@ -155,7 +177,8 @@ std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
 }
 
 std::string of_futures(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
-  Executors executors(trace);
+  const model::MethodId body = trace.tasks[coordinator.index()].body;
+  Executors executors(trace, body.valid() ? trace.string(trace.methods[body.index()].class_name) : std::string_view());
   std::string expression;
   for (size_t i = 0; i < phases.size(); ++i) {
     const bool last = i + 1 == phases.size();

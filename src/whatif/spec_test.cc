@@ -135,6 +135,19 @@ context c3 c2 m3:188
             ".thenApply(a -> { /* Y.java from line 3 on */ return null; })");
 }
 
+TEST(Combinator, NamesTheFieldThatHoldsTheExecutor) {
+  const auto expression = [](std::string_view field) {
+    std::string text(kProgram);
+    if (!field.empty()) text.insert(0, "fact pool.field.0 " + std::string(field) + "\n");
+    const Trace trace = parsed(text);
+    return combinator_expression(*graph::build_dag(trace), TaskId(0));
+  };
+  EXPECT_THAT(expression("shop.Example.POOL"), HasSubstr("null; }, POOL)"));
+  EXPECT_THAT(expression("shop.Examples.POOL"), HasSubstr("null; }, Examples.POOL)"));
+  EXPECT_THAT(expression("shop.Pools$Io.POOL"), HasSubstr("null; }, Pools.Io.POOL)"));
+  EXPECT_THAT(expression(""), HasSubstr("null; }, executor)"));
+}
+
 TEST(Combinator, OfForkJoinTasksIsACompleter) {
   const Trace trace = parsed(R"(thread a
 thread b

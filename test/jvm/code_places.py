@@ -71,7 +71,7 @@ def check_places(build, java, folder):
 
 
 FUTURES = """import java.util.concurrent.*;
-class Check {{ static CompletableFuture<?> of(Executor executor) {{ return {}; }} public static void main(String[] arguments) {{ }} }}
+class Check {{ static Executor POOL; static CompletableFuture<?> of() {{ return {}; }} public static void main(String[] arguments) {{ }} }}
 """
 COMPLETER = """class Check extends java.util.concurrent.CountedCompleter<Void> {{
   private static final long serialVersionUID = 1;
@@ -89,7 +89,7 @@ def check_expressions(java, folder):
     for text, form in [(text, FUTURES) for text in of_futures] + [(text, COMPLETER) for text in of_forks]:
         (folder / "Check.java").write_text(form.format(text))
         output_of([java, "Check.java"], folder)
-    assert all("null; }, executor)" in text for text in of_futures), of_futures
+    assert all("null; }, POOL)" in text for text in of_futures), of_futures
     assert all(text.startswith("setPendingCount(2); /* fork 2 times ") for text in of_forks), of_forks
 
 
