@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "cli/branch_hint.h"
 #include "cli/metric_tables.h"
 #include "table/value_text.h"
 #include "whatif/spec.h"
@@ -265,8 +266,10 @@ base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator&
   analysis::Candidates found = analysis::candidates(trace);
   leave_out_others_code(trace, found);
   analysis::BlockIndex blocks(trace);
-  Advices advices{
-      .base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
+  Advices advices{.base = estimator.base(),
+                  .ineligible = std::move(found.ineligible),
+                  .candidates = found.candidates.size(),
+                  .branch_hint = branch_hint(trace, found)};
   if (simulator) {
     base::Result<whatif::BaselineCheck> baseline = simulator->check_baseline({.cores = options.cores});
     if (!baseline) return baseline.error();

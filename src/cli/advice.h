@@ -73,6 +73,7 @@ struct Advices {
   std::vector<Advice> left_out;  // filtered or failed
   std::vector<analysis::Ineligible> ineligible;
   size_t candidates = 0;
+  std::string branch_hint;  // what no hoisted branch could be found for, and how to see it; empty: nothing
 };
 
 // `simulator` null: nothing is simulated.

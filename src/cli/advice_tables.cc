@@ -67,7 +67,8 @@ std::string task_count(const whatif::Improvement& improvement) {
 const table::Schema kImprovementsSchema{
     "improvements",
     "What to change in the source and what that would gain, the best first; estimated unless it says simulated.",
-    {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
+    {{"rank", "#", Type::integer, Unit::none,
+      "Position in the ranking, the best combination's first; the file name of its spec begins with it."},
      {"what", "what", Type::text, Unit::none, "convert-to-inline, hoist-branch or convert-to-combinator."},
      {"where", "where", Type::location, Unit::none, "The place in the source that hands the tasks out."},
      {"body", "runs", Type::location, Unit::none, "The method that the tasks run.", 6},

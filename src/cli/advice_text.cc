@@ -278,6 +278,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
   }
+  if (!advices.branch_hint.empty()) out += "hint: " + table::printable(advices.branch_hint, style.unicode) + "\n";
   if (document.left_out) out += "\n" + table::render_text(left_out_table(*document.trace, advices), style);
   return out;
 }
@@ -296,6 +297,7 @@ std::string advice_json(const AdviceDocument& document) {
   for (size_t i = 0; i < advices.ranked.size(); ++i)
     out["improvements"].push_back(improvement_json(document, i, rows[i]));
   if (table.empty()) out["empty_reason"] = table.empty_reason();
+  out["branch_hint"] = advices.branch_hint.empty() ? Json() : Json(advices.branch_hint);
   out["left_out"] = table::rows_json(left_out_table(*document.trace, advices));
   if (document.best.members.empty()) {
     out["best"] = nullptr;

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/progress.h"
+#include "cli/tellable.h"
 #include "cli/trace_input.h"
 
 namespace contrafact::cli {
@@ -98,6 +99,7 @@ int run(const Options& options, const Session& session) {
         best_combination(*trace, *estimator, simulated, document.advices, advice_options(options, *weights, progress));
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
+    rank_as_shown(document);
     if (!options.specs.empty()) {
       base::Status written = write_specs(options.specs, estimator->dag(), document, session);
       if (!written) return fail(kExitOutput, written.error().message);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,11 +6,13 @@
 #include <fstream>
 
 #include "base/check.h"
+#include "cli/branch_hint.h"
 #include "cli/command.h"
 #include "cli/installation.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
 #include "cli/lock_advice.h"
+#include "cli/nearest.h"
 #include "cli/option_values.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -19,6 +22,7 @@
 #include "cli/schemas.h"
 #include "cli/tellable.h"
 #include "format/writer.h"
+#include "model/text_trace.h"
 
 namespace contrafact::cli {
 namespace {
@@ -291,6 +295,39 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"--wat"}), "contrafact: there is no option '--wat'; contrafact help lists the commands\n");
 }
 
+TEST(UsageErrors, SayWhatMayHaveBeenMeant) {
+  EXPECT_THAT(answer_to({"advice"}).err, HasSubstr("; did you mean 'advise'?"));
+  EXPECT_THAT(answer_to({"help", "table"}).err, HasSubstr("; did you mean 'tables'?"));
+  EXPECT_THAT(answer_to({"advise", "a", "--wieghts=time=1"}).err, HasSubstr("; did you mean '--weights'?"));
+  EXPECT_THAT(answer_to({"tasks", "a", "--by", "context,"}).err, HasSubstr("; did you mean 'context'?"));
+  EXPECT_THAT(answer_to({"compare", "a", "b", "--metrics", "peak_activ"}).err,
+              HasSubstr("; did you mean 'peak_active'?"));
+  EXPECT_EQ(nearest("xyzzy", {"advise", "ulc"}), "");
+  EXPECT_EQ(nearest("ucl", {"advise", "ulc"}), "ulc");
+  EXPECT_EQ(nearest("a", {"b", "record"}), "");
+  EXPECT_EQ(nearest(std::string(100000, 'a'), {"advise"}), "");
+}
+
+TEST(BranchHint, SaysWhichMethodsToRecord) {
+  std::string text =
+      "thread main\nthread w1\npool p thread_pool 1 1\nmethod m1 shop.Main.main Main.java:3\n"
+      "method m2 shop.Feed$Item.load Feed.java:20\ncontext c1 - m1:7\n";
+  for (int i = 1; i <= 10; ++i) text += fmt::format("{} main task_spawn t{} c1 p m2\n", i, i);
+  int64_t now = 100;
+  for (int i = 1; i <= 10; ++i) {
+    text += fmt::format("{} w1 task_start t{}\n", now, i);
+    now += i % 2 == 0 ? 40'000 : 1'000;
+    text += fmt::format("{} w1 task_end t{}\n", now, i);
+  }
+  text += fmt::format("{} main thread_end\n", now);
+  const model::Trace trace = *model::parse_text(text);
+  EXPECT_EQ(branch_hint(trace, analysis::candidates(trace)),
+            "the 10 tasks handed out at Main.main (Main.java:7) run for 1 us to 40 us on one recorded path: if they "
+            "branch, hoist-branch sees it in a recording with --include 'shop.Feed*'");
+  const model::Trace traced = *model::parse_text(text + "1 main method_enter m1\n2 main method_exit m1\n");
+  EXPECT_EQ(branch_hint(traced, analysis::candidates(traced)), "");
+}
+
 TEST(OptionValues, SizesArePowersOf1024) {
   auto bytes = [](std::string text) { return size_value().refusal(text).empty() ? text : "refused"; };
   EXPECT_EQ(bytes("1048576"), "1048576");
@@ -329,7 +366,8 @@ TEST(Options, WhatCannotBeIsRefused) {
   std::string trace = folder.file("t.txt", "thread main\n0 main thread_begin\n5 main thread_end\n");
   Answer answer = answer_to({"compare", trace.c_str(), trace.c_str(), "--metrics", "waits", "--metrics", "wits"});
   EXPECT_EQ(answer.status, 1);
-  EXPECT_EQ(answer.err, "contrafact: --metrics: there is no metric 'wits'; contrafact metrics lists them\n");
+  EXPECT_EQ(answer.err,
+            "contrafact: --metrics: there is no metric 'wits'; contrafact metrics lists them; did you mean 'waits'?\n");
   answer = answer_to({"export", trace.c_str(), "--format", "json", "--what", "tasks"});
   EXPECT_EQ(answer.status, 1);
   EXPECT_EQ(answer.err, "contrafact: --what is for csv: json is of the whole trace\n");
@@ -385,6 +423,20 @@ TEST(Tellable, GainsBelowNoiseAreOnlyCounted) {
   shown = shown_of(document);
   EXPECT_THAT(shown.others, ElementsAre(0, 3, 4, 5));
   EXPECT_EQ(shown.cut + shown.untellable, 0u);
+}
+
+TEST(Tellable, RanksAreShownWithoutHoles) {
+  const model::Trace trace;
+  AdviceDocument document = document_of(trace, figures_of(1000, 26, 10),
+                                        {figures_of(999, 26, 10), figures_of(998, 26, 10), figures_of(900, 26, 10)});
+  document.best.members = {1};
+  rank_as_shown(document);
+  const Shown shown = shown_of(document);
+  EXPECT_THAT(shown.best, ElementsAre(0));
+  EXPECT_THAT(shown.others, ElementsAre(1));
+  EXPECT_EQ(document.advices.ranked[0].estimate.figures.duration_ns, 998);
+  EXPECT_EQ(document.advices.ranked[1].estimate.figures.duration_ns, 900);
+  EXPECT_EQ(document.advices.ranked[2].estimate.figures.duration_ns, 999);
 }
 
 TEST(Tellable, TheSummarySaysWhatToDoAndWhatItCosts) {

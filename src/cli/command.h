@@ -35,6 +35,7 @@ struct Command {
 };
 
 const std::vector<Command>& commands();
+std::vector<std::string_view> command_names();
 
 // The help text of one command: usage, options, examples.
 std::string help_text(const Command& command);

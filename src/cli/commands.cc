@@ -76,6 +76,12 @@ const std::vector<Command>& commands() {
   return list;
 }
 
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  return names;
+}
+
 std::string help_text(const Command& command) {
   Parser parser("contrafact " + std::string(command.name), std::string(command.summary));
   CommonFlags flags;

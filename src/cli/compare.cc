@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/nearest.h"
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/schemas.h"
@@ -178,7 +179,10 @@ int write_pictures(const std::vector<Compared>& runs, const table::Table& metric
 
 int run(const Options& options, const Session& session) {
   if (const std::string unknown = unknown_metric(options.metrics); !unknown.empty()) {
-    return fail(kExitUsage, fmt::format("--metrics: there is no metric '{}'; contrafact metrics lists them", unknown));
+    std::vector<std::string_view> known;
+    for (const auto& spec : analysis::metric_specs()) known.push_back(spec.name);
+    return fail(kExitUsage, fmt::format("--metrics: there is no metric '{}'; contrafact metrics lists them{}", unknown,
+                                        did_you_mean(unknown, known)));
   }
   std::vector<Compared> runs;
   for (const std::string& path : options.paths) {

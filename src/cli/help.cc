@@ -7,6 +7,7 @@
 #include "cli/completion.h"
 #include "cli/exit_code.h"
 #include "cli/manual_page.h"
+#include "cli/nearest.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/schemas.h"
@@ -73,7 +74,12 @@ int run(const Options& options) {
   if (options.format == "zsh") text = zsh_completion(command_tree());
   if (options.format == "fish") text = fish_completion(command_tree());
   if (options.format == "names") text = names();
-  if (text.empty()) return fail(kExitUsage, fmt::format("there is no command '{}'; contrafact help lists them", topic));
+  if (text.empty()) {
+    std::vector<std::string_view> known = command_names();
+    known.push_back("tables");
+    return fail(kExitUsage, fmt::format("there is no command '{}'; contrafact help lists them{}", topic,
+                                        did_you_mean(topic, known)));
+  }
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }

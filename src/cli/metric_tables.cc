@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/source_files.h"
+
 namespace contrafact::cli {
 namespace {
 
@@ -11,8 +13,11 @@ using table::Unit;
 
 table::Location location(const model::Trace& trace, model::MethodId id, uint32_t line) {
   const format::MethodRow& method = trace.methods[id.index()];
-  table::Location at{trace.method_name(method, true), std::string(trace.string(method.file)), line};
-  if (id.index() < trace.source_paths.size()) at.path = trace.string(trace.source_paths[id.index()]);
+  table::Location at{trace.method_name(method, false), std::string(trace.string(method.file)), line};
+  if (id.index() < trace.source_paths.size())
+    at.path = trace.string(trace.source_paths[id.index()]);
+  else if (trace.fact("agent") != "native")
+    at.path = source_file(trace.string(method.class_name), at.file);
   return at;
 }
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/nearest.h"
+
 namespace contrafact::cli {
 namespace {
 
@@ -74,7 +76,8 @@ ValueCheck one_of(std::vector<std::string> words) {
   const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
   auto refusal = [words = std::move(words)](std::string& text) {
     if (std::ranges::find(words, text) != words.end()) return std::string();
-    return fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+    return fmt::format("'{}' is none of {}{}", text, fmt::join(words, ", "),
+                       did_you_mean(text, {words.begin(), words.end()}));
   };
   return {.refusal = refusal, .shown = list};
 }

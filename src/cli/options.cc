@@ -29,7 +29,12 @@ UsageError::Kind kind_of(const CLI::ParseError& error) {
 
 UsageError usage_error(const CLI::App& app, const CLI::App* command, const CLI::ParseError& error) {
   UsageError out{.kind = kind_of(error), .message = error.what()};
-  if (out.kind == UsageError::Kind::extra_words) out.words = app.remaining(true);
+  if (out.kind == UsageError::Kind::extra_words) {
+    out.words = app.remaining(true);
+    for (const CLI::Option* option : (command == nullptr ? app : *command).get_options()) {
+      for (const std::string& name : option->get_lnames()) out.known.push_back("--" + name);
+    }
+  }
   const std::string name = out.message.substr(0, out.message.find_first_of(": "));
   const CLI::Option* option = command == nullptr ? nullptr : command->get_option_no_throw(name);
   out.repeatable = option != nullptr && option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;

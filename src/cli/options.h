@@ -97,6 +97,7 @@ struct UsageError {
   Kind kind = Kind::other;
   std::string message;             // the parser's own; begins with the name of what it speaks of
   std::vector<std::string> words;  // those without a place, in their order
+  std::vector<std::string> known;  // options that there are instead: "--json", "-q"
   bool repeatable = false;         // whether the option that the message speaks of may be given several times
 };
 

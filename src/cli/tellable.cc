@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "table/value_text.h"
 
@@ -81,6 +83,21 @@ Shown shown_of(const AdviceDocument& document) {
     }
   }
   return shown;
+}
+
+void rank_as_shown(AdviceDocument& document) {
+  std::vector<Advice>& ranked = document.advices.ranked;
+  std::vector<size_t>& members = document.best.members;
+  std::vector<size_t> order(ranked.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) {
+    if (std::ranges::find(members, i) != members.end()) return 0;
+    return is_tellable(document, ranked[i]) ? 1 : 2;
+  });
+  std::vector<Advice> sorted;
+  for (size_t i : order) sorted.push_back(std::move(ranked[i]));
+  ranked = std::move(sorted);
+  std::iota(members.begin(), members.end(), size_t{0});
 }
 
 std::string summary_sentence(const AdviceDocument& document) {

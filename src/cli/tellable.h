@@ -32,6 +32,10 @@ struct Shown {
 };
 Shown shown_of(const AdviceDocument& document);
 
+// Ranks as they are shown, without holes: the best combination's first, then what is worth doing by itself, then the
+// rest; in each the best first.
+void rank_as_shown(AdviceDocument& document);
+
 // What to do and what it gains. REQUIRES: something is ranked.
 std::string summary_sentence(const AdviceDocument& document);
 

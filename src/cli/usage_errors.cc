@@ -6,20 +6,27 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/nearest.h"
+
 namespace contrafact::cli {
 namespace {
 
 // What the parser could not place: an option that there is not, a program without its --, or one word too many.
-std::string extra_words(const std::vector<std::string>& words, const Command* command, bool program_given) {
+std::string extra_words(const UsageError& error, const Command* command, bool program_given) {
+  const std::vector<std::string>& words = error.words;
   const std::string first = words.empty() ? "" : words.front();
   const bool option = first.starts_with('-');
+  std::vector<std::string_view> known(error.known.begin(), error.known.end());
   if (command == nullptr) {
-    return fmt::format("there is no {} '{}'; contrafact help lists the commands", option ? "option" : "command", first);
+    if (!option) known = command_names();
+    return fmt::format("there is no {} '{}'; contrafact help lists the commands{}", option ? "option" : "command",
+                       first, did_you_mean(first, known));
   }
   const bool no_program = command->operands.starts_with("--") && !program_given;
   if (option) {
-    return fmt::format("{0} has no option '{1}'; contrafact {0} --help lists them{2}", command->name, first,
-                       no_program ? ", and the program stands behind -- with its own" : "");
+    return fmt::format("{0} has no option '{1}'; contrafact {0} --help lists them{2}{3}", command->name, first,
+                       no_program ? ", and the program stands behind -- with its own" : "",
+                       did_you_mean(first.substr(0, first.find('=')), known));
   }
   if (no_program) {
     return fmt::format("the program must stand behind --, as in: contrafact {} -o FILE -- {}", command->name,
@@ -32,7 +39,7 @@ std::string extra_words(const std::vector<std::string>& words, const Command* co
 }  // namespace
 
 std::string usage_message(const UsageError& error, const Command* command, bool program_given) {
-  if (error.kind == UsageError::Kind::extra_words) return extra_words(error.words, command, program_given);
+  if (error.kind == UsageError::Kind::extra_words) return extra_words(error, command, program_given);
   std::string message = error.message;
   while (!message.empty() && (message.back() == '\n' || message.back() == '.')) message.pop_back();
   if (command == nullptr) return message + "; contrafact help lists the commands";

@@ -14,6 +14,7 @@ struct TextStyle {
   size_t width = 0;      // columns to keep within; 0: as wide as the content
   bool colour = false;   // ANSI sequences
   bool unicode = false;  // arrows and ellipses; otherwise ASCII only
+  bool links = false;    // places lead to their files (OSC 8)
 };
 
 // Aligned columns with a heading; numbers to the right; text elided in its middle, then columns hidden, until it fits.

@@ -18,6 +18,7 @@ Json cell_json(const Cell& cell) {
     return {{"before", change->before}, {"after", change->after}};
   if (const auto* at = std::get_if<Location>(&cell.value())) {
     Json out{{"method", at->method}, {"file", at->file}, {"line", at->line}};
+    if (!at->path.empty()) out["path"] = at->path;
     if (!at->via.empty()) out["via"] = at->via;
     if (!at->owner.empty()) out["owner"] = at->owner;
     return out;

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
+#include <functional>
 
 #include "table/render.h"
 #include "table/value_text.h"
@@ -30,6 +32,9 @@ std::string elided(const std::string& text, Type type, size_t width, bool unicod
 
 struct Layout {
   std::vector<std::vector<std::string>> cells;  // heading first
+  std::vector<std::vector<std::string>> links;  // of the rows, where there are any: "file:///src/feed.cc", or nothing
+  std::vector<size_t> natural;                  // widths of the columns as they are
+  std::vector<size_t> readable;                 // below which names lose more than their packages
   std::vector<size_t> widths;
   std::vector<bool> hidden;
 };
@@ -42,14 +47,13 @@ size_t total_width(const Layout& layout) {
   return total;
 }
 
-// Takes columns from the widest elidable one, until the table fits or all are at their minimum.
-void shrink(Layout& layout, const Schema& schema, size_t width) {
+// Takes columns from the widest elidable one, until the table fits or all are as narrow as they may be.
+template <typename Least>
+void shrink(Layout& layout, const Schema& schema, size_t width, Least least) {
   while (total_width(layout) > width) {
     size_t widest = layout.widths.size();
     for (size_t c = 0; c < layout.widths.size(); ++c) {
-      if (layout.hidden[c] || !is_elidable(schema.columns[c].type) ||
-          layout.widths[c] <= minimum_of(schema.columns[c].type))
-        continue;
+      if (layout.hidden[c] || !is_elidable(schema.columns[c].type) || layout.widths[c] <= least(c)) continue;
       if (widest == layout.widths.size() || layout.widths[c] > layout.widths[widest]) widest = c;
     }
     if (widest == layout.widths.size()) return;
@@ -62,27 +66,33 @@ bool is_blank(const Table& table, size_t column) {
   return std::ranges::all_of(table.rows(), [&](const auto& row) { return row[column].is_empty(); });
 }
 
-// Hides the column that is to go first: one that says nothing, or else that of the highest order. False if all that are
-// left must stay.
-bool hide_one(Layout& layout, const Table& table) {
-  const Schema& schema = table.schema();
-  const auto order = [&](size_t column) {
-    return is_blank(table, column) ? UINT_MAX : unsigned{schema.columns[column].hide_order};
-  };
-  size_t first = schema.columns.size();
-  for (size_t c = 0; c < schema.columns.size(); ++c) {
-    if (layout.hidden[c] || schema.columns[c].hide_order == 0) continue;
-    if (first == schema.columns.size() || order(c) >= order(first)) first = c;
+// The columns that may be hidden, in the order in which room is given to them: those that say nothing come last.
+std::vector<size_t> hideable(const Table& table) {
+  const std::vector<Column>& columns = table.schema().columns;
+  std::vector<size_t> order;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].hide_order > 0) order.push_back(c);
   }
-  if (first == schema.columns.size()) return false;
-  layout.hidden[first] = true;
-  return true;
+  const auto key = [&](size_t c) { return is_blank(table, c) ? UINT_MAX : unsigned{columns[c].hide_order}; };
+  std::ranges::stable_sort(order, {}, key);
+  return order;
 }
 
-Layout lay_out(const Table& table, const TextStyle& style) {
+// "" where a cell has no file that is known by its whole path.
+std::string link_of(const Cell& cell) {
+  const auto* at = std::get_if<Location>(&cell.value());
+  if (at == nullptr || !at->path.starts_with('/')) return "";
+  std::string link = "file://";
+  for (const char c : at->path) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/._-+").find(c) != std::string_view::npos;
+    link += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return link;
+}
+
+void measure(Layout& layout, const Table& table, const TextStyle& style) {
   const Schema& schema = table.schema();
-  Layout layout;
-  layout.hidden.assign(schema.columns.size(), false);
   std::vector<std::string> heading;
   for (const Column& column : schema.columns) heading.emplace_back(column.title);
   layout.cells.push_back(std::move(heading));
@@ -90,18 +100,52 @@ Layout lay_out(const Table& table, const TextStyle& style) {
     std::vector<std::string> texts;
     for (size_t c = 0; c < row.size(); ++c) texts.push_back(cell_text(row[c], schema.columns[c], style.unicode));
     layout.cells.push_back(std::move(texts));
+    if (!style.links) continue;
+    std::vector<std::string>& links = layout.links.emplace_back();
+    for (const Cell& cell : row) links.push_back(link_of(cell));
   }
-  layout.widths.assign(schema.columns.size(), 0);
-  for (const auto& row : layout.cells) {
-    for (size_t c = 0; c < row.size(); ++c) layout.widths[c] = std::max(layout.widths[c], display_width(row[c]));
+  layout.natural.assign(schema.columns.size(), 0);
+  layout.readable.assign(schema.columns.size(), 0);
+  for (size_t r = 0; r < layout.cells.size(); ++r) {
+    for (size_t c = 0; c < schema.columns.size(); ++c) {
+      const std::string& text = layout.cells[r][c];
+      const bool whole = r == 0 || !is_elidable(schema.columns[c].type);
+      layout.natural[c] = std::max(layout.natural[c], display_width(text));
+      layout.readable[c] =
+          std::max(layout.readable[c], whole ? display_width(text) : readable_width(text, schema.columns[c].type));
+    }
   }
-  if (style.width == 0) return layout;
-  const std::vector<size_t> natural = layout.widths;
-  for (;;) {
-    layout.widths = natural;
-    shrink(layout, schema, style.width);
-    if (total_width(layout) <= style.width || !hide_one(layout, table)) return layout;
+}
+
+// Names come first, so that a wider terminal never shows less of one: they get what makes them readable, then figures
+// get room one after the other, and names the rest once no figure is hidden.
+Layout lay_out(const Table& table, const TextStyle& style) {
+  const Schema& schema = table.schema();
+  Layout layout;
+  measure(layout, table, style);
+  layout.hidden.assign(schema.columns.size(), false);
+  layout.widths = layout.natural;
+  if (style.width == 0 || total_width(layout) <= style.width) return layout;
+  const std::vector<size_t> order = hideable(table);
+  for (size_t c : order) layout.hidden[c] = true;
+  layout.widths = layout.readable;
+  for (size_t c : order) {
+    layout.hidden[c] = false;
+    if (total_width(layout) <= style.width) continue;
+    layout.hidden[c] = true;
+    break;
   }
+  if (std::ranges::none_of(layout.hidden, std::identity())) {
+    layout.widths = layout.natural;
+    shrink(layout, schema, style.width, [&](size_t c) { return layout.readable[c]; });
+  }
+  shrink(layout, schema, style.width,
+         [&](size_t c) { return std::min(layout.readable[c], minimum_of(schema.columns[c].type)); });
+  return layout;
+}
+
+std::string linked(const std::string& text, const std::string& link) {
+  return link.empty() ? text : fmt::format("\x1b]8;;{}\x1b\\{}\x1b]8;;\x1b\\", link, text);
 }
 
 void append_row(std::string& out, const Layout& layout, const Schema& schema, size_t row, const TextStyle& style) {
@@ -113,6 +157,7 @@ void append_row(std::string& out, const Layout& layout, const Schema& schema, si
     std::string text = elided(layout.cells[row][c], type, layout.widths[c], style.unicode);
     size_t padding = layout.widths[c] - std::min(layout.widths[c], display_width(text));
     bool right = !is_elidable(type) && type != Type::word;
+    if (row > 0 && style.links) text = linked(text, layout.links[row - 1][c]);
     line += right ? std::string(padding, ' ') + text : text + std::string(padding, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);

@@ -80,6 +80,15 @@ TEST(ValueText, ElidesInTheMiddle) {
   EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 18, false), "Feed.java:41");
   EXPECT_EQ(elide_location("Feed.load (Feed.java:41)", 8, false), "Fee..:41");
   EXPECT_EQ(elide_location("Feed.loadEverything (Feed.java:41)", 24, false), "loa..hing (Feed.java:41)");
+  const std::string place = "at shop.api.Feed.load(Feed.java:41) via Reactor";
+  EXPECT_EQ(elide_location(place, 47, false), place);
+  EXPECT_EQ(elide_location(place, 46, false), "shop.api.Feed.load(Feed.java:41) via Reactor");
+  EXPECT_EQ(elide_location(place, 38, false), "Feed.load(Feed.java:41) via Reactor");
+  EXPECT_EQ(elide_location(place, 30, false), "load(Feed.java:41) via Reactor");
+  EXPECT_EQ(elide_location(place, 29, false), "load(Feed.java:41)");
+  EXPECT_EQ(elide_location("load (/srv/src/feed.cc:41)", 20, false), "load (feed.cc:41)");
+  EXPECT_EQ(readable_width(place, Type::location), 35u);
+  EXPECT_EQ(readable_width("load (/srv/src/feed.cc:41)", Type::location), 17u);
 }
 
 TEST(ValueText, ElidesThePackageBeforeTheMethod) {
@@ -105,13 +114,14 @@ TEST(ValueText, OneIsNoPlural) {
 }
 
 TEST(RenderText, AlignsNumbersToTheRight) {
-  EXPECT_EQ(render_text(sample(), {}),
-            "what             where                                                     count                time  gain"
-            "         range\n"
-            "inline           Feed.load (Feed.java:41)                                 12 345     12.5 ms -> 8 ms  36 %"
-            "  30 % .. 40 %\n"
-            "combinator, \"b\"  Very.long.package.name.Handler.respond (Handler.java:7)       3  12.5 ms -> 12.5 ms"
-            "     -             -\n");
+  EXPECT_EQ(
+      render_text(sample(), {}),
+      "what             where                                                       count                time  gain"
+      "         range\n"
+      "inline           at Feed.load(Feed.java:41)                                 12 345     12.5 ms -> 8 ms  36 %"
+      "  30 % .. 40 %\n"
+      "combinator, \"b\"  at Very.long.package.name.Handler.respond(Handler.java:7)       3  12.5 ms -> 12.5 ms"
+      "     -             -\n");
 }
 
 TEST(RenderText, FitsTheTerminal) {
@@ -125,10 +135,51 @@ TEST(RenderText, FitsTheTerminal) {
 }
 
 TEST(RenderText, HidesColumnsInTheirOrderAndSaysSo) {
-  std::string text = render_text(sample(), {.width = 78});
-  EXPECT_NE(text.find("(no room in 78 columns for: range)"), std::string::npos) << text;
+  std::string text = render_text(sample(), {.width = 86});
+  EXPECT_NE(text.find("(no room in 86 columns for: range)"), std::string::npos) << text;
   text = render_text(sample(), {.width = 66});
   EXPECT_NE(text.find("(no room in 66 columns for: count, range)"), std::string::npos) << text;
+}
+
+// The line of a table that begins with the text, whose columns are two or more blanks apart.
+std::vector<std::string> fields_of(const std::string& text, std::string_view begin) {
+  const size_t at = text.find(begin);
+  const std::string line = at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  std::vector<std::string> fields(1);
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line.compare(i, 2, "  ") != 0) {
+      fields.back() += line[i];
+      continue;
+    }
+    while (i + 1 < line.size() && line[i + 1] == ' ') ++i;
+    fields.emplace_back();
+  }
+  return fields;
+}
+
+TEST(RenderText, AWiderTerminalNeverShowsLessOfAName) {
+  size_t before = 0, before_columns = 0;
+  for (size_t width = 50; width < 150; ++width) {
+    const std::vector<std::string> fields = fields_of(render_text(sample(), {.width = width}), "combinator");
+    ASSERT_GE(fields.size(), 2u);
+    EXPECT_GE(fields[1].size(), before) << width;
+    EXPECT_GE(fields.size(), before_columns) << width;
+    before = fields[1].size();
+    before_columns = fields.size();
+  }
+  EXPECT_EQ(before, std::string("at Very.long.package.name.Handler.respond(Handler.java:7)").size());
+}
+
+TEST(RenderText, PlacesLeadToTheirFilesWhereTheTerminalCan) {
+  Table table(kSchema);
+  table.add_row({"inline", Location{"load", "feed.cc", 41, "/srv/a b/feed.cc"}, 1, Change{1, 2}, 0.1, Interval{0, 1}});
+  table.add_row({"inline", Location{"make", "feed.cc", 9}, 1, Change{1, 2}, 0.1, Interval{0, 1}});
+  const std::string text = render_text(table, {.links = true});
+  EXPECT_NE(text.find("\x1b]8;;file:///srv/a%20b/feed.cc\x1b\\load (/srv/a b/feed.cc:41)\x1b]8;;\x1b\\  "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  make (feed.cc:9)  "), std::string::npos) << text;
+  EXPECT_EQ(render_text(table, {}).find("\x1b]8"), std::string::npos);
 }
 
 TEST(RenderText, AnEmptyTableSaysWhyAndNotesFollow) {

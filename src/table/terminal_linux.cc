@@ -49,6 +49,7 @@ TextStyle style_for(int fd, Colour colour) {
   if (!terminal) return style;
   style.unicode = locale_is_utf8();
   if (colour == Colour::automatic) style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  style.links = variable("TERM") != "dumb";
   return style;
 }
 

@@ -66,13 +66,51 @@ size_t next_part(std::string_view name) {
   return at + (at == dot ? 1 : 2);
 }
 
-std::string location_text(const Location& at) {
-  if (at.file.empty()) return at.method.empty() ? "?" : at.method;
-  std::string position = at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line);
+// Of a language of the JVM, whose places tools know in the form of a stack trace.
+bool is_of_jvm(std::string_view file) {
+  constexpr std::string_view kEndings[] = {".java", ".kt", ".kts", ".scala", ".groovy", ".clj", ".cljc"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
+constexpr std::string_view kAt = "at ";
+
+std::string place_text(const Location& at) {
+  const std::string& file = at.path.empty() || is_of_jvm(at.file) ? at.file : at.path;
+  if (file.empty()) return at.method.empty() ? "?" : at.method;
+  const std::string position = at.line == 0 ? file : fmt::format("{}:{}", file, at.line);
   if (at.method.empty()) return position;
-  std::string text = fmt::format("{} ({})", at.method, position);
+  if (!is_of_jvm(file)) return fmt::format("{} ({})", at.method, position);
+  return fmt::format("{}{}({})", at.line == 0 ? "" : kAt, at.method, position);
+}
+
+std::string location_text(const Location& at) {
+  const std::string text = place_text(at);
   if (!at.owner.empty()) return text + " in " + at.owner;
   return at.via.empty() ? text : text + " via " + at.via;
+}
+
+// The parts of a place: "shop.Feed.load", "(Feed.java:41)" with what is between them, " via Reactor".
+struct PlaceParts {
+  std::string_view name, position, owner;
+};
+
+// None if the text is no place with a position.
+bool take_apart(std::string_view text, PlaceParts& parts) {
+  const size_t close = text.rfind(')');
+  const size_t open = close == std::string_view::npos ? close : text.rfind('(', close);
+  if (open == std::string_view::npos || open == 0) return false;
+  const size_t name_end = text[open - 1] == ' ' ? open - 1 : open;
+  parts = {text.substr(0, name_end), text.substr(name_end, close + 1 - name_end), text.substr(close + 1)};
+  if (parts.name.starts_with(kAt)) parts.name.remove_prefix(kAt.size());
+  return true;
+}
+
+// "(src/shop/table.cc:41)" -> "(table.cc:41)"
+std::string without_folders(std::string_view position) {
+  const size_t slash = position.rfind('/');
+  if (slash == std::string_view::npos) return std::string(position);
+  const size_t open = position.find('(');
+  return std::string(position.substr(0, open + 1)) + std::string(position.substr(slash + 1));
 }
 
 }  // namespace
@@ -213,11 +251,10 @@ std::string elide_name(std::string_view text, size_t width, bool unicode) {
 std::string elide_location(std::string_view text, size_t width, bool unicode) {
   if (display_width(text) <= width) return std::string(text);
   constexpr size_t kNameMinimum = 8;
-  const size_t open = text.rfind(" ("), close = text.rfind(')');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
-    return elide_name(text, width, unicode);
-  std::string_view name = text.substr(0, open), position = text.substr(open, close + 1 - open);
-  const std::string_view owner = text.substr(close + 1);
+  PlaceParts parts;
+  if (!take_apart(text, parts)) return elide_name(text, width, unicode);
+  auto [name, whole_position, owner] = parts;
+  const std::string position = without_folders(whole_position);
   // Without the owner nobody knows that it is not a place of the program's: it goes after the packages and the class.
   for (size_t at = next_part(name);; at = next_part(name)) {
     if (display_width(name) + display_width(position) + display_width(owner) <= width)
@@ -226,10 +263,29 @@ std::string elide_location(std::string_view text, size_t width, bool unicode) {
     name.remove_prefix(at);
   }
   const size_t position_width = display_width(position);
-  if (display_width(name) + position_width <= width) return std::string(name) + std::string(position);
-  if (position_width + kNameMinimum <= width)
-    return elide_middle(name, width - position_width, unicode) + std::string(position);
-  return elide_middle(position.substr(2, position.size() - 3), width, unicode);
+  if (display_width(name) + position_width <= width) return std::string(name) + position;
+  if (position_width + kNameMinimum <= width) return elide_middle(name, width - position_width, unicode) + position;
+  const size_t open = position.find('(');
+  return elide_middle(std::string_view(position).substr(open + 1, position.size() - open - 2), width, unicode);
+}
+
+size_t readable_width(std::string_view text, Type type) {
+  constexpr size_t kTextMax = 40;
+  const size_t whole = display_width(text);
+  if (type == Type::text) return std::min(whole, kTextMax);
+  if (type == Type::places) {
+    const size_t end = text.find("), ");
+    if (end == std::string_view::npos) return readable_width(text, Type::location);
+    return readable_width(text.substr(0, end + 1), Type::location) + std::string_view(" and 99 more").size();
+  }
+  PlaceParts parts{text, "", ""};
+  const bool is_place = type == Type::location && take_apart(text, parts);
+  std::string_view name = parts.name;
+  for (size_t at = next_part(name); at > 0 && next_part(name.substr(at)) > 0; at = next_part(name))
+    name.remove_prefix(at);
+  if (!is_place) return std::min(whole, display_width(name) + 2);
+  return std::min(whole,
+                  display_width(name) + display_width(without_folders(parts.position)) + display_width(parts.owner));
 }
 
 std::string elide_places(std::string_view text, size_t width, bool unicode) {

@@ -1,0 +1,64 @@
+#include "cli/branch_hint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "analysis/duration_stats.h"
+#include "cli/metric_tables.h"
+#include "table/value_text.h"
+
+namespace contrafact::cli {
+namespace {
+
+// Fewer, or more alike, say nothing of branches.
+constexpr size_t kTasksMin = 8;
+constexpr int64_t kRatioMin = 4;  // of the 90th percentile to the shortest
+
+bool has_function_events(const model::Trace& trace) {
+  return std::find(trace.kind.begin(), trace.kind.end(), model::EventKind::method_enter) != trace.kind.end();
+}
+
+analysis::DurationStats durations_of(const model::Trace& trace, const std::vector<model::TaskId>& tasks) {
+  std::vector<int64_t> durations_ns;
+  for (const model::TaskId task : tasks) {
+    const model::TaskRow& row = trace.tasks[task.index()];
+    durations_ns.push_back(trace.time_ns[row.end.index()] - trace.time_ns[row.start.index()]);
+  }
+  return analysis::summarise(durations_ns);
+}
+
+// "shop.Feed*": the class of the body, with those nested in it.
+std::string pattern_of(const model::Trace& trace, model::MethodId body) {
+  const std::string_view name = trace.string(trace.methods[body.index()].class_name);
+  return std::string(name.substr(0, name.find('$'))) + "*";
+}
+
+}  // namespace
+
+std::string branch_hint(const model::Trace& trace, const analysis::Candidates& found) {
+  if (trace.fact("agent") == "native" || has_function_events(trace)) return "";
+  std::set<uint32_t> told_apart;
+  for (const analysis::Candidate& candidate : found.candidates) {
+    if (candidate.kind == analysis::CandidateKind::hoist_branch) told_apart.insert(candidate.set);
+  }
+  for (const analysis::Candidate& candidate : found.candidates) {
+    const bool whole_set = candidate.kind == analysis::CandidateKind::convert_to_inline;
+    if (!whole_set || told_apart.contains(candidate.set) || candidate.tasks.size() < kTasksMin) continue;
+    if (!candidate.body.valid() || !trace.owner_name(candidate.body).empty()) continue;
+    const analysis::DurationStats stats = durations_of(trace, candidate.tasks);
+    if (stats.p90_ns < kRatioMin * std::max<int64_t>(stats.min_ns, 1)) continue;
+    return fmt::format(
+        "the {} handed out at {} run for {} to {} on one recorded path: if they branch, hoist-branch sees it in a "
+        "recording with --include '{}'",
+        table::counted_text(candidate.tasks.size(), "task", "tasks"),
+        trace.context_label(place_of(trace, candidate.context, candidate.tasks)),
+        table::duration_text(static_cast<double>(stats.min_ns)),
+        table::duration_text(static_cast<double>(stats.max_ns)), pattern_of(trace, candidate.body));
+  }
+  return "";
+}
+
+}  // namespace contrafact::cli
