@@ -126,6 +126,8 @@ struct Holdings : format::Visitor {
   void on_events(const format::EventBlock& block) override {
     events += block.kind.size();
     for (const uint32_t task : block.tasks) rows += task != UINT32_MAX && tasks.insert(task).second;
+    // Each life of a lock's place is a lock of its own to the reader.
+    rows += static_cast<uint64_t>(std::ranges::count(block.kind, format::EventKind::lock_init));
   }
   size_t bytes_max() const { return 100'000'000 + 400 * rows + 60 * events; }
 };
