@@ -15,6 +15,7 @@
 
 namespace contrafact::agent_jvm {
 
+class CodeSources;
 class MethodTable;
 class ContextTable;
 class Pools;
@@ -28,6 +29,7 @@ struct Agent {
   Options options;
   TraceConfig config;
   std::unique_ptr<recorder::Recorder> recorder;
+  std::unique_ptr<CodeSources> sources;
   std::unique_ptr<MethodTable> methods;
   std::unique_ptr<ContextTable> contexts;
   std::unique_ptr<Pools> pools;

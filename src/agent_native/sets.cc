@@ -394,7 +394,7 @@ void SetsCall::note(const long* call, long result) const {
 
 void SetsCall::note_unobserved() const {
   const SetsThread* thread = t_sets;
-  if (thread && thread->is_watched() && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
+  if (thread && thread->is_watched() && from_ != From::foreign) g_state->translator->note_gap(Reason::called_natively);
 }
 
 void SetsCall::note_read(const void* begin, size_t bytes) const {

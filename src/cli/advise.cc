@@ -21,6 +21,7 @@ constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::string weights = "time=1,peak=1,mean=1";
   std::string model = "both";
   std::string specs;
@@ -72,7 +73,7 @@ base::Status write_plot(const std::string& path, const std::string& trace_path, 
 int run(const Options& options, const Session& session) {
   base::Result<Weights> weights = parse_weights(options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   AdviceDocument document{.path = options.path,
                           .trace = &*trace,
@@ -115,6 +116,7 @@ int run(const Options& options, const Session& session) {
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  add_app_option(list, options->app);
   list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       .show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")

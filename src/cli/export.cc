@@ -19,6 +19,7 @@ namespace {
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::string format;
   std::string what = "thread-use";
   Option what_given;
@@ -55,7 +56,7 @@ int run(const Options& options, const Session& session) {
   if (options.format != "csv" && options.what_given.given()) {
     return fail(kExitUsage, fmt::format("--what is for csv: {} is of the whole trace", options.format));
   }
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   if (options.format == "cft") {
     base::Status saved = save_trace(*trace, options.output);
@@ -85,6 +86,7 @@ int run(const Options& options, const Session& session) {
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
+  add_app_option(list, options->app);
   list.add_option("--format", options->format,
                   "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       .required()

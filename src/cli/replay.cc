@@ -407,7 +407,7 @@ int run(const Options& options, const Session& session) {
   }
   const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
   std::optional<model::Trace> trace =
-      load_trace(options.path, session, {.access_log = wants_accesses && !options.no_threads});
+      load_trace(options.path, session, model::LoadOptions{.access_log = wants_accesses && !options.no_threads});
   if (!trace) return kExitInput;
   if (trace->fact("agent") != "native" && trace->locks.empty()) {
     return fail(kExitImpossible,

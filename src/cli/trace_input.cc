@@ -6,14 +6,17 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "model/code_owners.h"
 #include "model/load.h"
 #include "symbols/resolve.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
 
-std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
-                                       const model::LoadOptions& options) {
+namespace {
+
+std::optional<model::Trace> load(const std::string& path, const Session& session, const model::LoadOptions& options,
+                                 const std::vector<std::string>& program_patterns) {
   protect_input(path);
   Progress progress(session, "loading " + path);
   base::Result<model::Trace> trace = model::load_any(path, options);
@@ -26,8 +29,28 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
     return std::nullopt;
   }
   symbols::resolve(*trace);
+  model::find_owners(*trace, program_patterns);
   for (const std::string& line : loss_lines(*trace)) note(session, path + ": " + line);
   return *std::move(trace);
+}
+
+}  // namespace
+
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const model::LoadOptions& options) {
+  return load(path, session, options, {});
+}
+
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const std::vector<std::string>& program_patterns) {
+  return load(path, session, {}, program_patterns);
+}
+
+void add_app_option(OptionList& list, std::vector<std::string>& program_patterns) {
+  list.add_option("--app", program_patterns,
+                  "classes or packages that are the program's own code, as com.acme or *.Job; all else is not; "
+                  "repeatable")
+      .repeatable();
 }
 
 std::string_view name_of(model::Origin origin) {

@@ -31,14 +31,15 @@ enum class Reason : uint32_t {
   system_call,  // one that must run at its own address: fork, exec, exit, sigreturn, ...
   signal,       // a handler came in between
   long_section,
-  not_resumed,     // a native function did not come back
-  disabled,        // the translator was turned off, or this is a forked child
-  gather,          // accesses of an instruction were not all computed; the thread stays in the cache
-  unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
-  overflow,        // the segment's set is full: what follows in it is not worth its cost
-  not_wanted,      // the sink said so
+  not_resumed,      // a native function did not come back
+  disabled,         // the translator was turned off, or this is a forked child
+  gather,           // accesses of an instruction were not all computed; the thread stays in the cache
+  unknown_effect,   // a system call whose effect on memory is not known; the thread stays in the cache
+  overflow,         // the segment's set is full: what follows in it is not worth its cost
+  not_wanted,       // the sink said so
+  called_natively,  // a native function called the program's own code and came back: the thread stays in the cache
 };
-inline constexpr uint32_t kReasons = 13;
+inline constexpr uint32_t kReasons = 14;
 
 // What translated code asks C++ for.
 enum class Request : uint32_t { dispatch, log_full, before_instruction, after_system_call, leave };
