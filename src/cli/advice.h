@@ -59,7 +59,7 @@ struct Advice {
   whatif::Estimate estimate;
   double score = 1;
   std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
-  std::string failed;    // why it cannot be estimated; empty if it can
+  std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
   std::optional<SimulatedEffect> simulated;
   std::vector<analysis::Violation> violations;
   std::string path, other_path;  // of a hoisted branch, in words

@@ -99,7 +99,7 @@ int run(const Options& options, const Session& session) {
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, estimator->dag(), document, session);
+      base::Status written = write_specs(options.specs, *estimator, document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
