@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "cli/metric_tables.h"
 #include "table/value_text.h"
 #include "whatif/spec.h"
 
@@ -76,12 +77,26 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
   return "";
 }
 
+// An advice's score and filters.
+void judge(Advice& advice, const Advices& advices, const AdviceOptions& options) {
+  const Figures figures = figures_to_read(advices, advice.estimate.figures, advice.simulated);
+  advice.filtered = advice.simulated ? simulated_loss(advices, *advice.simulated, options) : "";
+  advice.score = whatif::score_of(figures, advices.base, options.weights);
+  if (advice.filtered.empty()) advice.filtered = filter_reason(figures, advices.base, options);
+  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
+}
+
 // Estimates one candidate and says whether it is to be ranked.
 Advice consider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all,
-                const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const AdviceOptions& options) {
+                const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const Advices& advices,
+                const AdviceOptions& options) {
   Advice advice{.improvement = improvement_of(candidate), .path = candidate.path, .other_path = candidate.other_path};
   if (candidate.kind == analysis::CandidateKind::hoist_branch) {
     advice.improvement.path = whatif::branch_conditions(estimator.dag(), candidate.tasks, others(candidate, all));
+  }
+  if (candidate.kind == analysis::CandidateKind::hoist_branch && advice.improvement.path.empty()) {
+    advice.failed = "cannot be told apart: record the methods of the branch (--include)";
+    return advice;
   }
   advice.violations = analysis::model_violations(blocks, candidate.tasks);
   for (const analysis::Violation& violation : advice.violations) {
@@ -90,13 +105,11 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   base::Result<whatif::Estimate> estimate =
       estimator.estimate(std::span(&advice.improvement, 1), {.interval = false, .bounded = true});
   if (!estimate) {
-    advice.failed = estimate.error().message;
+    advice.failed = "cannot be estimated: " + estimate.error().message;
     return advice;
   }
   advice.estimate = *std::move(estimate);
-  advice.score = whatif::score_of(advice.estimate.figures, estimator.base(), options.weights);
-  advice.filtered = filter_reason(advice.estimate.figures, estimator.base(), options);
-  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
+  judge(advice, advices, options);
   // The interval costs two propagations more: only for what may be shown, by itself or in a combination.
   if (!advice.filtered.empty() && advice.filtered != kNoGain) return advice;
   base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
@@ -125,10 +138,12 @@ void for_each_index(size_t count, const std::function<void(size_t done, size_t t
 
 // All candidates, in their order.
 std::vector<Advice> consider_all(const std::vector<analysis::Candidate>& candidates, const whatif::Estimator& estimator,
-                                 const analysis::BlockIndex& blocks, const AdviceOptions& options) {
+                                 const analysis::BlockIndex& blocks, const Advices& advices,
+                                 const AdviceOptions& options) {
   std::vector<Advice> considered(candidates.size());
-  for_each_index(candidates.size(), options.progress,
-                 [&](size_t i) { considered[i] = consider(candidates[i], candidates, estimator, blocks, options); });
+  for_each_index(candidates.size(), options.progress, [&](size_t i) {
+    considered[i] = consider(candidates[i], candidates, estimator, blocks, advices, options);
+  });
   return considered;
 }
 
@@ -176,8 +191,26 @@ base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, const w
   return effect;
 }
 
+bool reads_simulation(const Advices& advices, const std::optional<SimulatedEffect>& effect) {
+  return advices.headline.model == model::Origin::simulated && effect && !effect->stuck;
+}
+
+Figures figures_to_read(const Advices& advices, Figures estimated, const std::optional<SimulatedEffect>& simulated) {
+  if (!reads_simulation(advices, simulated)) return estimated;
+  const double share =
+      static_cast<double>(simulated->duration_ns) / std::max(1.0, static_cast<double>(advices.baseline->simulated_ns));
+  estimated.duration_ns = std::llround(share * static_cast<double>(advices.base.duration_ns));
+  return estimated;
+}
+
+SimulatedInterval simulated_interval(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
+  const auto after_ns = static_cast<double>(effect.duration_ns);
+  const double off_ns = std::fabs(baseline.error) * static_cast<double>(baseline.simulated_ns);
+  return {std::max(0.0, after_ns - off_ns), after_ns + off_ns};
+}
+
 std::string simulated_loss(const Advices& advices, const SimulatedEffect& effect, const AdviceOptions& options) {
-  if (!options.filter_time || effect.stuck || advices.headline.model != model::Origin::simulated) return "";
+  if (!options.filter_time || !reads_simulation(advices, effect)) return "";
   const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
   const auto after_ns = static_cast<double>(effect.duration_ns);
   if (after_ns <= base_ns * (1 + options.slower_max + whatif::kRounding)) return "";
@@ -186,22 +219,47 @@ std::string simulated_loss(const Advices& advices, const SimulatedEffect& effect
 
 namespace {
 
-// Simulates the best of what is ranked; those that lose by that go to what is left out.
-void simulate_ranked(const model::Trace& trace, const whatif::Simulator& simulator, Advices& advices,
-                     const AdviceOptions& options) {
-  const size_t count = std::min(advices.ranked.size(), options.simulated_max);
-  for_each_index(count, options.progress, [&](size_t i) {
-    Advice& advice = advices.ranked[i];
+// Advice is about code that its reader can edit: what is handed out where no frame of the program is known goes to what
+// has no candidate. A coordinator is edited in its body.
+void leave_out_others_code(const model::Trace& trace, analysis::Candidates& found) {
+  std::erase_if(found.candidates, [&](const analysis::Candidate& candidate) {
+    const model::ContextId place = place_of(trace, candidate.context, candidate.tasks);
+    if (!place.valid() || trace.has_program_frame(place)) return false;
+    if (candidate.kind == analysis::CandidateKind::convert_to_combinator && candidate.body.valid() &&
+        trace.owner_name(candidate.body).empty())
+      return false;
+    const std::string_view owner = trace.owner_name(trace.contexts[trace.program_frame(place).index()].method);
+    found.ineligible.push_back(
+        {.context = candidate.context,
+         .body = candidate.body,
+         .kind = candidate.kind,
+         .reason = fmt::format("handed out by the code of {}, by no known line of the program", owner),
+         .tasks = candidate.tasks.size()});
+    return true;
+  });
+}
+
+// Simulates the best of what can be estimated. Where the simulated figures are to be read first, also what the
+// estimate, which knows no queues, would leave out; and these are judged anew.
+void simulate_best(const model::Trace& trace, const whatif::Simulator& simulator, const Advices& advices,
+                   std::vector<Advice>& considered, const AdviceOptions& options) {
+  const bool decides = advices.headline.model == model::Origin::simulated;
+  std::vector<Advice*> wanted;
+  for (Advice& advice : considered) {
+    if (advice.failed.empty() && (decides || advice.filtered.empty())) wanted.push_back(&advice);
+  }
+  std::ranges::stable_sort(wanted, {}, [](const Advice* advice) {
+    return std::pair(!advice->filtered.empty() && advice->filtered != kNoGain, advice->score);
+  });
+  wanted.resize(std::min(wanted.size(), options.simulated_max));
+  for_each_index(wanted.size(), options.progress, [&](size_t i) {
+    Advice& advice = *wanted[i];
     base::Result<SimulatedEffect> effect =
         simulate_effect(trace, simulator, std::span(&advice.improvement, 1), options.cores);
     if (!effect) return;
-    advice.filtered = simulated_loss(advices, *effect, options);
     advice.simulated = *std::move(effect);
+    if (decides) judge(advice, advices, options);
   });
-  std::vector<Advice> kept;
-  for (Advice& advice : advices.ranked)
-    (advice.filtered.empty() ? kept : advices.left_out).push_back(std::move(advice));
-  advices.ranked = std::move(kept);
 }
 
 }  // namespace
@@ -209,22 +267,24 @@ void simulate_ranked(const model::Trace& trace, const whatif::Simulator& simulat
 base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
                              const whatif::Simulator* simulator, const AdviceOptions& options) {
   analysis::Candidates found = analysis::candidates(trace);
+  leave_out_others_code(trace, found);
   analysis::BlockIndex blocks(trace);
   Advices advices{
       .base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};
-  for (Advice& advice : consider_all(found.candidates, estimator, blocks, options)) {
-    bool kept = advice.failed.empty() && advice.filtered.empty();
-    (kept ? advices.ranked : advices.left_out).push_back(std::move(advice));
-  }
-  std::stable_sort(advices.ranked.begin(), advices.ranked.end(),
-                   [](const Advice& a, const Advice& b) { return a.score < b.score; });
   if (simulator) {
     base::Result<whatif::BaselineCheck> baseline = simulator->check_baseline({.cores = options.cores});
     if (!baseline) return baseline.error();
     advices.baseline = *std::move(baseline);
   }
   advices.headline = headline_of(trace, advices.baseline ? &*advices.baseline : nullptr, options.cores);
-  if (simulator) simulate_ranked(trace, *simulator, advices, options);
+  std::vector<Advice> considered = consider_all(found.candidates, estimator, blocks, advices, options);
+  if (simulator) simulate_best(trace, *simulator, advices, considered, options);
+  for (Advice& advice : considered) {
+    bool kept = advice.failed.empty() && advice.filtered.empty();
+    (kept ? advices.ranked : advices.left_out).push_back(std::move(advice));
+  }
+  std::stable_sort(advices.ranked.begin(), advices.ranked.end(),
+                   [](const Advice& a, const Advice& b) { return a.score < b.score; });
   return advices;
 }
 

@@ -43,6 +43,12 @@ struct SimulatedEffect {
   std::string stuck_why;
 };
 
+// What the self-check of the simulation leaves open: it was off by this much where the truth was known.
+struct SimulatedInterval {
+  double low_ns = 0, high_ns = 0;
+};
+SimulatedInterval simulated_interval(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
+
 // `filtered` of an improvement that passes all filters but gains nothing by itself.
 inline constexpr std::string_view kNoGain = "no gain";
 // A score that is better by less is rounding.
@@ -53,7 +59,7 @@ struct Advice {
   whatif::Estimate estimate;
   double score = 1;
   std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
-  std::string failed;    // why it cannot be estimated; empty if it can
+  std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
   std::optional<SimulatedEffect> simulated;
   std::vector<analysis::Violation> violations;
   std::string path, other_path;  // of a hoisted branch, in words
@@ -76,6 +82,13 @@ base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator&
 // The improvements made together, by the re-dispatch model.
 base::Result<SimulatedEffect> simulate_effect(const model::Trace& trace, const whatif::Simulator& simulator,
                                               std::span<const whatif::Improvement> improvements, uint32_t cores);
+
+// Whether the simulated figures of an effect are those to be read first.
+bool reads_simulation(const Advices& advices, const std::optional<SimulatedEffect>& effect);
+
+// The figures by which an effect is judged: estimated ones, but for the duration where the simulated one is to be read.
+whatif::Figures figures_to_read(const Advices& advices, whatif::Figures estimated,
+                                const std::optional<SimulatedEffect>& simulated);
 
 // Why an effect is a loss by the figures that are to be read first, where those are simulated; empty: it is not.
 std::string simulated_loss(const Advices& advices, const SimulatedEffect& effect, const AdviceOptions& options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -127,9 +128,12 @@ std::string baseline_text(const AdviceDocument& document, bool unicode) {
                      headline.model == model::Origin::simulated ? "simulated" : "estimated",
                      table::printable(headline.reason, unicode), left_out_by_estimate_text(document.advices)) +
          fmt::format("Self-check of the simulation: the unchanged run takes {} simulated, {} measured{}: {} off{}\n",
-                     table::duration_text(static_cast<double>(check.simulated_ns)), measured,
-                     measured == all ? "" : " to the end of its last thread", table::percent_text(check.error),
-                     check.trusted ? "" : "; do not rely on simulated figures");
+                     table::duration_text(static_cast<double>(check.checked_ns)), measured,
+                     measured == all ? "" : " to the end of its last thread",
+                     table::percent_text(std::round(check.error * 1e5) / 1e5),
+                     check.trusted ? ""
+                     : check.stuck ? "; do not rely on simulated figures"
+                                   : "; so may simulated gains be");
 }
 
 Effect effect_of(const AdviceDocument& document) {
@@ -224,9 +228,14 @@ Json figures_json(const whatif::Figures& figures) {
           {"peak_waiting", figures.peak_waiting},   {"peak_occupied", figures.peak_occupied}};
 }
 
-Json simulated_json(const std::optional<SimulatedEffect>& effect) {
+Json simulated_json(const Advices& advices, const std::optional<SimulatedEffect>& effect) {
   if (!effect) return nullptr;
   Json out{{"duration_ns", effect->duration_ns}, {"stuck", effect->stuck}};
+  if (advices.baseline) {
+    const SimulatedInterval interval = simulated_interval(*advices.baseline, *effect);
+    out["duration_low_ns"] = std::llround(interval.low_ns);
+    out["duration_high_ns"] = std::llround(interval.high_ns);
+  }
   if (effect->stuck) out["stuck_why"] = effect->stuck_why;
   return out;
 }
@@ -243,7 +252,7 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
   const Advice& advice = document.advices.ranked[index];
   Json out = row;
   out["estimated"] = estimate_json(advice.estimate);
-  out["simulated"] = simulated_json(advice.simulated);
+  out["simulated"] = simulated_json(document.advices, advice.simulated);
   out["measurable"] = is_tellable(document, advice);
   out["warnings"] = Json::array();
   for (const analysis::Violation& violation : advice.violations) {
@@ -299,17 +308,16 @@ std::string advice_json(const AdviceDocument& document) {
                    {"exhaustive", document.best.exhaustive},
                    {"cut_short", document.best.cut_short},
                    {"estimated", estimate_json(document.best.estimate)},
-                   {"simulated", simulated_json(document.best.simulated)}};
+                   {"simulated", simulated_json(advices, document.best.simulated)}};
   }
   const Headline& headline = advices.headline;
   out["headline"] = {{"model", headline.model == model::Origin::simulated ? "simulated" : "estimated"},
                      {"reason", headline.reason}};
   if (advices.baseline) {
-    out["simulation_baseline"] = {{"recorded_ns", advices.baseline->recorded_ns},
-                                  {"simulated_ns", advices.baseline->simulated_ns},
-                                  {"error", advices.baseline->error},
-                                  {"trusted", advices.baseline->trusted},
-                                  {"notes", advices.baseline->notes}};
+    out["simulation_baseline"] = {
+        {"recorded_ns", advices.baseline->recorded_ns}, {"simulated_ns", advices.baseline->simulated_ns},
+        {"checked_ns", advices.baseline->checked_ns},   {"error", advices.baseline->error},
+        {"trusted", advices.baseline->trusted},         {"notes", advices.baseline->notes}};
   }
   return table::json_text(out);
 }

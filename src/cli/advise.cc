@@ -21,6 +21,7 @@ constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::string weights = "time=1,peak=1,mean=1";
   std::string model = "both";
   std::string specs;
@@ -72,7 +73,7 @@ base::Status write_plot(const std::string& path, const std::string& trace_path, 
 int run(const Options& options, const Session& session) {
   base::Result<Weights> weights = parse_weights(options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   AdviceDocument document{.path = options.path,
                           .trace = &*trace,
@@ -98,7 +99,7 @@ int run(const Options& options, const Session& session) {
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, estimator->dag(), document, session);
+      base::Status written = write_specs(options.specs, *estimator, document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
@@ -114,7 +115,8 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").required();
+  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  add_app_option(list, options->app);
   list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       .show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
@@ -138,8 +140,10 @@ Run declare(OptionList& list) {
                   "work for the search for the best combination, in millions of vertices visited")
       .check(whole_number(1))
       .show_default();
-  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
-  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json")
+      .value_name("DIR");
+  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser")
+      .value_name("FILE");
   list.add_flag("--all", options->all,
                 "print every improvement, also those that change nothing measurable by themselves");
   list.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");

@@ -1,12 +1,17 @@
 #include "cli/combination.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "analysis/headroom.h"
+#include "cli/metric_tables.h"
 #include "whatif/search.h"
+#include "whatif/spec.h"
 
 namespace contrafact::cli {
 namespace {
@@ -76,7 +81,7 @@ namespace {
 
 bool sound_alone(const whatif::Estimator& estimator, Advice& advice) {
   base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.trace = true});
-  if (!estimate) advice.failed = estimate.error().message;
+  if (!estimate) advice.failed = "cannot be estimated: " + estimate.error().message;
   return estimate.ok();
 }
 
@@ -130,34 +135,71 @@ struct Found {
   const whatif::SearchResult& found;
 };
 
-// The best of what was found that scores below `score_max`, whose estimated trace is sound and that is no loss when
-// simulated. Nothing: there is none.
-std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost) {
-  const auto& [trace, estimator, simulator, advices, options, considered, found] = search;
-  std::string passed_over;
-  *lost = false;
-  for (const whatif::Combination& candidate : found.best) {
-    if (candidate.score >= score_max) break;
-    std::vector<whatif::Improvement> improvements;
-    for (uint32_t member : candidate.improvements) improvements.push_back(considered[member]);
-    std::optional<SimulatedEffect> simulated;
-    if (simulator) {
-      base::Result<SimulatedEffect> effect = simulate_effect(trace, *simulator, improvements, options.cores);
-      if (effect) simulated = *std::move(effect);
-      if (simulated && !simulated_loss(advices, *simulated, options).empty()) {
-        *lost = true;
-        continue;
-      }
+// The combination's effect by re-dispatch; none where nothing is simulated.
+std::optional<SimulatedEffect> effect_of(const Found& search, std::span<const whatif::Improvement> improvements) {
+  if (!search.simulator) return std::nullopt;
+  base::Result<SimulatedEffect> effect =
+      simulate_effect(search.trace, *search.simulator, improvements, search.options.cores);
+  if (!effect) return std::nullopt;
+  return *std::move(effect);
+}
+
+// Why a combination that can be estimated is not advised; empty: it is. Where the simulated figures are to be read
+// first, the real pools are in them.
+std::string refusal(const Found& search, std::span<const whatif::Improvement> improvements,
+                    const whatif::Estimate& estimate) {
+  if (search.advices.headline.model == model::Origin::estimated) {
+    if (const std::optional<analysis::OverfullPool> full = analysis::overfull_pool(search.trace, *estimate.trace)) {
+      return fmt::format("it would need {} workers at once of pool {}, which has {}", full->needed,
+                         pool_name(search.trace, full->pool), full->size);
     }
-    base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true});
-    if (!estimate) {
-      if (passed_over.empty()) passed_over = estimate.error().message;
+  }
+  const base::Status applies = whatif::check_spec(search.estimator, improvements);
+  return applies ? "" : "its spec cannot be applied: " + applies.error().message;
+}
+
+// The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
+// trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
+// none, but not sound.
+std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any) {
+  const Advices& advices = search.advices;
+  struct Entry {
+    const whatif::Combination* combination;
+    std::vector<whatif::Improvement> improvements;
+    std::optional<SimulatedEffect> simulated;
+    double score;
+  };
+  const bool decides = advices.headline.model == model::Origin::simulated;
+  std::vector<Entry> entries;
+  *lost = false;
+  for (const whatif::Combination& candidate : search.found.best) {
+    Entry entry{&candidate, {}, std::nullopt, candidate.score};
+    for (uint32_t member : candidate.improvements) entry.improvements.push_back(search.considered[member]);
+    if (decides) entry.simulated = effect_of(search, entry.improvements);
+    if (reads_simulation(advices, entry.simulated)) {
+      entry.score = whatif::score_of(figures_to_read(advices, candidate.figures, entry.simulated), advices.base,
+                                     search.options.weights);
+    }
+    if (entry.simulated && !simulated_loss(advices, *entry.simulated, search.options).empty()) {
+      *lost = true;
+    } else if (entry.score < score_max) {
+      entries.push_back(std::move(entry));
+    }
+  }
+  *any = !entries.empty();
+  std::ranges::stable_sort(entries, {}, &Entry::score);
+  std::string passed_over;
+  for (Entry& entry : entries) {
+    base::Result<whatif::Estimate> estimate = search.estimator.estimate(entry.improvements, {.trace = true});
+    const std::string refused = !estimate ? estimate.error().message : refusal(search, entry.improvements, *estimate);
+    if (!refused.empty()) {
+      if (passed_over.empty()) passed_over = refused;
       continue;
     }
-    Sound sound{
-        {candidate.improvements.begin(), candidate.improvements.end()}, *std::move(estimate), std::move(simulated)};
-    if (!passed_over.empty())
-      sound.estimate.notes.push_back("a better combination could not be estimated: " + passed_over);
+    if (!decides) entry.simulated = effect_of(search, entry.improvements);
+    const std::vector<uint32_t>& members = entry.combination->improvements;
+    Sound sound{{members.begin(), members.end()}, *std::move(estimate), std::move(entry.simulated)};
+    if (!passed_over.empty()) sound.estimate.notes.push_back("a better combination is not advised: " + passed_over);
     return sound;
   }
   return std::nullopt;
@@ -196,23 +238,25 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
     search_options.visits_max -= std::min(search_options.visits_max, found.visits);
     if (found.slower) best.slower = found.slower->figures;
     if (found.slower) best.slower_members = found.slower->improvements.size();
-    if (found.best.empty() || found.best.front().score >= score_max) return best;
-    bool lost = false;
+    if (found.best.empty()) return best;
+    if (advices.headline.model == model::Origin::estimated && found.best.front().score >= score_max) return best;
+    bool lost = false, any = false;
     const Found search{trace, estimator, simulator, advices, options, considered, found};
-    if (std::optional<Sound> sound = first_sound(search, score_max, &lost)) {
+    if (std::optional<Sound> sound = first_sound(search, score_max, &lost, &any)) {
       best.members = ranked_members(advices, others, sound->members);
       add_intervals(estimator, advices, best.members);
       best.estimate = std::move(sound->estimate);
       best.simulated = std::move(sound->simulated);
-    } else if (lost) {
-      best.estimate.notes.push_back("every combination found makes the run slower when it is simulated");
+    } else if (!any) {
+      if (lost) best.estimate.notes.push_back("every combination found makes the run slower when it is simulated");
       return best;
     } else if (!leave_out_failing(estimator, found.best.front().improvements, others, advices)) {
       best.estimate.notes.push_back("no combination could be estimated, only the improvements by themselves");
       return best;
     }
   }
-  best.score = whatif::score_of(best.estimate.figures, advices.base, options.weights);
+  best.score =
+      whatif::score_of(figures_to_read(advices, best.estimate.figures, best.simulated), advices.base, options.weights);
   return best;
 }
 

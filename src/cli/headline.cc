@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -84,8 +85,15 @@ Headline headline_of(const model::Trace& trace, const whatif::BaselineCheck* bas
   if (baseline == nullptr) return {model::Origin::estimated, "nothing was simulated"};
   std::string short_of = shortage(trace, cores);
   if (short_of.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
-  if (!baseline->trusted) return {model::Origin::estimated, short_of + ", but the simulation failed its self-check"};
-  return {model::Origin::simulated, short_of};
+  if (baseline->stuck) {
+    return {model::Origin::estimated, short_of +
+                                          ", but the simulation of the unchanged run came to no end: what these "
+                                          "figures say of queues, they do not know"};
+  }
+  if (baseline->trusted) return {model::Origin::simulated, short_of};
+  return {model::Origin::simulated,
+          fmt::format("{}; the simulation missed its self-check by {}, and its gains are uncertain by as much",
+                      short_of, table::percent_text(std::fabs(baseline->error)))};
 }
 
 }  // namespace contrafact::cli

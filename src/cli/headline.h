@@ -7,7 +7,9 @@
 //  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
 //  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not,
 //    more threads were active and not blocked than there are cores.
-// Where the simulation fails its own check (BaselineCheck), its figures are not the headline whatever ran short.
+// Where the simulation misses its own check (BaselineCheck), its gains are less certain by what it misses, and the
+// reason says so; the estimate knows no queues and is no way out. Only a simulation that came to no end has no figures
+// at all.
 #pragma once
 
 #include <string>

@@ -71,6 +71,20 @@ class OptionList {
   CLI::App* app_;
 };
 
+// An option or argument as it was declared, for whoever explains or completes it.
+struct OptionFacts {
+  std::vector<std::string> names;  // "-o" and "--output"; of an argument, which has no dash, its one name
+  std::string description;
+  std::string value_name;            // "FILE", "SIZE"; empty: it takes no value
+  std::vector<std::string> choices;  // all the values that there are; empty: others
+  std::string shown_default;
+  bool value_optional = false;  // a value must then stand behind "="
+  bool repeatable = false;
+  bool required = false;
+
+  bool is_argument() const { return !names.front().starts_with('-'); }
+};
+
 // Why a command line cannot be used.
 struct UsageError {
   enum class Kind {
@@ -108,6 +122,8 @@ class Parser {
   Parser& add_command(const std::string& name, const std::string& description);
 
   std::string help() const;
+  // In the order of their declaration; without those of the commands.
+  std::vector<OptionFacts> option_facts() const;
   // `words`: without the program's name.
   Parsed parse(std::vector<std::string> words);
 

@@ -363,15 +363,17 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("-o,--output", options->output, "the trace to write").show_default();
+  list.add_option("-o,--output", options->output, "the trace to write").value_name("FILE").show_default();
   list.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
       .value_name("SIZE")
       .check(size_value());
-  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
+  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)")
+      .value_name("FILE");
   list.add_option("--include", options->include,
                   "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+      .value_name("PATTERN")
       .repeatable();
-  list.add_option("--exclude", options->exclude, "but not of these; repeatable").repeatable();
+  list.add_option("--exclude", options->exclude, "but not of these; repeatable").value_name("PATTERN").repeatable();
   list.add_flag("--children", options->children,
                 "native: record the processes that it starts too, each in a file of its own");
   const Option sets =

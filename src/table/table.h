@@ -52,9 +52,12 @@ struct Change {
 };
 
 struct Location {
-  std::string method;  // "Feed.load"; may be empty
-  std::string file;    // empty if unknown
-  uint32_t line = 0;   // 0 if unknown
+  std::string method;      // "Feed.load"; may be empty
+  std::string file;        // empty if unknown
+  uint32_t line = 0;       // 0 if unknown
+  std::string path = {};   // of the file, where it is known
+  std::string via = {};    // the library that the program calls there: "Reactor"; empty if none
+  std::string owner = {};  // whose code it is, "JDK" or a library's name; empty: the program's
   bool operator==(const Location&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/task_walk.h"
+#include "whatif/sim_crowding.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -14,16 +15,36 @@ using model::TaskRow;
 using model::TaskWalk;
 using model::Trace;
 
-int64_t median(std::vector<int64_t>& samples_ns) {
-  if (samples_ns.empty()) return 0;
-  const auto middle = samples_ns.begin() + static_cast<int64_t>((samples_ns.size() - 1) / 2);
-  std::nth_element(samples_ns.begin(), middle, samples_ns.end());
-  return *middle;
-}
-
 struct PoolSamples {
   std::vector<int64_t> fresh_ns, idle_ns, turnaround_ns;
 };
+
+// Calls `found(task, kind, from_ns, start_ns)` for each hand-over of a task to a pool's worker; it took from one time
+// to the other.
+template <typename Found>
+void for_each_hand_over(const Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t thread, Found&& found) {
+  if (uses[thread].role != model::ThreadRole::worker) return;
+  bool any_before = false;  // a pooled task on this thread
+  int64_t last_end_ns = 0;
+  for (TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
+    if (walk.kind() == EventKind::task_end && walk.has_closed()) {
+      if (trace.tasks[walk.a()].kind != TaskKind::pooled) continue;
+      any_before = true;
+      last_end_ns = walk.time_ns();
+    }
+    if (walk.kind() != EventKind::task_start) continue;
+    const TaskRow& task = trace.tasks[walk.a()];
+    if (task.kind != TaskKind::pooled || !task.spawn.valid() || !task.pool.valid() || task.truncated) continue;
+    const auto& stack = walk.stack();
+    if (stack.size() >= 2 && stack[stack.size() - 2].kind == FrameKind::wait) continue;  // a helper
+    const int64_t due_ns = trace.time_ns[task.spawn.index()] + int64_t{task.delay_us} * 1000;
+    const bool waited_for_worker = any_before && due_ns < last_end_ns;
+    const HandOver::Kind kind = !any_before         ? HandOver::Kind::fresh
+                                : waited_for_worker ? HandOver::Kind::turnaround
+                                                    : HandOver::Kind::idle;
+    found(walk.a(), kind, waited_for_worker ? last_end_ns : due_ns, walk.time_ns());
+  }
+}
 
 class Sampler {
  public:
@@ -39,13 +60,13 @@ class Sampler {
     }
     Latencies result;
     for (PoolSamples& pool : pools_)
-      result.pools.push_back({median(pool.fresh_ns), median(pool.idle_ns), median(pool.turnaround_ns)});
+      result.pools.push_back({median_ns(pool.fresh_ns), median_ns(pool.idle_ns), median_ns(pool.turnaround_ns)});
     for (PoolLatency& pool : result.pools) {
       // A pool that never showed one of the cases: take the nearest.
-      if (pool.idle_ns == 0) pool.idle_ns = std::min(pool.fresh_ns, median(wait_ns_));
+      if (pool.idle_ns == 0) pool.idle_ns = std::min(pool.fresh_ns, median_ns(wait_ns_));
     }
-    result.wait_ns = median(wait_ns_);
-    result.thread_ns = median(thread_ns_);
+    result.wait_ns = median_ns(wait_ns_);
+    result.thread_ns = median_ns(thread_ns_);
     return result;
   }
 
@@ -53,36 +74,16 @@ class Sampler {
   int64_t time(model::EventIndex event) const { return trace_.time_ns[event.index()]; }
 
   void walk_thread(uint32_t thread) {
-    bool any_before = false;  // a pooled task on this thread
-    int64_t last_end_ns = 0;
+    for_each_hand_over(trace_, uses_, thread,
+                       [&](uint32_t task, HandOver::Kind kind, int64_t from_ns, int64_t start_ns) {
+                         PoolSamples& pool = pools_[trace_.tasks[task].pool.index()];
+                         (kind == HandOver::Kind::fresh  ? pool.fresh_ns
+                          : kind == HandOver::Kind::idle ? pool.idle_ns
+                                                         : pool.turnaround_ns)
+                             .push_back(std::max<int64_t>(0, start_ns - from_ns));
+                       });
     for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
-      if (walk.kind() == EventKind::task_start) {
-        sample_start(walk, thread, any_before, last_end_ns);
-      } else if (walk.kind() == EventKind::task_end && walk.has_closed()) {
-        if (trace_.tasks[walk.a()].kind != TaskKind::pooled) continue;
-        any_before = true;
-        last_end_ns = walk.time_ns();
-      } else if (walk.kind() == EventKind::wait_end && walk.has_closed()) {
-        sample_wait(walk);
-      }
-    }
-  }
-
-  void sample_start(const TaskWalk& walk, uint32_t thread, bool any_before, int64_t last_end_ns) {
-    const TaskRow& task = trace_.tasks[walk.a()];
-    if (task.kind != TaskKind::pooled || !task.spawn.valid() || !task.pool.valid() || task.truncated) return;
-    if (uses_[thread].role != model::ThreadRole::worker) return;
-    const auto& stack = walk.stack();
-    if (stack.size() >= 2 && stack[stack.size() - 2].kind == FrameKind::wait) return;  // a helper
-    PoolSamples& pool = pools_[task.pool.index()];
-    const int64_t due_ns = time(task.spawn) + int64_t{task.delay_us} * 1000;
-    const int64_t start_ns = walk.time_ns();
-    if (!any_before) {
-      pool.fresh_ns.push_back(std::max<int64_t>(0, start_ns - due_ns));
-    } else if (due_ns >= last_end_ns) {
-      pool.idle_ns.push_back(std::max<int64_t>(0, start_ns - due_ns));
-    } else {
-      pool.turnaround_ns.push_back(std::max<int64_t>(0, start_ns - last_end_ns));
+      if (walk.kind() == EventKind::wait_end && walk.has_closed()) sample_wait(walk);
     }
   }
 
@@ -102,6 +103,13 @@ class Sampler {
 
 }  // namespace
 
+int64_t median_ns(std::vector<int64_t>& samples_ns) {
+  if (samples_ns.empty()) return 0;
+  const auto middle = samples_ns.begin() + static_cast<int64_t>((samples_ns.size() - 1) / 2);
+  std::nth_element(samples_ns.begin(), middle, samples_ns.end());
+  return *middle;
+}
+
 int64_t completion_ns(const Trace& trace, model::TaskId task) {
   const TaskRow& row = trace.tasks[task.index()];
   if (row.complete.valid()) return trace.time_ns[row.complete.index()];
@@ -111,6 +119,34 @@ int64_t completion_ns(const Trace& trace, model::TaskId task) {
 
 Latencies measure_latencies(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
   return Sampler(trace, uses).run();
+}
+
+std::vector<HandOver> measure_hand_overs(const Trace& trace, const std::vector<model::ThreadUse>& uses,
+                                         const Latencies& latencies, const Crowding& crowding) {
+  std::vector<HandOver> hand_overs(trace.tasks.size());
+  const auto note = [&](uint32_t task, HandOver::Kind kind, int64_t from_ns, int64_t start_ns, int64_t typical_ns) {
+    if (start_ns < from_ns) return;
+    hand_overs[task] = {kind, own_latency_ns(start_ns - from_ns, crowding.ns(from_ns, start_ns), typical_ns)};
+  };
+  for (uint32_t i = 0; i < trace.threads.size(); ++i) {
+    for_each_hand_over(trace, uses, i, [&](uint32_t task, HandOver::Kind kind, int64_t from_ns, int64_t start_ns) {
+      const model::PoolId pool = trace.tasks[task].pool;
+      // A fork-join pool wakes a worker for no task in particular.
+      if (trace.pools[pool.index()].kind == format::PoolKind::fork_join) return;
+      const PoolLatency& typical = latencies.pools[pool.index()];
+      note(task, kind, from_ns, start_ns,
+           kind == HandOver::Kind::fresh  ? typical.fresh_ns
+           : kind == HandOver::Kind::idle ? typical.idle_ns
+                                          : typical.turnaround_ns);
+    });
+  }
+  for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
+    const TaskRow& task = trace.tasks[i];
+    if (task.kind != TaskKind::thread || !task.spawn.valid() || !task.start.valid()) continue;
+    note(i, HandOver::Kind::fresh, trace.time_ns[task.spawn.index()], trace.time_ns[task.start.index()],
+         latencies.thread_ns);
+  }
+  return hand_overs;
 }
 
 }  // namespace contrafact::whatif

@@ -1,15 +1,31 @@
-// The recorded run's typical hand-over times. Medians, because single ones contain waiting for a core, which the
-// simulation adds by itself.
+// How long the recorded run's hand-overs took: each its own time, where the simulated run has the same hand-over, and a
+// typical one, where it has another. On a busy machine single ones take a hundred times as long as the typical one; a
+// run in which all take the typical time is shorter than the recorded one by what they add up to.
+//
+// Waiting for a core that the program's own threads used is no part of a hand-over: the simulation adds that by itself.
 //
 // Pure; linear in the events but for the sort of wakes.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "model/thread_state.h"
 #include "model/trace.h"
 
 namespace contrafact::whatif {
+
+// How the recorded start of a task came about, and how long that took.
+struct HandOver {
+  enum class Kind : uint8_t {
+    none,        // not known, or no hand-over
+    fresh,       // a new worker, or the thread whose run the task is
+    idle,        // a worker that slept
+    turnaround,  // a worker that ended another task
+  };
+  Kind kind = Kind::none;
+  int64_t ns = 0;
+};
 
 struct PoolLatency {
   int64_t fresh_ns = 0;       // spawn to start where the pool had to create the worker
@@ -18,13 +34,26 @@ struct PoolLatency {
 };
 
 struct Latencies {
-  std::vector<PoolLatency> pools;
-  int64_t wait_ns = 0;    // completion to return from a wait that slept
-  int64_t thread_ns = 0;  // Thread.start to the beginning of the run
-  int64_t token_ns = 0;   // wake to return from the block
+  std::vector<PoolLatency> pools;  // medians, as are the single figures below
+  int64_t wait_ns = 0;             // completion to return from a wait that slept
+  int64_t thread_ns = 0;           // Thread.start to the beginning of the run
 };
 
 Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
+
+// A hand-over's own time without the `crowded_ns` of it during which the program's own threads had all cores; but no
+// less than the typical one, which has its share of cores as well.
+constexpr int64_t own_latency_ns(int64_t recorded_ns, int64_t crowded_ns, int64_t typical_ns) {
+  return std::max(recorded_ns - crowded_ns, std::min(recorded_ns, typical_ns));
+}
+
+class Crowding;
+// By task: how it was handed over; none in fork-join pools. `latencies`: of the same trace.
+std::vector<HandOver> measure_hand_overs(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
+                                         const Latencies& latencies, const Crowding& crowding);
+
+// The lower one of two; 0 of none. Reorders the samples.
+int64_t median_ns(std::vector<int64_t>& samples_ns);
 
 // When the task's result is there: its complete, else its end; INT64_MAX if never.
 int64_t completion_ns(const model::Trace& trace, model::TaskId task);

@@ -229,7 +229,7 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::token_fire: {
       fired_[value] = true;
       const uint32_t sleeper = std::exchange(token_waiter_[value], kNone);
-      const int64_t way_ns = native_ ? latency_ns(program_.sync.token_latency) : latencies_.token_ns;
+      const int64_t way_ns = native_ ? latency_ns(program_.sync.token_latency) : wake_latency_ns(value);
       if (sleeper != kNone) clock_.at(clock_.now_ns() + way_ns, TimedKind::resume, sleeper);
       break;
     }
@@ -325,9 +325,28 @@ bool SimMachine::next_work(uint32_t id) {
     return false;
   }
   push_frame(id, task);
-  if (pool.latency.turnaround_ns == 0) return true;
-  clock_.use_core(pool.latency.turnaround_ns, id);
+  const int64_t turnaround_ns = start_latency_ns(task, HandOver::Kind::turnaround, pool.latency.turnaround_ns);
+  if (turnaround_ns == 0) return true;
+  clock_.use_core(turnaround_ns, id);
   return false;
+}
+
+// Its own time if it was handed over in the same way as recorded. `typical_ns` is 0 where there are to be no latencies.
+int64_t SimMachine::start_latency_ns(uint32_t task, HandOver::Kind kind, int64_t typical_ns) const {
+  if (!options_.recorded_latencies || task == kNone || program_.hand_overs.empty()) return typical_ns;
+  const HandOver& recorded = program_.hand_overs[task];
+  return recorded.kind == kind ? recorded.ns : typical_ns;
+}
+
+// REQUIRES: the thread is in a wait.
+int64_t SimMachine::wait_latency_ns(uint32_t id) const {
+  if (!options_.recorded_latencies) return 0;
+  const uint64_t own_ns = ops_[threads_[id].stack.back().pc + 1].value;
+  return own_ns == kTypicalLatency ? latencies_.wait_ns : static_cast<int64_t>(own_ns);
+}
+
+int64_t SimMachine::wake_latency_ns(uint32_t token) const {
+  return options_.recorded_latencies && token < program_.token_ns.size() ? program_.token_ns[token] : 0;
 }
 
 void SimMachine::push_frame(uint32_t id, uint32_t fiber) {
@@ -367,7 +386,8 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   const model::TaskRow& spawned = row(task);
   if (spawned.kind == TaskKind::thread) {
     const uint32_t started = trace_.thread_of(spawned.start).value;
-    return clock_.at(now_ns + latencies_.thread_ns, TimedKind::release, started);
+    const int64_t start_ns = start_latency_ns(task, HandOver::Kind::fresh, latencies_.thread_ns);
+    return clock_.at(now_ns + start_ns, TimedKind::release, started);
   }
   if (spawned.delay_us > 0) return clock_.at(now_ns + int64_t{spawned.delay_us} * 1000, TimedKind::due, task);
   submit(task, id);
@@ -394,7 +414,7 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
   for (uint32_t node = first_waiter_[task]; node != kNone; node = waiters_[node].next) {
     const Waiter waiter = waiters_[node];
     if (waiter.is_thread) {
-      clock_.at(clock_.now_ns() + latencies_.wait_ns, TimedKind::resume, waiter.id);
+      clock_.at(clock_.now_ns() + wait_latency_ns(waiter.id), TimedKind::resume, waiter.id);
       continue;
     }
     Frame rest = parked_[waiter.id];

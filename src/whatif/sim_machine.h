@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "whatif/sim_clock.h"
+#include "whatif/sim_latency.h"
 #include "whatif/sim_pool.h"
 #include "whatif/sim_program.h"
 #include "whatif/sim_sections.h"
@@ -129,6 +130,9 @@ class SimMachine {
   double random_share();
   int64_t latency_ns(const LatencySamples& samples);
   int64_t recorded_latency_ns(uint32_t id);
+  int64_t start_latency_ns(uint32_t task, HandOver::Kind kind, int64_t typical_ns) const;
+  int64_t wait_latency_ns(uint32_t id) const;
+  int64_t wake_latency_ns(uint32_t token) const;
 
   // False for what a damaged trace starts twice.
   bool is_new(uint32_t task) const { return states_[task] == TaskState::unknown; }

@@ -65,7 +65,8 @@ void SimMachine::create_worker(uint32_t number, uint32_t task) {
   pool.workers.push_back({id, {}});
   ++pool.active;
   if (task == kNone) ++pool.waking;
-  clock_.at(clock_.now_ns() + pool.latency.fresh_ns, TimedKind::resume, id);
+  const int64_t fresh_ns = start_latency_ns(task, HandOver::Kind::fresh, pool.latency.fresh_ns);
+  clock_.at(clock_.now_ns() + fresh_ns, TimedKind::resume, id);
 }
 
 void SimMachine::wake_idle(uint32_t number, uint32_t task) {
@@ -76,7 +77,8 @@ void SimMachine::wake_idle(uint32_t number, uint32_t task) {
   threads_[id].reserved = task;
   ++pool.active;
   if (task == kNone) ++pool.waking;
-  clock_.at(clock_.now_ns() + pool.latency.idle_ns, TimedKind::resume, id);
+  const int64_t idle_ns = start_latency_ns(task, HandOver::Kind::idle, pool.latency.idle_ns);
+  clock_.at(clock_.now_ns() + idle_ns, TimedKind::resume, id);
 }
 
 void SimMachine::go_idle(uint32_t id) {

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "model/foreign_cores.h"
 #include "model/task_walk.h"
+#include "whatif/sim_crowding.h"
 #include "whatif/sim_off_core.h"
 #include "whatif/sim_share.h"
 #include "whatif/sim_sync_ops.h"
@@ -49,11 +50,15 @@ class Compiler {
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, program_.uses);
     program_.tokens = tokens_.count;
-    program_.latencies.token_ns = tokens_.latency_ns;
     program_.sync = gather_sync_facts(trace_, recorded_cores(trace_), tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
+    if (!native_) {
+      crowding_ = Crowding(trace_, program_.uses, recorded_cores(trace_), kernel_told_);
+      program_.hand_overs = measure_hand_overs(trace_, program_.uses, program_.latencies, crowding_);
+      program_.token_ns = own_wake_latencies(tokens_, crowding_);
+    }
     if (!kernel_told_) assume_shares();
     if (native_ || kernel_told_) assume_foreign();
     find_dynamic();
@@ -502,13 +507,20 @@ class Compiler {
     const bool got = outcome == Outcome::normal || outcome == Outcome::exception;
     if (got && awaited.valid() && completion_ns(trace_, awaited) != INT64_MAX) {
       add(current(), OpCode::wait, awaited.value, wait.begin.value);
-      add(current(), OpCode::wait_done, awaited.value, event);
+      add(current(), OpCode::wait_done,
+          wait_latency_ns(time(wait.begin), completion_ns(trace_, awaited), walk.time_ns()), event);
       return;
     }
     if (net_ns > 0) ++program_.unknown_waits;
     emit(wait.begin.value);
     add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     emit(event);
+  }
+
+  uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
+    if (native_ || completed_ns <= begin_ns || completed_ns > end_ns) return kTypicalLatency;
+    const int64_t crowded_ns = crowding_.ns(completed_ns, end_ns), typical_ns = program_.latencies.wait_ns;
+    return static_cast<uint64_t>(own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns));
   }
 
   void block(const TaskWalk& walk, uint32_t event) {
@@ -567,6 +579,7 @@ class Compiler {
   std::vector<TaskId> completers_;       // by task: the task inside which it was completed
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
   CoreShare share_;
+  Crowding crowding_;
   model::ForeignCores foreign_;  // of native traces
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
   bool told_of_all_ = false;     // the kernel lost no switches

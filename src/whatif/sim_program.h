@@ -30,15 +30,15 @@
 namespace contrafact::whatif {
 
 enum class OpCode : uint8_t {
-  cpu,        // value: ns
-  pause,      // value: ns
-  emit,       // nothing but its event
-  spawn,      // value: task
-  call,       // value: task, which runs here and now on this thread
-  register_,  // value: task; from here on its sources may set it off
-  complete,   // value: task
-  wait,       // value: task
-  wait_done,
+  cpu,          // value: ns
+  pause,        // value: ns
+  emit,         // nothing but its event
+  spawn,        // value: task
+  call,         // value: task, which runs here and now on this thread
+  register_,    // value: task; from here on its sources may set it off
+  complete,     // value: task
+  wait,         // value: task
+  wait_done,    // value: how long its thread took to go on after the completion; kTypicalLatency where it did not sleep
   token_wait,   // value: number of the wake that ended the recorded block
   token_fire,   // value: the same
   take,         // value: lock_value
@@ -51,6 +51,8 @@ enum class OpCode : uint8_t {
   end,          // of the fiber's task
   ret,          // value: unused; the fiber is over
 };
+
+constexpr uint64_t kTypicalLatency = UINT64_MAX;
 
 struct Op {
   uint64_t value;
@@ -110,10 +112,12 @@ struct SimProgram {
   std::vector<Release> releases;
   std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
   uint32_t tokens = 0;
+  std::vector<int64_t> token_ns;  // by token of a recorded wake: from it to the return from the block
   Latencies latencies;
-  SyncFacts sync;        // empty but for native traces
-  int64_t begin_ns = 0;  // the recorded run's beginning ...
-  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
+  std::vector<HandOver> hand_overs;  // by task
+  SyncFacts sync;                    // empty but for native traces
+  int64_t begin_ns = 0;              // the recorded run's beginning ...
+  int64_t end_ns = 0;                // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 

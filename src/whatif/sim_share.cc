@@ -8,11 +8,6 @@
 namespace contrafact::whatif {
 namespace {
 
-struct Change {
-  int64_t time_ns;
-  int32_t by;
-};
-
 // A thread runs while it is inside a task and neither waits nor blocks. The own run of a plain thread does not count:
 // the simulation takes it for a pause, but for native ones.
 bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::ThreadUse& use, bool native) {
@@ -22,8 +17,11 @@ bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::T
   return !own_run || use.role == model::ThreadRole::joined;
 }
 
-std::vector<Change> changes_of(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, bool native) {
-  std::vector<Change> changes;
+}  // namespace
+
+std::vector<RunningChange> running_changes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
+                                           bool native) {
+  std::vector<RunningChange> changes;
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
     if (!native && uses[i].role == model::ThreadRole::bystander) continue;
     bool running = false;
@@ -41,18 +39,17 @@ std::vector<Change> changes_of(const model::Trace& trace, const std::vector<mode
     const model::EventRange range = trace.thread_events(model::ThreadId(i));
     if (native && running) changes.push_back({trace.time_ns[range.end - 1], -1});
   }
-  std::sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
+  std::sort(changes.begin(), changes.end(),
+            [](const RunningChange& x, const RunningChange& y) { return x.time_ns < y.time_ns; });
   return changes;
 }
 
-}  // namespace
-
 CoreShare::CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores,
                      bool native) {
-  const std::vector<Change> changes = changes_of(trace, uses, native);
+  const std::vector<RunningChange> changes = running_changes(trace, uses, native);
   int64_t running = 0;
   Point last{trace.begin_ns(), trace.begin_ns(), 1.0};
-  for (const Change& change : changes) {
+  for (const RunningChange& change : changes) {
     running += change.by;
     const double share = running > cores ? static_cast<double>(cores) / static_cast<double>(running) : 1.0;
     if (share == last.share) continue;

@@ -12,6 +12,16 @@
 
 namespace contrafact::whatif {
 
+// So many more threads run from `time_ns` on, as the events say.
+struct RunningChange {
+  int64_t time_ns;
+  int32_t by;
+};
+
+// In order of time. `native`: all threads count, and what they do outside tasks.
+std::vector<RunningChange> running_changes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
+                                           bool native);
+
 class CoreShare {
  public:
   CoreShare() = default;  // everybody had a core of their own

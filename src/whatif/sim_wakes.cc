@@ -4,6 +4,8 @@
 
 #include "model/library_calls.h"
 #include "model/task_walk.h"
+#include "whatif/sim_crowding.h"
+#include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
 
@@ -40,7 +42,6 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
   std::stable_sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
     return x.target != y.target ? x.target < y.target : x.time_ns < y.time_ns;
   });
-  std::vector<int64_t> latencies_ns;
   size_t next = 0;
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     while (next < wakes.size() && wakes[next].target < thread) ++next;
@@ -58,15 +59,22 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
       if (model::is_lock_call(trace, model::ContextId(trace.b[walk.closed().begin.index()]))) continue;
       tokens.of_event[cause->event] = tokens.count;
       tokens.of_event[walk.closed().begin.index()] = tokens.count++;
-      latencies_ns.push_back(walk.time_ns() - cause->time_ns);
+      const int64_t begin_ns = trace.time_ns[walk.closed().begin.index()];
+      tokens.ways.push_back({std::max(cause->time_ns, begin_ns), walk.time_ns()});
     }
   }
-  if (!latencies_ns.empty()) {
-    const auto middle = latencies_ns.begin() + static_cast<int64_t>((latencies_ns.size() - 1) / 2);
-    std::nth_element(latencies_ns.begin(), middle, latencies_ns.end());
-    tokens.latency_ns = *middle;
-  }
   return tokens;
+}
+
+std::vector<int64_t> own_wake_latencies(const Tokens& tokens, const Crowding& crowding) {
+  std::vector<int64_t> recorded_ns, own_ns;
+  for (const Tokens::Way& way : tokens.ways) recorded_ns.push_back(way.end_ns - way.wake_ns);
+  const int64_t typical_ns = median_ns(recorded_ns);
+  for (const Tokens::Way& way : tokens.ways) {
+    const int64_t crowded_ns = crowding.ns(way.wake_ns, way.end_ns);
+    own_ns.push_back(own_latency_ns(way.end_ns - way.wake_ns, crowded_ns, typical_ns));
+  }
+  return own_ns;
 }
 
 }  // namespace contrafact::whatif

@@ -12,11 +12,19 @@ struct Tokens {
   // For both events of a matched pair, the pair's number; UINT32_MAX elsewhere. Indexed by event; empty without wakes.
   std::vector<uint32_t> of_event;
   uint32_t count = 0;
-  int64_t latency_ns = 0;  // median from wake to the block's end
+  struct Way {
+    int64_t wake_ns;  // or when the block began, if the wake was earlier
+    int64_t end_ns;   // of the block
+  };
+  std::vector<Way> ways;  // by pair
 };
 
 // Only blocks that a wake must end (not sleeps, not input or output, not locks), and wakes by threads that are
 // simulated. A block's cause is the latest wake since the block, wait or idle time before it ended.
 Tokens match_wakes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
+
+class Crowding;
+// By pair: how long its hand-over took (sim_latency.h).
+std::vector<int64_t> own_wake_latencies(const Tokens& tokens, const Crowding& crowding);
 
 }  // namespace contrafact::whatif

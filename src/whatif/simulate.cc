@@ -162,8 +162,17 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
   BaselineCheck check;
   check.recorded_ns = program_->end_ns - program_->begin_ns;
   check.simulated_ns = run->duration_ns;
+  check.checked_ns = check.simulated_ns;
+  const uint32_t recorded = recorded_cores(*program_->trace);
+  if (recorded > 0 && options.cores > 0 && options.cores != recorded) {
+    SimulateOptions as_recorded = options;
+    as_recorded.cores = 0;
+    base::Result<Simulation> checked = simulate({}, as_recorded);
+    if (!checked) return checked.error();
+    check.checked_ns = checked->duration_ns;
+  }
   if (check.recorded_ns > 0) {
-    check.error = static_cast<double>(check.simulated_ns - check.recorded_ns) / static_cast<double>(check.recorded_ns);
+    check.error = static_cast<double>(check.checked_ns - check.recorded_ns) / static_cast<double>(check.recorded_ns);
   }
   if (retimer_) {
     check.retimed_ns = retimer_->duration_ns({});
@@ -173,6 +182,7 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
   constexpr double kTrustedError = 0.05, kRetimedError = 0.02;
   check.trusted =
       run->stuck.empty() && std::fabs(check.error) <= kTrustedError && std::fabs(check.retimed_error) <= kRetimedError;
+  check.stuck = !run->stuck.empty();
   check.notes = std::move(run->notes);
   if (!run->stuck.empty())
     check.notes.push_back("the simulation of the unchanged run got stuck: a task " + run->stuck.front().reason);

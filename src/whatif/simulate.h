@@ -94,12 +94,15 @@ base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Tre
 base::Result<Simulation> simulate_sections(const model::Trace& trace, std::span<const SectionEdit> edits,
                                            const SimulateOptions& options = {});
 
-// The self-check: the unchanged run simulated, and how far its duration is from the recorded one.
+// The self-check: the unchanged run simulated on the recorded machine's cores, and how far its duration is from the
+// recorded one.
 struct BaselineCheck {
   int64_t recorded_ns = 0;
-  int64_t simulated_ns = 0;
-  double error = 0;      // (simulated - recorded) / recorded
-  bool trusted = false;  // within 5 %, re-timed within 2 %, and not stuck
+  int64_t checked_ns = 0;
+  int64_t simulated_ns = 0;  // with the options asked for: equal to checked_ns where these are the recorded cores
+  double error = 0;          // (checked - recorded) / recorded
+  bool trusted = false;      // within 5 %, re-timed within 2 %, and not stuck
+  bool stuck = false;        // the simulation of the unchanged run came to no end: its duration means nothing
   std::vector<std::string> notes;
 
   // Native traces also re-timed: beyond 2 % the trace does not explain its own waits.

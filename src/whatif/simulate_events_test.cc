@@ -266,11 +266,33 @@ TEST(SimulateEvents, BaselineCheckTellsHowFarOffTheModelIs) {
   EXPECT_EQ(good->recorded_ns, 800);
   EXPECT_EQ(good->simulated_ns, 800);
   EXPECT_TRUE(good->trusted);
-  // Recorded at the same time on a machine that is said to have one core: that cannot be.
-  const base::Result<BaselineCheck> bad = check_baseline(parsed(kGaps), {.cores = 1});
+  // The one worker took t3 before t2, whose turn it was.
+  const base::Result<BaselineCheck> bad = check_baseline(parsed(R"(
+pool one thread_pool 1 1
+0 main task_spawn t1 c1 one m2
+0 main task_spawn t2 c1 one m2
+0 main task_spawn t3 c1 one m2
+0 main wait_begin t3 c1
+0 w1 task_start t1
+1000 w1 task_end t1
+1000 w1 task_start t3
+2000 w1 task_end t3
+2000 main wait_end t3
+2000 w1 task_start t2
+2000 main block_begin sleep c1
+2500 w1 task_end t2
+4000 main block_end sleep
+4000 main thread_end
+)"));
   ASSERT_TRUE(bad.ok());
-  EXPECT_DOUBLE_EQ(bad->error, 0.5);
+  EXPECT_DOUBLE_EQ(bad->error, 0.125);
   EXPECT_FALSE(bad->trusted);
+  // One core is asked for, two were recorded: what is checked is the recorded run.
+  const base::Result<BaselineCheck> other = check_baseline(parsed(kGaps), {.cores = 1});
+  ASSERT_TRUE(other.ok());
+  EXPECT_GT(other->simulated_ns, other->recorded_ns);
+  EXPECT_EQ(other->checked_ns, other->recorded_ns);
+  EXPECT_TRUE(other->trusted);
 }
 
 // t2 was still taking from its queue when the recording ended, an acceptor in a daemon thread still slept, and a tick

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "model/text_trace.h"
 
@@ -180,6 +181,59 @@ TEST(Simulate, SameInputSameBytes) {
   const Trace trace = parsed(nested(8, 40));
   const SimulateOptions options{.cores = 2, .pool_sizes = {{model::PoolId(0), 11}}};
   EXPECT_EQ(model::print_text(simulated(trace, options).trace), model::print_text(simulated(trace, options).trace));
+}
+
+// Five times main hands a task to one idle worker and waits for it; the hand-overs there and back take what `ns` says.
+std::string round_trips(const std::vector<int64_t>& ns) {
+  std::string text(kRows);
+  text += "fact cores 2\npool p thread_pool 1 1\nthread main\nthread w\n";
+  int64_t now = 0;
+  for (size_t i = 0; i < ns.size(); ++i) {
+    const std::string task = "t" + std::to_string(i);
+    const auto at = [&](int64_t time, const std::string& event) { text += std::to_string(time) + " " + event + "\n"; };
+    at(now, "main task_spawn " + task + " c1 p m2");
+    at(now, "main wait_begin " + task + " c1");
+    now += ns[i];
+    at(now, "w task_start " + task);
+    at(now, "w block_begin sleep c2");
+    now += 1000;
+    at(now, "w block_end sleep");
+    at(now, "w task_end " + task);
+    now += ns[i];
+    at(now, "main wait_end " + task);
+  }
+  return text;
+}
+
+// Four quick ones and a slow one, as on a busy machine: no typical time adds up to what they took.
+TEST(Simulate, HandOversTakeTheirOwnTimes) {
+  const Trace trace = parsed(round_trips({70, 50, 9000, 50, 50}));
+  const base::Result<BaselineCheck> check = check_baseline(trace);
+  ASSERT_TRUE(check.ok());
+  EXPECT_EQ(check->recorded_ns, 2 * 9220 + 5000);
+  EXPECT_EQ(check->simulated_ns, check->recorded_ns);
+  EXPECT_TRUE(check->trusted);
+  // Without latencies, none; and an inlined task has none.
+  EXPECT_EQ(simulated(trace, {.recorded_latencies = false}).duration_ns, 5000);
+  EXPECT_EQ(simulated(trace, {}, std::vector<Treatment>(5, Treatment::inline_at_spawn)).duration_ns, 5000);
+  // The slow one is inlined: the quick ones keep their times.
+  std::vector<Treatment> slow(5, Treatment::keep);
+  slow[2] = Treatment::inline_at_spawn;
+  EXPECT_EQ(simulated(trace, {}, slow).duration_ns, 2 * 220 + 5000);
+}
+
+// Two tasks that compute on one core: the second's worker waits 1000 ns for the core, which the simulation shares out
+// anew.
+TEST(Simulate, WaitingForOwnCoresIsNoHandOver) {
+  std::string text(kRows);
+  text += "fact cores 1\npool p thread_pool 2 2\nthread main\nthread w\nthread v\n";
+  text += "0 main task_spawn t0 c1 p m2\n0 main task_spawn t1 c1 p m2\n0 main wait_begin t1 c1\n";
+  text += "10 w task_start t0\n1010 w task_end t0\n1020 v task_start t1\n2020 v task_end t1\n2020 main wait_end t1\n";
+  const base::Result<BaselineCheck> check = check_baseline(parsed(text));
+  ASSERT_TRUE(check.ok());
+  EXPECT_EQ(check->recorded_ns, 2020);
+  EXPECT_GE(check->simulated_ns, 2010);
+  EXPECT_LE(check->simulated_ns, 2040);
 }
 
 }  // namespace

@@ -391,6 +391,11 @@ def declare_quiet():
          judge=further_descriptors, needs="strace", sections=1200)
 
 
+def declare_unloads():
+    for name in ["in_turns", "without_build_id"]:
+        case(f"unloads.{name}", ["harm_unloads", name], ["plain recording", "sets"], sections=96_000)
+
+
 def declare_becomes():
     for name in ["with_empty_environment", "with_null_environment", "with_cleared_environment", "with_many_entries",
                  "with_many_arguments", "at_the_limit"]:
@@ -506,6 +511,7 @@ declare_descriptors()
 declare_stacks()
 declare_sandboxes()
 declare_quiet()
+declare_unloads()
 declare_becomes()
 declare_ends()
 declare_starts()

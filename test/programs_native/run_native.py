@@ -512,6 +512,8 @@ def sets_everywhere():
             check(int(facts["sets.left.signal"]) > 5, f"{case}: {facts}")
         if case == "interrupted_call":
             check(facts.get("sets.segments.signal") == "1", f"{case}: {facts}")
+        if case == "libraries":  # each section calls dlclose and goes on
+            check(facts["sets.left.called_natively"] == "5" and "sets.segments.left" not in facts, facts)
         if case == "restricts_itself":
             check((facts["sets.segments.complete"], facts["sets.segments.not_observed"]) == ("10", "10"), facts)
             check("restricts" in facts["sets.ended"], facts)

@@ -1,0 +1,56 @@
+#include "whatif/sim_crowding.h"
+
+#include <algorithm>
+
+#include "whatif/sim_share.h"
+
+namespace contrafact::whatif {
+namespace {
+
+// As the kernel told: a thread has a core between its first event and its last, but for its gaps.
+std::vector<RunningChange> stints_of(const model::Trace& trace, const std::vector<model::ThreadUse>& uses) {
+  std::vector<RunningChange> changes;
+  for (uint32_t i = 0; i < trace.threads.size() && i < trace.cpu.size(); ++i) {
+    const model::EventRange range = trace.thread_events(model::ThreadId(i));
+    if (uses[i].role == model::ThreadRole::bystander || range.size() == 0) continue;
+    const int64_t begin_ns = trace.time_ns[range.begin], end_ns = trace.time_ns[range.end - 1];
+    changes.push_back({begin_ns, 1});
+    changes.push_back({end_ns, -1});
+    for (const model::CpuGap& gap : trace.cpu[i]) {
+      const int64_t out_ns = std::max(gap.out_ns, begin_ns), in_ns = std::min(gap.in_ns, end_ns);
+      if (in_ns <= out_ns) continue;
+      changes.push_back({out_ns, -1});
+      changes.push_back({in_ns, 1});
+    }
+  }
+  std::ranges::sort(changes, {}, &RunningChange::time_ns);
+  return changes;
+}
+
+}  // namespace
+
+Crowding::Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores,
+                   bool kernel_told) {
+  if (cores == 0) return;
+  int64_t running = 0, since_ns = 0, total_ns = 0;
+  for (const RunningChange& change : kernel_told ? stints_of(trace, uses) : running_changes(trace, uses, false)) {
+    const bool was_crowded = running >= cores;
+    running += change.by;
+    const bool is_crowded = running >= cores;
+    if (is_crowded == was_crowded) continue;
+    if (was_crowded && change.time_ns > since_ns) {
+      stretches_.push_back({since_ns, change.time_ns, total_ns});
+      total_ns += change.time_ns - since_ns;
+    }
+    since_ns = change.time_ns;
+  }
+}
+
+int64_t Crowding::until(int64_t time_ns) const {
+  const auto after = std::ranges::upper_bound(stretches_, time_ns, {}, &Stretch::begin_ns);
+  if (after == stretches_.begin()) return 0;
+  const Stretch& stretch = *(after - 1);
+  return stretch.before_ns + std::min(time_ns, stretch.end_ns) - stretch.begin_ns;
+}
+
+}  // namespace contrafact::whatif

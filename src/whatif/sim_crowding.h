@@ -1,0 +1,34 @@
+// When a recorded program's own threads had all of its cores, so that whoever was to go on had to wait for one. Where
+// the kernel told, by the threads' stints on cores; where it did not, by what ran as sim_share.h counts it.
+//
+// Immutable after construction; O(n log n) in the changes of running threads, O(log n) a question.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/thread_state.h"
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+class Crowding {
+ public:
+  Crowding() = default;  // never
+  // `cores` 0: not known, hence never.
+  Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores, bool kernel_told);
+
+  // How much of [begin, end) it was so.
+  int64_t ns(int64_t begin_ns, int64_t end_ns) const { return until(end_ns) - until(begin_ns); }
+
+ private:
+  struct Stretch {
+    int64_t begin_ns, end_ns;
+    int64_t before_ns;  // the lengths of all stretches before
+  };
+  int64_t until(int64_t time_ns) const;
+
+  std::vector<Stretch> stretches_;
+};
+
+}  // namespace contrafact::whatif
