@@ -7,7 +7,6 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # most libraries end up in the JVM agen
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-include(GNUInstallDirs)
 
 option(CONTRAFACT_FUZZ "build the fuzzers (needs clang)" OFF)
 set(CONTRAFACT_SANITIZE "" CACHE STRING "value for -fsanitize=, empty for none")

@@ -12,6 +12,7 @@
 
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/analysis_mode.h"
+#include "agent_jvm/code_sources.h"
 #include "agent_jvm/contexts.h"
 #include "agent_jvm/injected_classes.h"
 #include "agent_jvm/method_table.h"
@@ -54,10 +55,11 @@ std::string property(jvmtiEnv* jvmti, const std::string& name) {
   return value;
 }
 
-void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint length,
-                           const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject, const char* name, jobject domain,
+                           jint length, const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
   if (redefined) g_agent->contexts->classes_redefined();
   if (!name) return;  // a redefined class gets its probes again
+  if (g_agent->live) g_agent->sources->note_if_main(jni, name, domain);
   auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
   if (!edited) return;
   unsigned char* memory = nullptr;
@@ -104,6 +106,7 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
     if (g_agent->options.strict) std::_Exit(1);
     return;
   }
+  g_agent->sources->resolve(jni);
   g_agent->contexts->resolve(jni, thread);
   g_agent->threads->attach(jni, thread);
   set_live(jni, true);
@@ -267,7 +270,8 @@ base::Status load(Agent& agent) {
   for (Step step : {Step(add_capabilities), Step(start_recorder)}) {
     if (base::Status status = step(agent); !status) return status;
   }
-  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder);
+  agent.sources = std::make_unique<CodeSources>(agent.jvmti, *agent.recorder);
+  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder, *agent.sources);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
   agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);

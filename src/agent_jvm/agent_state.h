@@ -15,6 +15,7 @@
 
 namespace contrafact::agent_jvm {
 
+class CodeSources;
 class MethodTable;
 class ContextTable;
 class Pools;
@@ -28,6 +29,7 @@ struct Agent {
   Options options;
   TraceConfig config;
   std::unique_ptr<recorder::Recorder> recorder;
+  std::unique_ptr<CodeSources> sources;
   std::unique_ptr<MethodTable> methods;
   std::unique_ptr<ContextTable> contexts;
   std::unique_ptr<Pools> pools;
@@ -43,6 +45,7 @@ constexpr int kJdkVirtualThreads = 21;
 // The injected classes.
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
+constexpr char kExecutorsClass[] = "java/lang/ContrafactExecutors";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
 
 // A Java string in UTF-8; empty for null.

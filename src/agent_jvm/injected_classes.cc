@@ -21,6 +21,7 @@ EMBED(analysis_events, "ContrafactAnalysisEvents")
 EMBED(direct, "ContrafactDirect")
 EMBED(contexts, "ContrafactContexts")
 EMBED(events, "ContrafactEvents")
+EMBED(executors, "ContrafactExecutors")
 EMBED(probes, "ContrafactProbes")
 EMBED(queued, "ContrafactQueued")
 EMBED(queued_node, "ContrafactQueued$Node")
@@ -44,6 +45,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactQueued", contrafact_class_queued, contrafact_class_end_queued},
     {"java/lang/ContrafactContexts", contrafact_class_contexts, contrafact_class_end_contexts},
     {"java/lang/ContrafactProbes", contrafact_class_probes, contrafact_class_end_probes},
+    {"java/lang/ContrafactExecutors", contrafact_class_executors, contrafact_class_end_executors},
     {"java/lang/ContrafactStages", contrafact_class_stages, contrafact_class_end_stages},
 };
 

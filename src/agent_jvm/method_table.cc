@@ -96,6 +96,9 @@ format::MethodId MethodTable::row(std::string_view signature, std::string_view n
   row.name = recorder_.intern(name);
   if (file) row.file = recorder_.intern(file);
   row.line = line;
+  JNIEnv* jni = nullptr;
+  if (type && vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_10) == JNI_OK)
+    sources_.note(jni, type, dotted_name(signature));
   return recorder_.add_method(row);
 }
 

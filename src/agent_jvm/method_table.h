@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent_jvm/code_sources.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_jvm {
@@ -29,8 +30,8 @@ struct MethodInfo {
 
 class MethodTable {
  public:
-  MethodTable(jvmtiEnv* jvmti, JavaVM* vm, recorder::Recorder& recorder)
-      : jvmti_(jvmti), vm_(vm), recorder_(recorder) {}
+  MethodTable(jvmtiEnv* jvmti, JavaVM* vm, recorder::Recorder& recorder, CodeSources& sources)
+      : jvmti_(jvmti), vm_(vm), recorder_(recorder), sources_(sources) {}
 
   // Never fails: a method that cannot be asked about has an id of none and is skipped. The pointer stays valid.
   const MethodInfo* info(jmethodID method);
@@ -48,6 +49,7 @@ class MethodTable {
   jvmtiEnv* jvmti_;
   JavaVM* vm_;
   recorder::Recorder& recorder_;
+  CodeSources& sources_;
   std::mutex mutex_;
   std::unordered_map<jmethodID, std::unique_ptr<MethodInfo>> infos_;
 };

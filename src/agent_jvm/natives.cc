@@ -32,13 +32,22 @@ constexpr EntryPoint kEntryPoints[] = {
     {"java/util/function/BiConsumer", "accept"},
 };
 
+// The body of a coroutine, which Kotlin's compiler makes a class of.
+constexpr std::string_view kCoroutineBody = "invokeSuspend";
+
+bool has_method(JNIEnv* jni, jobject code, std::string_view name, const char* descriptor) {
+  const bool has = jni->GetMethodID(jni->GetObjectClass(code), std::string(name).c_str(), descriptor) != nullptr;
+  if (!has) jni->ExceptionClear();
+  return has;
+}
+
 std::string_view called_method(JNIEnv* jni, jobject code) {
   for (const EntryPoint& entry : kEntryPoints) {
     jclass type = jni->FindClass(entry.class_name);
     if (!type) jni->ExceptionClear();
     if (type && jni->IsInstanceOf(code, type)) return entry.method;
   }
-  return "apply";
+  return has_method(jni, code, kCoroutineBody, "(Ljava/lang/Object;)Ljava/lang/Object;") ? kCoroutineBody : "apply";
 }
 
 }  // namespace

@@ -11,6 +11,42 @@ constexpr char kForkJoinPool[] = "java/util/concurrent/ForkJoinPool";
 constexpr char kThreadPool[] = "java/util/concurrent/ThreadPoolExecutor";
 constexpr char kScheduledPool[] = "java/util/concurrent/ScheduledThreadPoolExecutor";
 
+// Executors of frameworks whose size is known: in a field, or by a method without side effects, of this name.
+struct FrameworkPool {
+  std::string_view class_name;  // or of a superclass
+  format::PoolKind kind;
+  const char* core_size;  // null: it is 1
+  const char* max_size;
+};
+constexpr FrameworkPool kFrameworkPools[] = {
+    {"org/apache/tomcat/util/threads/ThreadPoolExecutor", format::PoolKind::thread_pool, "corePoolSize",
+     "maximumPoolSize"},
+    {"io/netty/util/concurrent/SingleThreadEventExecutor", format::PoolKind::other, nullptr, nullptr},
+    {"io/netty/util/concurrent/GlobalEventExecutor", format::PoolKind::other, nullptr, nullptr},
+    // These two have as many threads as they may before anything waits in their queues.
+    {"org/eclipse/jetty/util/thread/QueuedThreadPool", format::PoolKind::other, "_maxThreads", "_maxThreads"},
+    {"org/jboss/threads/EnhancedQueueExecutor", format::PoolKind::other, "getMaximumPoolSize", "getMaximumPoolSize"},
+    {"com/google/common/util/concurrent/SequentialExecutor", format::PoolKind::other, nullptr, nullptr},
+    {"kotlinx/coroutines/scheduling/CoroutineScheduler", format::PoolKind::other, "corePoolSize", "maxPoolSize"},
+    {"kotlinx/coroutines/internal/LimitedDispatcher", format::PoolKind::other, "parallelism", "parallelism"},
+    {"kotlinx/coroutines/EventLoopImplBase", format::PoolKind::other, nullptr, nullptr},
+};
+
+// The int of a field or of a method without parameters; 0 if there is neither.
+jint int_of(JNIEnv* jni, jobject object, const char* name) {
+  if (!name) return 1;
+  jclass type = jni->GetObjectClass(object);
+  jint value = 0;
+  if (jfieldID field = jni->GetFieldID(type, name, "I")) {
+    value = jni->GetIntField(object, field);
+  } else {
+    jni->ExceptionClear();
+    if (jmethodID method = jni->GetMethodID(type, name, "()I")) value = jni->CallIntMethod(object, method);
+  }
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+  return value;
+}
+
 // The JDK's own getter, not the program's that may override it; 0 if there is none.
 jint call_int(JNIEnv* jni, jobject object, const char* class_name, const char* getter) {
   jclass type = jni->FindClass(class_name);
@@ -75,6 +111,7 @@ format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
                                                           : name(jni, pool, pool, "workerNamePrefix"));
     return row;
   }
+  if (!is_instance(jni, pool, kThreadPool)) return describe_framework(jni, pool);
   const bool scheduled = is_instance(jni, pool, kScheduledPool);
   row.kind = scheduled ? format::PoolKind::scheduled_thread_pool : format::PoolKind::thread_pool;
   row.core_size = static_cast<uint32_t>(call_int(jni, pool, kThreadPool, "getCorePoolSize"));
@@ -84,6 +121,24 @@ format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
       jni->GetFieldID(jni->GetObjectClass(pool), "threadFactory", "Ljava/util/concurrent/ThreadFactory;");
   if (!factory) jni->ExceptionClear();
   row.name = recorder_.intern(name(jni, pool, factory ? jni->GetObjectField(pool, factory) : pool, "namePrefix"));
+  return row;
+}
+
+// Of an executor that nothing is known of, the size is unknown.
+format::PoolRow Pools::describe_framework(JNIEnv* jni, jobject pool) {
+  format::PoolRow row;
+  row.name = recorder_.intern(dotted_name(signature_of(jni, pool)));
+  row.max_size = UINT32_MAX;
+  for (jclass type = jni->GetObjectClass(pool); type; type = jni->GetSuperclass(type)) {
+    const std::string signature = signature_of_class(type);
+    for (const FrameworkPool& known : kFrameworkPools) {
+      if (signature.size() != known.class_name.size() + 2 || signature.find(known.class_name) != 1) continue;
+      row.kind = known.kind;
+      row.core_size = static_cast<uint32_t>(int_of(jni, pool, known.core_size));
+      row.max_size = static_cast<uint32_t>(int_of(jni, pool, known.max_size));
+      return row;
+    }
+  }
   return row;
 }
 
@@ -101,8 +156,12 @@ std::string Pools::name(JNIEnv* jni, jobject pool, jobject namer, const char* pr
 }
 
 std::string Pools::signature_of(JNIEnv* jni, jobject object) {
+  return signature_of_class(jni->GetObjectClass(object));
+}
+
+std::string Pools::signature_of_class(jclass type) {
   char* signature = nullptr;
-  if (jvmti_->GetClassSignature(jni->GetObjectClass(object), &signature, nullptr) != JVMTI_ERROR_NONE) return {};
+  if (jvmti_->GetClassSignature(type, &signature, nullptr) != JVMTI_ERROR_NONE) return {};
   JvmtiMemory release(jvmti_, signature);
   return signature;
 }

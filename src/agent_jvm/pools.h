@@ -19,7 +19,7 @@ class Pools {
  public:
   Pools(jvmtiEnv* jvmti, recorder::Recorder& recorder) : jvmti_(jvmti), recorder_(recorder) {}
 
-  // What the field of `pool` (a ThreadPoolExecutor or ForkJoinPool) holds from then on: its id plus one.
+  // What the field of `pool` (an executor whose class got one) holds from then on: its id plus one.
   jint number(JNIEnv* jni, jobject pool);
   // All threads that executors of this class make, one for each task, as one pool: they share no workers, and a program
   // may make such an executor for each request.
@@ -27,7 +27,9 @@ class Pools {
 
  private:
   format::PoolRow describe(JNIEnv* jni, jobject pool, bool fork_join);
+  format::PoolRow describe_framework(JNIEnv* jni, jobject pool);
   std::string signature_of(JNIEnv* jni, jobject object);
+  std::string signature_of_class(jclass type);
   std::string name(JNIEnv* jni, jobject pool, jobject namer, const char* prefix_field);
 
   jvmtiEnv* jvmti_;

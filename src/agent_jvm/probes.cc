@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent_jvm/agent_state.h"
+#include "agent_jvm/hand_overs.h"
 
 namespace contrafact::agent_jvm {
 namespace {
@@ -33,12 +34,13 @@ struct Probes::Work {
   const Targets* targets;
   bool methods;      // function events may be wanted
   bool sleep_calls;  // calls of Thread.sleep are to be wrapped
+  std::optional<HandOvers> hand_overs;
 };
 
 Probes::Probes(Agent& agent) : agent_(agent) {
   for (const Family& family :
        {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
-        park_family(), completion_service_family(), lambda_family()}) {
+        park_family(), completion_service_family(), lambda_family(), frameworks_family()}) {
     for (const Probe& probe : family.probes) {
       if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
     }
@@ -55,22 +57,19 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
   const bool methods = agent_.config.may_choose_from(dotted_class);
   const bool sleep_calls = agent_.jdk < kJdkSleepInJava && class_name != "java/lang/Thread" &&
                            !class_name.starts_with("java/lang/Contrafact") && contains(bytes, "sleep");
-  if (!targets && !methods && !sleep_calls) return std::nullopt;
+  const bool hand_overs = HandOvers::may_be_in(class_name, bytes);
+  note_unseen(class_name);
+  if (!targets && !methods && !sleep_calls && !hand_overs) return std::nullopt;
 
   auto file = classfile::ClassFile::parse(bytes);
   if (!file) {
     note_failure(dotted_class, file.error().message);
     return std::nullopt;
   }
-  Work work{*file, dotted_class, targets, methods, sleep_calls};
+  Work work{*file, dotted_class, targets, methods, sleep_calls, {}};
+  if (hand_overs) work.hand_overs.emplace(*file);
+  if (!add_fields(work)) return std::nullopt;  // the probes rely on them
   if (targets) {
-    for (const AddedField* field : targets->fields) {
-      const uint16_t access = classfile::kAccPublic | classfile::kAccTransient | classfile::kAccSynthetic;
-      if (base::Status status = file->add_field(access, field->name, field->descriptor); !status) {
-        note_failure(dotted_class, status.error().message);
-        return std::nullopt;  // the probes rely on the fields
-      }
-    }
     std::lock_guard lock(mutex_);
     loaded_.insert(targets->probes.begin(), targets->probes.end());
   }
@@ -80,6 +79,25 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
   }
   if (!file->edited()) return std::nullopt;
   return file->write();
+}
+
+// Private in classes that are not the JDK's: then the number by which a class knows its serialised objects stays.
+bool Probes::add_fields(Work& work) {
+  const bool of_jdk = work.class_name.starts_with("java.");
+  const uint16_t access =
+      (of_jdk ? classfile::kAccPublic : classfile::kAccPrivate) | classfile::kAccTransient | classfile::kAccSynthetic;
+  std::vector<const AddedField*> fields = work.targets ? work.targets->fields : std::vector<const AddedField*>();
+  static constexpr AddedField kPool{{}, "contrafactPool", "I"};
+  const bool has_pool =
+      std::any_of(fields.begin(), fields.end(), [](const AddedField* f) { return f->name == kPool.name; });
+  if (work.hand_overs && work.hand_overs->needs_pool_field() && !has_pool) fields.push_back(&kPool);
+  for (const AddedField* field : fields) {
+    if (base::Status status = work.file.add_field(access, field->name, field->descriptor); !status) {
+      note_failure(work.class_name, status.error().message);
+      return false;
+    }
+  }
+  return true;
 }
 
 void Probes::edit_method(Work& work, size_t index) {
@@ -93,7 +111,8 @@ void Probes::edit_method(Work& work, size_t index) {
                  });
   }
   const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
-  if (probes.empty() && !function_events && !work.sleep_calls) return;
+  const bool hands_over = probes.empty() && work.hand_overs && work.hand_overs->concerns(method);
+  if (probes.empty() && !function_events && !work.sleep_calls && !hands_over) return;
 
   auto code = classfile::Code::parse(work.file, method);
   if (!code) return note_failure(work.class_name + "." + std::string(method.name), code.error().message);
@@ -103,6 +122,7 @@ void Probes::edit_method(Work& work, size_t index) {
     if (status) status = probe->edit(edit);
   }
   const size_t nodes_before = code->nodes.size();
+  if (status && hands_over) status = work.hand_overs->edit(edit);
   if (status && work.sleep_calls) status = wrap_sleep_calls(edit);
   if (status && probes.empty() && !function_events && code->nodes.size() == nodes_before) return;  // nothing to do here
   if (status && function_events) {
@@ -125,6 +145,15 @@ void Probes::note_failure(std::string_view place, const std::string& reason) {
   std::lock_guard lock(mutex_);
   ++refused_count_;
   if (refused_.size() < kRefusalsKept) refused_.push_back(std::string(place) + ": " + reason);
+}
+
+void Probes::note_unseen(std::string_view class_name) {
+  for (const UnseenScheduler& scheduler : unseen_schedulers()) {
+    if (scheduler.class_name != class_name) continue;
+    std::lock_guard lock(mutex_);
+    if (!unseen_.insert(scheduler.name).second) return;
+    agent_.recorder->add_fact("scheduler.unseen." + std::to_string(unseen_.size() - 1), std::string(scheduler.name));
+  }
 }
 
 void Probes::report() {

@@ -43,6 +43,12 @@ struct AddedField {
   int jdk_min = kAnyJdk;
 };
 
+// A library whose tasks cannot be recorded: its name goes into the trace where one of its classes is loaded.
+struct UnseenScheduler {
+  std::string_view class_name;
+  std::string_view name;
+};
+
 struct Family {
   std::string_view name;
   std::span<const Probe> probes;
@@ -66,7 +72,9 @@ class Probes {
   };
   struct Work;
 
+  bool add_fields(Work& work);
   void edit_method(Work& work, size_t index);
+  void note_unseen(std::string_view class_name);
   void note_failure(std::string_view place, const std::string& reason);
 
   Agent& agent_;
@@ -75,6 +83,7 @@ class Probes {
   std::set<const Probe*> loaded_;   // its class was loaded
   std::set<const Probe*> matched_;  // and had the method
   std::vector<std::string> refused_;
+  std::set<std::string_view> unseen_;  // schedulers
   uint64_t refused_count_ = 0;
 };
 
@@ -87,6 +96,11 @@ Family thread_family();
 Family park_family();
 Family completion_service_family();
 Family lambda_family();
+Family frameworks_family();
+std::span<const UnseenScheduler> unseen_schedulers();
+
+// What a worker takes from a BlockingQueue; `pool` pushes its pool.
+base::Status wrap_takes(Edit& edit, const Edit::Emit& pool);
 
 // Function events of one method that the configuration chose.
 base::Status add_function_events(Edit& edit, uint32_t method_id);

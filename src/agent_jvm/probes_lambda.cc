@@ -34,6 +34,10 @@ constexpr AddedField kFields[] = {
     {"java/lang/Class", "contrafactJoins", "I"},
     {"java/lang/Class", "contrafactJoinContext", "I"},
     {"java/lang/Class", "contrafactOwnContext", "I"},
+    {"java/lang/Class", "contrafactHanded", "I"},
+    {"java/lang/Class", "contrafactHandsOn", "I"},
+    {"java/lang/Class", "contrafactTaskField", "J"},
+    {"java/lang/Class", "contrafactPoolField", "J"},
 };
 
 }  // namespace

@@ -102,9 +102,16 @@ constexpr Probe kProbes[] = {
     {kEventsClass, "carrier", "", current_carrier, kJdkVirtualThreads},
 };
 constexpr AddedField kFields[] = {
-    {kThread, "contrafactBuffer", "J"}, {kThread, "contrafactThread", "I"},  {kThread, "contrafactQuiet", "I"},
-    {kThread, "contrafactNextId", "I"}, {kThread, "contrafactLimitId", "I"}, {kThread, "contrafactFlags", "I"},
-    {kThread, "contrafactTask", "I"},   {kThread, "contrafactPool", "I"},
+    {kThread, "contrafactBuffer", "J"},
+    {kThread, "contrafactThread", "I"},
+    {kThread, "contrafactQuiet", "I"},
+    {kThread, "contrafactNextId", "I"},
+    {kThread, "contrafactLimitId", "I"},
+    {kThread, "contrafactFlags", "I"},
+    {kThread, "contrafactTask", "I"},
+    {kThread, "contrafactPool", "I"},
+    {kThread, "contrafactSubmitting", "Ljava/lang/Object;"},
+    {kThread, "contrafactSubmitter", "Ljava/lang/Object;"},
 };
 
 }  // namespace

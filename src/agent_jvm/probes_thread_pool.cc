@@ -39,7 +39,7 @@ base::Status run_bare(Edit& edit) {
   base::Status status = edit.wrap(
       calls("java/lang/Runnable", "run"),
       [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(operands.receiver).invokestatic(kProbesClass, "bareStart", "(Ljava/lang/Object;)J").lstore(token);
+        before.aload(operands.receiver).invokestatic(kProbesClass, "workerStart", "(Ljava/lang/Object;)J").lstore(token);
         after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
         exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
       });
@@ -47,23 +47,7 @@ base::Status run_bare(Edit& edit) {
 }
 
 base::Status take(Edit& edit) {
-  const uint32_t token = edit.token();
-  auto took = [&](Sequence& s, uint32_t queue) {
-    s.lload(token).aload(queue).invokestatic(kProbesClass, "took", "(JLjava/lang/Object;)V");
-  };
-  base::Status status = edit.wrap(
-      [](const CallSite& site) {
-        return site.owner == "java/util/concurrent/BlockingQueue" && (site.name == "take" || site.name == "poll");
-      },
-      [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(0)
-            .aload(operands.receiver)
-            .invokestatic(kProbesClass, "taking", "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/lang/Object;)J")
-            .lstore(token);
-        took(after, operands.receiver);
-        took(exception, operands.receiver);
-      });
-  return status ? edit.finish() : status;
+  return wrap_takes(edit, [](Sequence& s) { s.aload(0); });
 }
 
 base::Status report_size(Edit& edit) {
@@ -119,6 +103,26 @@ constexpr Probe kProbes[] = {
 constexpr AddedField kFields[] = {{kPool, "contrafactPool", "I"}};
 
 }  // namespace
+
+base::Status wrap_takes(Edit& edit, const Edit::Emit& pool) {
+  const uint32_t token = edit.token();
+  auto took = [&](Sequence& s, uint32_t queue) {
+    s.lload(token).aload(queue).invokestatic(kProbesClass, "took", "(JLjava/lang/Object;)V");
+  };
+  base::Status status = edit.wrap(
+      [](const CallSite& site) {
+        return site.owner == "java/util/concurrent/BlockingQueue" && (site.name == "take" || site.name == "poll");
+      },
+      [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
+        pool(before);
+        before.aload(operands.receiver)
+            .invokestatic(kProbesClass, "taking", "(Ljava/lang/Object;Ljava/lang/Object;)J")
+            .lstore(token);
+        took(after, operands.receiver);
+        took(exception, operands.receiver);
+      });
+  return status ? edit.finish() : status;
+}
 
 Family thread_pool_family() {
   return {"thread_pool", kProbes, kFields};

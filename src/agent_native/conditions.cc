@@ -7,9 +7,9 @@ namespace contrafact::agent_native {
 
 void begin_wait(const ConditionWait& wait) {
   const int64_t now_ns = g_clock.now_ns();
-  append_lock(wait.client, EventKind::lock_release, now_ns, wait.mutex, wait.site);
+  append_lock_apart(wait.client, EventKind::lock_release, now_ns, wait.mutex, wait.site);
   append_stack(wait.client, wait.site);
-  append_lock(wait.client, EventKind::sync_wait, now_ns, wait.condition, wait.site);
+  append_lock_apart(wait.client, EventKind::sync_wait, now_ns, wait.condition, wait.site);
 }
 
 void end_wait(const ConditionWait& wait, Outcome outcome, bool has_mutex) {

@@ -32,9 +32,10 @@ CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d
     const long call[] = {number, a, b, c, d, e, f};
     before_program_call(call);
     if (number == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(a));
+    const uint32_t expected = expect_sets_change(call);
     const long result = called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
     if (number == SYS_rt_sigaction && result == 0) show_own_handler(a, c);
-    invalidate_sets_by(call, result);
+    invalidate_sets_by(call, result, expected);
     return result;
   }
   const long result =

@@ -42,14 +42,18 @@ inline bool is_sound_time(const timespec* until) {
   return until && until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000;
 }
 
+// The callers' walk takes 1.5 KiB of the stack, so what lies above it on the stack is kept small (harm_stacks): these
+// are functions of their own, and so is acquire_busy().
+void append_lock_apart(Client* client, EventKind kind, int64_t time_ns, uint64_t lock, uint64_t site);  // append_lock()
+void append_request(Client* client, const Acquisition& what);
+void append_end_of_wait(Client* client, const Acquisition& what, int waited);
+
 // The lock was busy.
 template <typename Wait>
-inline int acquire_busy(Client* client, const Acquisition& what, Wait wait) {
-  const int64_t request_ns = g_clock.now_ns();
-  append_stack(client, what.site);
-  append_lock(client, what.request(), request_ns, what.lock, what.site);
+[[gnu::noinline]] int acquire_busy(Client* client, const Acquisition& what, Wait wait) {
+  append_request(client, what);
   const int waited = wait();
-  append_outcome(client, what.acquired(), g_clock.now_ns(), what.lock, outcome_of(waited));
+  append_end_of_wait(client, what, waited);
   return waited;
 }
 

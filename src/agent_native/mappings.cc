@@ -1,4 +1,5 @@
-// Code that goes away or changes: translated code of it must not be used any more. The kernel is called directly: an
+// Code that goes away or changes: translated code of it must not be used any more. That is said before the change, for
+// other code may lie there, and run, before the call that made room for it is back. The kernel is called directly: an
 // allocator may map memory before anything can be looked up.
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -17,9 +18,10 @@ namespace {
 
 long system_call(long number, const void* begin, size_t bytes, long c = 0, long d = 0, long e = 0, long f = 0) {
   const long call[] = {number, reinterpret_cast<long>(begin), static_cast<long>(bytes), c, d, e, f};
+  const uint32_t expected = expect_sets_change(call);
   const long result = contrafact::translate::raw_system_call(number, call[1], call[2], c, d, e, f);
   // Memory where there was none changes no code; an allocator maps much of it.
-  if (number != SYS_mmap || (d & MAP_FIXED) != 0 || (c & PROT_EXEC) != 0) invalidate_sets_by(call, result);
+  if (number != SYS_mmap || (d & MAP_FIXED) != 0 || (c & PROT_EXEC) != 0) invalidate_sets_by(call, result, expected);
   constexpr long kErrorMax = 4095;
   if (result >= 0 || result < -kErrorMax) return result;
   errno = static_cast<int>(-result);
@@ -65,8 +67,9 @@ CONTRAFACT_INTERPOSE(void*, mremap, (void* begin, size_t bytes, size_t next_byte
 CONTRAFACT_INTERPOSE(int, dlclose, (void* library)) {
   CONTRAFACT_CALLED;
   called_.unobserved();
+  begin_unload_sets();
   const int result = real().dlclose(library);
-  refresh_sets();
+  end_unload_sets();
   if (Client* client = recording()) {
     const Inside inside;
     list_libraries(client);

@@ -28,6 +28,7 @@ SetGap gap_of(Reason reason) {
     case Reason::cache_full:
     case Reason::long_section:
     case Reason::disabled:
+    case Reason::called_natively:
       return SetGap::not_observed;
     case Reason::not_wanted:
       return SetGap::outside_window;
@@ -44,8 +45,8 @@ const char* name_of(SetGap gap) {
 
 const char* name_of(Reason reason) {
   constexpr const char* kNames[translate::kReasons] = {
-      "none",        "generated_code", "unsupported", "cache_full",     "system_call", "signal",    "long_section",
-      "not_resumed", "disabled",       "gather",      "unknown_effect", "overflow",    "not_wanted"};
+      "none",        "generated_code", "unsupported", "cache_full",     "system_call", "signal",     "long_section",
+      "not_resumed", "disabled",       "gather",      "unknown_effect", "overflow",    "not_wanted", "called_natively"};
   return kNames[static_cast<size_t>(reason)];
 }
 

@@ -186,12 +186,20 @@ void begin_sets_in_child() {
   g_sets.store(true, std::memory_order_release);
 }
 
-void refresh_sets() {
-  if (sets_are_on()) g_state->translator->refresh();
+void begin_unload_sets() {
+  if (sets_are_on()) g_state->translator->begin_unload();
 }
 
-void invalidate_sets_by(const long* call, long result) {
-  if (sets_are_on()) g_state->translator->invalidate_by(call, result);
+void end_unload_sets() {
+  if (sets_are_on()) g_state->translator->end_unload();
+}
+
+uint32_t expect_sets_change(const long* call) {
+  return sets_are_on() ? g_state->translator->expect(call) : 0;
+}
+
+void invalidate_sets_by(const long* call, long result, uint32_t expected) {
+  if (sets_are_on()) g_state->translator->invalidate_by(call, result, expected);
 }
 
 void count_sets() {
@@ -386,7 +394,7 @@ void SetsCall::note(const long* call, long result) const {
 
 void SetsCall::note_unobserved() const {
   const SetsThread* thread = t_sets;
-  if (thread && thread->is_watched() && from_ != From::foreign) g_state->translator->note_gap(Reason::not_resumed);
+  if (thread && thread->is_watched() && from_ != From::foreign) g_state->translator->note_gap(Reason::called_natively);
 }
 
 void SetsCall::note_read(const void* begin, size_t bytes) const {

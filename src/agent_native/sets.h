@@ -61,11 +61,13 @@ void begin_sets_in_child();
 void count_sets();
 // Where the sets come from, for `info`. REQUIRES: the current thread, the client's, is inside.
 void tell_sets(recorder::Client* client);
-// Libraries went. Any thread.
-void refresh_sets();
-// The program made a system call that may have changed which code lies where: its number and arguments, and its result.
-// Any thread.
-void invalidate_sets_by(const long* call, long result);
+// Around what may unload libraries. Any thread.
+void begin_unload_sets();
+void end_unload_sets();
+// Around a system call of the program's that may change which code lies where: its number and arguments; and its
+// result, with what the first of the two returned. Any thread.
+uint32_t expect_sets_change(const long* call);
+void invalidate_sets_by(const long* call, long result, uint32_t expected);
 
 // The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.
 void attach_sets(recorder::Client* client, bool from_its_beginning);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "cli/metric_tables.h"
 #include "table/value_text.h"
 #include "whatif/spec.h"
 
@@ -219,6 +220,26 @@ std::string simulated_loss(const Advices& advices, const SimulatedEffect& effect
 
 namespace {
 
+// Advice is about code that its reader can edit: what is handed out where no frame of the program is known goes to what
+// has no candidate. A coordinator is edited in its body.
+void leave_out_others_code(const model::Trace& trace, analysis::Candidates& found) {
+  std::erase_if(found.candidates, [&](const analysis::Candidate& candidate) {
+    const model::ContextId place = place_of(trace, candidate.context, candidate.tasks);
+    if (!place.valid() || trace.has_program_frame(place)) return false;
+    if (candidate.kind == analysis::CandidateKind::convert_to_combinator && candidate.body.valid() &&
+        trace.owner_name(candidate.body).empty())
+      return false;
+    const std::string_view owner = trace.owner_name(trace.contexts[trace.program_frame(place).index()].method);
+    found.ineligible.push_back(
+        {.context = candidate.context,
+         .body = candidate.body,
+         .kind = candidate.kind,
+         .reason = fmt::format("handed out by the code of {}, by no known line of the program", owner),
+         .tasks = candidate.tasks.size()});
+    return true;
+  });
+}
+
 // Simulates the best of what can be estimated. Where the simulated figures are to be read first, also what the
 // estimate, which knows no queues, would leave out; and these are judged anew.
 void simulate_best(const model::Trace& trace, const whatif::Simulator& simulator, const Advices& advices,
@@ -247,6 +268,7 @@ void simulate_best(const model::Trace& trace, const whatif::Simulator& simulator
 base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator& estimator,
                              const whatif::Simulator* simulator, const AdviceOptions& options) {
   analysis::Candidates found = analysis::candidates(trace);
+  leave_out_others_code(trace, found);
   analysis::BlockIndex blocks(trace);
   Advices advices{
       .base = estimator.base(), .ineligible = std::move(found.ineligible), .candidates = found.candidates.size()};

@@ -52,6 +52,10 @@ Cell simulated_cell(const Advices& advices, const Advice& advice) {
                 static_cast<double>(advice.simulated->duration_ns));
 }
 
+Cell where(const model::Trace& trace, const whatif::Improvement& improvement) {
+  return location_of(trace, place_of(trace, improvement.spawn_context, improvement.tasks));
+}
+
 std::string task_count(const whatif::Improvement& improvement) {
   return improvement.tasks.size() == improvement.context_tasks
              ? fmt::format("{}", improvement.tasks.size())
@@ -129,7 +133,7 @@ table::Table improvements_table(const model::Trace& trace, const Advices& advice
     const Advice& advice = advices.ranked[index];
     const whatif::Figures& after = advice.estimate.figures;
     table.add_row({static_cast<int64_t>(index + 1), std::string(whatif::name_of(advice.improvement.optimisation)),
-                   location_of(trace, advice.improvement.spawn_context), location_of(trace, advice.improvement.body),
+                   where(trace, advice.improvement), location_of(trace, advice.improvement.body),
                    task_count(advice.improvement),
                    change(static_cast<double>(base.duration_ns), static_cast<double>(after.duration_ns)),
                    gain_interval(advices, advice), change(base.peak_occupied, after.peak_occupied),
@@ -145,8 +149,7 @@ table::Table left_out_table(const model::Trace& trace, const Advices& advices) {
   table::Table table(kLeftOutSchema);
   for (const Advice& advice : advices.left_out) {
     std::string reason = advice.failed.empty() ? advice.filtered : advice.failed;
-    table.add_row({std::string(whatif::name_of(advice.improvement.optimisation)),
-                   location_of(trace, advice.improvement.spawn_context),
+    table.add_row({std::string(whatif::name_of(advice.improvement.optimisation)), where(trace, advice.improvement),
                    static_cast<int64_t>(advice.improvement.tasks.size()), reason});
   }
   for (const analysis::Ineligible& set : advices.ineligible) {
@@ -204,9 +207,12 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     std::string list;
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
-    return fmt::format("no task of the run can be inlined, hoisted or turned into a combinator{}{}{}",
+    const std::string unseen = unseen_schedulers(trace);
+    return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
+                       unseen.empty() ? "of the run" : "that was recorded",
                        list.empty() ? "" : "; tasks by reason: ", list,
-                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "");
+                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "",
+                       unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
     const std::string& reason = advice.failed.empty() ? advice.filtered : advice.failed;

@@ -21,6 +21,7 @@ constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::string weights = "time=1,peak=1,mean=1";
   std::string model = "both";
   std::string specs;
@@ -73,7 +74,7 @@ base::Status write_plot(const std::string& path, const std::string& trace_path, 
 int run(const Options& options, const Session& session) {
   base::Result<Weights> weights = parse_weights(options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   // Where most of the threads are virtual, only time counts.
   constexpr double kMostly = 0.5;
@@ -120,7 +121,8 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").required();
+  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  add_app_option(list, options->app);
   list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       .show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
@@ -144,8 +146,10 @@ Run declare(OptionList& list) {
                   "work for the search for the best combination, in millions of vertices visited")
       .check(whole_number(1))
       .show_default();
-  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json");
-  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser");
+  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json")
+      .value_name("DIR");
+  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser")
+      .value_name("FILE");
   list.add_flag("--all", options->all,
                 "print every improvement, also those that change nothing measurable by themselves");
   list.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");

@@ -143,8 +143,10 @@ std::vector<std::string> metric_names() {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("profile", options->path, "what contrafact profile wrote").required();
-  list.add_option("-o,--output", options->output, "file to write; - is standard output").show_default();
+  list.add_option("profile", options->path, "what contrafact profile wrote").value_name("FILE").required();
+  list.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .value_name("FILE")
+      .show_default();
   list.add_option("--format", options->format,
                   "html, svg, dot, csv (of everything) or text; otherwise what the output's name ends with")
       .check(one_of(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/child_process.h"
+#include "cli/command_tree.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -46,6 +47,8 @@ struct CommonFlags {
   bool no_color = false;
 };
 
+constexpr const char* kVersionFlag = "print the version";
+
 // Gives `parser` all that the command line of `command` may hold.
 Run declare(const Command& command, Parser& parser, CommonFlags& flags) {
   parser.set_footer(indented(command.examples));
@@ -80,6 +83,20 @@ std::string help_text(const Command& command) {
   std::string text = parser.help();
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
+}
+
+CommandTree command_tree() {
+  Parser whole("contrafact", kDescription);
+  bool version = false;
+  whole.options().add_flag("--version", version, kVersionFlag);
+  CommandTree tree{.description = kDescription, .options = whole.option_facts()};
+  for (const Command& command : commands()) {
+    Parser parser("contrafact " + std::string(command.name), std::string(command.summary));
+    CommonFlags flags;
+    declare(command, parser, flags);
+    tree.commands.push_back({.command = &command, .options = parser.option_facts()});
+  }
+  return tree;
 }
 
 int fail(int status, std::string_view message) {
@@ -120,7 +137,7 @@ int run_tool(int argc, const char* const* argv) {
   Parser parser("contrafact", kDescription);
   CommonFlags flags;
   bool version = false;
-  parser.options().add_flag("--version", version, "print the version");
+  parser.options().add_flag("--version", version, kVersionFlag);
   parser.set_footer(
       "contrafact COMMAND --help tells more; contrafact help tables explains every column that is printed.\n");
   std::map<std::string_view, Run> runs;

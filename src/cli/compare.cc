@@ -200,10 +200,11 @@ int run(const Options& options, const Session& session) {
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   list.add_option("traces", options->paths, "two or three runs: base, estimated, actual")
+      .value_name("FILE")
       .required()
       .number_of_values(2, 3);
-  list.add_option("--plot", options->plot, "write the concurrency profiles as a page for a browser");
-  list.add_option("--svg", options->svg, "write them as a still picture");
+  list.add_option("--plot", options->plot, "write the concurrency profiles as a page for a browser").value_name("FILE");
+  list.add_option("--svg", options->svg, "write them as a still picture").value_name("FILE");
   list.add_option("--metrics", options->metrics, "the metrics to print; repeatable").repeatable();
   add_window_option(list, options->window);
   list.add_flag("--json", options->json, "as JSON; every metric");

@@ -22,6 +22,7 @@ namespace {
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::vector<std::string> specs;
   std::string output;
   std::string model = "fixed";
@@ -112,7 +113,7 @@ std::string json_of(const Options& options, const model::Trace& trace, const Var
 }
 
 int run(const Options& options, const Session& session) {
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   for (const std::string& spec : options.specs) protect_input(spec);
   base::Result<std::vector<whatif::LockSelector>> locks = read_lock_specs(options.specs);
@@ -157,9 +158,11 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").required();
-  list.add_option("--apply", options->specs, "an improvement spec; repeatable").repeatable();
-  list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read");
+  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  add_app_option(list, options->app);
+  list.add_option("--apply", options->specs, "an improvement spec; repeatable").value_name("FILE").repeatable();
+  list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read")
+      .value_name("FILE");
   options->model_given =
       list.add_option("--model", options->model,
                       "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "

@@ -19,6 +19,7 @@ namespace {
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::string format;
   std::string what = "thread-use";
   Option what_given;
@@ -55,7 +56,7 @@ int run(const Options& options, const Session& session) {
   if (options.format != "csv" && options.what_given.given()) {
     return fail(kExitUsage, fmt::format("--what is for csv: {} is of the whole trace", options.format));
   }
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   if (options.format == "cft") {
     base::Status saved = save_trace(*trace, options.output);
@@ -84,7 +85,8 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
+  add_app_option(list, options->app);
   list.add_option("--format", options->format,
                   "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
       .required()
@@ -93,7 +95,9 @@ Run declare(OptionList& list) {
       list.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
           .check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
           .show_default();
-  list.add_option("-o,--output", options->output, "file to write; - is standard output").show_default();
+  list.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .value_name("FILE")
+      .show_default();
   add_window_option(list, options->window);
   return [options](Session& session) { return run(*options, session); };
 }

@@ -2,8 +2,12 @@
 
 #include <memory>
 
+#include "cli/command_tree.h"
 #include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/exit_code.h"
+#include "cli/manual_page.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/schemas.h"
 
@@ -27,27 +31,68 @@ std::string list_of_tables() {
   return out;
 }
 
-int run(const std::string& topic) {
-  std::string text;
-  if (topic.empty()) text = list_of_commands();
-  if (topic == "tables") text = list_of_tables();
+std::string explained(const std::string& topic) {
+  if (topic.empty()) return list_of_commands();
+  if (topic == "tables") return list_of_tables();
   for (const Command& command : commands()) {
-    if (command.name == topic) text = help_text(command);
+    if (command.name == topic) return help_text(command);
   }
+  return "";
+}
+
+std::string manual(const std::string& topic) {
+  const CommandTree tree = command_tree();
+  if (topic.empty()) return manual_page(tree);
+  for (const CommandFacts& facts : tree.commands) {
+    if (facts.command->name == topic) return manual_page(facts);
+  }
+  return "";
+}
+
+std::string names() {
+  std::string out;
+  for (const Command& command : commands()) out += std::string(command.name) + "\n";
+  return out;
+}
+
+struct Options {
+  std::string topic;
+  std::string format = "text";
+};
+
+int run(const Options& options) {
+  const std::string& topic = options.topic;
+  const bool whole = options.format != "text" && options.format != "man";
+  if (whole && !topic.empty()) {
+    return fail(kExitUsage, fmt::format("--format {} is of all commands: leave out '{}'", options.format, topic));
+  }
+  std::string text;
+  if (options.format == "text") text = explained(topic);
+  if (options.format == "man") text = manual(topic);
+  if (options.format == "bash") text = bash_completion(command_tree());
+  if (options.format == "zsh") text = zsh_completion(command_tree());
+  if (options.format == "fish") text = fish_completion(command_tree());
+  if (options.format == "names") text = names();
   if (text.empty()) return fail(kExitUsage, fmt::format("there is no command '{}'; contrafact help lists them", topic));
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
 Run declare(OptionList& list) {
-  auto topic = std::make_shared<std::string>();
-  list.add_option("topic", *topic, "a command, or tables: every column that is printed");
-  return [topic](Session&) { return run(*topic); };
+  auto options = std::make_shared<Options>();
+  list.add_option("topic", options->topic, "a command, or tables: every column that is printed").value_name("COMMAND");
+  list.add_option(
+          "--format", options->format,
+          "text, or man: a manual page; bash, zsh, fish: what makes that shell complete; names: of the commands")
+      .check(one_of({"text", "man", "bash", "zsh", "fish", "names"}))
+      .show_default();
+  return [options](Session&) { return run(*options); };
 }
 
 }  // namespace
 
 const Command kHelpCommand{"help", "list the commands, explain one, or explain the tables",
-                           "contrafact help\ncontrafact help record\ncontrafact help tables", declare};
+                           "contrafact help record\ncontrafact help tables\nsource <(contrafact help --format bash)",
+                           declare};
 
 }  // namespace contrafact::cli

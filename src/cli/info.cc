@@ -213,7 +213,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
   list.add_flag("--json", options->json, "as JSON");
   list.add_flag("--all", options->all, "list every thread");
   return [options](Session& session) { return run(*options, session); };

@@ -113,8 +113,9 @@ double error_of(const whatif::LockEstimate& estimate, const whatif::LockBaseline
   return std::max(std::fabs(baseline.error), estimate.free_order_high - estimate.free_order_low);
 }
 
-// What exceeds the bound comes from locks being taken in another order than recorded. Where it is more than threads
-// waited for other locks, it is the order of the lock that changes, which a thread may have taken many times in turn.
+// A gain may exceed the bound because threads acquire locks in another order than recorded. Orders of other locks can
+// explain at most as much as threads waited for those locks. A larger excess comes from the changed lock itself: one
+// thread may have acquired it many times in turn. That excess casts no doubt on the gain.
 bool is_above_bound(const whatif::LockEstimate& estimate, const whatif::LockBaseline& baseline) {
   if (!estimate.simulated || !estimate.floor) return false;
   const double excess = estimate.free_order - *estimate.floor - error_of(estimate, baseline);

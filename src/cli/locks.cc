@@ -147,7 +147,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded native run").required();
+  list.add_option("trace", options->path, "a recorded native run").value_name("FILE").required();
   list.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
       .check(whole_number(1))
       .show_default();

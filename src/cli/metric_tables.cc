@@ -11,7 +11,9 @@ using table::Unit;
 
 table::Location location(const model::Trace& trace, model::MethodId id, uint32_t line) {
   const format::MethodRow& method = trace.methods[id.index()];
-  return {trace.method_name(method, true), std::string(trace.string(method.file)), line};
+  table::Location at{trace.method_name(method, true), std::string(trace.string(method.file)), line};
+  if (id.index() < trace.source_paths.size()) at.path = trace.string(trace.source_paths[id.index()]);
+  return at;
 }
 
 template <typename Value>
@@ -78,11 +80,21 @@ const table::Schema kUsageSeriesSchema{
      {"occupied", "occupied", Type::integer, Unit::threads, "Active and waiting."}}};
 
 table::Cell location_of(const model::Trace& trace, model::ContextId context) {
+  const model::ContextId whole = context;
   context = trace.program_frame(context);
   if (!context.valid()) return std::monostate{};
   const format::ContextRow& row = trace.contexts[context.index()];
   if (!row.method.valid()) return std::monostate{};
-  return location(trace, row.method, row.line);
+  table::Location at = location(trace, row.method, row.line);
+  at.via = trace.called_library(whole);
+  at.owner = trace.owner_name(row.method);
+  return at;
+}
+
+model::ContextId place_of(const model::Trace& trace, model::ContextId context, std::span<const model::TaskId> tasks) {
+  if (tasks.empty() || trace.has_program_frame(context)) return context;
+  const model::ContextId made = trace.tasks[tasks.front().index()].create_context;
+  return trace.has_program_frame(made) ? made : context;
 }
 
 table::Cell location_of(const model::Trace& trace, model::MethodId method) {

@@ -24,10 +24,12 @@ table::Table headroom_table(const model::Trace& trace, const std::vector<analysi
 table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes);
 table::Table usage_series_table(const analysis::ThreadUsage& usage);
 
-// The position in the source that a context ends at: the line being executed in its innermost frame that is not the
-// JDK's own, or in its innermost frame if all are.
+// The position in the source that a context ends at: the line being executed in its innermost frame of the program's
+// own code, with the library that is called there. Where it has none, of a library's or the JDK's code, and says so.
 table::Cell location_of(const model::Trace& trace, model::ContextId context);
 table::Cell location_of(const model::Trace& trace, model::MethodId method);
+// Of where `tasks` were handed out at `context`, or made, if only that shows code of the program.
+model::ContextId place_of(const model::Trace& trace, model::ContextId context, std::span<const model::TaskId> tasks);
 std::string pool_name(const model::Trace& trace, model::PoolId pool);
 
 }  // namespace contrafact::cli

@@ -72,7 +72,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
   list.add_option("--derive", options->derive, "a metric computed from others: NAME=EXPRESSION; repeatable")
       .repeatable();
   add_window_option(list, options->window);

@@ -36,6 +36,38 @@ UsageError usage_error(const CLI::App& app, const CLI::App* command, const CLI::
   return out;
 }
 
+// What one_of() shows behind the option's name: ":{fixed,both}".
+std::vector<std::string> choices_of(const std::string& type_name) {
+  std::vector<std::string> words;
+  const size_t begin = type_name.find(":{");
+  if (begin == std::string::npos || !type_name.ends_with('}')) return words;
+  for (size_t at = begin + 2; at < type_name.size();) {
+    const size_t end = type_name.find_first_of(",}", at);
+    words.push_back(type_name.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+OptionFacts facts_of(const CLI::Option& option) {
+  OptionFacts facts;
+  for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) facts.names.push_back("--" + name);
+  if (facts.names.empty()) facts.names.push_back(option.get_name());
+  facts.description = option.get_description();
+  facts.repeatable =
+      option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option.get_expected_max() > 1;
+  facts.required = option.get_required();
+  const std::string type_name = option.get_type_name();
+  if (type_name.empty()) return facts;  // a flag
+  facts.choices = choices_of(type_name);
+  facts.value_name = type_name.substr(0, type_name.find(':'));
+  std::erase_if(facts.value_name, [](char c) { return c == '[' || c == ']'; });
+  facts.value_optional = option.get_expected_min() == 0 && !facts.is_argument();
+  if (!facts.value_optional) facts.shown_default = option.get_default_str();
+  return facts;
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -145,6 +177,12 @@ Parser& Parser::add_command(const std::string& name, const std::string& descript
 
 std::string Parser::help() const {
   return app_->help();
+}
+
+std::vector<OptionFacts> Parser::option_facts() const {
+  std::vector<OptionFacts> facts;
+  for (const CLI::Option* option : std::as_const(*app_).get_options()) facts.push_back(facts_of(*option));
+  return facts;
 }
 
 Parsed Parser::parse(std::vector<std::string> words) {

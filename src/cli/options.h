@@ -1,5 +1,5 @@
-// What a command's line may hold, declared option by option. The library that parses is known to options.cc alone: its
-// headers cost seconds in each file that includes them.
+// The options and operands that a command takes. Each command declares its own. Only options.cc includes the library
+// that parses the command line: that library's headers take seconds to compile.
 //
 // An Option is a handle: it is valid as long as the Parser that it was declared with. Not thread-safe.
 #pragma once
@@ -18,11 +18,11 @@ class Option;
 
 namespace contrafact::cli {
 
-// What a value must be. `refusal` says why it is not, and is empty if it is.
+// A check of an option's value.
 struct ValueCheck {
-  std::function<std::string(std::string&)> refusal;
-  std::string shown = {};  // in the help, behind the option's name
-  bool rewrites = false;   // `refusal` replaces a good value by what it stands for
+  std::function<std::string(std::string&)> refusal;  // returns why the value is bad; empty: it is good
+  std::string shown = {};                            // in the help, behind the option's name
+  bool rewrites = false;                             // `refusal` replaces a good value by what it stands for
 };
 
 class Option {
@@ -71,6 +71,20 @@ class OptionList {
   CLI::App* app_;
 };
 
+// An option or argument as it was declared, for whoever explains or completes it.
+struct OptionFacts {
+  std::vector<std::string> names;  // "-o" and "--output"; of an argument, which has no dash, its one name
+  std::string description;
+  std::string value_name;            // "FILE", "SIZE"; empty: it takes no value
+  std::vector<std::string> choices;  // all the values that there are; empty: others
+  std::string shown_default;
+  bool value_optional = false;  // a value must then stand behind "="
+  bool repeatable = false;
+  bool required = false;
+
+  bool is_argument() const { return !names.front().starts_with('-'); }
+};
+
 // Why a command line cannot be used.
 struct UsageError {
   enum class Kind {
@@ -108,6 +122,8 @@ class Parser {
   Parser& add_command(const std::string& name, const std::string& description);
 
   std::string help() const;
+  // In the order of their declaration; without those of the commands.
+  std::vector<OptionFacts> option_facts() const;
   // `words`: without the program's name.
   Parsed parse(std::vector<std::string> words);
 

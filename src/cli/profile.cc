@@ -201,14 +201,18 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("-o,--output", options->output, "where the analysis writes its result").show_default();
+  list.add_option("-o,--output", options->output, "where the analysis writes its result")
+      .value_name("FILE")
+      .show_default();
   list.add_option("--analysis", options->analysis,
                   "blueprint, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
+      .value_name("NAME|FILE")
       .show_default();
   list.add_option("--analysis-options", options->analysis_options, "a text that is handed to the analysis");
   list.add_option("--include", options->include, "profile matching methods only, e.g. 'shop.*'; repeatable")
+      .value_name("PATTERN")
       .repeatable();
-  list.add_option("--exclude", options->exclude, "but not these; repeatable").repeatable();
+  list.add_option("--exclude", options->exclude, "but not these; repeatable").value_name("PATTERN").repeatable();
   online::ProcessingOptions& processing = options->processing;
   list.add_option(
           "--processor", processing.processor,

@@ -85,7 +85,7 @@ bool gains_rights(const std::string& path) {
 
 ProgramFile inspect_elf(const std::string& path, const std::vector<uint8_t>& bytes) {
   Elf64_Ehdr header;
-  if (!read_at(bytes, 0, header)) return closed("its ELF header is cut off");
+  if (!read_at(bytes, 0, header)) return {ProgramKind::no_program, "its ELF header is cut off", {}};
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     return closed("it is not an x86-64 program");
   }
@@ -124,7 +124,7 @@ base::Result<ProgramFile> inspect_program(const std::string& path) {
                                 std::min<size_t>(bytes->size() - 2, 4096));
     return ProgramFile{ProgramKind::script, {}, first_word(text.substr(0, text.find('\n')))};
   }
-  return closed("it is neither an ELF program nor a script with #!");
+  return ProgramFile{ProgramKind::no_program, "it is neither an ELF program nor a script with #!", {}};
 }
 
 }  // namespace contrafact::cli

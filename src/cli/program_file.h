@@ -9,15 +9,16 @@
 namespace contrafact::cli {
 
 enum class ProgramKind : uint8_t {
-  native,  // dynamically linked for this machine and this C library: the agent can be preloaded
-  script,  // begins with #!; its interpreter is started
-  jvm,     // an executable that carries a Java virtual machine's launcher library
-  closed,  // nothing can be preloaded into it: `why` says so
+  native,      // dynamically linked for this machine and this C library: the agent can be preloaded
+  script,      // begins with #!; its interpreter is started
+  jvm,         // an executable that carries a Java virtual machine's launcher library
+  closed,      // nothing can be preloaded into it: `why` says so
+  no_program,  // the kernel cannot run it: `why` says so
 };
 
 struct ProgramFile {
   ProgramKind kind = ProgramKind::native;
-  std::string why;          // closed
+  std::string why;          // closed, no_program
   std::string interpreter;  // script: the path after #!
 };
 

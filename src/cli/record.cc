@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,6 +32,9 @@ constexpr uint64_t kBufferBytesMin = 1 << 20;  // a few threads' worth of the la
 
 constexpr size_t kFilesNamedMax = 5;  // of further JVMs, in one line
 
+// A program that goes on as another one sooner is a wrapper (env, nice, a start script): nobody misses its recording.
+constexpr int64_t kDiscardedSaidNs = 100'000'000;
+
 namespace fs = std::filesystem;
 
 struct Options {
@@ -57,8 +61,15 @@ struct Preparation {
   bool native = false;     // by the native agent, else by the JVM's
   std::string why_jvm;     // taken for one that starts a JVM: what told
   LaunchPlan plan;
-  std::string recording;  // where the agent writes
+  std::string recording;    // where the agent writes
+  bool cannot_run = false;  // the kernel would refuse the file
 };
+
+// Of this machine; 0 if unknown.
+uint64_t physical_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes) : 0;
+}
 
 int status_of_own_failure(const base::Error& error, int status = kExitRecordFailed) {
   return fail(status, error.message);
@@ -73,11 +84,13 @@ base::Result<bool> is_native(const Options& options, const Session& session, Pre
   const JvmStart jvm = find_jvm_start(session.program, preparation.file);
   preparation.why_jvm = jvm.why;
   if (!options.native && (file->kind == ProgramKind::jvm || jvm.starts)) return false;
-  if (file->kind == ProgramKind::closed) {
+  preparation.cannot_run = file->kind == ProgramKind::no_program;
+  if (file->kind == ProgramKind::closed || preparation.cannot_run) {
     return base::Error{fmt::format("cannot record '{}': {}", session.program.front(), file->why)};
   }
   if (file->kind != ProgramKind::script) return true;
-  if (base::Result<ProgramFile> by = inspect_program(file->interpreter); by && by->kind == ProgramKind::closed) {
+  if (base::Result<ProgramFile> by = inspect_program(file->interpreter);
+      by && (by->kind == ProgramKind::closed || by->kind == ProgramKind::no_program)) {
     return base::Error{fmt::format("cannot record '{}': its interpreter '{}': {}", session.program.front(),
                                    file->interpreter, by->why)};
   }
@@ -106,9 +119,11 @@ base::Result<std::string> windows_option(std::string_view option, const std::str
   const size_t slash = text.find('/');
   const int64_t window_ns = duration_ns(std::string_view(text).substr(0, slash));
   const int64_t period_ns = slash == std::string::npos ? 0 : duration_ns(std::string_view(text).substr(slash + 1));
-  if (window_ns == 0 || period_ns < window_ns) {
-    return base::Error{
-        fmt::format("{}: '{}' is neither 'always' nor a window and a period, such as 100ms/1s", option, text)};
+  if (window_ns == 0 || period_ns == 0) {
+    return base::Error{fmt::format("{}: '{}' is no window and period, such as 100ms/1s", option, text)};
+  }
+  if (period_ns < window_ns) {
+    return base::Error{fmt::format("{}: the window in '{}' is longer than its period", option, text)};
   }
   return fmt::format("{}/{}", window_ns, period_ns);
 }
@@ -156,7 +171,9 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   protect_input(*file);
   preparation.jdk = jdk_of_launcher(*file);
   base::Result<bool> native = is_native(options, session, preparation);
-  if (!native) return status_of_own_failure(native.error());
+  if (!native) {
+    return status_of_own_failure(native.error(), preparation.cannot_run ? kExitNotExecutable : kExitRecordFailed);
+  }
   preparation.native = *native;
   if (preparation.jdk && !preparation.native && !options.force) {
     if (base::Status supported = check_supported(*preparation.jdk); !supported) {
@@ -196,9 +213,10 @@ void tell_of_missing(const recorder::Collector::Finished& recordings) {
   size_t alive = 0;
   for (const auto& recording : recordings.further) alive += recording.is_alive;
   if (alive > 0) {
-    std::fprintf(stderr,
-                 "contrafact: note: %s that the program started went on; recorded is what came before its end\n",
-                 table::counted_text(alive, "process", "processes").c_str());
+    std::fprintf(
+        stderr,
+        "contrafact: note: %s that the program started went on after its end; their recordings stop at that end\n",
+        table::counted_text(alive, "process", "processes").c_str());
   }
   if (recordings.forked_and_alive > 0) {
     const bool one = recordings.forked_and_alive == 1;
@@ -208,6 +226,13 @@ void tell_of_missing(const recorder::Collector::Finished& recordings) {
         "what it forks\n",
         table::counted_text(recordings.forked_and_alive, "process", "processes").c_str(), one ? "goes on" : "go on",
         one ? "is" : "are");
+  }
+  if (recordings.discarded_ns >= kDiscardedSaidNs) {
+    std::fprintf(stderr,
+                 "contrafact: note: the program became another one by exec; what it did before that (%s, %s) is "
+                 "discarded\n",
+                 table::duration_text(static_cast<double>(recordings.discarded_ns)).c_str(),
+                 table::counted_text(recordings.events_discarded, "event", "events").c_str());
   }
   if (recordings.refused > 0) {
     std::fprintf(stderr, "contrafact: note: %s not recorded: too many began at once\n",
@@ -221,9 +246,14 @@ std::string how_it_ended(const ChildEnd& end) {
 }
 
 // Gives the file of the program itself its name. Says what is in it; an error says why there is none.
-base::Result<std::string> conclude_own(const Options& options, const Session& session, const Preparation& preparation) {
+base::Result<std::string> conclude_own(const Options& options, const Session& session, const Preparation& preparation,
+                                       bool began) {
   std::error_code failed;
   if (!fs::exists(preparation.recording, failed)) {
+    if (began || !fs::exists(fs::path(preparation.recording).parent_path(), failed)) {
+      return base::Error{fmt::format("nothing is left of the recording: '{}' was removed while the program ran",
+                                     preparation.recording)};
+    }
     return base::Error{fmt::format(
         "nothing was recorded: {}",
         preparation.native ? "the program did not load the agent, or the agent could not begin; see what was printed"
@@ -249,7 +279,7 @@ base::Result<std::string> conclude_own(const Options& options, const Session& se
 int conclude(const Options& options, const Session& session, const Preparation& preparation, const ChildEnd& end,
              const recorder::Collector::Finished& recordings) {
   const std::string how = how_it_ended(end);
-  base::Result<std::string> summary = conclude_own(options, session, preparation);
+  base::Result<std::string> summary = conclude_own(options, session, preparation, recordings.began);
   if (!summary) {
     std::fprintf(stderr, "contrafact: %s; the program %s\n", summary.error().message.c_str(), how.c_str());
   } else if (!session.quiet) {
@@ -273,6 +303,11 @@ int run(const Options& options, const Session& session) {
     return fail(kExitUsage,
                 fmt::format("--memory: {} bytes are too little for the buffers; give at least {}M, better 64M",
                             options.memory_bytes, kBufferBytesMin >> 20));
+  }
+  if (const uint64_t here = physical_bytes(); here != 0 && options.memory_bytes > here) {
+    return fail(kExitUsage, fmt::format("--memory: {} for the buffers is more than this machine's memory ({})",
+                                        table::bytes_text(static_cast<double>(options.memory_bytes)),
+                                        table::bytes_text(static_cast<double>(here))));
   }
   for (const auto& [option, text] : {std::pair{"--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
     if (text->empty()) continue;
@@ -328,15 +363,17 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("-o,--output", options->output, "the trace to write").show_default();
+  list.add_option("-o,--output", options->output, "the trace to write").value_name("FILE").show_default();
   list.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
       .value_name("SIZE")
       .check(size_value());
-  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)");
+  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)")
+      .value_name("FILE");
   list.add_option("--include", options->include,
                   "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+      .value_name("PATTERN")
       .repeatable();
-  list.add_option("--exclude", options->exclude, "but not of these; repeatable").repeatable();
+  list.add_option("--exclude", options->exclude, "but not of these; repeatable").value_name("PATTERN").repeatable();
   list.add_flag("--children", options->children,
                 "native: record the processes that it starts too, each in a file of its own");
   const Option sets =

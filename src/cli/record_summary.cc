@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cli/trace_input.h"
 #include "format/reader.h"
 #include "table/value_text.h"
 
@@ -25,6 +26,7 @@ class Counter : public format::Visitor {
   void on_fact(std::string_view key, std::string_view value) override {
     native |= key == "agent" && value == "native";
     jvm_was_up |= key == "jvm.up";
+    if (key.starts_with(kUnseenSchedulerFact)) unseen += (unseen.empty() ? "" : " and ") + std::string(value);
   }
   void on_trailer(const format::Trailer& trailer) override {
     exit_reason = trailer.exit_reason;
@@ -35,7 +37,7 @@ class Counter : public format::Visitor {
   size_t locks_taken = 0;
   bool native = false, jvm_was_up = false;
   uint64_t dropped = 0, dropped_said = 0;
-  std::string exit_reason;
+  std::string exit_reason, unseen;
 
  private:
   static bool takes_lock(format::EventKind kind, uint32_t b) {
@@ -72,6 +74,8 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   auto note = [&](const std::string& line) { out += "contrafact: note: " + table::printable(line, true) + "\n"; };
   if (counter.native && counter.locks_taken == 0) {
     note("no lock was seen: those built on atomics and futexes, and the C library's own, are not (docs/native.md)");
+  } else if (!counter.unseen.empty()) {
+    note(unseen_line(counter.unseen));
   } else if (!counter.native && counter.tasks == 0) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");
   }

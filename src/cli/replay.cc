@@ -407,7 +407,7 @@ int run(const Options& options, const Session& session) {
   }
   const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
   std::optional<model::Trace> trace =
-      load_trace(options.path, session, {.access_log = wants_accesses && !options.no_threads});
+      load_trace(options.path, session, model::LoadOptions{.access_log = wants_accesses && !options.no_threads});
   if (!trace) return kExitInput;
   if (trace->fact("agent") != "native" && trace->locks.empty()) {
     return fail(kExitImpossible,
@@ -460,7 +460,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded native run").required();
+  list.add_option("trace", options->path, "a recorded native run").value_name("FILE").required();
   list.add_option("--edit", options->edits,
                   "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
                   "[,tail=20us]; repeatable")
@@ -481,7 +481,7 @@ Run declare(OptionList& list) {
   list.add_option("--cores", options->cores, "cores to simulate; default: the recorded machine's")
       .check(whole_number(1));
   list.add_flag("--no-threads", options->no_threads, "compute only: re-time and simulate");
-  list.add_option("--csv", options->csv, "write every single run's duration to this file");
+  list.add_option("--csv", options->csv, "write every single run's duration to this file").value_name("FILE");
   list.add_flag("--json", options->json, "as JSON");
   return [options](Session& session) { return run(*options, session); };
 }

@@ -15,13 +15,14 @@ namespace {
 
 struct Options {
   std::string path;
+  std::vector<std::string> app;
   std::string by = "both";
   size_t top = 20;
   bool json = false;
 };
 
 int run(const Options& options, const Session& session) {
-  std::optional<model::Trace> trace = load_trace(options.path, session);
+  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   analysis::ClassKey key = options.by == "body"      ? analysis::ClassKey::body
                            : options.by == "context" ? analysis::ClassKey::context
@@ -49,7 +50,8 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").required();
+  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
+  add_app_option(list, options->app);
   list.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
       .check(one_of({"body", "context", "both"}))
       .show_default();

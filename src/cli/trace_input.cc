@@ -6,14 +6,17 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "model/code_owners.h"
 #include "model/load.h"
 #include "symbols/resolve.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
 
-std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
-                                       const model::LoadOptions& options) {
+namespace {
+
+std::optional<model::Trace> load(const std::string& path, const Session& session, const model::LoadOptions& options,
+                                 const std::vector<std::string>& program_patterns) {
   protect_input(path);
   Progress progress(session, "loading " + path);
   base::Result<model::Trace> trace = model::load_any(path, options);
@@ -26,8 +29,28 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
     return std::nullopt;
   }
   symbols::resolve(*trace);
+  model::find_owners(*trace, program_patterns);
   for (const std::string& line : loss_lines(*trace)) note(session, path + ": " + line);
   return *std::move(trace);
+}
+
+}  // namespace
+
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const model::LoadOptions& options) {
+  return load(path, session, options, {});
+}
+
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const std::vector<std::string>& program_patterns) {
+  return load(path, session, {}, program_patterns);
+}
+
+void add_app_option(OptionList& list, std::vector<std::string>& program_patterns) {
+  list.add_option("--app", program_patterns,
+                  "classes or packages that are the program's own code, as com.acme or *.Job; all else is not; "
+                  "repeatable")
+      .repeatable();
 }
 
 std::string_view name_of(model::Origin origin) {
@@ -42,9 +65,22 @@ std::string_view name_of(model::Origin origin) {
   return "?";
 }
 
+std::string unseen_schedulers(const model::Trace& trace) {
+  std::string names;
+  for (const model::Fact& fact : trace.facts) {
+    if (fact.key.starts_with(kUnseenSchedulerFact)) names += (names.empty() ? "" : " and ") + fact.value;
+  }
+  return names;
+}
+
+std::string unseen_line(const std::string& schedulers) {
+  return "the work of " + schedulers + " is not among the tasks: the agent cannot see it";
+}
+
 std::vector<std::string> loss_lines(const model::Trace& trace) {
   const model::Loss& loss = trace.loss;
   std::vector<std::string> lines;
+  if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) lines.push_back(unseen_line(unseen));
   if (loss.events_dropped != 0) {
     lines.push_back(
         fmt::format("{} dropped, of {}: the recorder could not write them or not keep up; if so, record "
@@ -69,11 +105,13 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
 }
 
 table::Json loss_json(const model::Trace& trace) {
+  std::vector<std::string> notes = trace.loss.notes;
+  if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) notes.push_back(unseen_line(unseen));
   return {{"events_dropped", trace.loss.events_dropped},
           {"blocks_damaged", trace.loss.blocks_damaged},
           {"bytes_skipped", trace.loss.bytes_skipped},
           {"cut_off", trace.loss.cut_off},
-          {"notes", trace.loss.notes}};
+          {"notes", notes}};
 }
 
 table::Json trace_json_header(const std::string& path, const model::Trace& trace) {
@@ -82,6 +120,8 @@ table::Json trace_json_header(const std::string& path, const model::Trace& trace
 
 std::string no_tasks_reason(const model::Trace& trace) {
   if (trace.event_count() == 0) return "the trace holds no events: the program ended before the agent saw any thread";
+  const std::string unseen = unseen_schedulers(trace);
+  if (!unseen.empty()) return "no tasks were recorded: " + unseen_line(unseen);
   return "no tasks were recorded: the program gave nothing to an executor, a fork-join pool or a future";
 }
 

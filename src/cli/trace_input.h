@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "model/load.h"
@@ -14,9 +15,21 @@ namespace contrafact::cli {
 // None after the error has been printed; the command then ends with kExitInput. Losses are printed as notes.
 std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
                                        const model::LoadOptions& options = {});
+// The same where the user may say which code is the program's own.
+std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
+                                       const std::vector<std::string>& program_patterns);
+
+// --app PATTERN, for a command that prints places.
+void add_app_option(OptionList& list, std::vector<std::string>& program_patterns);
 
 // "measured", "estimated", "simulated".
 std::string_view name_of(model::Origin origin);
+
+// Facts "scheduler.unseen.N", written by the agent: a library whose tasks it cannot see. "" if there was none.
+inline constexpr std::string_view kUnseenSchedulerFact = "scheduler.unseen.";
+std::string unseen_schedulers(const model::Trace& trace);
+// What to say of them.
+std::string unseen_line(const std::string& schedulers);
 
 // One line for each thing that is missing from the trace; empty if it is whole.
 std::vector<std::string> loss_lines(const model::Trace& trace);

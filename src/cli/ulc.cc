@@ -308,15 +308,17 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a native run, recorded with --sets").required();
+  list.add_option("trace", options->path, "a native run, recorded with --sets").value_name("FILE").required();
   list.add_option("--top", options->top, "sites, pairs and remedies to print").check(whole_number(1)).show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
   list.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")
       .check(whole_number(0, 1000))
       .show_default();
-  list.add_option("--specs", options->specs, "folder to write the specs of the remedies that help to");
+  list.add_option("--specs", options->specs, "folder to write the specs of the remedies that help to")
+      .value_name("DIR");
   list.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
+      .value_name("FILE")
       .repeatable();
   list.add_flag("--pairs", options->pairs, "also print which place's holding made which place wait");
   list.add_flag("--all", options->all, "also print remedies that gain nothing, and what could not be judged");

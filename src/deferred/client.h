@@ -14,9 +14,8 @@
 //  - The consumer takes from the head: it reads `next` first and `committed` later, both with acquire. If there was a
 //    next one, `committed` is final, and once all of it is taken the buffer is the consumer's to recycle. If not, it
 //    takes what is committed (a live partial take) and looks again later.
-//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer,
-//  having
-//    taken all `capacity` calls of a buffer without successor, sets `drained` (release) and leaves it alone until the
+//  - With no free buffer, a producer whose current buffer was taken to the last call uses it again: the consumer takes
+//    all `capacity` calls of a buffer without successor, sets `drained` (release), and leaves it alone until the
 //    producer has emptied it and cleared `drained` (release).
 //  So each call is taken exactly once, in the order in which its producer appended it, and neither side ever waits.
 //  - The queue starts with the stub.

@@ -232,9 +232,8 @@ void describe(ReadLoss& loss, bool header_damaged) {
   }
   if (loss.cut_off && !loss.any_event && loss.blocks_damaged == 0) {
     loss.notes.push_back(
-        "the file ends before the first event: the program did not start or was killed at once, is just starting, or "
-        "the "
-        "copy is incomplete");
+        "the file ends before the first event: the program did not start or was killed at once, is just starting, "
+        "or the copy is incomplete");
   } else if (loss.cut_off) {
     loss.notes.push_back(
         "the file has no end: the program was killed, is still running, the disk was full, or the copy is incomplete");

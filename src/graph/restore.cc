@@ -66,6 +66,7 @@ class Restorer {
     new_.loss = old_.loss;
     new_.threads = old_.threads;
     new_.methods = old_.methods;
+    new_.owners = old_.owners;
     new_.contexts = old_.contexts;
     new_.pools = old_.pools;
     new_.strings = old_.strings;

@@ -14,8 +14,8 @@ struct TimeWindow {
 };
 
 inline constexpr int64_t kTimeSpanMax = int64_t{1} << 51;  // 26 days, in ns, to either side
-inline constexpr int64_t kTimeMax = int64_t{1}
-                                    << 58;  // 9 years, of the first event: the clock begins when the machine does
+// 9 years, of the first event: the clock begins when the machine does.
+inline constexpr int64_t kTimeMax = int64_t{1} << 58;
 
 // Around the first event of the first thread that has any.
 TimeWindow window_of(const Trace& parts);

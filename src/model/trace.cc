@@ -80,18 +80,63 @@ bool is_platform(std::string_view class_name) {
   return false;
 }
 
+uint32_t owner_of(const Trace& trace, MethodId id) {
+  if (!id.valid()) return CodeOwners::kPlatform;
+  if (id.index() < trace.owners.of_method.size()) return trace.owners.of_method[id.index()];
+  return is_platform(trace.string(trace.methods[id.index()].class_name)) ? CodeOwners::kPlatform : CodeOwners::kProgram;
+}
+
+// The innermost frame whose owner fits; none if no owner does.
+template <typename Fits>
+ContextId innermost(const Trace& trace, ContextId id, Fits fits) {
+  while (id.valid() && id.index() < trace.contexts.size() && !fits(owner_of(trace, trace.contexts[id.index()].method)))
+    id = trace.contexts[id.index()].parent;
+  return id.valid() && id.index() < trace.contexts.size() ? id : ContextId();
+}
+
+bool is_program(uint32_t owner) {
+  return owner == CodeOwners::kProgram;
+}
+bool is_library(uint32_t owner) {
+  return owner >= CodeOwners::kLibraries;
+}
+
 }  // namespace
 
 std::string Trace::method_label(MethodId id) const {
   return label(*this, id, id.valid() && id.index() < methods.size() ? methods[id.index()].line : 0);
 }
 
+uint32_t CodeOwners::library(std::string_view name) {
+  const auto found = std::ranges::find(libraries, name);
+  const auto number = static_cast<uint32_t>(found - libraries.begin());
+  if (found == libraries.end()) libraries.emplace_back(name);
+  return kLibraries + number;
+}
+
 ContextId Trace::program_frame(ContextId id) const {
-  for (ContextId frame = id; frame.valid() && frame.index() < contexts.size(); frame = contexts[frame.index()].parent) {
-    MethodId method = contexts[frame.index()].method;
-    if (method.valid() && !is_platform(string(methods[method.index()].class_name))) return frame;
-  }
-  return id;
+  if (const ContextId frame = innermost(*this, id, is_program); frame.valid()) return frame;
+  const ContextId frame = innermost(*this, id, is_library);
+  return frame.valid() ? frame : id;
+}
+
+bool Trace::has_program_frame(ContextId id) const {
+  return innermost(*this, id, is_program).valid();
+}
+
+std::string_view Trace::called_library(ContextId id) const {
+  const ContextId frame = innermost(*this, id, [](uint32_t owner) { return is_program(owner) || is_library(owner); });
+  if (!frame.valid() || !has_program_frame(frame)) return "";
+  const uint32_t owner = owner_of(*this, contexts[frame.index()].method);
+  return is_library(owner) ? std::string_view(owners.libraries[owner - CodeOwners::kLibraries]) : "";
+}
+
+std::string_view Trace::owner_name(MethodId id) const {
+  if (!id.valid()) return "";
+  const uint32_t owner = owner_of(*this, id);
+  if (is_library(owner)) return owners.libraries[owner - CodeOwners::kLibraries];
+  if (owner == CodeOwners::kProgram) return "";
+  return fact("agent") == "native" ? "C library" : "JDK";
 }
 
 std::string Trace::context_label(ContextId id) const {

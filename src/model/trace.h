@@ -141,6 +141,17 @@ struct Fact {
   std::string value;
 };
 
+// Whose code each method is (code_owners.h). Empty: nobody has asked, and names alone tell the platform's.
+struct CodeOwners {
+  static constexpr uint32_t kProgram = 0;
+  static constexpr uint32_t kPlatform = 1;
+  static constexpr uint32_t kLibraries = 2;  // and above: the library of that number
+  std::vector<uint32_t> of_method;
+  std::vector<std::string> libraries;
+  // The owner that stands for a library of that name.
+  uint32_t library(std::string_view name);
+};
+
 struct Trace {
   Origin origin = Origin::measured;
   std::vector<Fact> facts;
@@ -167,6 +178,8 @@ struct Trace {
   std::vector<AccessRange> access_ranges;
   AccessLog access_log;
   std::vector<std::string> strings;
+  CodeOwners owners;
+  std::vector<StringId> source_paths;    // by method: its file's whole path, where that is known (native, with DWARF)
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
   std::vector<Pause> pauses;
 
@@ -187,9 +200,16 @@ struct Trace {
   std::string method_name(const format::MethodRow& method, bool short_class) const;
   // "Feed.load (Feed.java:41)"; "?" for none.
   std::string method_label(MethodId id) const;
-  // The innermost frame that is not the Java platform's own: where a person would look for it. The innermost one if all
-  // are the platform's.
+  // The innermost frame of the program's own code: where a person would look for it. Without one the innermost of a
+  // library, and without that the innermost one.
   ContextId program_frame(ContextId id) const;
+  // True if the context has a frame of the program's own code.
+  bool has_program_frame(ContextId id) const;
+  // Of the code that program_frame leads to: the library that it calls there ("Reactor"), if one is between it and what
+  // was recorded. Empty: none.
+  std::string_view called_library(ContextId id) const;
+  // Whose code it is: "" of the program's, "JDK" or "C library", or the library's name.
+  std::string_view owner_name(MethodId id) const;
   std::string context_label(ContextId id) const;  // its program_frame
   std::string frame_label(ContextId id) const;    // the innermost one, whosever it is
 };

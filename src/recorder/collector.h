@@ -51,7 +51,10 @@ class Collector {
     bool began = false;              // the program was recorded, at Options::output_path
     std::vector<Recording> further;  // other processes
     uint32_t refused = 0;            // processes for which nothing was prepared
-    uint32_t forked_and_alive = 0;   // without Options::children: forked processes that go on as the same program
+    uint32_t images_replaced = 0;   // recorded programs that became another one by exec: their recordings are discarded
+    uint64_t events_discarded = 0;  // of theirs
+    int64_t discarded_ns = 0;       // for which they ran
+    uint32_t forked_and_alive = 0;  // without Options::children: forked processes that go on as the same program
   };
   // The program has ended, with `reason` for the trailer; 0 for `pid` where it could not be started. What it left
   // running is recorded until now.

@@ -83,6 +83,7 @@ class SharedCollector final : public Collector {
   void make_areas();
   void take_claims();
   void begin_process(deferred::SharedArea area);
+  void discard(Process& process, int64_t now_ns);
   Process& new_process(int32_t pid);
   std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns) const;
   void read_switches(bool last);
@@ -111,6 +112,9 @@ class SharedCollector final : public Collector {
   std::vector<std::unique_ptr<Process>> processes_;  // the program's own, which stays, and others that live
   std::vector<Recording> ended_;                     // recordings of others
   std::map<int32_t, std::vector<std::string>> libraries_of_ended_;  // by process id: children may still begin
+  uint32_t images_replaced_ = 0;
+  uint64_t events_discarded_ = 0;
+  int64_t discarded_ns_ = 0;
   std::vector<CpuSwitch> switches_;
   int64_t last_pass_ns_ = 0;
   bool is_busy_ = false;
@@ -288,6 +292,16 @@ std::vector<Fact> SharedCollector::facts_of(int32_t pid, int64_t begin_ns) const
   return facts;
 }
 
+// The process goes on as another program, and its file begins again with that.
+void SharedCollector::discard(Process& process, int64_t now_ns) {
+  if (!process.log) return;
+  process.log->take_committed();
+  ++images_replaced_;
+  events_discarded_ += process.log->calls_taken();
+  discarded_ns_ += std::max<int64_t>(0, now_ns - process.log->begin_ns());
+  process.log.reset();
+}
+
 // A process that went on as another program (exec) is recorded as that: its trace begins again. One that has exited
 // did not: the kernel has given its id to another process.
 void SharedCollector::begin_process(deferred::SharedArea area) {
@@ -306,7 +320,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
     process = nullptr;
   }
   if (!process) process = &new_process(pid);
-  process->log.reset();
+  discard(*process, begin_ns);
   process->pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   std::unique_ptr<format::Sink> sink = std::exchange(first_sink_, nullptr);
   if (!sink) {
@@ -367,7 +381,12 @@ Collector::Finished SharedCollector::finish(int32_t pid, std::string_view reason
   take_claims();
   control_->clock.steer(read_clock_pair());
   read_switches(true);
-  Finished finished{.began = !processes_.empty(), .further = ended_, .refused = control_->refused.load()};
+  Finished finished{.began = !processes_.empty(),
+                    .further = ended_,
+                    .refused = control_->refused.load(),
+                    .images_replaced = images_replaced_,
+                    .events_discarded = events_discarded_,
+                    .discarded_ns = discarded_ns_};
   for (const auto& process : processes_) {
     const bool is_alive = process->log && process->pid != pid && !has_ended(*process);
     end_process(*process, is_program(*process) ? reason : is_alive ? "the recording ended before the process" : "exit");

@@ -149,6 +149,9 @@ TEST_F(CollectorTest, AnImageTakesThePlaceOfTheOneBefore) {
   const Collector::Finished finished = collector_->finish(pid, "killed");
   EXPECT_TRUE(finished.further.empty());
   EXPECT_EQ(finished.refused, 0u);
+  EXPECT_EQ(finished.images_replaced, 19u);
+  EXPECT_GT(finished.discarded_ns, 0);
+  EXPECT_EQ(finished.events_discarded, 19u * 1000 + 18 * 19 / 2);
   expect_events(load(path_), 1019);
 }
 

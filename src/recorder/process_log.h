@@ -51,12 +51,18 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   // Becomes a fact of the trace.
   void add_fact(std::string_view key, std::string_view value) { tables_.fact(key, value); }
   bool has_failed() const { return log_->has_failed(); }
+  // What the process has appended and was taken so far, whether or not it is written yet.
+  uint64_t calls_taken() const { return calls_taken_; }
+  int64_t begin_ns() const { return page_of(area_.header()).begin_ns.load(std::memory_order_relaxed); }
 
  private:
   explicit ProcessLog(deferred::SharedArea area);
   uint32_t begin_stream(const uint64_t (&begin_words)[2]) override;
   void end_stream(uint32_t stream) override;
-  void take(deferred::Batch& batch) override { log_->take(batch); }
+  void take(deferred::Batch& batch) override {
+    calls_taken_ += batch.count;
+    log_->take(batch);
+  }
   void end_pass() override {}
   void take_text(uint32_t stream, const Text& text);
   void append_switches(std::span<const CpuSwitch> switches);
@@ -71,6 +77,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   std::unique_ptr<EventLog> log_;
   deferred::SharedDrainer drainer_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
+  uint64_t calls_taken_ = 0;
   std::vector<CpuSwitch> held_;  // of threads that were not known in the last pass: they may just have begun
 };
 

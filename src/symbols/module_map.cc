@@ -41,6 +41,15 @@ ModuleMap::ModuleMap(const model::Trace& trace) {
   code_ = AddressOwners(ranges);
 }
 
+std::string system_library(std::string_view path, std::string_view executable) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const size_t end = name.find(".so");
+  const bool in_system = path.starts_with("/lib") || path.starts_with("/usr/lib") || path.starts_with("/usr/local/lib");
+  if (end == std::string_view::npos || !in_system) return "";
+  const std::string_view home = executable.substr(0, executable.rfind('/') + 1);
+  return home.starts_with("/usr/lib") && path.starts_with(home) ? "" : std::string(name.substr(0, end));
+}
+
 bool is_runtime(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (std::string_view prefix :

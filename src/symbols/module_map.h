@@ -37,6 +37,10 @@ class ModuleMap {
   AddressOwners code_;  // of their code
 };
 
+// "libz" of /usr/lib/x86_64-linux-gnu/libz.so.1.2.13, a library of the system's. Empty: the program's own, that is an
+// executable, or a library elsewhere or below the folder of `executable`.
+std::string system_library(std::string_view path, std::string_view executable);
+
 // The C and C++ runtime libraries: what they do is done for somebody else.
 bool is_runtime(std::string_view path);
 

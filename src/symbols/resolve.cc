@@ -28,6 +28,9 @@ bool is_library_header(std::string_view file) {
 class Resolver {
  public:
   explicit Resolver(model::Trace& trace) : trace_(trace), modules_(trace), reader_(modules_) {
+    for (const Module& module : modules_.modules()) {
+      if (executable_.empty() && module.path.find(".so") == std::string::npos) executable_ = module.path;
+    }
     for (uint32_t i = 0; i < trace.strings.size(); ++i) strings_.emplace(trace.strings[i], StringId(i));
   }
 
@@ -81,6 +84,8 @@ class Resolver {
     const bool runtime = in_runtime || own == frames.end();
     if (own != frames.end()) frames.erase(frames.begin(), own);
     std::vector<Frame>& chain = chains_[address.method.value];
+    const std::string library =
+        module == UINT32_MAX ? "" : system_library(modules_.modules()[module].path, executable_);
     for (size_t i = 0; i < frames.size(); ++i) {
       format::MethodRow row = row_of(frames[i], runtime);
       if (i == 0) {
@@ -90,7 +95,21 @@ class Resolver {
       } else {
         chain.push_back({other_method(row), frames[i].line});
       }
+      set_path(chain.back().method, frames[i].file);
+      if (!library.empty() && !runtime) give_to(chain.back().method, library);
     }
+  }
+
+  void set_path(MethodId method, const std::string& path) {
+    std::vector<StringId>& paths = trace_.source_paths;
+    if (paths.size() <= method.index()) paths.resize(method.index() + 1);
+    if (!path.empty()) paths[method.index()] = intern(path);
+  }
+
+  void give_to(MethodId method, const std::string& library) {
+    std::vector<uint32_t>& owners = trace_.owners.of_method;
+    if (owners.size() <= method.index()) owners.resize(method.index() + 1, model::CodeOwners::kProgram);
+    owners[method.index()] = trace_.owners.library(library);
   }
 
   MethodId other_method(const format::MethodRow& row) {
@@ -136,6 +155,7 @@ class Resolver {
   model::Trace& trace_;
   ModuleMap modules_;
   CodeReader reader_;
+  std::string executable_;  // the program's path; empty if it is not known
   std::unordered_map<std::string, StringId> strings_;
   std::unordered_map<uint32_t, std::vector<Frame>> chains_;  // by method: innermost first, itself the first
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, MethodId> others_;

@@ -212,5 +212,14 @@ TEST(Resolve, NamesMethodsLocksAndThreads) {
   EXPECT_TRUE(trace.method_addresses.empty());
 }
 
+TEST(ModuleMap, LibrariesOfTheSystemAreNotTheProgram) {
+  EXPECT_EQ(system_library("/usr/lib/x86_64-linux-gnu/libz.so.1.2.13", "/home/a/run"), "libz");
+  EXPECT_EQ(system_library("/lib64/libbz2.so.1", "/usr/bin/pbzip2"), "libbz2");
+  EXPECT_EQ(system_library("/home/a/build/libshop.so", "/home/a/run"), "");
+  EXPECT_EQ(system_library("/usr/bin/pbzip2", "/usr/bin/pbzip2"), "");
+  EXPECT_EQ(system_library("/usr/lib/firefox/libxul.so", "/usr/lib/firefox/firefox-bin"), "");
+  EXPECT_EQ(system_library("/usr/lib/libz.so.1", ""), "libz");
+}
+
 }  // namespace
 }  // namespace contrafact::symbols

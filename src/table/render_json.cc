@@ -17,7 +17,10 @@ Json cell_json(const Cell& cell) {
   if (const auto* change = std::get_if<Change>(&cell.value()))
     return {{"before", change->before}, {"after", change->after}};
   if (const auto* at = std::get_if<Location>(&cell.value())) {
-    return {{"method", at->method}, {"file", at->file}, {"line", at->line}};
+    Json out{{"method", at->method}, {"file", at->file}, {"line", at->line}};
+    if (!at->via.empty()) out["via"] = at->via;
+    if (!at->owner.empty()) out["owner"] = at->owner;
+    return out;
   }
   return nullptr;
 }

@@ -52,14 +52,17 @@ struct Change {
 };
 
 struct Location {
-  std::string method;  // "Feed.load"; may be empty
-  std::string file;    // empty if unknown
-  uint32_t line = 0;   // 0 if unknown
+  std::string method;      // "Feed.load"; may be empty
+  std::string file;        // empty if unknown
+  uint32_t line = 0;       // 0 if unknown
+  std::string path = {};   // of the file, where it is known
+  std::string via = {};    // the library that the program calls there: "Reactor"; empty if none
+  std::string owner = {};  // whose code it is, "JDK" or a library's name; empty: the program's
   bool operator==(const Location&) const = default;
 };
 
-// What stands in a row under a column. Its copies are made in table.cc alone: inline, they are written out wherever a
-// row is added.
+// The value of one row in one column. Copying is defined in table.cc, not inline: every place that adds a row would
+// otherwise compile a copy of this code.
 class Cell {
  public:
   using Value = std::variant<std::monostate, std::string, int64_t, double, Interval, Change, Location>;

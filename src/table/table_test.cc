@@ -57,6 +57,8 @@ TEST(ValueText, NumbersKeepThreeDigits) {
   EXPECT_EQ(count_text(1234), "1234");
   EXPECT_EQ(count_text(-1234567), "-1 234 567");
   EXPECT_EQ(percent_text(0.1234), "12.3 %");
+  EXPECT_EQ(percent_text(-3.45e-9), "0 %");
+  EXPECT_EQ(percent_text(0.00002), "0.002 %");
   EXPECT_EQ(bytes_text(65'536), "65.5 kB");
 }
 

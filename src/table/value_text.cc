@@ -69,7 +69,10 @@ size_t next_part(std::string_view name) {
 std::string location_text(const Location& at) {
   if (at.file.empty()) return at.method.empty() ? "?" : at.method;
   std::string position = at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line);
-  return at.method.empty() ? position : fmt::format("{} ({})", at.method, position);
+  if (at.method.empty()) return position;
+  std::string text = fmt::format("{} ({})", at.method, position);
+  if (!at.owner.empty()) return text + " in " + at.owner;
+  return at.via.empty() ? text : text + " via " + at.via;
 }
 
 }  // namespace
@@ -111,7 +114,9 @@ std::string counted_text(uint64_t count, std::string_view one, std::string_view 
 }
 
 std::string percent_text(double ratio) {
-  return std::isfinite(ratio) ? significant(ratio * 100) + " %" : "-";
+  if (!std::isfinite(ratio)) return "-";
+  constexpr double kShownMin = 0.5e-5;  // 0.0005 %: less reads as a figure and is nothing
+  return significant(std::fabs(ratio) < kShownMin ? 0 : ratio * 100) + " %";
 }
 
 std::string cell_text(const Cell& cell, const Column& column, bool unicode) {
@@ -208,10 +213,18 @@ std::string elide_name(std::string_view text, size_t width, bool unicode) {
 std::string elide_location(std::string_view text, size_t width, bool unicode) {
   if (display_width(text) <= width) return std::string(text);
   constexpr size_t kNameMinimum = 8;
-  size_t open = text.rfind(" (");
-  if (open == std::string_view::npos || !text.ends_with(')')) return elide_name(text, width, unicode);
-  std::string_view name = text.substr(0, open), position = text.substr(open);
-  for (size_t at = next_part(name); at > 0; at = next_part(name)) name.remove_prefix(at);
+  const size_t open = text.rfind(" ("), close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+    return elide_name(text, width, unicode);
+  std::string_view name = text.substr(0, open), position = text.substr(open, close + 1 - open);
+  const std::string_view owner = text.substr(close + 1);
+  // Without the owner nobody knows that it is not a place of the program's: it goes after the packages and the class.
+  for (size_t at = next_part(name);; at = next_part(name)) {
+    if (display_width(name) + display_width(position) + display_width(owner) <= width)
+      return fmt::format("{}{}{}", name, position, owner);
+    if (at == 0) break;
+    name.remove_prefix(at);
+  }
   const size_t position_width = display_width(position);
   if (display_width(name) + position_width <= width) return std::string(name) + std::string(position);
   if (position_width + kNameMinimum <= width)

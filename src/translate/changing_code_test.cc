@@ -1,10 +1,11 @@
 // Code that changes or goes while it lies in the cache, and code that was made at run time.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "translate/loaded_library_for_test.h"
@@ -13,6 +14,15 @@
 namespace contrafact::translate {
 namespace {
 
+class ChangingCode : public testing::Test {
+ protected:
+  // Nobody else says that the test's libraries have gone.
+  void TearDown() override {
+    test_translator().begin_unload();
+    test_translator().end_unload();
+  }
+};
+
 // mov eax, VALUE; ret
 void write_function(uint8_t* at, int value) {
   at[0] = 0xb8;
@@ -20,7 +30,7 @@ void write_function(uint8_t* at, int value) {
   at[5] = 0xc3;
 }
 
-TEST(ChangingCode, GeneratedCodeRunsNatively) {
+TEST_F(ChangingCode, GeneratedCodeRunsNatively) {
   auto* code = static_cast<uint8_t*>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(code, MAP_FAILED);
@@ -35,7 +45,7 @@ TEST(ChangingCode, GeneratedCodeRunsNatively) {
 }
 
 // Also code that is met for the first time where no file can be opened.
-TEST(ChangingCode, IsKnownWithoutFileDescriptors) {
+TEST_F(ChangingCode, IsKnownWithoutFileDescriptors) {
   auto* code = static_cast<uint8_t*>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(code, MAP_FAILED);
@@ -58,7 +68,7 @@ TEST(ChangingCode, IsKnownWithoutFileDescriptors) {
   munmap(code, 4096);
 }
 
-TEST(ChangingCode, OfALibraryInPlaceOfAnother) {
+TEST_F(ChangingCode, OfALibraryInPlaceOfAnother) {
   if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
   LoadedLibrary first(LoadedLibrary::Build::one);
   const uint64_t code = first.code();
@@ -67,8 +77,9 @@ TEST(ChangingCode, OfALibraryInPlaceOfAnother) {
   Gathered gathered = translated([&] { answer = function(); });
   EXPECT_EQ(answer, 1);
   EXPECT_EQ(gathered.left, Reason::none);
+  test_translator().begin_unload();
   first.unload();
-  test_translator().refresh();
+  test_translator().end_unload();
   const LoadedLibrary second(LoadedLibrary::Build::two);
   ASSERT_EQ(second.code(), code);
   gathered = translated([&] { answer = function(); });
@@ -76,7 +87,45 @@ TEST(ChangingCode, OfALibraryInPlaceOfAnother) {
   EXPECT_EQ(gathered.left, Reason::none);
 }
 
-TEST(ChangingCode, RunsNativelyWhileItMayBeWritten) {
+// Nobody has said yet that the first one has gone, when another thread calls the second one.
+TEST_F(ChangingCode, OfALibraryInPlaceOfAnotherThatIsStillBeingUnloaded) {
+  if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
+  LoadedLibrary first(LoadedLibrary::Build::one);
+  const uint64_t code = first.code();
+  int answer = 0;
+  const auto function = reinterpret_cast<int (*)()>(code);
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::none);
+  EXPECT_EQ(answer, 1);
+  test_translator().begin_unload();
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::generated_code);
+  EXPECT_EQ(translated([] { getppid(); }).left, Reason::none);  // of the C library, which stays
+  first.unload();
+  const LoadedLibrary second(LoadedLibrary::Build::two);
+  ASSERT_EQ(second.code(), code);
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::generated_code);
+  EXPECT_EQ(answer, 2);
+  test_translator().end_unload();
+  answer = 0;
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::none);
+  EXPECT_EQ(answer, 2);
+}
+
+// The same with memory that the program unmaps itself, and a loader that maps a library there before it says so.
+TEST_F(ChangingCode, RunsNativelyFromBeforeItGoes) {
+  const LoadedLibrary library(LoadedLibrary::Build::one);
+  const auto function = reinterpret_cast<int (*)()>(library.code());
+  const long page = static_cast<long>(library.code() & ~uint64_t{4095});
+  const long call[] = {SYS_munmap, page, 4096, 0, 0, 0, 0};
+  int answer = 0;
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::none);
+  const uint32_t expected = test_translator().expect(call);
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::generated_code);
+  EXPECT_EQ(answer, 1);
+  test_translator().invalidate_by(call, -EINVAL, expected);
+  EXPECT_EQ(translated([&] { answer = function(); }).left, Reason::none);
+}
+
+TEST_F(ChangingCode, RunsNativelyWhileItMayBeWritten) {
   const LoadedLibrary library(LoadedLibrary::Build::one);
   const auto function = reinterpret_cast<int (*)()>(library.code());
   const uint64_t page = library.code() & ~uint64_t{4095};
@@ -93,15 +142,13 @@ TEST(ChangingCode, RunsNativelyWhileItMayBeWritten) {
 }
 
 // Code of a file, translated, then replaced by another file at the same address.
-TEST(ChangingCode, IsForgottenWhenItGoes) {
-  char names[2][32] = {"/tmp/contrafact-code-XXXXXX", "/tmp/contrafact-code-XXXXXX"};
-  int files[2];
+TEST_F(ChangingCode, IsForgottenWhenItGoes) {
+  const int files[2] = {open_code_file(), open_code_file()};
+  if (files[0] < 0 || files[1] < 0) GTEST_SKIP() << "no code of files in the build folder can run translated";
   for (int i = 0; i < 2; ++i) {
-    files[i] = mkstemp(names[i]);
     uint8_t bytes[4096] = {};
     write_function(bytes, 10 + i);
     ASSERT_EQ(write(files[i], bytes, sizeof bytes), 4096);
-    unlink(names[i]);
   }
   void* code = map_code(nullptr, 4096, files[0]);
   ASSERT_GT(reinterpret_cast<long>(code), 0);

@@ -6,10 +6,11 @@
 // afterwards it tells itself, by the system calls that it makes. The kernel's map is never read: that would take a file
 // descriptor, and the program's threads do as they please with those.
 //
-// 1. One thread changes a CodeRegions at a time. Changes are made to a copy that takes the place of the former one in
-// one
-//    step, so that a forked child finds a table that is whole (take_over).
-// 2. Forgetting is always possible. Where there is no room to say that code may change, all is forgotten for good.
+// 1. One thread changes a CodeRegions at a time. Changes are made to a copy that takes the place of the former one
+//    in one step, so that a forked child finds a table that is whole (take_over).
+// 2. Code whose memory the program is about to change, or changes right now, is generated code: from begin_pending()
+//    or begin_unload(), before the system call, to the end that goes with it, after it.
+// 3. Forgetting is always possible. Where there is no room to say that code may change, all is forgotten for good.
 //
 // Thread safety: none but what 1 says; only under the Translator's lock. Allocates nothing.
 #pragma once
@@ -21,6 +22,7 @@
 
 #include "translate/loaded_object.h"
 #include "translate/mapping_changes.h"
+#include "translate/pending_changes.h"
 #include "translate/region_table.h"
 
 namespace contrafact::translate {
@@ -46,6 +48,17 @@ class CodeRegions {
   // The program changed mappings. Tells of the code that was known there.
   template <typename Gone>
   void change(const MappingChange& change, Gone gone);
+  // The program is about to make this change. True if anything is known of the place: end_pending() comes when the
+  // change was made, and after that change(). Tells of that code.
+  template <typename Gone>
+  bool begin_pending(const MappingChange& change, Gone gone);
+  void end_pending(const MappingChange& change) { pending_.remove(change.begin, change.end); }
+  // The program is about to unload libraries, nobody knows which: of all that it has loaded itself; and has done so.
+  // Tell of their code.
+  template <typename Gone>
+  void begin_unload(Gone gone);
+  template <typename Gone>
+  void end_unload(Gone gone);
   // The program mapped code of a file.
   void add_file_code(uint64_t begin, uint64_t end);
 
@@ -79,10 +92,13 @@ class CodeRegions {
   Table& begin_change();
   bool end_change(bool fits);
   bool knows(const LoadedObject& object) const;
+  bool is_pending(uint64_t address) const;
+  Region as_pending(Region region, uint64_t address) const;
   const LoadedObject* object_meeting(uint64_t begin, uint64_t end) const;
   // One of the table's. False if there was no room for it.
   bool forget(const LoadedObject& object);
   void forget_unknown();
+  void take_as_made(const CodeRegions& parent);
   void add(const LoadedObject& object, const Headers& headers);
   void add_at_its_place(LoadedObject object);
   bool note(Table& next, const MappingChange& change);
@@ -94,6 +110,8 @@ class CodeRegions {
   std::atomic<uint32_t> current_{0};
   Region native_[kNativeMax];
   size_t native_count_ = 0;
+  PendingChanges pending_;
+  uint32_t unloads_ = 0;  // that are pending
   ObjectFinder finder_;
   FirstPage page_;
 };
@@ -101,11 +119,12 @@ class CodeRegions {
 template <typename Gone>
 void CodeRegions::learn(uint64_t address, Gone gone) {
   LoadedObject object;
-  if (now().is_closed || !finder_.find(address, object) || knows(object)) return;
+  if (now().is_closed || is_pending(address) || !finder_.find(address, object) || knows(object)) return;
   while (const LoadedObject* former = object_meeting(object.begin, object.end)) {
     gone(former->begin, former->end);
-    if (!forget(*former)) gone(0, UINT64_MAX);
+    if (!forget(*former)) return gone(0, UINT64_MAX);
   }
+  object.may_go = true;
   add_at_its_place(object);
 }
 
@@ -131,6 +150,29 @@ void CodeRegions::change(const MappingChange& change, Gone gone) {
   } else {
     gone(0, UINT64_MAX);
   }
+}
+
+template <typename Gone>
+bool CodeRegions::begin_pending(const MappingChange& change, Gone gone) {
+  if (!meets_code(change)) return false;
+  gone(change.begin, change.end);
+  pending_.add(change.begin, change.end);
+  return true;
+}
+
+template <typename Gone>
+void CodeRegions::begin_unload(Gone gone) {
+  ++unloads_;
+  for (size_t i = 0; i < now().object_count; ++i) {
+    const LoadedObject& object = now().objects[i];
+    if (object.may_go) gone(object.begin, object.end);
+  }
+}
+
+template <typename Gone>
+void CodeRegions::end_unload(Gone gone) {
+  if (unloads_ > 0) --unloads_;
+  refresh(gone);
 }
 
 }  // namespace contrafact::translate

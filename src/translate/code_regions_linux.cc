@@ -69,13 +69,27 @@ void CodeRegions::take_over(const CodeRegions& parent) {
   std::copy_n(parent.native_, parent.native_count_, native_);
   native_count_ = parent.native_count_;
   finder_ = parent.finder_;
+  take_as_made(parent);
+}
+
+// Another thread of the parent was making them, and is not here to say whether it did.
+void CodeRegions::take_as_made(const CodeRegions& parent) {
+  const auto nothing = [](uint64_t, uint64_t) {};
+  parent.pending_.each([&](uint64_t begin, uint64_t end) { change({begin, end, true, PROT_NONE}, nothing); });
+  for (size_t i = 0; parent.unloads_ > 0 && i < now().object_count;) {
+    if (!now().objects[i].may_go) {
+      ++i;
+    } else if (!forget(now().objects[i])) {
+      return;
+    }
+  }
 }
 
 void CodeRegions::read_loaded() {
   finder_.prepare();
   const auto add_one = [](dl_phdr_info* info, size_t, void* argument) {
     auto* self = static_cast<CodeRegions*>(argument);
-    LoadedObject object{UINT64_MAX, 0, nullptr, nullptr, 0};
+    LoadedObject object{UINT64_MAX, 0, nullptr, nullptr, 0, false};
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       const Elf64_Phdr& segment = info->dlpi_phdr[i];
       if (segment.p_type != PT_LOAD) continue;
@@ -160,7 +174,7 @@ void CodeRegions::add_at_its_place(LoadedObject object) {
 
 // What the program changed before is known of it stays so. An object for which there is no room stays unknown.
 void CodeRegions::add(const LoadedObject& object, const Headers& headers) {
-  if (now().object_count == kObjectsMax) return;
+  if (now().is_closed || now().object_count == kObjectsMax) return;
   Table& next = begin_change();
   bool fits = true;
   const auto put = [&](uint64_t begin, uint64_t end, CodeKind kind) {
@@ -241,6 +255,23 @@ Region CodeRegions::at(uint64_t address) const {
   if (!found) return {address, address + 1, CodeKind::none};
   Region region = *found;
   if (region.state != CodeState::as_mapped) region.kind = CodeKind::generated;
+  return pending_.is_empty() && unloads_ == 0 ? region : as_pending(region, address);
+}
+
+bool CodeRegions::is_pending(uint64_t address) const {
+  return unloads_ > 0 || pending_.holds(address);
+}
+
+// No block of code reaches into what may go.
+Region CodeRegions::as_pending(Region region, uint64_t address) const {
+  if (pending_.holds(address)) region.kind = CodeKind::generated;
+  region.end = pending_.next_behind(address, region.end);
+  for (size_t i = 0; unloads_ > 0 && i < now().object_count; ++i) {
+    const LoadedObject& object = now().objects[i];
+    if (!object.may_go) continue;
+    if (object.holds(address)) region.kind = CodeKind::generated;
+    if (object.begin > address) region.end = std::min(region.end, object.begin);
+  }
   return region;
 }
 

@@ -1,5 +1,5 @@
-// What is known of code: of what was there at the start, of libraries that come, go and take each other's place, and of
-// memory that the program changes.
+// Code that was there at the start, libraries that come, go and take each other's place, and memory that the program
+// changes.
 #include "translate/code_regions.h"
 
 #include <gtest/gtest.h>
@@ -142,6 +142,34 @@ TEST_F(CodeRegionsTest, LearnALibraryThatOverlapsTheFormerOne) {
   EXPECT_TRUE(is_gone(code));
 }
 
+// What the former library shares with others needs room to be forgotten; where there is none all is, and stays so.
+TEST_F(CodeRegionsTest, LearnNothingOnceTheyAreClosed) {
+  if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
+  LoadedLibrary first(LoadedLibrary::Build::one);
+  const uint64_t code = first.code();
+  learn(code);
+  Dl_info place;
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(code), &place), 0);
+  const auto begin = reinterpret_cast<uint64_t>(place.dli_fbase);
+  regions_.add_file_code(begin - kPage, begin + kPage);
+  for (uint64_t i = 0; i < RegionTable::kRegionsMax; ++i) {
+    regions_.add_file_code((uint64_t{1} << 45) + 2 * i * kPage, (uint64_t{1} << 45) + (2 * i + 1) * kPage);
+  }
+  first.unload();
+  // The last page of the hole that the first one left, so that the second one lies lower.
+  void* last = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(last, MAP_FAILED);
+  const LoadedLibrary second(LoadedLibrary::Build::two);
+  munmap(last, kPage);
+  if (second.code() <= begin || second.code() >= begin + 8 * kPage || second.code() == code) {
+    GTEST_SKIP() << "this system fills no hole with the next mapping";
+  }
+  learn(second.code());
+  EXPECT_TRUE(is_gone(UINT64_MAX - 1));
+  EXPECT_EQ(kind(second.code()), CodeKind::none);
+  EXPECT_EQ(kind(reinterpret_cast<const void*>(&page_of)), CodeKind::none);
+}
+
 TEST_F(CodeRegionsTest, FollowTheProtectionOfCode) {
   const LoadedLibrary library(LoadedLibrary::Build::one);
   const uint64_t code = library.code(), page = page_of(code), constant = library.address("library_constant");
@@ -244,6 +272,68 @@ TEST_F(CodeRegionsTest, CloseWhenChangesDoNotFit) {
   regions_.add_file_code(kBegin, kBegin + kPage);
   EXPECT_EQ(kind(reinterpret_cast<const void*>(&page_of)), CodeKind::none);
   EXPECT_EQ(kind(kBegin), CodeKind::none);
+}
+
+TEST_F(CodeRegionsTest, TrustNothingFromBeforeAChangeUntilAfterIt) {
+  const LoadedLibrary library(LoadedLibrary::Build::one);
+  const uint64_t code = library.code(), page = page_of(code);
+  learn(code);
+  const MappingChange change{page, page + kPage, true, PROT_NONE};
+  ASSERT_TRUE(regions_.begin_pending(change, gone()));
+  EXPECT_TRUE(is_gone(code));
+  EXPECT_EQ(kind(code), CodeKind::generated);
+  EXPECT_EQ(kind(reinterpret_cast<const void*>(&page_of)), CodeKind::program);
+  regions_.end_pending(change);
+  EXPECT_EQ(kind(code), CodeKind::program);
+  EXPECT_FALSE(regions_.begin_pending({uint64_t{1} << 45, uint64_t{1} << 46, true, PROT_NONE}, gone()));
+}
+
+// A block of code ends where the code behind it is about to change.
+TEST_F(CodeRegionsTest, EndWhereAChangeIsPending) {
+  constexpr uint64_t kBegin = uint64_t{1} << 45;
+  regions_.add_file_code(kBegin, kBegin + 3 * kPage);
+  const MappingChange change{kBegin + kPage, kBegin + 2 * kPage, false, PROT_READ};
+  ASSERT_TRUE(regions_.begin_pending(change, gone()));
+  EXPECT_EQ(regions_.at(kBegin).end, kBegin + kPage);
+  EXPECT_EQ(kind(kBegin + 2 * kPage), CodeKind::program);
+}
+
+TEST_F(CodeRegionsTest, TrustNoLibraryThatMayGoWhileOneIsUnloaded) {
+  LoadedLibrary library(LoadedLibrary::Build::one);
+  const LoadedLibrary unknown(LoadedLibrary::Build::two);
+  const uint64_t code = library.code();
+  learn(code);
+  regions_.begin_unload(gone());
+  EXPECT_TRUE(is_gone(code));
+  EXPECT_EQ(kind(code), CodeKind::generated);
+  EXPECT_EQ(kind(reinterpret_cast<const void*>(&std::abort)), CodeKind::program);
+  learn(unknown.code());
+  EXPECT_EQ(kind(unknown.code()), CodeKind::none);
+  regions_.begin_unload(gone());
+  regions_.end_unload(gone());
+  EXPECT_EQ(kind(code), CodeKind::generated);  // the other one goes on
+  library.unload();
+  regions_.end_unload(gone());
+  EXPECT_EQ(kind(code), CodeKind::none);
+  learn(unknown.code());
+  EXPECT_EQ(kind(unknown.code()), CodeKind::program);
+}
+
+// Another thread of the parent was about to change mappings, and nobody tells the child whether it did.
+TEST_F(CodeRegionsTest, InAChildPendingChangesWereMade) {
+  const LoadedLibrary library(LoadedLibrary::Build::one);
+  constexpr uint64_t kBegin = uint64_t{1} << 45;
+  learn(library.code());
+  regions_.add_file_code(kBegin, kBegin + kPage);
+  ASSERT_TRUE(regions_.begin_pending({kBegin, kBegin + kPage, true, PROT_NONE}, gone()));
+  regions_.begin_unload(gone());
+  const auto child = std::make_unique<CodeRegions>();
+  child->take_over(regions_);
+  EXPECT_EQ(child->at(kBegin).kind, CodeKind::none);
+  EXPECT_EQ(child->at(library.code()).kind, CodeKind::none);
+  EXPECT_EQ(child->at(reinterpret_cast<uint64_t>(&page_of)).kind, CodeKind::program);
+  child->learn(library.code(), gone());
+  EXPECT_EQ(child->at(library.code()).kind, CodeKind::program);
 }
 
 // A C library before 2.35.

@@ -59,10 +59,73 @@ Flow conditional_flow(ZydisMnemonic mnemonic) {
   }
 }
 
+// Whether the processor lacks the extension. Only extensions that access memory count: such an instruction is an illegal
+// one, whatever its address, and translated code would look at the memory first.
+bool is_missing(ZydisISAExt extension) {
+  __builtin_cpu_init();
+  switch (extension) {
+    case ZYDIS_ISA_EXT_AVX:
+    case ZYDIS_ISA_EXT_AVXAES:
+      return !__builtin_cpu_supports("avx");
+    case ZYDIS_ISA_EXT_AVX2:
+    case ZYDIS_ISA_EXT_AVX2GATHER:
+      return !__builtin_cpu_supports("avx2");
+    case ZYDIS_ISA_EXT_AVX512EVEX:
+    case ZYDIS_ISA_EXT_AVX512VEX:
+      return !__builtin_cpu_supports("avx512f");
+    case ZYDIS_ISA_EXT_AVX_VNNI:
+      return !__builtin_cpu_supports("avxvnni");
+    case ZYDIS_ISA_EXT_ADOX_ADCX:
+      return !__builtin_cpu_supports("adx");
+    case ZYDIS_ISA_EXT_AES:
+      return !__builtin_cpu_supports("aes");
+    case ZYDIS_ISA_EXT_BMI1:
+      return !__builtin_cpu_supports("bmi");
+    case ZYDIS_ISA_EXT_BMI2:
+      return !__builtin_cpu_supports("bmi2");
+    case ZYDIS_ISA_EXT_ENQCMD:
+      return !__builtin_cpu_supports("enqcmd");
+    case ZYDIS_ISA_EXT_F16C:
+      return !__builtin_cpu_supports("f16c");
+    case ZYDIS_ISA_EXT_FMA:
+      return !__builtin_cpu_supports("fma");
+    case ZYDIS_ISA_EXT_FMA4:
+      return !__builtin_cpu_supports("fma4");
+    case ZYDIS_ISA_EXT_GFNI:
+      return !__builtin_cpu_supports("gfni");
+    case ZYDIS_ISA_EXT_MOVBE:
+      return !__builtin_cpu_supports("movbe");
+    case ZYDIS_ISA_EXT_MOVDIR:
+      return !__builtin_cpu_supports("movdiri");
+    case ZYDIS_ISA_EXT_PCLMULQDQ:
+      return !__builtin_cpu_supports("pclmul");
+    case ZYDIS_ISA_EXT_SHA:
+      return !__builtin_cpu_supports("sha");
+    case ZYDIS_ISA_EXT_SSE3:
+      return !__builtin_cpu_supports("sse3");
+    case ZYDIS_ISA_EXT_SSE4:
+      return !__builtin_cpu_supports("sse4.1");
+    case ZYDIS_ISA_EXT_SSE4A:
+      return !__builtin_cpu_supports("sse4a");
+    case ZYDIS_ISA_EXT_SSSE3:
+      return !__builtin_cpu_supports("ssse3");
+    case ZYDIS_ISA_EXT_TBM:
+      return !__builtin_cpu_supports("tbm");
+    case ZYDIS_ISA_EXT_VAES:
+      return !__builtin_cpu_supports("vaes");
+    case ZYDIS_ISA_EXT_VPCLMULQDQ:
+      return !__builtin_cpu_supports("vpclmulqdq");
+    case ZYDIS_ISA_EXT_XOP:
+      return !__builtin_cpu_supports("xop");
+    default:
+      return false;
+  }
+}
+
 // Instructions that change what translated code stands on, or that trap.
 bool must_run_natively(const Instruction& instruction) {
   const ZydisDecodedInstruction& code = instruction.code;
-  if ((code.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0) return true;
+  if ((code.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0 || is_missing(code.meta.isa_ext)) return true;
   switch (code.meta.category) {
     case ZYDIS_CATEGORY_INTERRUPT:
     case ZYDIS_CATEGORY_IO:

@@ -64,7 +64,8 @@ TEST(SystemCalls, VforkLeavesTheParentAsItIs) {
   if (child == 0) {
     entered = test_translator().enter(reinterpret_cast<uint64_t>(&do_nothing));
     t_thread.mode = Mode::native;
-    test_translator().refresh();
+    test_translator().begin_unload();
+    test_translator().end_unload();
     _exit(0);
   }
   waitpid(child, nullptr, 0);

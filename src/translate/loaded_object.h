@@ -18,7 +18,9 @@ struct LoadedObject {
   const void* link_map;  // the loader's own record of it; null where that was not to be had
   const void* unwinding;
   uint64_t content;  // of headers and build id (FirstPage::hash); 0: unknown
+  bool may_go;       // the program loaded it, and may unload it
 
+  bool holds(uint64_t address) const { return address >= begin && address < end; }
   // Not of the content.
   bool is_at_place_of(const LoadedObject& other) const {
     return begin == other.begin && end == other.end && link_map == other.link_map && unwinding == other.unwinding;

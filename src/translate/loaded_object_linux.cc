@@ -31,7 +31,7 @@ bool ObjectFinder::find(uint64_t address, LoadedObject& object) const {
   if (!function_ || function_(reinterpret_cast<void*>(address), &found) != 0) return false;
   constexpr uint64_t kPageBytes = 4096;
   const uint64_t end = (reinterpret_cast<uint64_t>(found.end) + kPageBytes - 1) & ~(kPageBytes - 1);
-  object = {reinterpret_cast<uint64_t>(found.begin), end, found.link_map, found.unwinding, 0};
+  object = {reinterpret_cast<uint64_t>(found.begin), end, found.link_map, found.unwinding, 0, false};
   return true;
 }
 

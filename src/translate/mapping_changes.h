@@ -1,4 +1,4 @@
-// What system calls do to the mappings of the process.
+// Which mappings of the process a system call changes.
 //
 // Thread safety: pure functions of their arguments, but for maps_file_code, which asks the kernel.
 #pragma once
@@ -20,8 +20,11 @@ constexpr size_t kMappingChangesMax = 2;
 // where there was none. One that failed may have been done in part.
 size_t mapping_changes(const long* call, long result, MappingChange (&changes)[kMappingChangesMax]);
 
-// The same of a call that was interrupted: it was done or will be.
+// The same before the call, or after it was interrupted: each change that it may make where anything may be mapped.
 size_t possible_mapping_changes(const long* call, MappingChange (&changes)[kMappingChangesMax]);
+
+// Whether the call also maps memory at a place that is not known before it.
+bool maps_elsewhere(const long* call);
 
 // Whether the call maps code of a file, which nobody is expected to change. A file in memory may be a compiler's, with
 // another mapping where that writes.

@@ -76,6 +76,10 @@ size_t mapping_changes(const long* call, long result, MappingChange (&changes)[k
   }
 }
 
+bool maps_elsewhere(const long* call) {
+  return call[0] == SYS_mmap || call[0] == SYS_mremap;
+}
+
 bool maps_file_code(const long* call, long result) {
   if (call[0] != SYS_mmap || failed(result) || call[3] != (PROT_READ | PROT_EXEC)) return false;
   if ((call[4] & MAP_TYPE) != MAP_PRIVATE || (call[4] & MAP_ANONYMOUS) != 0) return false;

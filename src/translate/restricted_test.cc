@@ -102,9 +102,10 @@ void restrict_oneself() {
   test_translator().forbid_kernel_calls();
   if (Filter().apply(0) != 0) end_process(2);
   translated([] { g_numbers[3] = 3; });
-  test_translator().refresh();
+  test_translator().begin_unload();
+  test_translator().end_unload();
   const long unmapping[] = {SYS_munmap, 0, INT64_MAX, 0, 0, 0, 0};
-  test_translator().invalidate_by(unmapping, 0);
+  test_translator().invalidate_by(unmapping, 0, test_translator().expect(unmapping));
   test_translator().clear();
   test_translator().detach();
   const bool attached = test_translator().attach(0, 0);

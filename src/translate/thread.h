@@ -31,14 +31,15 @@ enum class Reason : uint32_t {
   system_call,  // one that must run at its own address: fork, exec, exit, sigreturn, ...
   signal,       // a handler came in between
   long_section,
-  not_resumed,     // a native function did not come back
-  disabled,        // the translator was turned off, or this is a forked child
-  gather,          // accesses of an instruction were not all computed; the thread stays in the cache
-  unknown_effect,  // a system call whose effect on memory is not known; the thread stays in the cache
-  overflow,        // the segment's set is full: what follows in it is not worth its cost
-  not_wanted,      // the sink said so
+  not_resumed,      // a native function did not come back
+  disabled,         // the translator was turned off, or this is a forked child
+  gather,           // accesses of an instruction were not all computed; the thread stays in the cache
+  unknown_effect,   // a system call whose effect on memory is not known; the thread stays in the cache
+  overflow,         // the segment's set is full: what follows in it is not worth its cost
+  not_wanted,       // the sink said so
+  called_natively,  // a native function called the program's own code and came back: the thread stays in the cache
 };
-inline constexpr uint32_t kReasons = 13;
+inline constexpr uint32_t kReasons = 14;
 
 // What translated code asks C++ for.
 enum class Request : uint32_t { dispatch, log_full, before_instruction, after_system_call, leave };
@@ -94,6 +95,7 @@ struct alignas(64) Thread {
   uint64_t stack_begin, stack_end;  // of the program's stack; 0: unknown
   uint64_t segment_begin_sp;        // stack pointer at the segment's begin
   bool system_call_runs;            // it may have been executed, and its effect was not noted yet
+  uint32_t system_call_expected;    // what Translator::expect() said of it
   long system_call[7];              // number and arguments of the one that runs
   uint64_t log_end;                 // below it is what the segment does not have yet
   Cut cuts[kCutsMax];               // of the segment that ended, the newest first

@@ -1,10 +1,14 @@
 #include "translate/translate_for_test.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "translate/raw_system_call.h"
 
@@ -55,8 +59,9 @@ OWNERS void come_out() {
 
 long told_system_call(long number, void* place, size_t bytes, long c, long d, long e) {
   const long call[] = {number, reinterpret_cast<long>(place), static_cast<long>(bytes), c, d, e, 0};
+  const uint32_t expected = test_translator().expect(call);
   const long result = raw_system_call(number, call[1], call[2], c, d, e);
-  test_translator().invalidate_by(call, result);
+  test_translator().invalidate_by(call, result, expected);
   return result;
 }
 
@@ -64,6 +69,19 @@ long told_system_call(long number, void* place, size_t bytes, long c, long d, lo
 
 bool is_emulated() {
   return std::getenv("CONTRAFACT_EMULATED") != nullptr;
+}
+
+int open_code_file() {
+  const std::string library = CONTRAFACT_TEST_LIBRARY_1;
+  std::string name = library.substr(0, library.rfind('/')) + "/contrafact-code-XXXXXX";
+  const int file = mkstemp(name.data());
+  if (file < 0) return -1;
+  unlink(name.c_str());
+  struct statvfs system;
+  const bool is_in_memory = fcntl(file, F_GET_SEALS) >= 0;
+  if (!is_in_memory && fstatvfs(file, &system) == 0 && (system.f_flag & ST_NOEXEC) == 0) return file;
+  close(file);
+  return -1;
 }
 
 void end_abandoned() {

@@ -17,6 +17,10 @@ struct Gathered {
 
 Translator& test_translator();
 
+// An empty file without a name, beside the libraries of the tests: the folder for temporary files may lie in memory, or
+// hold no code. -1 where this one does, too: no code of such files is translated (maps_file_code).
+int open_code_file();
+
 // Maps a file's beginning as code, and tells the translator, as an owner does: at `place`, or anywhere if that is null.
 // The same for system calls that change what lies there.
 void* map_code(void* place, size_t bytes, int file);

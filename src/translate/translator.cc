@@ -373,8 +373,9 @@ bool Translator::before_system_call(Thread& thread) {
   const SystemCallKind kind = system_call_kind(thread.system_call);
   if (restricts_system_calls(thread.system_call)) forbid_kernel_calls();
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
-  thread.system_call_runs = kind != SystemCallKind::leave;
-  return thread.system_call_runs;
+  if (kind == SystemCallKind::leave) return false;
+  thread.system_call_expected = expect(thread.system_call);
+  return thread.system_call_runs = true;
 }
 
 void Translator::after_system_call(Thread& thread) {
@@ -383,24 +384,48 @@ void Translator::after_system_call(Thread& thread) {
   thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
   MappingChange changes[kMappingChangesMax];
-  change_mappings({changes, mapping_changes(thread.system_call, result, changes)});
+  change_mappings(thread.system_call, thread.system_call_expected,
+                  {changes, mapping_changes(thread.system_call, result, changes)});
 }
 
-void Translator::invalidate_by(const long* call, long result) {
+uint32_t Translator::expect(const long* call) {
   MappingChange changes[kMappingChangesMax];
-  change_mappings({changes, mapping_changes(call, result, changes)});
+  const size_t count = possible_mapping_changes(call, changes);
+  if (count == 0) return 0;
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !is_usable()) return 0;
+  SignalSafeGuard guard(lock_);
+  uint32_t expected = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_known =
+        regions_.begin_pending(changes[i], [this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
+    if (is_known) expected |= 1u << i;
+  }
+  return expected;
+}
+
+void Translator::invalidate_by(const long* call, long result, uint32_t expected) {
+  MappingChange changes[kMappingChangesMax];
+  change_mappings(call, expected, {changes, mapping_changes(call, result, changes)});
+  if (call[0] != SYS_mmap) return;  // most calls touch nothing that threads share
   const KernelWork work(kernel_calls_);
   if (!work.is_allowed() || !maps_file_code(call, result) || !is_usable()) return;
   SignalSafeGuard guard(lock_);
   regions_.add_file_code(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + static_cast<uint64_t>(call[2]));
 }
 
-void Translator::change_mappings(std::span<const MappingChange> changes) {
-  if (changes.empty()) return;
+// Where nothing was known before a call that only took memory away, what is known now came later and is another's.
+void Translator::change_mappings(const long* call, uint32_t expected, std::span<const MappingChange> made) {
+  if (expected == 0 && (made.empty() || !maps_elsewhere(call))) return;
   const KernelWork work(kernel_calls_);
   if (!work.is_allowed() || !is_usable()) return;
   SignalSafeGuard guard(lock_);
-  for (const MappingChange& change : changes) {
+  MappingChange possible[kMappingChangesMax];
+  const size_t count = possible_mapping_changes(call, possible);
+  for (size_t i = 0; i < count; ++i) {
+    if ((expected >> i & 1) != 0) regions_.end_pending(possible[i]);
+  }
+  for (const MappingChange& change : made) {
     regions_.change(change, [this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
   }
 }
@@ -495,14 +520,22 @@ void Translator::go_on_natively() {
   if (!thread.system_call_runs) return;
   thread.system_call_runs = false;
   MappingChange changes[kMappingChangesMax];
-  change_mappings({changes, possible_mapping_changes(thread.system_call, changes)});
+  change_mappings(thread.system_call, thread.system_call_expected,
+                  {changes, possible_mapping_changes(thread.system_call, changes)});
 }
 
-void Translator::refresh() {
+void Translator::begin_unload() {
   const KernelWork work(kernel_calls_);
   if (!work.is_allowed() || !is_usable()) return;
   SignalSafeGuard guard(lock_);
-  regions_.refresh([this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
+  regions_.begin_unload([this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
+}
+
+void Translator::end_unload() {
+  const KernelWork work(kernel_calls_);
+  if (!work.is_allowed() || !is_usable()) return;
+  SignalSafeGuard guard(lock_);
+  regions_.end_unload([this](uint64_t begin, uint64_t end) { remove_code(begin, end); });
 }
 
 Statistics Translator::statistics() const {

@@ -105,11 +105,16 @@ class Translator {
   bool fix_context(ucontext_t* context);
   bool is_in_cache(uint64_t address) const { return cache_->holds(address); }
 
-  // A system call of the program's has returned `result`, and may have changed which code lies where. `call`: its
-  // number and arguments.
-  void invalidate_by(const long* call, long result);
-  // Libraries may have gone: looks which code is still there.
-  void refresh();
+  // The program is about to make a system call, which may change which code lies where; `call`: its number and
+  // arguments. No thread that comes to that code from here on runs what was translated of it: where the memory goes,
+  // another thread may have other code there before this one is back. Returns what invalidate_by() wants.
+  uint32_t expect(const long* call);
+  // The call has returned `result`.
+  void invalidate_by(const long* call, long result, uint32_t expected);
+  // The same around what may unload libraries. Code of those that the program has loaded itself runs natively
+  // meanwhile.
+  void begin_unload();
+  void end_unload();
   // The program is about to restrict its system calls: nothing enters the cache any more, and none of its threads makes
   // a system call for the Translator once this returns. A thread that is in translated code leaves it where it would
   // need one. Waits for those that are at one, kForbidMs at most: one that left the slow path for good by a jump out of
@@ -138,7 +143,7 @@ class Translator {
   void try_clear(int64_t now_ns);
   uint64_t resolve(uint64_t guest, Reason& reason);
   uint64_t translate(uint64_t guest, Reason& reason);
-  void change_mappings(std::span<const MappingChange> changes);
+  void change_mappings(const long* call, uint32_t expected, std::span<const MappingChange> made);
   void remove_code(uint64_t begin, uint64_t end);
   void leave(Reason reason);
   void go_on_natively();

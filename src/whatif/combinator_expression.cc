@@ -13,69 +13,111 @@ using graph::VertexKind;
 using model::TaskId;
 using model::Trace;
 
-// Sub-tasks that are waited for together, and the lines of the coordinator's code around their waits.
+// Sub-tasks that are waited for together, and where the coordinator's code waits for the last of them.
 struct Phase {
   std::vector<TaskId> awaited;
-  uint32_t wait_line = 0;  // of the last wait
+  model::ContextId wait;
 };
 
-std::string simple_name(std::string_view class_name) {
-  const size_t dot = class_name.rfind('.');
-  std::string name(dot == std::string_view::npos ? class_name : class_name.substr(dot + 1));
-  std::replace(name.begin(), name.end(), '$', '.');
-  return name;
+std::string place_text(const Trace& trace, const format::MethodRow& method, uint32_t line) {
+  const std::string_view file = trace.string(method.file);
+  if (file.empty()) return trace.method_name(method, true);
+  return line > 0 ? fmt::format("{}:{}", file, line) : std::string(file);
 }
 
-// A Java identifier from a pool's name.
-std::string pool_variable(const Trace& trace, model::PoolId pool) {
-  std::string name;
-  for (char c : pool.valid() ? trace.string(trace.pools[pool.index()].name) : std::string_view()) {
-    if (std::isalnum(static_cast<unsigned char>(c))) name += c;
+// "Feed.load, Feed.java:41"; of a lambda its place alone.
+std::string body_text(const Trace& trace, TaskId task) {
+  const model::MethodId body = trace.tasks[task.index()].body;
+  if (!body.valid()) return "its body";
+  const format::MethodRow& method = trace.methods[body.index()];
+  const std::string place = place_text(trace, method, method.line);
+  const bool is_lambda = trace.string(method.name).starts_with("lambda$");
+  return is_lambda || !method.file.valid() ? place : fmt::format("{}, {}", trace.method_name(method, true), place);
+}
+
+// The frame of the wait that runs the coordinator's own code: its body's, or else the innermost one of the program.
+model::ContextId own_frame(const Trace& trace, TaskId coordinator, model::ContextId wait) {
+  const model::MethodId body = trace.tasks[coordinator.index()].body;
+  for (model::ContextId id = wait; id.valid() && body.valid(); id = trace.contexts[id.index()].parent) {
+    const model::MethodId method = trace.contexts[id.index()].method;
+    if (!method.valid()) continue;
+    const format::MethodRow &frame = trace.methods[method.index()], &own = trace.methods[body.index()];
+    if (frame.class_name == own.class_name && frame.name == own.name) return id;
   }
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return "executor";
-  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
-  return name;
+  return trace.has_program_frame(wait) ? trace.program_frame(wait) : model::ContextId();
 }
 
-std::string supplier(const Trace& trace, TaskId task) {
-  const model::TaskRow& row = trace.tasks[task.index()];
-  std::string body = "() -> /* its body */";
-  if (row.body.valid()) {
-    const format::MethodRow& method = trace.methods[row.body.index()];
-    const std::string_view name = trace.string(method.name);
-    if (name.starts_with("lambda$") || name == "run" || name == "call" || name == "get" || name == "compute") {
-      body = method.file.valid() ? fmt::format("() -> /* {}:{} */", trace.string(method.file), method.line)
-                                 : fmt::format("() -> /* {} */", trace.method_label(row.body));
-    } else {
-      body = fmt::format("{}::{}", simple_name(trace.string(method.class_name)), name);
-    }
+// "Feed.java from line 44 on": what runs once the results are there.
+std::string rest_text(const Trace& trace, TaskId coordinator, model::ContextId wait) {
+  const model::ContextId frame = own_frame(trace, coordinator, wait);
+  if (!frame.valid()) return "the rest of " + body_text(trace, coordinator);
+  const format::ContextRow& row = trace.contexts[frame.index()];
+  const format::MethodRow& method = trace.methods[row.method.index()];
+  const std::string_view file = trace.string(method.file);
+  const std::string where = file.empty() ? trace.method_name(method, true) : std::string(file);
+  return row.line > 0 ? fmt::format("{} from line {} on", where, row.line) : "the rest of " + where;
+}
+
+// A lambda's body that compiles where its comment has not been replaced yet.
+std::string block(std::string_view comment) {
+  return fmt::format("{{ /* {} */ return null; }}", comment);
+}
+
+// A task of a RecursiveTask or its like: forked, not given to an executor.
+bool is_forked(const Trace& trace, TaskId task) {
+  const model::ContextId spawn = trace.tasks[task.index()].spawn_context;
+  const model::ContextId program = trace.program_frame(spawn);
+  for (model::ContextId id = spawn; id.valid() && id != program; id = trace.contexts[id.index()].parent) {
+    const model::MethodId method = trace.contexts[id.index()].method;
+    if (!method.valid()) continue;
+    const std::string_view type = trace.string(trace.methods[method.index()].class_name);
+    if (type == "java.util.concurrent.ForkJoinTask" || type == "java.util.concurrent.RecursiveTask") return true;
   }
-  return fmt::format("supplyAsync({}, {})", body, pool_variable(trace, row.pool));
+  return false;
 }
 
-// Runs of sub-tasks with the same text are written once, with their number.
-std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>& tasks) {
-  std::vector<std::pair<std::string, size_t>> counted;
+// What is written for an executor: the variable's name is not recorded.
+class Executors {
+ public:
+  explicit Executors(const Trace& trace) : trace_(trace) {}
+
+  // ", executor"; nothing for the pool that is taken by default.
+  std::string argument(model::PoolId pool) {
+    if (pool.valid() && trace_.string(trace_.pools[pool.index()].name) == "ForkJoinPool.commonPool") return "";
+    const auto found = std::ranges::find(seen_, pool);
+    const auto number = static_cast<size_t>(found - seen_.begin());
+    if (found == seen_.end()) seen_.push_back(pool);
+    return number == 0 ? ", executor" : fmt::format(", executor{}", number + 1);
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<model::PoolId> seen_;
+};
+
+// Like texts are one, with their number, in order of first appearance.
+template <typename Text>
+std::vector<std::pair<std::string, size_t>> counted(const std::vector<TaskId>& tasks, Text text_of) {
+  std::vector<std::pair<std::string, size_t>> result;
   for (TaskId task : tasks) {
-    std::string text = supplier(trace, task);
-    auto same = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) { return entry.first == text; });
-    if (same == counted.end())
-      counted.emplace_back(std::move(text), 1);
+    std::string text = text_of(task);
+    auto same = std::ranges::find_if(result, [&](const auto& entry) { return entry.first == text; });
+    if (same == result.end())
+      result.emplace_back(std::move(text), 1);
     else
       ++same->second;
   }
-  std::vector<std::string> result;
-  for (const auto& [text, count] : counted)
-    result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
   return result;
 }
 
-std::string code(const Trace& trace, TaskId coordinator, uint32_t from_line) {
-  const model::MethodId body = trace.tasks[coordinator.index()].body;
-  std::string name = "the task";
-  if (body.valid()) name = trace.string(trace.methods[body.index()].name);
-  return from_line > 0 ? fmt::format("/* {} from line {} on */", name, from_line)
-                       : fmt::format("/* the rest of {} */", name);
+std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>& tasks, Executors& executors) {
+  std::vector<std::string> result;
+  for (const auto& [text, count] : counted(tasks, [&](TaskId task) {
+         return fmt::format("CompletableFuture.supplyAsync(() -> {}{})", block(body_text(trace, task)),
+                            executors.argument(trace.tasks[task.index()].pool));
+       }))
+    result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
+  return result;
 }
 
 std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
@@ -107,29 +149,24 @@ std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
     uint32_t begin = dag.vertex_event[i];
     while (begin > 0 && trace.kind[begin] != model::EventKind::wait_begin) --begin;
     const model::ContextId context(trace.b[begin]);
-    if (trace.kind[begin] == model::EventKind::wait_begin && context.valid()) {
-      phase.wait_line = trace.contexts[context.index()].line;
-    }
+    if (trace.kind[begin] == model::EventKind::wait_begin && context.valid()) phase.wait = context;
   }
   return phases;
 }
 
-}  // namespace
-
-std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
-  const Trace& trace = *dag.trace;
-  const std::vector<Phase> phases = phases_of(dag, coordinator);
+std::string of_futures(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
+  Executors executors(trace);
   std::string expression;
   for (size_t i = 0; i < phases.size(); ++i) {
     const bool last = i + 1 == phases.size();
     const Phase& phase = phases[i];
-    const std::vector<std::string> parts = suppliers(trace, phase.awaited);
-    const std::string then = last ? code(trace, coordinator, phase.wait_line) : std::string();
+    const std::vector<std::string> parts = suppliers(trace, phase.awaited, executors);
+    const std::string then = block(last ? rest_text(trace, coordinator, phase.wait) : "both results");
     std::string term;
     if (phase.awaited.size() == 1) {
       term = last ? fmt::format("{}.thenApply(a -> {})", parts[0], then) : parts[0];
     } else if (phase.awaited.size() == 2 && parts.size() == 2) {
-      term = fmt::format("{}.thenCombine({}, (a, b) -> {})", parts[0], parts[1], last ? then : "/* both results */");
+      term = fmt::format("{}.thenCombine({}, (a, b) -> {})", parts[0], parts[1], then);
     } else {
       term = fmt::format("CompletableFuture.allOf({})", fmt::join(parts, ", "));
       if (last) term += fmt::format(".thenApply(all -> {})", then);
@@ -138,6 +175,32 @@ std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
   }
   for (size_t i = 1; i < phases.size(); ++i) expression += ')';
   return expression;
+}
+
+// The statements of a CountedCompleter's compute(): nobody waits, the last of its parts runs onCompletion.
+std::string of_forks(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
+  std::string text;
+  for (const Phase& phase : phases) {
+    if (!text.empty()) text += " /* and there: */ ";
+    text += fmt::format("setPendingCount({});", phase.awaited.size());
+    for (const auto& [body, count] : counted(phase.awaited, [&](TaskId task) { return body_text(trace, task); })) {
+      text += fmt::format(" /* fork {}{}, with this as completer */", count > 1 ? fmt::format("{} times ", count) : "",
+                          body);
+    }
+    text += fmt::format(" tryComplete(); /* onCompletion: {} */", rest_text(trace, coordinator, phase.wait));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
+  const Trace& trace = *dag.trace;
+  const std::vector<Phase> phases = phases_of(dag, coordinator);
+  const bool forks = !phases.empty() && std::ranges::all_of(phases, [&](const Phase& phase) {
+    return std::ranges::all_of(phase.awaited, [&](TaskId task) { return is_forked(trace, task); });
+  });
+  return forks ? of_forks(trace, coordinator, phases) : of_futures(trace, coordinator, phases);
 }
 
 }  // namespace contrafact::whatif

@@ -1,4 +1,6 @@
-// The CompletableFuture expression that does what a coordinator task does, from its recorded schedule.
+// The expression that does what a coordinator task does without waiting, from its recorded schedule: of
+// CompletableFutures, or for a RecursiveTask and its like the statements of a CountedCompleter. It compiles as it is
+// where `executor` is the executor; comments name the program's lines that belong into it.
 //
 // Sub-tasks that are all spawned before the coordinator first waits are combined (thenCombine for two, allOf for more);
 // a sub-task that it spawns after a wait needs that wait's result, so it is composed after it (thenCompose).

@@ -86,6 +86,7 @@ base::Result<Trace> SimTrace::finish(int64_t begin_ns, uint32_t cores) {
   parts.threads = trace_.threads;
   parts.threads.insert(parts.threads.end(), extra_threads_.begin(), extra_threads_.end());
   parts.methods = trace_.methods;
+  parts.owners = trace_.owners;
   parts.contexts = trace_.contexts;
   parts.pools = trace_.pools;
   parts.locks = locks_;

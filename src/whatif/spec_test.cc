@@ -73,9 +73,11 @@ Improvement coordinator(const Trace& trace) {
 
 TEST(Combinator, OfTwoParallelSubTasks) {
   const Trace trace = parsed(kProgram);
-  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
-            "supplyAsync(Example::longOperation1, es).thenCombine(supplyAsync(() -> /* Example.java:30 */, es), "
-            "(a, b) -> /* parallelSum from line 13 on */)");
+  EXPECT_EQ(
+      combinator_expression(*graph::build_dag(trace), TaskId(0)),
+      "CompletableFuture.supplyAsync(() -> { /* Example.longOperation1, Example.java:20 */ return null; }, executor)"
+      ".thenCombine(CompletableFuture.supplyAsync(() -> { /* Example.java:30 */ return null; }, executor), "
+      "(a, b) -> { /* Example.java from line 13 on */ return null; })");
 }
 
 TEST(Combinator, OfOneAfterTheOther) {
@@ -100,9 +102,67 @@ context c1 - m1:3
 7 a wait_end t3
 8 a task_end t1
 )");
+  EXPECT_EQ(
+      combinator_expression(*graph::build_dag(trace), TaskId(0)),
+      "CompletableFuture.supplyAsync(() -> { /* Y.first, Y.java:5 */ return null; }, executor)"
+      ".thenCompose(r1 -> CompletableFuture.supplyAsync(() -> { /* Y.second, Y.java:9 */ return null; }, executor)"
+      ".thenApply(a -> { /* Y.java from line 3 on */ return null; }))");
+}
+
+// A wait's innermost frames are the JDK's, whose lines are of other files.
+TEST(Combinator, NamesTheLineOfTheCoordinatorsOwnCode) {
+  const Trace trace = parsed(R"(thread a
+thread b
+pool p1 fork_join 2 2 ForkJoinPool.commonPool
+method m1 x.Y.outer Y.java:1
+method m2 x.Y.first Y.java:5
+method m3 java.util.concurrent.FutureTask.get FutureTask.java:180
+method m4 x.Waits.join Waits.java:70
+context c1 - m1:3
+context c2 c1 m4:71
+context c3 c2 m3:188
+0 a task_spawn t1 - p1 m1
+0 a task_start t1
+1 a task_spawn t2 c1 p1 m2
+1 b task_start t2
+2 b task_end t2
+2 a wait_begin t2 c3
+3 a wait_end t2
+8 a task_end t1
+)");
   EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
-            "supplyAsync(Y::first, p1).thenCompose(r1 -> supplyAsync(Y::second, p1).thenApply(a -> /* outer from line "
-            "3 on */))");
+            "CompletableFuture.supplyAsync(() -> { /* Y.first, Y.java:5 */ return null; })"
+            ".thenApply(a -> { /* Y.java from line 3 on */ return null; })");
+}
+
+TEST(Combinator, OfForkJoinTasksIsACompleter) {
+  const Trace trace = parsed(R"(thread a
+thread b
+pool p1 fork_join 2
+method m1 x.Fib.compute Fib.java:9
+method m2 java.util.concurrent.ForkJoinTask.fork ForkJoinTask.java:600
+method m3 java.util.concurrent.ForkJoinTask.join ForkJoinTask.java:650
+context c1 - m1:12
+context c2 c1 m2:601
+context c3 - m1:14
+context c4 c3 m3:651
+0 a task_spawn t1 - p1 m1
+0 a task_start t1
+1 a task_spawn t2 c2 p1 m1
+1 a task_spawn t3 c2 p1 m1
+2 b task_start t2
+3 b task_end t2
+3 b task_start t3
+4 b task_end t3
+2 a wait_begin t2 c4
+3 a wait_end t2
+4 a wait_begin t3 c4
+5 a wait_end t3
+8 a task_end t1
+)");
+  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
+            "setPendingCount(2); /* fork 2 times Fib.compute, Fib.java:9, with this as completer */ tryComplete(); "
+            "/* onCompletion: Fib.java from line 14 on */");
 }
 
 TEST(Spec, SelectsTheSameTasksAgain) {

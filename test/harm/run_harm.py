@@ -16,6 +16,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -228,6 +229,14 @@ def end_too_deep(plain, recorded):
     return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
 
 
+# --- Allocations and locks --------------------------------------------------------------------------------------------
+
+
+def further_counts(plain, recorded):
+    before, after = (struct.unpack("ii", run.files.get("counted", bytes(8))) for run in (plain, recorded))
+    return [f"{now} {what} for {own}" for what, own, now in zip(("allocations", "locks"), before, after) if own != now]
+
+
 # --- System calls -----------------------------------------------------------------------------------------------------
 
 
@@ -240,7 +249,8 @@ def system_calls(run):
         mark = re.match(r"getpgid\(-1(\d{3})\b", text)
         if mark:
             thread, at = by, names.get(mark[1].lstrip("0") or "0")
-        elif by == thread and at and re.match(r"\w+\(", text):
+        # A handler's return is no call of the program's: a signal may come once more while the tracer holds the thread up.
+        elif by == thread and at and re.match(r"\w+\(", text) and not text.startswith("rt_sigreturn("):
             found.setdefault(at, []).append(text.split("(")[0])
     return found
 
@@ -370,10 +380,20 @@ FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill"
 
 def declare_quiet():
     case("quiet.counts", ["harm_quiet", "counts"], ignored=("file",))
+    for end in ENDS:
+        clean = end not in ("kill", "abort")
+        more = dict(ignored=("file",), judge=further_counts, clean=clean)
+        case(f"quiet.counts.{end}", ["harm_quiet", "ends", end], **more)
+        case(f"quiet.counts.{end}.of_child", ["harm_quiet", "ends", end, "child"], ["plain recording", "children"], **more)
     case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
          around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
     case("quiet.descriptors", ["harm_quiet", "libraries"], ignored=("traced",), around=["strace", "-f", "-qq", "-o", "traced"],
          judge=further_descriptors, needs="strace", sections=1200)
+
+
+def declare_unloads():
+    for name in ["in_turns", "without_build_id"]:
+        case(f"unloads.{name}", ["harm_unloads", name], ["plain recording", "sets"], sections=96_000)
 
 
 def declare_becomes():
@@ -491,6 +511,7 @@ declare_descriptors()
 declare_stacks()
 declare_sandboxes()
 declare_quiet()
+declare_unloads()
 declare_becomes()
 declare_ends()
 declare_starts()

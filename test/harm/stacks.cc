@@ -8,11 +8,13 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <ucontext.h>
 
+#include <atomic>
 #include <iterator>
 
 #include "handlers_calls.h"
@@ -24,7 +26,6 @@ namespace {
 
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr unsigned char kPaint = 0xA5;
-constexpr size_t kNear = 192;  // of the painter's own frames, not painted
 
 struct Painted {
   void (*run)();
@@ -32,11 +33,20 @@ struct Painted {
   size_t depth_bytes;
 };
 
-// How far below the caller's frame `run` wrote. The red zone and this function's frame are in it, plain and recorded
-// alike.
+// Paints from `low` up to the stack pointer, all that a call may write to. Returns the stack pointer. Inline, and of
+// one instruction: it has no frame of its own.
+__attribute__((always_inline)) inline char* paint_below_here(char* low) {
+  char* here;
+  __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+  char* to = low;
+  auto bytes = static_cast<size_t>(here - low);
+  __asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(kPaint) : "memory");
+  return here;
+}
+
+// How far below the caller's frame `run` wrote.
 __attribute__((noinline)) size_t depth_of(void (*run)(), char* low) {
-  char* here = static_cast<char*>(__builtin_frame_address(0));
-  for (char* at = low; at < here - kNear; ++at) *reinterpret_cast<volatile unsigned char*>(at) = kPaint;
+  char* here = paint_below_here(low);
   run();
   char* at = low;
   while (at < here && static_cast<unsigned char>(*at) == kPaint) ++at;
@@ -133,6 +143,126 @@ constexpr Call kLockCalls[] = {
     {"setname", [] { pthread_setname_np(pthread_self(), "named"); }},
 };
 
+// Calls that wait: another thread holds what they ask for, and gives it once they sleep.
+struct WaitingCall {
+  const char* name;
+  void (*hold)();
+  void (*run)();
+  void (*give)();
+};
+
+timespec soon(clockid_t clock) {
+  timespec at;
+  clock_gettime(clock, &at);
+  at.tv_sec += 20;
+  return at;
+}
+
+void hold_mutex() {
+  pthread_mutex_lock(&g_mutex);
+}
+void give_mutex() {
+  pthread_mutex_unlock(&g_mutex);
+}
+void hold_rwlock() {
+  pthread_rwlock_wrlock(&g_rwlock);
+}
+void give_rwlock() {
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void hold_nothing() {}
+void signal_condition() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_signal(&g_condition);
+  pthread_mutex_unlock(&g_mutex);
+}
+void lock_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  pthread_mutex_timedlock(&g_mutex, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void lock_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_mutex_clocklock(&g_mutex, CLOCK_MONOTONIC, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void write_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_rwlock_clockwrlock(&g_rwlock, CLOCK_MONOTONIC, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void wait_for_condition() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_wait(&g_condition, &g_mutex);
+  pthread_mutex_unlock(&g_mutex);
+}
+void wait_for_condition_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_clockwait(&g_condition, &g_mutex, CLOCK_MONOTONIC, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void wait_for_semaphore_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  sem_clockwait(&g_semaphore, CLOCK_MONOTONIC, &until);
+}
+
+constexpr WaitingCall kWaitingCalls[] = {
+    {"mutex, held", hold_mutex, lock_both, give_mutex},
+    {"mutex with a time, held", hold_mutex, lock_with_time, give_mutex},
+    {"mutex by a clock, held", hold_mutex, lock_by_clock, give_mutex},
+    {"rwlock, held", hold_rwlock, read_and_write, give_rwlock},
+    {"rwlock by a clock, held", hold_rwlock, write_by_clock, give_rwlock},
+    {"mtx, held", [] { mtx_lock(&g_c11); }, lock_c11, [] { mtx_unlock(&g_c11); }},
+    {"condition, waits", hold_nothing, wait_for_condition, signal_condition},
+    {"condition by a clock, waits", hold_nothing, wait_for_condition_by_clock, signal_condition},
+    {"semaphore, waits", hold_nothing, [] { sem_wait(&g_semaphore); }, [] { sem_post(&g_semaphore); }},
+    {"semaphore by a clock, waits", hold_nothing, wait_for_semaphore_by_clock, [] { sem_post(&g_semaphore); }},
+};
+
+// Of a thread of this process, by its number: whether it sleeps.
+bool sleeps(int thread) {
+  char path[64], text[256];
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  text[bytes > 0 ? bytes : 0] = 0;
+  const char* name_end = strrchr(text, ')');
+  return name_end != nullptr && name_end[1] != 0 && name_end[2] == 'S';
+}
+
+struct Waiter {
+  Painted painted;
+  std::atomic<int> thread{0};
+};
+
+void* paint_and_wait(void* argument) {
+  auto* waiter = static_cast<Waiter*>(argument);
+  waiter->thread.store(static_cast<int>(syscall(SYS_gettid)));
+  return paint_and_run(&waiter->painted);
+}
+
+void measure_waiting(const WaitingCall& call, int out) {
+  Waiter waiter{{call.run, new_stack(), 0}};
+  call.hold();
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  expect(pthread_attr_setstack(&attributes, waiter.painted.low, kStackBytes) == 0, "pthread_attr_setstack");
+  pthread_t thread;
+  expect(pthread_create(&thread, &attributes, paint_and_wait, &waiter) == 0, "pthread_create");
+  // Twice in a row: it may sleep for a page of its stack, too.
+  for (int asleep = 0; asleep < 2;
+       asleep = waiter.thread.load() != 0 && sleeps(waiter.thread.load()) ? asleep + 1 : 0) {
+    const timespec nap{0, 2'000'000};
+    nanosleep(&nap, nullptr);
+  }
+  call.give();
+  pthread_join(thread, nullptr);
+  dprintf(out, "%zu %s\n", waiter.painted.depth_bytes, call.name);
+  munmap(waiter.painted.low, kStackBytes);
+}
+
 void measure(const Call& call, int out) {
   Painted painted{call.run, new_stack(), 0};
   run_on(painted.low, paint_and_run, &painted);
@@ -173,6 +303,7 @@ int depths() {
   expect(out >= 0, "depths");
   for (size_t i = 0; i < kCallCount; ++i) measure(kCalls[i], out);
   for (const Call& call : kLockCalls) measure(call, out);
+  for (const WaitingCall& call : kWaitingCalls) measure_waiting(call, out);
   measure_thread(out);
   return 0;
 }
@@ -181,10 +312,8 @@ int depths() {
 void (*g_end)();
 
 void* paint_and_end(void* low) {
-  char* here = static_cast<char*>(__builtin_frame_address(0));
-  char* at = static_cast<char*>(low);
-  *reinterpret_cast<size_t*>(at) = static_cast<size_t>(here - at);
-  for (at += sizeof(size_t); at < here - kNear; ++at) *reinterpret_cast<volatile unsigned char*>(at) = kPaint;
+  char* here = paint_below_here(static_cast<char*>(low) + sizeof(size_t));
+  *static_cast<size_t*>(low) = static_cast<size_t>(here - static_cast<char*>(low));
   g_end();
   return nullptr;
 }

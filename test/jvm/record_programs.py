@@ -10,7 +10,7 @@ Passes:
   methods   a recording by a trace-config whose method counts are known, exits by exception included
   contexts  every program, interpreted and compiled: each context that the agent's own walk of the stack finds is the one that
             JVMTI's walk gives
-  options   the agent's own options and refusals (agent_options.py)
+  options   the agent's own options and refusals (agent_options.py), and whose code places are (code_places.py)
 --list prints what is asserted of each recording. Nothing is asserted about times. Temporary files only.
 """
 import argparse
@@ -25,6 +25,7 @@ import tempfile
 import time
 
 import agent_options
+import code_places
 import expectations
 from recording import Model, RecordedFile, Recording
 
@@ -181,7 +182,7 @@ def pass_methods(setup, entry):
 
 
 def pass_options(setup, _):
-    for check in agent_options.CHECKS:
+    for check in agent_options.CHECKS + code_places.CHECKS:
         with tempfile.TemporaryDirectory(dir=setup.scratch) as folder:
             try:
                 check(setup.build, setup.java, folder)

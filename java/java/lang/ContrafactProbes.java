@@ -51,6 +51,7 @@ public final class ContrafactProbes {
     ContrafactEvents.prepare();
     ContrafactContexts.prepare();
     ContrafactTasks.prepare();
+    ContrafactExecutors.prepare();
   }
 
   // ---- brackets
@@ -219,6 +220,9 @@ public final class ContrafactProbes {
       U.putInt(thread, FLAGS, flags & ~FLAG_RESUBMITTING);
       return;
     }
+    if (ContrafactExecutors.isHandedOn(thread, command)) {
+      return;
+    }
     spawn(thread, command, poolOf(pool));
   }
 
@@ -231,9 +235,11 @@ public final class ContrafactProbes {
     }
     long field = fieldOf(task);
     if (field < 0) {
-      int id = newTask();
-      emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
-      ContrafactQueued.put(task, id);
+      if ((beginning(task.getClass(), AT_WORKERS) & NO_TASK) == 0) {
+        int id = newTask();
+        emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
+        ContrafactQueued.put(task, id);
+      }
       return;
     }
     int word = task instanceof AsynchronousCompletionTask ? U.getInt(task, field) : idToSpawn(task, field);
@@ -313,13 +319,22 @@ public final class ContrafactProbes {
     U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_RESUBMITTING);
   }
 
-  /** A worker calls a Runnable from its queue. Those with a field tell of themselves. */
+  /** Somebody calls a Runnable. The JDK's own futures tell of themselves. */
   public static long bareStart(Object command) {
-    if (!live || fieldOf(command) >= 0) {
+    return start(command, AT_CALLS);
+  }
+
+  /** As bareStart, where a worker of a pool of the JDK's calls one of its queue. */
+  public static long workerStart(Object command) {
+    return start(command, AT_WORKERS | AT_CALLS);
+  }
+
+  private static long start(Object command, int places) {
+    if (!live || command == null) {
       return 0;
     }
-    int id = ContrafactQueued.take(command);
-    return id == 0 ? 0 : startTask(Thread.currentThread(), id);
+    int begins = beginning(command.getClass());
+    return (begins & places) == 0 || (begins & BY_ITSELF) != 0 ? 0 : ContrafactExecutors.begin(command);
   }
 
   public static void bareEnd(Throwable failure, long token) {
@@ -328,11 +343,14 @@ public final class ContrafactProbes {
     }
   }
 
-  public static long taking(ThreadPoolExecutor pool, Object queue) {
+  public static long taking(Object pool, Object queue) {
     if (!live) {
       return 0;
     }
-    return idleBegin(U.getInt(pool, THREAD_POOL) == UNKNOWN ? NONE : poolOf(pool), queued(queue));
+    if (!(pool instanceof ThreadPoolExecutor)) {
+      return idleBegin(poolOf(pool), queued(queue));
+    }
+    return idleBegin(U.getInt(pool, THREAD_POOL) == UNKNOWN ? NONE : poolOf((ThreadPoolExecutor) pool), queued(queue));
   }
 
   public static void took(long token, Object queue) {
@@ -393,6 +411,9 @@ public final class ContrafactProbes {
   public static void futureDone(FutureTask<?> task, int outcome) {
     if (!live || U.getIntVolatile(task, FUTURE_STATE) != 0) {
       return;
+    }
+    if (outcome == CANCELLED && U.getReferenceVolatile(task, FUTURE_RUNNER) == Thread.currentThread()) {
+      outcome = NORMAL;  // it disposes of itself, as reactive libraries do at the end of what they run: it did run
     }
     int word = wordOf(task, FUTURE);
     if (mark(task, FUTURE, COMPLETED) && (word & COMPLETED) == 0) {

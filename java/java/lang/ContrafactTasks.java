@@ -31,7 +31,15 @@ final class ContrafactTasks {
   private static final long BODY = U.objectFieldOffset(Class.class, "contrafactBody");      // MethodId + 1
   private static final long INNER = U.objectFieldOffset(Class.class, "contrafactInner");    // offset of what it wraps
   private static final long LAMBDA = U.objectFieldOffset(Class.class, "contrafactLambda");  // Object[]{class, name, type}
-  private static final String[] INNER_NAMES = {"callable", "runnable", "fn", "task"};
+  private static final long HANDED = U.objectFieldOffset(Class.class, "contrafactHanded");  // bits, see below
+  private static final long FRAMEWORK_TASK = U.objectFieldOffset(Class.class, "contrafactTaskField");  // offset; -1: none
+  private static final long POOL_FIELD = U.objectFieldOffset(Class.class, "contrafactPoolField");      // offset; -1: none
+  private static final String[] INNER_NAMES = {"callable", "runnable", "fn", "task", "actual", "continuation", "delegate", "block"};
+  /** Where what wraps a task keeps it in a field of one of those names. */
+  private static final String[] WRAPPING_PACKAGES = {"java.util.concurrent.", "io.netty.util.concurrent.",
+      "com.google.common.util.concurrent.", "kotlinx.coroutines.", "io.reactivex.rxjava3.internal.schedulers.",
+      "reactor.core.scheduler.", "org.jboss.threads.",
+      "org.eclipse.jetty.util.thread."};
   private static final int UNWRAP_MAX = 8;
 
   private static final long THREAD_HOLDER = offset(Thread.class, "holder");
@@ -42,7 +50,17 @@ final class ContrafactTasks {
   static final long QUEUEING_TASK = offset(QUEUEING_FUTURE, "task");
   static final Class<?> INNOCUOUS = type("jdk.internal.misc.InnocuousThread");
   static final Class<?> CARRIER = type("jdk.internal.misc.CarrierThread");
+  // How objects of a class begin that were handed to an executor.
+  static final int KNOWN = 1;       // looked up in the table below
+  static final int NO_TASK = 2;     // a framework's loop over a queue of its own, whose tasks are
+  static final int AT_WORKERS = 4;  // where a worker of a pool of the JDK's calls run(); whoever else does runs no task
+  static final int AT_CALLS = 16;   // where anybody calls run()
+  static final int BY_ITSELF = 8;   // within itself, as a row of probes_frameworks.cc says
+  private static final String[] LOOPS = {"kotlinx.coroutines.internal.LimitedDispatcher$Worker",
+      "com.google.common.util.concurrent.SequentialExecutor$QueueWorker"};
+
   static final long FUTURE_STATE = offset(FutureTask.class, "state");
+  static final long FUTURE_RUNNER = offset(FutureTask.class, "runner");
   static final long COMPLETABLE_RESULT = offset(CompletableFuture.class, "result");
   static final Class<?> ALT_RESULT = type("java.util.concurrent.CompletableFuture$AltResult");
   static final long ALT_RESULT_CAUSE = offset(ALT_RESULT, "ex");
@@ -91,7 +109,50 @@ final class ContrafactTasks {
     if (task instanceof ForkJoinTask) {
       return FORK_JOIN;
     }
-    return task instanceof Thread ? ContrafactEvents.THREAD_TASK : -1;
+    return task instanceof Thread ? ContrafactEvents.THREAD_TASK : frameworkField(task.getClass());
+  }
+
+  /** As fieldOf, of a class that is no task of the JDK's: those of frameworks have a field, too. */
+  static long frameworkField(Class<?> type) {
+    long field = U.getLong(type, FRAMEWORK_TASK);
+    if (field == 0) {
+      field = inherited(type, "contrafactTask");
+      if (field >= 0) {
+        beginning(type, AT_CALLS);
+      }
+      U.putLong(type, FRAMEWORK_TASK, field);
+    }
+    return field;
+  }
+
+  private static long inherited(Class<?> type, String field) {
+    long offset = -1;
+    for (Class<?> c = type; c != Object.class && c != null && offset < 0; c = c.getSuperclass()) {
+      offset = offset(c, field);
+    }
+    return offset;
+  }
+
+  /** Bits that say how objects of a class begin. */
+  static int beginning(Class<?> type) {
+    return U.getIntAcquire(type, HANDED);
+  }
+
+  /** Adds to them; what they are then. */
+  static int beginning(Class<?> type, int bits) {
+    int before = U.getIntAcquire(type, HANDED);
+    if ((before & (bits | KNOWN)) == (bits | KNOWN)) {
+      return before;
+    }
+    String name = type.getName();
+    for (int i = 0; i < LOOPS.length; i++) {
+      if (name.equals(LOOPS[i])) {
+        bits |= NO_TASK;
+      }
+    }
+    int after = before | bits | KNOWN;
+    U.putIntRelease(type, HANDED, after);  // racy: who loses sets its bits the next time
+    return after;
   }
 
   /** The word of a task; a fresh id if it has none. Threads that race for it agree on one. */
@@ -125,6 +186,21 @@ final class ContrafactTasks {
   static int poolOf(ForkJoinPool pool) {
     int number = U.getIntAcquire(pool, FORK_JOIN_POOL);
     return (number != 0 ? number : ContrafactEvents.addPool(pool)) - 1;
+  }
+
+  /** Of an executor that is no pool of the JDK's; -1 if the agent gave its class no field. */
+  static int poolOf(Object executor) {
+    Class<?> type = executor.getClass();
+    long field = U.getLong(type, POOL_FIELD);
+    if (field == 0) {
+      field = inherited(type, "contrafactPool");
+      U.putLong(type, POOL_FIELD, field);
+    }
+    if (field < 0) {
+      return ContrafactEvents.NONE;
+    }
+    int number = U.getIntAcquire(executor, field);
+    return (number != 0 ? number : ContrafactEvents.addPool(executor)) - 1;
   }
 
   /** All of them as one. */
@@ -177,7 +253,7 @@ final class ContrafactTasks {
     if (offset == 0) {
       offset = -1;
       for (Class<?> c = type; c != null && offset < 0; c = c.getSuperclass()) {
-        if (c.getName().startsWith("java.util.concurrent.")) {
+        if (isWrapping(c.getName())) {
           for (int i = 0; i < INNER_NAMES.length && offset < 0; i++) {
             offset = offset(c, INNER_NAMES[i]);
           }
@@ -186,6 +262,15 @@ final class ContrafactTasks {
       U.putLong(type, INNER, offset);
     }
     return offset < 0 ? code : U.getReference(code, offset);
+  }
+
+  private static boolean isWrapping(String name) {
+    for (int i = 0; i < WRAPPING_PACKAGES.length; i++) {
+      if (name.startsWith(WRAPPING_PACKAGES[i])) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The lambda metafactory made the class `proxy` for a method. */

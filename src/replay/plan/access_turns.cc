@@ -179,6 +179,7 @@ Trace without_events(const Trace& trace) {
   out.threads = trace.threads;
   out.dependencies = trace.dependencies;
   out.methods = trace.methods;
+  out.owners = trace.owners;
   out.contexts = trace.contexts;
   out.pools = trace.pools;
   out.locks = trace.locks;

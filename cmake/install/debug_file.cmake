@@ -1,0 +1,16 @@
+# Run when the component debug is installed, with `built`, `folder`, `objcopy`, `readelf`. Debuggers look for a file's debug file in
+# the folder .debug beside it, wherever that is; for those in /usr there is a place of their own, by build id.
+get_filename_component(name "${built}" NAME)
+set(file "${folder}/.debug/${name}.debug")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  execute_process(COMMAND "${readelf}" --notes "${built}" OUTPUT_VARIABLE notes COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT notes MATCHES "Build ID: ([0-9a-f][0-9a-f])([0-9a-f]+)")
+    message(FATAL_ERROR "${built} has no build id")
+  endif()
+  set(file "$ENV{DESTDIR}/usr/lib/debug/.build-id/${CMAKE_MATCH_1}/${CMAKE_MATCH_2}.debug")
+endif()
+message(STATUS "Installing: ${file}")
+get_filename_component(file_folder "${file}" DIRECTORY)
+file(MAKE_DIRECTORY "${file_folder}")
+execute_process(COMMAND "${objcopy}" --only-keep-debug "${built}" "${file}" COMMAND_ERROR_IS_FATAL ANY)
+file(CHMOD "${file}" FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

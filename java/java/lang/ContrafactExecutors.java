@@ -1,0 +1,185 @@
+package java.lang;
+
+import static java.lang.ContrafactEvents.*;
+import static java.lang.ContrafactProbes.*;
+import static java.lang.ContrafactTasks.*;
+
+import java.util.concurrent.CompletableFuture.AsynchronousCompletionTask;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The probes of executors that are not the JDK's, whatever the framework: what hands over a Runnable, where it begins, and
+ * the futures that it completes (src/agent_jvm/probes_frameworks.cc).
+ *
+ * While an executor takes a task over, its thread's `submitting` is that task: an executor that hands it on to another is
+ * no second submission. Of those that are no rows of the table the executor is kept, too: where a pool of the JDK's gets
+ * something meanwhile, that executor merely hands on what it gets, and from then on objects of its class tell of nothing.
+ */
+public final class ContrafactExecutors {
+  // How a task is handed over, as bits.
+  private static final int ROW = 1;       // a row of the table says so, whatever else is handed over meanwhile
+  private static final int IN_PLACE = 2;  // it runs before the call returns: a stage
+  private static final int BEGINS_BY_ITSELF = 4;
+
+  private static final long SUBMITTING = U.objectFieldOffset(Thread.class, "contrafactSubmitting");
+  private static final long SUBMITTER = U.objectFieldOffset(Thread.class, "contrafactSubmitter");
+  private static final long HANDS_ON = U.objectFieldOffset(Class.class, "contrafactHandsOn");  // of executors: 1 if so
+
+  private ContrafactExecutors() {}
+
+  static void prepare() {}
+
+  // ---- submissions
+
+  public static long handing(Object executor, Object command, int how) {
+    if (!live || command == null) {
+      return 0;
+    }
+    Thread thread = Thread.currentThread();
+    if (U.getReference(thread, SUBMITTING) == command) {
+      return 0;
+    }
+    boolean row = (how & ROW) != 0;
+    if (!row && (!(executor instanceof Executor) || executor instanceof ThreadPoolExecutor
+        || executor instanceof ForkJoinPool || U.getInt(executor.getClass(), HANDS_ON) != 0)) {
+      return 0;
+    }
+    int begins = beginning(command.getClass(), (how & BEGINS_BY_ITSELF) != 0 ? BY_ITSELF : fieldOf(command) < 0 ? AT_CALLS : 0);
+    if ((begins & NO_TASK) != 0) {
+      return 0;
+    }
+    if ((how & IN_PLACE) != 0) {
+      create(thread, command);
+    } else {
+      spawn(thread, command, poolOf(executor));
+      if ((how & BEGINS_BY_ITSELF) != 0 && command instanceof Delayed) {
+        delay(thread, command);
+      }
+    }
+    U.putReference(thread, SUBMITTING, command);
+    U.putReference(thread, SUBMITTER, row ? null : executor);
+    return 1;
+  }
+
+  /** A timed task goes back into its queue: at first, of which handing() told, or after a run, for the next. */
+  public static void again(Object executor, Object command) {
+    if (!live || (U.getInt(command, fieldOf(command)) & STARTED) == 0) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    spawn(thread, command, poolOf(executor));
+    delay(thread, command);
+  }
+
+  /** The call is over. What it refused by an exception will not run. */
+  public static void handed(Throwable failure, long token, Object command) {
+    if (token != 0) {
+      Thread thread = Thread.currentThread();
+      U.putReference(thread, SUBMITTING, null);
+      U.putReference(thread, SUBMITTER, null);
+      if (failure != null) {
+        dropped(command);
+      }
+    }
+  }
+
+  /** As spawn, of what runs at once, on this thread. */
+  private static void create(Thread thread, Object command) {
+    long field = fieldOf(command);
+    if (field < 0) {
+      int id = newTask();
+      emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(command), bodyOf(command));
+      ContrafactQueued.put(command, id);
+    } else if (!(command instanceof AsynchronousCompletionTask)) {
+      int word = idToSpawn(command, field);
+      if (word != 0 && word != SILENT) {
+        emit(thread, TASK_CREATE, word & ID, context(), bodyOf(command));
+      }
+    }
+  }
+
+  private static void delay(Thread thread, Object command) {
+    long field = fieldOf(command);
+    long delay = ((Delayed) command).getDelay(TimeUnit.MICROSECONDS);
+    if (field >= 0 && delay > 0) {
+      emit(thread, TASK_DELAY, U.getInt(command, field) & ID, microseconds(delay));
+    }
+  }
+
+  /**
+   * A pool of the JDK's gets something while another executor takes a task over: that one hands on. True if it hands on
+   * the very task, which has been spawned.
+   */
+  static boolean isHandedOn(Thread thread, Object command) {
+    Object executor = U.getReference(thread, SUBMITTER);
+    if (executor == null) {
+      return false;
+    }
+    U.putInt(executor.getClass(), HANDS_ON, 1);
+    return U.getReference(thread, SUBMITTING) == command;
+  }
+
+  // ---- executions
+
+  /** `command` was handed over, and somebody calls it. */
+  static long begin(Object command) {
+    long field = frameworkField(command.getClass());
+    int id;
+    if (field < 0) {
+      id = ContrafactQueued.take(command);
+    } else {
+      int word = U.getIntAcquire(command, field);
+      boolean pending = (word & (SPAWNED | STARTED | DROPPED | COMPLETED)) == SPAWNED;
+      id = pending && mark(command, field, STARTED) ? word & ID : 0;
+    }
+    return id == 0 ? 0 : startTask(Thread.currentThread(), id);
+  }
+
+  /** A task that begins within itself does so. */
+  public static long selfStart(Object command) {
+    return live ? begin(command) : 0;
+  }
+
+  /** A framework calls what nobody handed over, and has nobody wait for it: a stage, run in place. */
+  public static long placeStart(Object command) {
+    if (!live || command == null) {
+      return 0;
+    }
+    long begun = begin(command);
+    if (begun != 0) {
+      return begun;
+    }
+    Thread thread = Thread.currentThread();
+    int id = newTask();
+    emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(command), bodyOf(command));
+    return startTask(thread, id);
+  }
+
+  // ---- futures
+
+  /** A framework's future is about to be done. */
+  public static void completing(Object future, int outcome) {
+    if (!live || ((Future<?>) future).isDone()) {
+      return;
+    }
+    int word = wordOf(future, fieldOf(future));
+    if (mark(future, fieldOf(future), COMPLETED) && (word & COMPLETED) == 0) {
+      emit(Thread.currentThread(), TASK_COMPLETE, word & ID, outcome);
+      if (outcome == CANCELLED) {
+        dropped(future);
+      }
+    }
+  }
+
+  /** As completing, of one that cannot be cancelled once it runs. */
+  public static void cancelling(Object future) {
+    if (live && (U.getInt(future, fieldOf(future)) & STARTED) == 0) {
+      completing(future, CANCELLED);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+#include "agent_jvm/hand_overs.h"
+
+#include <algorithm>
+
+#include "agent_jvm/agent_state.h"
+
+namespace contrafact::agent_jvm {
+namespace {
+
+constexpr std::string_view kRunnable = "java/lang/Runnable";
+constexpr std::string_view kRunnableFuture = "java/util/concurrent/RunnableFuture";
+constexpr std::string_view kTakesRunnable = "(Ljava/lang/Runnable;)V";
+constexpr std::string_view kOfTheJdk[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+
+bool is_run(std::string_view owner, std::string_view name, std::string_view descriptor) {
+  return name == "run" && descriptor == "()V" && (owner == kRunnable || owner == kRunnableFuture);
+}
+
+base::Status look_at_calls(Edit& edit, const std::function<void(const CallSite&)>& look) {
+  CallWrap wrap;
+  wrap.selects = [&](const CallSite& site) {
+    look(site);
+    return false;
+  };
+  wrap.build = [](const CallSite&, const CallOperands&, Sequence&, Sequence&, Sequence&) {};
+  auto count = wrap_calls(edit.code, edit.file, wrap);
+  return count ? base::Status() : base::Status(count.error());
+}
+
+// What a method `execute` does with its Runnable, as far as its own code says.
+enum class Fate {
+  queued,     // none of the others
+  handed_on,  // another executor gets it or what wraps it, or a thread of its own: those tell
+  run,        // at once, and it is used for nothing else
+};
+
+bool is_check(std::string_view name) {
+  return name == "requireNonNull" || name == "checkNotNull" || name == "checkNotNullParam" || name == "notNull";
+}
+
+size_t loads_of(const Edit& edit, uint32_t slot) {
+  size_t loads = 0;
+  for (const classfile::Node& node : edit.code.nodes) {
+    if (node.kind != classfile::Node::kPlain) continue;
+    const classfile::Bytes bytes = edit.code.bytes_of(node);
+    const bool is_short = slot < 4 && node.opcode == classfile::kAload0 + slot;
+    loads += is_short || (node.opcode == classfile::kAload && bytes[1] == slot);
+  }
+  return loads;
+}
+
+base::Status find_fate(Edit& edit, Fate& fate) {
+  size_t runs = 0, checks = 0;
+  bool hands_on = false;
+  const size_t loads = loads_of(edit, edit.parameter_slot(0));
+  base::Status status = look_at_calls(edit, [&](const CallSite& site) {
+    runs += is_run(site.owner, site.name, site.descriptor);
+    checks += is_check(site.name);
+    hands_on |= (site.name == "execute" && site.descriptor == kTakesRunnable) ||
+                (site.name == "start" && site.descriptor == "()V");
+  });
+  fate = hands_on ? Fate::handed_on : runs > 0 && loads <= runs + checks ? Fate::run : Fate::queued;
+  return status;
+}
+
+base::Status wrap_any_runs(Edit& edit) {
+  bool any = false;
+  base::Status status =
+      look_at_calls(edit, [&](const CallSite& site) { any |= is_run(site.owner, site.name, site.descriptor); });
+  if (!status || !any) return status;
+  return wrap_runs(edit, kProbesClass, "bareStart");
+}
+
+}  // namespace
+
+bool HandOvers::may_be_in(std::string_view class_name, std::span<const uint8_t> bytes) {
+  if (std::any_of(std::begin(kOfTheJdk), std::end(kOfTheJdk),
+                  [&](std::string_view prefix) { return class_name.starts_with(prefix); })) {
+    return false;
+  }
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.find(kRunnable) != std::string_view::npos || text.find(kRunnableFuture) != std::string_view::npos;
+}
+
+HandOvers::HandOvers(const classfile::ClassFile& file) {
+  const classfile::ConstantPool& pool = file.pool();
+  for (uint32_t i = 1; i < pool.count(); ++i) {
+    if (pool.tag(i) != classfile::kTagInterfaceMethodRef) continue;
+    const auto ref = pool.member_ref(i);
+    if (ref && is_run(ref->owner, ref->name, ref->descriptor)) run_refs_.push_back(static_cast<uint16_t>(i));
+  }
+  const bool may_have_state = (file.access() & classfile::kAccInterface) == 0;
+  has_submission_ = may_have_state && std::any_of(file.methods().begin(), file.methods().end(),
+                                                  [&](const auto& method) { return is_submission(method); });
+}
+
+bool HandOvers::is_submission(const classfile::Member& method) const {
+  return method.name == "execute" && method.descriptor == kTakesRunnable && method.has_code() &&
+         !method.has(classfile::kAccStatic);
+}
+
+// The bytes of the instruction may also be others' operands: then there is nothing to wrap.
+bool HandOvers::calls_run(const classfile::Member& method) const {
+  constexpr uint8_t kInvokeInterface = 185;
+  for (size_t i = 0; i + 2 < method.code.size(); ++i) {
+    if (method.code[i] != kInvokeInterface) continue;
+    const auto ref = static_cast<uint16_t>(method.code[i + 1] << 8 | method.code[i + 2]);
+    if (std::find(run_refs_.begin(), run_refs_.end(), ref) != run_refs_.end()) return true;
+  }
+  return false;
+}
+
+bool HandOvers::concerns(const classfile::Member& method) const {
+  return (has_submission_ && is_submission(method)) || (!run_refs_.empty() && calls_run(method));
+}
+
+base::Status HandOvers::edit(Edit& edit) const {
+  if (has_submission_ && is_submission(edit.method)) {
+    Fate fate = Fate::queued;
+    base::Status status = find_fate(edit, fate);
+    if (status && fate != Fate::handed_on) status = hand_over(edit, 0, fate == Fate::run ? kInPlace : 0);
+    if (!status) return status;
+  }
+  return !run_refs_.empty() && calls_run(edit.method) ? wrap_any_runs(edit) : base::Status();
+}
+
+base::Status wrap_runs(Edit& edit, std::string_view owner, std::string_view start) {
+  const uint32_t token = edit.token();
+  base::Status status =
+      edit.wrap([](const CallSite& site) { return is_run(site.owner, site.name, site.descriptor); },
+                [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
+                  before.aload(operands.receiver).invokestatic(owner, start, "(Ljava/lang/Object;)J").lstore(token);
+                  after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+                  exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+                });
+  return status ? edit.finish() : status;
+}
+
+base::Status hand_over(Edit& edit, size_t index, int how) {
+  const uint32_t token = edit.token(), command = edit.object(), parameter = edit.parameter_slot(index);
+  auto handed = [&](Sequence& s) {
+    s.lload(token).aload(command).invokestatic(kExecutorsClass, "handed",
+                                               "(Ljava/lang/Throwable;JLjava/lang/Object;)V");
+  };
+  return edit.finish(
+      [&](Sequence& s) {
+        s.aload(parameter).astore(command).aload(0).aload(command).iconst(how);
+        s.invokestatic(kExecutorsClass, "handing", "(Ljava/lang/Object;Ljava/lang/Object;I)J").lstore(token);
+      },
+      [&](Sequence& s) {
+        s.aconst_null();
+        handed(s);
+      },
+      [&](Sequence& s) {
+        s.dup();
+        handed(s);
+      });
+}
+
+}  // namespace contrafact::agent_jvm

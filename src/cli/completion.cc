@@ -1,0 +1,13 @@
+#include "cli/completion.h"
+
+namespace contrafact::cli {
+
+ValueKind value_kind(const OptionFacts& option) {
+  if (!option.choices.empty()) return ValueKind::words;
+  if (option.value_name.ends_with("FILE")) return ValueKind::file;
+  if (option.value_name == "DIR") return ValueKind::folder;
+  if (option.value_name == "COMMAND") return ValueKind::command;
+  return ValueKind::none;
+}
+
+}  // namespace contrafact::cli

@@ -1,0 +1,18 @@
+// Scripts that make a shell complete commands, options and their values.
+#pragma once
+
+#include <string>
+
+#include "cli/command_tree.h"
+
+namespace contrafact::cli {
+
+std::string bash_completion(const CommandTree& tree);
+std::string zsh_completion(const CommandTree& tree);
+std::string fish_completion(const CommandTree& tree);
+
+// What may stand where a value does.
+enum class ValueKind { none, file, folder, command, words };
+ValueKind value_kind(const OptionFacts& option);
+
+}  // namespace contrafact::cli

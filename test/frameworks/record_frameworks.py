@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""usage: record_frameworks.py BUILD --java PATH... [--program NAME]...
+
+Records small programs of real frameworks, in versions that pom.xml pins and jars.sha256 holds to, and asserts what was recorded:
+the tasks by kind, pool, body and fate; that each began after it was handed over; the waits; and that the program put out what it
+does by itself. The jars are fetched into BUILD/frameworks/lib, by Maven, unless they are there. Ends with 77 where they cannot be fetched. Nothing is asserted about times.
+"""
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "jvm"))
+from recording import Recording  # noqa: E402
+
+RUN_SECONDS_MAX = 120
+FETCH_SECONDS_MAX = 300
+NOT_MEASURED = 77
+PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+CANCELLED = 4  # format::Outcome
+
+ALL = "Work.lambda$executeAll$0"
+SPIN = "Work.spin"
+TOMCAT = "org.apache.tomcat.util.threads.ThreadPoolExecutor"
+NIO, NETTY = "io.netty.channel.nio.NioEventLoop", "io.netty.util.concurrent.DefaultEventExecutor"
+JETTY = "org.eclipse.jetty.util.thread.QueuedThreadPool"
+JBOSS = "org.jboss.threads.EnhancedQueueExecutor"
+JDK_POOL = "java.util.concurrent.ThreadPoolExecutor pool-1-thread-"
+SINGLE = "java.util.concurrent.ThreadPoolExecutor pool-2-thread-"
+SCHEDULED = "java.util.concurrent.ScheduledThreadPoolExecutor"
+SEQUENTIAL = "com.google.common.util.concurrent.SequentialExecutor"
+REACTOR = "reactor.core.scheduler.BoundedElasticScheduler$BoundedScheduledExecutorService"
+KOTLIN, KOTLIN_IO = "kotlinx.coroutines.scheduling.CoroutineScheduler", "kotlinx.coroutines.internal.LimitedDispatcher"
+KOTLIN_LOOP = "kotlinx.coroutines.BlockingEventLoop"
+COROUTINE = ("IntrinsicsKt__IntrinsicsJvmKt$createCoroutineUnintercepted$$inlined$createCoroutineFromSuspendFunction$"
+             "IntrinsicsKt__IntrinsicsJvmKt$4.invokeSuspend")
+RX_BODY = "FlowableSubscribeOn$SubscribeOnSubscriber.run"
+REACTOR_BODY = "FluxSubscribeOnCallable$CallableSubscribeOnSubscription.run"
+
+# By program: tasks by (kind, pool, body, fate); waits for a task or future that is known, if they are the program's; what the
+# trace names as not recorded; of which pools alone, if not of all. Other tasks of the same bodies or pools there are none, but for those of `IGNORED`.
+EXPECTED = {
+    "Tomcat": dict(tasks={("pooled", TOMCAT, ALL, "normal"): 40, ("pooled", TOMCAT, SPIN, "normal"): 40}, waits=40),
+    "Netty": dict(tasks={("pooled", NIO, ALL, "normal"): 40, ("pooled", NIO, SPIN, "normal"): 43,
+                         ("pooled", NIO, "Netty.lambda$main$0", "normal"): 4, ("pooled", NIO, "Netty.lambda$main$0", "exception"): 1,
+                         ("pooled", NETTY, "Netty.lambda$main$1", "normal"): 1}, waits=47),
+    "TomcatServer": dict(tasks={("pooled", TOMCAT, "SocketProcessorBase.run", "normal"): 40}, pools={TOMCAT}, sizes={TOMCAT: (10, 200)}),
+    "Jetty": dict(tasks={("pooled", JETTY, ALL, "normal"): 40, ("pooled", JETTY, "Jetty.lambda$main$0", "normal"): 40,
+                         ("stage", None, "Jetty.stage", "normal"): 40}, waits=40),
+    "Jboss": dict(tasks={("pooled", JBOSS, ALL, "normal"): 40, ("pooled", JBOSS, SPIN, "normal"): 80}, waits=80),
+    "Guava": dict(tasks={("pooled", JDK_POOL, SPIN, "normal"): 40, ("pooled", JDK_POOL, "Guava.fail", "normal"): 1,
+                         ("pooled", JDK_POOL, "Guava.lambda$main$0", "normal"): 1, ("pooled", SEQUENTIAL, ALL, "normal"): 40,
+                         ("stage", None, "Guava.stage", "normal"): 40}, waits=42),
+    "RxJava": dict(tasks={("pooled", SCHEDULED, RX_BODY, "normal"): 800}, waits=0),
+    "Reactor": dict(tasks={("pooled", SCHEDULED, REACTOR_BODY, "normal"): 40, ("pooled", REACTOR, REACTOR_BODY, "normal"): 40}, waits=0),
+    "Kotlin": dict(tasks={("pooled", KOTLIN, COROUTINE, "normal"): 40, ("pooled", KOTLIN_IO, COROUTINE, "normal"): 40,
+                          ("pooled", KOTLIN_LOOP, COROUTINE, "normal"): 1}, waits=80),
+    "Disruptor": dict(tasks={}, waits=0, unseen="LMAX Disruptor"),
+    "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
+                       ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
+                       ("stage", None, "Own.counted", "normal"): 40,
+                       ("pooled", SINGLE, "Own.lambda$runAlso$0", "normal"): 1, ("pooled", SINGLE, "Own.shared", "normal"): 1,
+                       ("pooled", JDK_POOL, "Own$HandsOn.lambda$execute$0", "normal"): 40,
+                       # It hands on by a method of its own: seen when it did so first.
+                       ("pooled", "frameworks.Own$HandsOnDeeper", ALL, "normal"): 1, ("pooled", JDK_POOL, ALL, "normal"): 39},
+                waits=40, elsewhere=True),
+}
+# The frameworks' own business.
+IGNORED = ("DefaultPromise$1.run", "IoScheduler$CachedWorkerPool.run", "BoundedElasticScheduler$BoundedServices.eviction",
+           "FutureKt.setupCancellation")
+SIZES = {TOMCAT: (2, 4), NIO: (1, 1), NETTY: (1, 1), JETTY: (6, 6), JBOSS: (3, 3), SEQUENTIAL: (1, 1), KOTLIN_IO: (64, 64),
+         KOTLIN_LOOP: (1, 1), "frameworks.Own$Queue": (0, 2**32 - 1)}
+
+
+def checksums():
+    return dict(reversed(line.split()) for line in (HERE / "jars.sha256").read_text().splitlines())
+
+
+def is_fetched(folder):
+    wanted = checksums()
+    return all((folder / name).exists() and hashlib.sha256((folder / name).read_bytes()).hexdigest() == sum_
+               for name, sum_ in wanted.items())
+
+
+def fetch(folder):
+    """"" or why not."""
+    if is_fetched(folder):
+        return ""
+    if not shutil.which("mvn"):
+        return "mvn is not installed"
+    shutil.rmtree(folder, ignore_errors=True)
+    done = subprocess.run(["mvn", "-B", "-q", "-f", str(HERE / "pom.xml"), f"{PLUGIN}:copy-dependencies", "-DincludeScope=runtime",
+                           f"-DoutputDirectory={folder}"], capture_output=True, text=True, timeout=FETCH_SECONDS_MAX)
+    if done.returncode != 0:
+        return f"Maven could not fetch the frameworks: {(done.stdout + done.stderr)[-400:]!r}"
+    if not is_fetched(folder):
+        sys.exit("fetched jars differ from jars.sha256")
+    return ""
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    return done.returncode, done.stdout
+
+
+def body_of(task):
+    return (task["body"] or "").split(" (")[0]
+
+
+def task_faults(recording, wanted, pools):
+    """`pools`: of these alone; None: of all."""
+    pooled = [t for t in recording.model.tasks if t["kind"] in ("pooled", "stage") and not body_of(t).startswith(IGNORED)
+              and (pools is None or t.get("pool") in pools)]
+    found = collections.Counter((t["kind"], t.get("pool"), body_of(t), t["fate"]) for t in pooled)
+    for what in sorted(set(found) | set(wanted), key=str):
+        if found[what] != wanted.get(what, 0):
+            yield f"{what}: {found[what]} instead of {wanted.get(what, 0)}"
+    for _, _, operands in recording.file.all_events("task_complete"):
+        if int(operands[1]) == CANCELLED and pools is None:
+            yield f"task {operands[0]} counts as cancelled"
+
+
+def edge_faults(recording, elsewhere):
+    """Each pooled task that ran was handed over before, if `elsewhere` by another thread; each stage has an end."""
+    place = {}
+    for kind in ("task_create", "task_spawn", "task_start"):
+        for thread, time, operands in recording.file.all_events(kind):
+            place.setdefault((kind, operands[0]), (thread, time))
+    for task in recording.file.pooled:
+        if ("task_start", task) not in place:
+            continue
+        spawn, start = place["task_spawn", task], place["task_start", task]
+        if spawn[1] > start[1]:
+            yield f"task {task} starts before it is handed over"
+        if spawn[0] == start[0] and elsewhere:
+            yield f"task {task} starts on the thread that hands it over"
+    for model in recording.model.stages():
+        if body_of(model).endswith(".stage") and model["end_ns"] is None:
+            yield f"stage {model['task']} has no end"
+
+
+def pool_faults(recording, sizes):
+    used = {t.get("pool") for t in recording.model.pooled()}
+    for pool in recording.model.pools:
+        size = sizes.get(pool["name"])
+        if pool["name"] in used and size and (pool["core_size"], pool["max_size"]) != size:
+            yield f"pool {pool['name']}: {pool['core_size']} to {pool['max_size']} instead of {size}"
+
+
+def own_waits(recording):
+    """Waits of the programs for a task or future that is known, other than for a thread."""
+    kinds = {task["task"]: task["kind"] for task in recording.model.tasks}
+    return sum(1 for event in recording.model.waits() if kinds.get(event[3], "thread") != "thread" and any(
+        frame[0].startswith("frameworks.") for frame in recording.model.stack(event[4])))
+
+
+def unseen_faults(recording, wanted, advice):
+    named = recording.file.facts.get("scheduler.unseen.0")
+    if named != wanted:
+        yield f"not recorded: {named} instead of {wanted}"
+    if wanted and wanted not in advice:
+        yield f"the advice does not name {wanted}: {advice!r}"
+
+
+def faults(build, java, folder, name, expected):
+    classpath = f"{folder}/classes:{build}/frameworks/lib/*"
+    trace = tempfile.mktemp(prefix=name, suffix=".cft", dir=folder)
+    command = [java, "-cp", classpath, f"frameworks.{name}"]
+    plain = run(command)
+    recorded = run([f"{build}/bin/contrafact", "record", "-q", "-o", trace, "--", *command])
+    if plain != recorded or plain[0] != 0:
+        yield f"{plain} became {recorded}"
+        return
+    recording = Recording(build, trace)
+    yield from recording.file.faults()
+    yield from task_faults(recording, expected["tasks"], expected.get("pools"))
+    yield from edge_faults(recording, expected.get("elsewhere"))
+    yield from pool_faults(recording, expected.get("sizes", SIZES))
+    if own_waits(recording) != expected.get("waits", own_waits(recording)):
+        yield f"{own_waits(recording)} waits instead of {expected['waits']}"
+    if "probe.missing" in recording.file.facts:
+        yield f"probes without a place: {recording.file.facts['probe.missing']}"
+    if recording.file.facts["probe.refused"] != "0":
+        yield f"not instrumented: {recording.file.facts.get('probe.refused.0')}"
+    _, advice = run([f"{build}/bin/contrafact", "advise", "-q", trace])
+    yield from unseen_faults(recording, expected.get("unseen"), advice)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--java", nargs="+", required=True)
+    parser.add_argument("--program", action="append", choices=EXPECTED)
+    arguments = parser.parse_args()
+    lib = pathlib.Path(arguments.build) / "frameworks" / "lib"
+    why = fetch(lib)
+    if why:
+        print(f"not measured: {why}")
+        sys.exit(NOT_MEASURED)
+    failed = 0
+    programs = [(java, name) for java in arguments.java for name in arguments.program or EXPECTED]
+    with tempfile.TemporaryDirectory(prefix="contrafact-frameworks-") as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        sources = sorted(str(path) for path in (HERE / "java" / "frameworks").glob("*.java"))
+        subprocess.run(["javac", "--release", "17", "-g", "-nowarn", "-proc:none", "-cp", f"{lib}/*", "-d", f"{folder}/classes", *sources],
+                       check=True)
+        work = lambda item: list(faults(arguments.build, item[0], folder, item[1], EXPECTED[item[1]]))
+        for (java, name), found in zip(programs, pool.map(work, programs)):
+            failed += bool(found)
+            for fault in found:
+                print(f"{name} ({java}): {fault}", flush=True)
+    print(f"{len(programs)} recordings, {failed} failed")
+    sys.exit(1 if failed or not programs else 0)
+
+
+if __name__ == "__main__":
+    main()
