@@ -67,6 +67,7 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
     return fmt::format("slower tasks: {} -> {} on average from being handed out to the result",
                        table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }
+  if (!options.threads_scarce) return "";
   if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {
     return fmt::format("higher peak: {} -> {} threads", base.peak_occupied, figures.peak_occupied);
   }

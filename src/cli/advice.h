@@ -30,6 +30,7 @@ struct AdviceOptions {
   bool filter_time = true;
   bool filter_peak = true;
   bool filter_mean = true;
+  bool threads_scarce = true;                                // false: their number is no loss, and no filter holds
   bool filter_gain = true;                                   // leave out what does not improve the score
   double slower_max = 0;                                     // share by which the run may get slower
   uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of the search for the best combination

@@ -18,7 +18,8 @@ struct AdviceDocument {
   Advices advices;
   Combination best;
   size_t shown = 20;
-  uint32_t cores = 0;  // of the simulated machine; 0: as recorded
+  uint32_t cores = 0;          // of the simulated machine; 0: as recorded
+  bool threads_scarce = true;  // false: most are virtual, and only time counts
   bool left_out = false;
   bool all = false;  // print also what changes nothing measurable by itself
 };

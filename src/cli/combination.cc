@@ -222,6 +222,7 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
   best.estimate.figures = advices.base;
   whatif::SearchOptions search_options{.weights = options.weights,
                                        .filters = options.filter_time && options.filter_peak && options.filter_mean,
+                                       .filter_threads = options.threads_scarce,
                                        .slower_max = options.slower_max,
                                        .visits_max = options.visits_max};
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
