@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""usage: not_measured_test.py CTEST
+"""usage: not_measured_test.py CTEST SKIPPING_TEST
 
 Tests that measure nothing are counted by tools/not_measured.py, with their reasons, and too many of them fail: of real runs of ctest.
+So are the skipped parts of SKIPPING_TEST, a program of Google Test, named; with the words of ctest that `./dev` uses.
 """
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 TOOL = pathlib.Path(__file__).resolve().parent.parent / "tools" / "not_measured.py"
+DEV = TOOL.parent.parent / "dev"
 TESTS = """
 add_test(good true)
 add_test(noisy sh -c "echo 'not measured: others had 58 % of the cores'; exit 77")
+add_test(parts "PROGRAM")
 add_test(silent sh -c "exit 77")
 set_tests_properties(noisy silent PROPERTIES SKIP_RETURN_CODE 77)
 """
@@ -24,11 +28,14 @@ def counted(most, *results):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "CTestTestfile.cmake").write_text(TESTS)
+        (pathlib.Path(folder) / "CTestTestfile.cmake").write_text(TESTS.replace("PROGRAM", sys.argv[2]))
         results = pathlib.Path(folder) / "results.xml"
-        run = subprocess.run([sys.argv[1], "--test-dir", folder, "--output-junit", results], capture_output=True, text=True)
+        size = re.search(r"--test-output-size-passed \d+", DEV.read_text()).group(0).split()
+        run = subprocess.run([sys.argv[1], "--test-dir", folder, *size, "--output-junit", results], capture_output=True, text=True)
         assert run.returncode == 0, run.stdout  # ctest counts them as neither passed nor failed
         said = "not measured: 2\n  noisy: others had 58 % of the cores\n  silent: no reason given\n"
+        said += ("skipped within tests: 2\n  parts: Skipping.WithReason: this processor has no such thing\n"
+                 "  parts: Skipping.WithoutReason: no reason given\n")
         assert counted(2, results) == (0, said), counted(2, results)
         assert counted(1, results) == (1, said), counted(1, results)
         twice = counted(3, results, results)

@@ -2,12 +2,16 @@
 """usage: not_measured.py MOST JUNIT...
 
 Says which tests of the given JUnit files measured nothing, and why: by their exit status 77 and a line "not measured: WHY".
-Exit status 1 if they are more than MOST.
+Exit status 1 if they are more than MOST. Then, which parts of the unit tests were skipped (GTEST_SKIP), mostly for what the
+processor or the user cannot do; these are not counted.
 """
 import re
 import sys
 import xml.etree.ElementTree
 
+# As Google Test prints a skipped test: its name, and the messages under "FILE:LINE: Skipped", if any.
+PART = re.compile(r"^\[ RUN      \] (\S+)\n((?:(?!\[ RUN ).*\n)*?)\[  SKIPPED \] \1 \(", re.MULTILINE)
+MESSAGE = re.compile(r": Skipped\n(.*)\n")
 WHY = re.compile(r"^not measured: (.*)$", re.MULTILINE)
 
 
@@ -19,9 +23,19 @@ def not_measured(path):
         yield f"{test.get('name')}: {why.group(1) if why else 'no reason given'}"
 
 
+def skipped_parts(path):
+    for test in xml.etree.ElementTree.parse(path).iter("testcase"):
+        for part in PART.finditer(test.findtext("system-out", "")):
+            why = "; ".join(message for message in MESSAGE.findall(part.group(2)) if message)
+            yield f"{test.get('name')}: {part.group(1)}: {why or 'no reason given'}"
+
+
 def main():
-    most, found = int(sys.argv[1]), [test for path in sys.argv[2:] for test in not_measured(path)]
+    most, paths = int(sys.argv[1]), sys.argv[2:]
+    found = [test for path in paths for test in not_measured(path)]
+    parts = [part for path in paths for part in skipped_parts(path)]
     print(f"not measured: {len(found)}" + "".join(f"\n  {test}" for test in found))
+    print(f"skipped within tests: {len(parts)}" + "".join(f"\n  {part}" for part in parts))
     if len(found) > most:
         sys.exit(f"at most {most} may be")
 

@@ -39,7 +39,7 @@ base::Status run_bare(Edit& edit) {
   base::Status status = edit.wrap(
       calls("java/lang/Runnable", "run"),
       [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(operands.receiver).invokestatic(kProbesClass, "bareStart", "(Ljava/lang/Object;)J").lstore(token);
+        before.aload(operands.receiver).invokestatic(kProbesClass, "workerStart", "(Ljava/lang/Object;)J").lstore(token);
         after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
         exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
       });

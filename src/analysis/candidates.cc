@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/execution_path.h"
+#include "analysis/result_contracts.h"
 #include "model/task_walk.h"
 
 namespace contrafact::analysis {
@@ -33,9 +34,11 @@ enum class Reason : uint8_t {
   cut_off,
   delayed,
   timed_wait,
-  cancelled
+  cancelled,
+  any_of_several,
+  taken_as_it_comes
 };
-constexpr size_t kReasons = 9;
+constexpr size_t kReasons = 11;
 
 constexpr std::array<std::string_view, kReasons> kReasonTexts{
     "",
@@ -47,10 +50,13 @@ constexpr std::array<std::string_view, kReasons> kReasonTexts{
     "delayed or periodic: their time of execution matters",
     "waited for with a time-out",
     "cancelled",
+    "handed to invokeAny: the first of several results wins, which no call in place can say",
+    "handed to an ExecutorCompletionService, whose results are taken in the order in which they come",
 };
 
 bool rules_out_set(Reason reason) {
-  return reason == Reason::delayed || reason == Reason::timed_wait || reason == Reason::cancelled;
+  return reason == Reason::delayed || reason == Reason::timed_wait || reason == Reason::cancelled ||
+         reason == Reason::any_of_several || reason == Reason::taken_as_it_comes;
 }
 
 // What the events say of one task, beyond its row.
@@ -163,6 +169,7 @@ struct TaskSet {
   bool bodies_differ = false;
   bool pools_differ = false;
   uint32_t first_task = 0;
+  Reason place_reason = Reason::none;
 
   bool ruled_out() const {
     for (size_t i = 0; i < kReasons; ++i) {
@@ -175,6 +182,12 @@ struct TaskSet {
 Place place_of(const TaskRow& task, bool dependent) {
   if (dependent && task.create_context.valid()) return {task.create_context.value, UINT32_MAX, task.kind};
   return {task.create_context.value, task.spawn_context.value, task.kind};
+}
+
+// What the place asks of its tasks' results rules all of them out, whatever became of single ones.
+Reason reason_of_place(const Trace& trace, model::ContextId context) {
+  if (is_any_of_several(trace, context)) return Reason::any_of_several;
+  return is_taken_as_it_comes(trace, context) ? Reason::taken_as_it_comes : Reason::none;
 }
 
 void add_to_set(const Trace& trace, TaskId id, Reason reason, TaskSet& set) {
@@ -202,8 +215,11 @@ std::vector<TaskSet> sets_of(const Trace& trace, const std::vector<TaskFacts>& f
       fresh.body = task.body;
       fresh.pool = task.pool;
       fresh.first_task = i;
+      fresh.place_reason = reason_of_place(trace, task.spawn_context);
     }
-    add_to_set(trace, TaskId(i), reason_of(task, facts[i]), sets[entry->second]);
+    TaskSet& set = sets[entry->second];
+    const Reason own = reason_of(task, facts[i]);
+    add_to_set(trace, TaskId(i), own == Reason::none ? set.place_reason : own, set);
   }
   std::sort(sets.begin(), sets.end(), [](const TaskSet& x, const TaskSet& y) {
     return x.run_ns != y.run_ns ? x.run_ns > y.run_ns : x.first_task < y.first_task;

@@ -190,5 +190,31 @@ TEST(Candidates, ManyPathsKeepTheMostFrequent) {
   EXPECT_THAT(reasons(all), ElementsAre("too many execution paths: only the most frequent are tried: 27"));
 }
 
+// No call in place can say that the first of several wins, or that results are taken as they come.
+TEST(Candidates, WhatIsTakenAsItComesIsNoCandidate) {
+  const model::Trace trace = parsed_with_rows(R"(
+method any java.util.concurrent.AbstractExecutorService.invokeAny AbstractExecutorService.java:225
+method submit java.util.concurrent.ExecutorCompletionService.submit ExecutorCompletionService.java:184
+context c5 c1 any:228
+context c6 c1 submit:186
+0 main task_spawn t1 c5 p m2
+0 main task_spawn t2 c6 p m2
+0 main task_spawn t3 c1 p m2
+0 w1 task_start t1
+10 w1 task_end t1
+10 w1 task_start t2
+20 w1 task_end t2
+20 w1 task_start t3
+30 w1 task_end t3
+)");
+  const Candidates found = candidates(trace);
+  ASSERT_EQ(found.candidates.size(), 1u);
+  EXPECT_EQ(found.candidates[0].context, trace.tasks[found.candidates[0].tasks[0].index()].spawn_context);
+  std::string reasons;
+  for (const Ineligible& one : found.ineligible) reasons += one.reason + "\n";
+  EXPECT_THAT(reasons, testing::HasSubstr("handed to invokeAny"));
+  EXPECT_THAT(reasons, testing::HasSubstr("handed to an ExecutorCompletionService"));
+}
+
 }  // namespace
 }  // namespace contrafact::analysis

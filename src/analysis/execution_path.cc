@@ -12,6 +12,11 @@ using model::EventKind;
 using model::FrameKind;
 using model::TaskId;
 
+// Whether a thread blocks in a lock, at a latch or at a queue is luck: it does not where it comes late.
+bool is_asked_for(model::BlockReason reason) {
+  return reason == model::BlockReason::sleep || reason == model::BlockReason::io;
+}
+
 PathToken token_of(EventKind kind, uint32_t extra, uint32_t named) {
   // 0 is "no step": kinds are shifted by one.
   return (static_cast<uint64_t>(kind) + 1) << 40 | static_cast<uint64_t>(extra) << 32 | named;
@@ -64,8 +69,7 @@ PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
     case EventKind::wait_begin:
       return token_of(walk.kind(), 0, walk.b());
     case EventKind::block_begin:
-      if (walk.a() == static_cast<uint32_t>(model::BlockReason::monitor)) return 0;
-      if (model::is_lock_call(trace, model::ContextId(walk.b()))) return 0;
+      if (!is_asked_for(static_cast<model::BlockReason>(walk.a()))) return 0;
       return token_of(walk.kind(), walk.a(), walk.b());
     case EventKind::task_start: {
       const auto& stack = walk.stack();

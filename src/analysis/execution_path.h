@@ -3,8 +3,8 @@
 // counts.
 //
 // What counts: methods entered (where recorded), spawns and creations (their context), waits (their context), blocks
-// that the code asks for (sleep, Object.wait, park, io; their context) and stages run at once. What does not: entering
-// a contended monitor, which is luck, and tasks that the thread happened to run while it helped in a wait.
+// that the code asks for (sleep, io; their context) and stages run at once. What does not: blocking in a lock, at a
+// latch or for a condition, which is luck, and tasks that the thread happened to run while it helped in a wait.
 #pragma once
 
 #include <cstdint>

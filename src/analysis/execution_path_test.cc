@@ -63,5 +63,20 @@ TEST(ExecutionPath, WhatCountsAsAStep) {
   EXPECT_EQ(path_text(trace, path_of(trace, model::TaskId(2)), 64), "nothing recorded");
 }
 
+// Two tasks count a latch down and await it; the last to come finds it open.
+TEST(ExecutionPath, WhoeverComesLateToALatchTakesNoOtherBranch) {
+  const model::Trace trace = parsed_with_rows(R"(
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+1 w1 task_start t1
+2 w1 block_begin park c2
+8 w1 block_end park
+9 w1 task_end t1
+10 w1 task_start t2
+11 w1 task_end t2
+)");
+  EXPECT_EQ(path_of(trace, model::TaskId(0)), path_of(trace, model::TaskId(1)));
+}
+
 }  // namespace
 }  // namespace contrafact::analysis

@@ -80,4 +80,15 @@ std::vector<PoolHeadroom> headroom(const Trace& trace, const ThreadUsage& usage)
   return rows;
 }
 
+std::optional<OverfullPool> overfull_pool(const Trace& recorded, const Trace& estimated) {
+  const std::vector<PoolHeadroom> rooms = headroom(recorded, thread_usage(recorded));
+  for (const PoolHeadroom& changed : headroom(estimated, thread_usage(estimated))) {
+    const auto room = std::ranges::find(rooms, changed.pool, &PoolHeadroom::pool);
+    if (room == rooms.end() || room->size == 0) continue;
+    if (changed.peak_occupied <= std::max(room->size, room->peak_occupied)) continue;
+    return OverfullPool{room->pool, changed.peak_occupied, room->size};
+  }
+  return std::nullopt;
+}
+
 }  // namespace contrafact::analysis

@@ -29,4 +29,14 @@ struct PoolHeadroom {
 // One row for each pool that was given tasks or has workers, in order of id.
 std::vector<PoolHeadroom> headroom(const model::Trace& trace, const ThreadUsage& usage);
 
+// A pool of which an estimated run needs more workers at once than it has, and more than the recorded run did: the
+// estimate gives a stage a thread of its own where it needs one.
+struct OverfullPool {
+  model::PoolId pool;
+  uint32_t needed = 0;
+  uint32_t size = 0;
+};
+// The first; none: the recorded run's pools can run the estimated one.
+std::optional<OverfullPool> overfull_pool(const model::Trace& recorded, const model::Trace& estimated);
+
 }  // namespace contrafact::analysis

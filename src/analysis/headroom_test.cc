@@ -29,6 +29,23 @@ thread w2
 400 main wait_end t3
 )";
 
+// The same with the third task on a thread that the recording does not have, as estimates of stages may be.
+TEST(Headroom, AnEstimateMayNeedMoreWorkersThanThereAre) {
+  std::string two(kEvents);
+  two.replace(two.find("thread_pool 5 5"), 15, "thread_pool 2 2");
+  std::string three = two;
+  three.replace(three.find("200 w1 task_start t3\n400 w1 task_end t3\n"), 40,
+                "150 stage task_start t3\n350 stage task_end t3\n");
+  three.insert(three.find("thread w1"), "thread stage\n");
+  const model::Trace recorded = parsed(two), estimated = parsed(three);
+  const std::optional<OverfullPool> full = overfull_pool(recorded, estimated);
+  ASSERT_TRUE(full);
+  EXPECT_EQ(full->needed, 3u);
+  EXPECT_EQ(full->size, 2u);
+  EXPECT_FALSE(overfull_pool(recorded, recorded));
+  EXPECT_FALSE(overfull_pool(parsed(std::string(kEvents)), estimated));
+}
+
 TEST(Headroom, CopiesThatFit) {
   const model::Trace trace = parsed(std::string(kEvents));
   const std::vector<PoolHeadroom> rows = headroom(trace, thread_usage(trace));

@@ -98,12 +98,21 @@ std::string message_of(const Trace& trace, const Violation& v) {
       return "sleeps at " + where + ": inlined, its caller sleeps";
     case ViolationKind::io:
       return "waits for input or output at " + where + ": inlined, its caller waits";
+    case ViolationKind::timed_get:
+      return "waited for at " + where + " with a time-out, which nothing keeps once it is called in place";
+    case ViolationKind::time_limit:
+      return "under the time limit set at " + where + ", which nothing keeps once it is called in place";
+    case ViolationKind::failure:
+      return "failed, and was waited for at " + where +
+             ": its exception comes there as the cause of an ExecutionException or CompletionException, called in "
+             "place "
+             "as it is";
   }
   return where;
 }
 
 bool is_serious(ViolationKind kind) {
-  return kind == ViolationKind::fed_by_task || kind == ViolationKind::fed_by_thread || kind == ViolationKind::parked;
+  return kind != ViolationKind::lock_contended && kind != ViolationKind::sleeps && kind != ViolationKind::io;
 }
 
 using GroupKey =
@@ -114,6 +123,30 @@ struct Group {
   TaskId last_task;
   int64_t longest_ns = -1;
 };
+
+// What the program asks of the results besides them.
+void add_contracts(const BlockIndex& index, TaskId task, std::map<GroupKey, Group>& groups) {
+  if (index.contracts().empty()) return;
+  const ResultContract& contract = index.contracts()[task.index()];
+  const auto add = [&](ViolationKind kind, ContextId context) {
+    if (!context.valid()) return;
+    const auto [entry, is_new] =
+        groups.try_emplace(GroupKey{kind, context.value, ContextId().value, model::MethodId().value, false});
+    Violation& v = entry->second.violation;
+    if (is_new) {
+      v.kind = kind;
+      v.context = context;
+      v.serious = true;
+      v.example = task;
+      v.message = message_of(index.trace(), v);
+    }
+    ++v.count;
+    ++v.tasks;
+  };
+  add(ViolationKind::timed_get, contract.timed_get);
+  add(ViolationKind::time_limit, contract.time_limit);
+  add(ViolationKind::failure, contract.failure);
+}
 
 void add_block(const BlockIndex::Block& block, Group& group) {
   Violation& v = group.violation;
@@ -129,7 +162,7 @@ void add_block(const BlockIndex::Block& block, Group& group) {
 
 }  // namespace
 
-BlockIndex::BlockIndex(const Trace& trace) : trace_(trace) {
+BlockIndex::BlockIndex(const Trace& trace) : trace_(trace), contracts_(result_contracts(trace)) {
   const std::vector<model::ThreadUse> uses = model::thread_uses(trace);
   const std::vector<Wake> wakes = wakes_of(trace, uses);
   size_t wake = 0;
@@ -167,6 +200,7 @@ std::vector<Violation> model_violations(const BlockIndex& index, std::span<const
   const Trace& trace = index.trace();
   std::map<GroupKey, Group> groups;
   for (const TaskId task : tasks) {
+    add_contracts(index, task, groups);
     for (const BlockIndex::Block& block : index.blocks_of(task)) {
       const ViolationKind kind = kind_of(trace, block);
       const bool other = kind == ViolationKind::fed_by_task;

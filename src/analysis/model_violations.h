@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/result_contracts.h"
 #include "model/trace.h"
 
 namespace contrafact::analysis {
@@ -21,6 +22,9 @@ enum class ViolationKind : uint8_t {
   parked,          // blocked in park or Object.wait, and the trace does not say who woke it
   sleeps,          // Thread.sleep: inlined, the caller sleeps
   io,              // recorded input or output: inlined, the caller blocks for it
+  timed_get,       // waited for by a `get` with a time-out: called in place, it ends when it ends
+  time_limit,      // under orTimeout or completeOnTimeout: the same
+  failure,         // its exception reaches the waiter wrapped: called in place, as it is
 };
 
 struct Violation {
@@ -50,10 +54,12 @@ class BlockIndex {
   explicit BlockIndex(const model::Trace& trace);
   std::span<const Block> blocks_of(model::TaskId task) const;
   const model::Trace& trace() const { return trace_; }
+  std::span<const ResultContract> contracts() const { return contracts_; }
 
  private:
   const model::Trace& trace_;
   std::vector<Block> blocks_;  // sorted by task
+  std::vector<ResultContract> contracts_;
 };
 
 // Grouped by kind, context and waker; serious ones first, then by blocked time. REQUIRES: `tasks` sorted.

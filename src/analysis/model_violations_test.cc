@@ -122,5 +122,85 @@ context c6 c5 acquire:20
   EXPECT_FALSE(found[0].serious);
 }
 
+// t1 is waited for with a time-out, t2 is under a limit, t3 fails under its waiter; t4 is waited for as usual.
+TEST(ModelViolations, WhatIsAskedOfAResultBesidesIt) {
+  const model::Trace trace = parsed_with_rows(R"(
+method get java.util.concurrent.FutureTask.get FutureTask.java:188
+method timed java.util.concurrent.FutureTask.get FutureTask.java:199
+method limit java.util.concurrent.CompletableFuture.orTimeout CompletableFuture.java:2704
+context c5 c1 get:190
+context c6 c1 timed:202
+context c7 c1 limit:2707
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 main task_create s2 c7 m3
+0 main task_depends s2 t2
+0 main task_spawn t3 c1 p m2
+0 main task_spawn t4 c1 p m2
+0 w1 task_start t1
+10 w1 task_end t1
+10 w1 task_start t2
+20 w1 task_end t2
+20 w1 task_start t3
+30 w1 task_end t3 exception
+30 w1 task_start t4
+40 w1 task_end t4
+0 main wait_begin t1 c6
+10 main wait_end t1
+10 main wait_begin t2 c5
+20 main wait_end t2
+20 main wait_begin t3 c5
+30 main wait_end t3 exception
+30 main wait_begin t4 c5
+40 main wait_end t4
+)");
+  const BlockIndex index(trace);
+  const std::vector<ResultContract> contracts = result_contracts(trace);
+  ASSERT_EQ(contracts.size(), trace.tasks.size());
+  size_t timed = 0, limited = 0, failed = 0;
+  for (const ResultContract& contract : contracts) {
+    timed += contract.timed_get.valid();
+    limited += contract.time_limit.valid();
+    failed += contract.failure.valid();
+  }
+  EXPECT_EQ(timed, 1u);
+  EXPECT_EQ(limited, 1u);
+  EXPECT_EQ(failed, 1u);
+  std::vector<TaskId> tasks;
+  for (uint32_t i = 0; i < trace.tasks.size(); ++i) tasks.emplace_back(i);
+  std::string messages;
+  for (const Violation& violation : model_violations(index, tasks)) {
+    EXPECT_TRUE(violation.serious);
+    EXPECT_EQ(violation.count, 1u);
+    messages += violation.message + "\n";
+  }
+  EXPECT_THAT(messages, HasSubstr("waited for at Main.main (Main.java:7) with a time-out"));
+  EXPECT_THAT(messages, HasSubstr("under the time limit set at Main.main (Main.java:7)"));
+  EXPECT_THAT(messages, HasSubstr("the cause of an ExecutionException"));
+}
+
+// Where only one `get` was called, which one it was follows from the JDK.
+TEST(ModelViolations, OneGetOfAKnownJdk) {
+  constexpr std::string_view kOne = R"(
+context c5 c1 get:{}
+0 main task_spawn t1 c1 p m2
+0 w1 task_start t1
+10 w1 task_end t1
+0 main wait_begin t1 c5
+10 main wait_end t1
+)";
+  const auto is_timed = [&](std::string_view version, uint32_t line) {
+    std::string text = "fact jvm.version " + std::string(version) +
+                       "\nmethod get java.util.concurrent.FutureTask.get " + "FutureTask.java:" + std::to_string(line) +
+                       std::string(kOne);
+    text.replace(text.find("{}"), 2, std::to_string(line + 3));
+    return !result_contracts(parsed_with_rows(text)).empty();
+  };
+  EXPECT_TRUE(is_timed("17.0.15", 199));
+  EXPECT_FALSE(is_timed("17.0.15", 188));
+  EXPECT_TRUE(is_timed("25.0.1", 201));
+  EXPECT_FALSE(is_timed("21.0.1", 199));
+}
+
 }  // namespace
 }  // namespace contrafact::analysis

@@ -249,4 +249,19 @@ std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bin
   return profile;
 }
 
+double virtual_share(const Trace& trace) {
+  const std::vector<ThreadUse> uses = model::thread_uses(trace);
+  double all_ns = 0, virtual_ns = 0;
+  for (uint32_t i = 0; i < trace.threads.size(); ++i) {
+    const bool is_virtual = trace.threads[i].kind == format::ThreadKind::virtual_thread;
+    model::for_each_state(trace, model::ThreadId(i), uses[i],
+                          [&](int64_t begin_ns, int64_t end_ns, model::ThreadState state) {
+                            if (state == model::ThreadState::outside || state == model::ThreadState::unoccupied) return;
+                            all_ns += static_cast<double>(end_ns - begin_ns);
+                            if (is_virtual) virtual_ns += static_cast<double>(end_ns - begin_ns);
+                          });
+  }
+  return all_ns > 0 ? virtual_ns / all_ns : 0;
+}
+
 }  // namespace contrafact::analysis

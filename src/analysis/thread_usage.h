@@ -72,4 +72,8 @@ struct ProfileBin {
 };
 std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bins);
 
+// The share of all occupied threads' time that is virtual threads'. These are not scarce: a waiting one costs some
+// memory, and what a running one needs is a carrier.
+double virtual_share(const model::Trace& trace);
+
 }  // namespace contrafact::analysis

@@ -68,6 +68,7 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
     return fmt::format("slower tasks: {} -> {} on average from being handed out to the result",
                        table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }
+  if (!options.threads_scarce) return "";
   if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {
     return fmt::format("higher peak: {} -> {} threads", base.peak_occupied, figures.peak_occupied);
   }
@@ -95,6 +96,10 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   if (candidate.kind == analysis::CandidateKind::hoist_branch) {
     advice.improvement.path = whatif::branch_conditions(estimator.dag(), candidate.tasks, others(candidate, all));
   }
+  if (candidate.kind == analysis::CandidateKind::hoist_branch && advice.improvement.path.empty()) {
+    advice.failed = "cannot be told apart: record the methods of the branch (--include)";
+    return advice;
+  }
   advice.violations = analysis::model_violations(blocks, candidate.tasks);
   for (const analysis::Violation& violation : advice.violations) {
     advice.improvement.warnings.push_back(violation.message);
@@ -102,7 +107,7 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   base::Result<whatif::Estimate> estimate =
       estimator.estimate(std::span(&advice.improvement, 1), {.interval = false, .bounded = true});
   if (!estimate) {
-    advice.failed = estimate.error().message;
+    advice.failed = "cannot be estimated: " + estimate.error().message;
     return advice;
   }
   advice.estimate = *std::move(estimate);

@@ -30,6 +30,7 @@ struct AdviceOptions {
   bool filter_time = true;
   bool filter_peak = true;
   bool filter_mean = true;
+  bool threads_scarce = true;                                // false: their number is no loss, and no filter holds
   bool filter_gain = true;                                   // leave out what does not improve the score
   double slower_max = 0;                                     // share by which the run may get slower
   uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of the search for the best combination
@@ -59,7 +60,7 @@ struct Advice {
   whatif::Estimate estimate;
   double score = 1;
   std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
-  std::string failed;    // why it cannot be estimated; empty if it can
+  std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
   std::optional<SimulatedEffect> simulated;
   std::vector<analysis::Violation> violations;
   std::string path, other_path;  // of a hoisted branch, in words

@@ -149,7 +149,7 @@ table::Table improvements_table(const model::Trace& trace, const Advices& advice
 table::Table left_out_table(const model::Trace& trace, const Advices& advices) {
   table::Table table(kLeftOutSchema);
   for (const Advice& advice : advices.left_out) {
-    std::string reason = advice.failed.empty() ? advice.filtered : "cannot be estimated: " + advice.failed;
+    std::string reason = advice.failed.empty() ? advice.filtered : advice.failed;
     table.add_row({std::string(whatif::name_of(advice.improvement.optimisation)), where(trace, advice.improvement),
                    static_cast<int64_t>(advice.improvement.tasks.size()), reason});
   }
@@ -216,7 +216,8 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
                        unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
-    ++reasons[advice.failed.empty() ? advice.filtered.substr(0, advice.filtered.find(':')) : "cannot be estimated"];
+    const std::string& reason = advice.failed.empty() ? advice.filtered : advice.failed;
+    ++reasons[reason.substr(0, reason.find(':'))];
   }
   std::string list;
   for (const auto& [reason, count] : reasons) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, reason);

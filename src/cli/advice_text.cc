@@ -149,7 +149,7 @@ Effect effect_of(const AdviceDocument& document) {
 
 // "shop: 1 -> 2 copies of this run fit its 20 workers"
 std::string headroom_text(const AdviceDocument& document, bool unicode) {
-  if (!document.best.estimate.trace) return "";
+  if (!document.best.estimate.trace || !document.threads_scarce) return "";
   const model::Trace &before = *document.trace, &after = *document.best.estimate.trace;
   std::vector<analysis::PoolHeadroom> old_rooms = analysis::headroom(before, analysis::thread_usage(before));
   std::vector<analysis::PoolHeadroom> new_rooms = analysis::headroom(after, analysis::thread_usage(after));
@@ -170,7 +170,7 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
 // What the strict limit on the duration leaves out.
 std::string slower_text(const AdviceDocument& document) {
   const Combination& best = document.best;
-  if (!best.slower) return "";
+  if (!best.slower || !document.threads_scarce) return "";
   const whatif::Figures &base = document.advices.base, &slower = *best.slower;
   const double share = static_cast<double>(slower.duration_ns) / static_cast<double>(base.duration_ns) - 1;
   return fmt::format(

@@ -37,18 +37,19 @@ struct Options {
   bool json = false;
 };
 
-AdviceOptions advice_options(const Options& options, const Weights& weights, Progress& progress) {
+AdviceOptions advice_options(const Options& options, const AdviceDocument& document, Progress& progress) {
   auto filters = [&](std::string_view name) {
     auto named = [&](std::string_view what) {
       return std::find(options.no_filter.begin(), options.no_filter.end(), what) != options.no_filter.end();
     };
     return !named(name) && !named("all");
   };
-  return {.weights = weights,
+  return {.weights = document.weights,
           .cores = options.cores,
           .filter_time = filters("time"),
           .filter_peak = filters("peak"),
           .filter_mean = filters("mean"),
+          .threads_scarce = document.threads_scarce,
           .filter_gain = filters("gain"),
           .slower_max = options.slower_max_percent / 100,
           .visits_max = options.budget * kBudgetUnit,
@@ -76,11 +77,16 @@ int run(const Options& options, const Session& session) {
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
+  // Where most of the threads are virtual, only time counts.
+  constexpr double kMostly = 0.5;
+  const bool threads_scarce = analysis::virtual_share(*trace) <= kMostly;
+  if (!threads_scarce) *weights = {.duration = 1, .peak = 0, .mean = 0};
   AdviceDocument document{.path = options.path,
                           .trace = &*trace,
                           .weights = *weights,
                           .shown = options.top,
                           .cores = options.cores,
+                          .threads_scarce = threads_scarce,
                           .left_out = options.left_out,
                           .all = options.all};
   if (trace->tasks.empty()) {
@@ -92,16 +98,16 @@ int run(const Options& options, const Session& session) {
     std::optional<whatif::Simulator> simulator;
     if (options.model == "both") simulator.emplace(*trace);
     const whatif::Simulator* simulated = simulator ? &*simulator : nullptr;
-    base::Result<Advices> advices = advise(*trace, *estimator, simulated, advice_options(options, *weights, progress));
+    base::Result<Advices> advices = advise(*trace, *estimator, simulated, advice_options(options, document, progress));
     if (!advices) return fail(kExitImpossible, advices.error().message);
     document.advices = *std::move(advices);
     base::Result<Combination> best =
-        best_combination(*trace, *estimator, simulated, document.advices, advice_options(options, *weights, progress));
+        best_combination(*trace, *estimator, simulated, document.advices, advice_options(options, document, progress));
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     rank_as_shown(document);
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, estimator->dag(), document, session);
+      base::Status written = write_specs(options.specs, *estimator, document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }

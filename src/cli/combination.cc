@@ -1,12 +1,17 @@
 #include "cli/combination.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "analysis/headroom.h"
+#include "cli/metric_tables.h"
 #include "whatif/search.h"
+#include "whatif/spec.h"
 
 namespace contrafact::cli {
 namespace {
@@ -76,7 +81,7 @@ namespace {
 
 bool sound_alone(const whatif::Estimator& estimator, Advice& advice) {
   base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.trace = true});
-  if (!estimate) advice.failed = estimate.error().message;
+  if (!estimate) advice.failed = "cannot be estimated: " + estimate.error().message;
   return estimate.ok();
 }
 
@@ -139,6 +144,20 @@ std::optional<SimulatedEffect> effect_of(const Found& search, std::span<const wh
   return *std::move(effect);
 }
 
+// Why a combination that can be estimated is not advised; empty: it is. Where the simulated figures are to be read
+// first, the real pools are in them.
+std::string refusal(const Found& search, std::span<const whatif::Improvement> improvements,
+                    const whatif::Estimate& estimate) {
+  if (search.advices.headline.model == model::Origin::estimated) {
+    if (const std::optional<analysis::OverfullPool> full = analysis::overfull_pool(search.trace, *estimate.trace)) {
+      return fmt::format("it would need {} workers at once of pool {}, which has {}", full->needed,
+                         pool_name(search.trace, full->pool), full->size);
+    }
+  }
+  const base::Status applies = whatif::check_spec(search.estimator, improvements);
+  return applies ? "" : "its spec cannot be applied: " + applies.error().message;
+}
+
 // The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
 // trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
 // none, but not sound.
@@ -172,15 +191,15 @@ std::optional<Sound> first_sound(const Found& search, double score_max, bool* lo
   std::string passed_over;
   for (Entry& entry : entries) {
     base::Result<whatif::Estimate> estimate = search.estimator.estimate(entry.improvements, {.trace = true});
-    if (!estimate) {
-      if (passed_over.empty()) passed_over = estimate.error().message;
+    const std::string refused = !estimate ? estimate.error().message : refusal(search, entry.improvements, *estimate);
+    if (!refused.empty()) {
+      if (passed_over.empty()) passed_over = refused;
       continue;
     }
     if (!decides) entry.simulated = effect_of(search, entry.improvements);
     const std::vector<uint32_t>& members = entry.combination->improvements;
     Sound sound{{members.begin(), members.end()}, *std::move(estimate), std::move(entry.simulated)};
-    if (!passed_over.empty())
-      sound.estimate.notes.push_back("a better combination could not be estimated: " + passed_over);
+    if (!passed_over.empty()) sound.estimate.notes.push_back("a better combination is not advised: " + passed_over);
     return sound;
   }
   return std::nullopt;
@@ -203,6 +222,7 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
   best.estimate.figures = advices.base;
   whatif::SearchOptions search_options{.weights = options.weights,
                                        .filters = options.filter_time && options.filter_peak && options.filter_mean,
+                                       .filter_threads = options.threads_scarce,
                                        .slower_max = options.slower_max,
                                        .visits_max = options.visits_max};
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };

@@ -45,6 +45,12 @@ std::string time_clause(const AdviceDocument& document) {
                      simulated ? uncertainty(*document.advices.baseline) : "", origin);
 }
 
+bool gains_threads(const AdviceDocument& document, const whatif::Figures& after) {
+  const whatif::Figures& base = document.advices.base;
+  return document.threads_scarce && (gain(base.peak_occupied, after.peak_occupied) >= kTellableThreads ||
+                                     gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads);
+}
+
 // What gets worse for whoever waits for the outermost tasks; empty if that is not told from noise.
 std::string response_clause(const whatif::Figures& base, const whatif::Figures& after) {
   const double share = gain(base.mean_response_ns, after.mean_response_ns);
@@ -64,10 +70,8 @@ double time_gain(const AdviceDocument& document, const whatif::Estimate& estimat
 }
 
 bool is_tellable(const AdviceDocument& document, const Advice& advice) {
-  const whatif::Figures &base = document.advices.base, &after = advice.estimate.figures;
   return time_gain(document, advice.estimate, advice.simulated) >= kTellableTime ||
-         gain(base.peak_occupied, after.peak_occupied) >= kTellableThreads ||
-         gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads;
+         gains_threads(document, advice.estimate.figures);
 }
 
 Shown shown_of(const AdviceDocument& document) {
@@ -105,12 +109,16 @@ std::string summary_sentence(const AdviceDocument& document) {
   if (best.members.empty()) return "No combination can be advised; each of these stands by itself.";
   const whatif::Figures &base = document.advices.base, &after = best.estimate.figures;
   const bool tellable = time_gain(document, best.estimate, best.simulated) >= kTellableTime ||
-                        gain(base.peak_occupied, after.peak_occupied) >= kTellableThreads ||
-                        gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads;
+                        gains_threads(document, best.estimate.figures);
   std::string what =
       best.members.size() == 1 ? "this change" : fmt::format("these {} changes together", best.members.size());
-  return fmt::format("{} {}: {} threads occupied at peak, {} on average; {}{}.",
-                     tellable ? "Make" : "Nothing gains more than repeated runs differ by; the most would be", what,
+  const std::string_view lead =
+      tellable ? "Make" : "Nothing gains more than repeated runs differ by; the most would be";
+  if (!document.threads_scarce) {
+    return fmt::format("{} {}: {}{}. Its threads are virtual: fewer of them are no gain.", lead, what,
+                       time_clause(document), response_clause(base, after));
+  }
+  return fmt::format("{} {}: {} threads occupied at peak, {} on average; {}{}.", lead, what,
                      fall(base.peak_occupied, after.peak_occupied), fall(base.mean_occupied, after.mean_occupied),
                      time_clause(document), response_clause(base, after));
 }

@@ -137,6 +137,10 @@ Layout lay_out(const Table& table, const TextStyle& style) {
   }
   if (std::ranges::none_of(layout.hidden, std::identity())) {
     layout.widths = layout.natural;
+    const auto packages = [&](size_t c) {  // before a sentence is cut
+      return schema.columns[c].type == Type::text ? layout.natural[c] : layout.readable[c];
+    };
+    shrink(layout, schema, style.width, packages);
     shrink(layout, schema, style.width, [&](size_t c) { return layout.readable[c]; });
   }
   shrink(layout, schema, style.width,

@@ -15,6 +15,13 @@ namespace contrafact::whatif {
 
 namespace {
 
+// A task that was cancelled or completed by others before it was due was not waited for from there.
+bool has_response(const model::Trace& trace, const model::TaskRow& task) {
+  const model::EventIndex done = task.complete.valid() ? task.complete : task.end;
+  if (!task.start.valid() || !done.valid()) return false;
+  return trace.time_ns[done.index()] >= trace.time_ns[task.spawn.index()] + int64_t{task.delay_us} * 1000;
+}
+
 std::vector<model::TaskId> outermost_tasks(const model::Trace& trace) {
   std::vector<model::TaskId> tasks;
   auto pooled = [&](uint32_t task) { return trace.tasks[task].kind == model::TaskKind::pooled; };
@@ -25,7 +32,8 @@ std::vector<model::TaskId> outermost_tasks(const model::Trace& trace) {
       if (kind == model::EventKind::task_start && pooled(trace.a[i])) ++depth;
       if (kind == model::EventKind::task_end && pooled(trace.a[i])) --depth;
       if (kind != model::EventKind::task_spawn || depth > 0 || !pooled(trace.a[i])) continue;
-      if (trace.tasks[trace.a[i]].spawn.value == i) tasks.push_back(model::TaskId(trace.a[i]));
+      const model::TaskRow& task = trace.tasks[trace.a[i]];
+      if (task.spawn.value == i && has_response(trace, task)) tasks.push_back(model::TaskId(trace.a[i]));
     }
   }
   return tasks;

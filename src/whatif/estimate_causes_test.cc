@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 // main hands out a task and waits for it; between its start and its end the task is in a block. The wake-ups are
 // main's.
-Trace with_block(std::string_view reason, std::string_view context, int64_t wake_ns) {
-  base::Result<Trace> trace = model::parse_text(fmt::format(R"(thread main
+std::string block_text(std::string_view reason, std::string_view context, int64_t wake_ns) {
+  return fmt::format(R"(thread main
 thread w1
 pool p1 thread_pool 1
 method m1 shop.Main.main Main.java:10
@@ -46,7 +46,11 @@ context latch c2 m4:232
 90 w1 worker_busy p1
 90 w1 thread_end
 )",
-                                                            wake_ns, reason, context, reason));
+                     wake_ns, reason, context, reason);
+}
+
+Trace with_block(std::string_view reason, std::string_view context, int64_t wake_ns) {
+  base::Result<Trace> trace = model::parse_text(block_text(reason, context, wake_ns));
   EXPECT_TRUE(trace.ok()) << trace.error().message;
   return trace.ok() ? *std::move(trace) : Trace{};
 }
@@ -85,6 +89,25 @@ TEST(Response, IsFromTheHandOutToTheResult) {
   base::Result<Estimator> estimator = Estimator::create(with_block("sleep", "c2", 12));
   ASSERT_TRUE(estimator.ok());
   EXPECT_EQ(estimator->base().mean_response_ns, 65.0);
+}
+
+// A time-out of 10 ms that is cancelled as soon as the result is there, as orTimeout makes one: it was nobody's
+// request.
+TEST(Response, IsNotOfATaskThatWasCancelledBeforeItWasDue) {
+  std::string text = block_text("sleep", "c2", 12);
+  const size_t at = text.find("60 main wait_begin");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at, "52 main task_spawn t9 c1 p1 m2\n52 main task_delay t9 10000\n54 main task_complete t9 cancelled\n");
+  base::Result<Trace> trace = model::parse_text(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  base::Result<Estimator> estimator = Estimator::create(*trace);
+  ASSERT_TRUE(estimator.ok());
+  EXPECT_EQ(estimator->base().mean_response_ns, 65.0);
+  Improvement improvement;
+  improvement.tasks = {model::TaskId(0)};
+  base::Result<Estimate> estimate = estimator->estimate(std::span(&improvement, 1));
+  ASSERT_TRUE(estimate.ok());
+  EXPECT_GT(estimate->figures.mean_response_ns, 0);
 }
 
 TEST(Filters, MuchSlowerTasksDoNotPassThoughTheRunIsNoLonger) {

@@ -83,8 +83,12 @@ class Search {
       return scored;
     }
     scored.combination = Combination{set, *figures, score_of(*figures, estimator_.base(), options_.weights)};
-    scored.passes = !options_.filters || passes_filters(*figures, estimator_.base(), options_.slower_max);
+    scored.passes = !options_.filters || passes(*figures, options_.slower_max);
     return scored;
+  }
+
+  bool passes(const Figures& figures, double slower_max) const {
+    return passes_filters(figures, estimator_.base(), slower_max, options_.filter_threads);
   }
 
   // Estimates those of `sets` that are not known yet, until the limits are reached.
@@ -154,8 +158,7 @@ class Search {
       }
       single.estimate = known->second.combination;
       single.reason = known->second.reason;
-      single.filtered =
-          single.estimate && !passes_filters(single.estimate->figures, estimator_.base(), options_.slower_max);
+      single.filtered = single.estimate && !passes(single.estimate->figures, options_.slower_max);
     }
   }
 
@@ -321,7 +324,7 @@ class Search {
     double enough = (result_.best.empty() ? 1 : result_.best.front().score) - kWorthMention;
     for (const auto& [set, scored] : known_) {
       if (scored.passes || !scored.combination || scored.combination->score >= enough) continue;
-      if (!passes_filters(scored.combination->figures, estimator_.base(), kSlightlySlower)) continue;
+      if (!passes(scored.combination->figures, kSlightlySlower)) continue;
       result_.slower = scored.combination;
       enough = scored.combination->score;
     }
@@ -351,11 +354,12 @@ double score_of(const Figures& figures, const Figures& base, const SearchWeights
          total;
 }
 
-bool passes_filters(const Figures& figures, const Figures& base, double slower_max) {
+bool passes_filters(const Figures& figures, const Figures& base, double slower_max, bool threads) {
   return static_cast<double>(figures.duration_ns) <=
              static_cast<double>(base.duration_ns) * (1 + slower_max + kRounding) &&
          figures.mean_response_ns <= base.mean_response_ns * (1 + slower_tasks_max(slower_max)) &&
-         figures.peak_occupied <= base.peak_occupied && figures.mean_occupied <= base.mean_occupied * (1 + kRounding);
+         (!threads || (figures.peak_occupied <= base.peak_occupied &&
+                       figures.mean_occupied <= base.mean_occupied * (1 + kRounding)));
 }
 
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,

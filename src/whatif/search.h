@@ -28,6 +28,7 @@ struct SearchWeights {
 struct SearchOptions {
   SearchWeights weights;
   bool filters = true;
+  bool filter_threads = true;  // the peak and the mean of occupied threads among them
   double slower_max = 0;       // share by which a variant may take longer than the recorded run
   size_t exhaustive_max = 12;  // improvements
   // Improvements from this position on are companions: looked at last, beside the best of the others and in pairs. What
@@ -83,9 +84,9 @@ inline constexpr double kSlightlySlower = 0.005;
 constexpr double slower_tasks_max(double slower_max) {
   return slower_max > kSlowerTasksMax ? slower_max : kSlowerTasksMax;
 }
-// Whether a variant is not slower (its outermost tasks not by more than they may), and keeps peak and mean use at or
-// below the recorded ones.
-bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0);
+// Whether a variant is not slower (its outermost tasks not by more than they may), and, with `threads`, keeps peak and
+// mean use at or below the recorded ones.
+bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0, bool threads = true);
 
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,
                     const SearchOptions& options = {});

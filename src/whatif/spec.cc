@@ -291,4 +291,12 @@ base::Result<std::vector<Improvement>> read_spec(const TraceDag& dag, std::strin
   return improvements;
 }
 
+base::Status check_spec(const Estimator& estimator, std::span<const Improvement> improvements) {
+  base::Result<std::vector<Improvement>> read = read_spec(estimator.dag(), write_spec(estimator.dag(), improvements));
+  if (!read) return read.error();
+  base::Result<Estimate> estimate = estimator.estimate(*read, {.trace = true, .interval = false});
+  if (!estimate) return estimate.error();
+  return {};
+}
+
 }  // namespace contrafact::whatif

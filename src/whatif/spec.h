@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "graph/trace_dag.h"
+#include "whatif/estimate.h"
 #include "whatif/improvement.h"
 
 namespace contrafact::whatif {
@@ -23,6 +24,9 @@ std::string write_spec(const graph::TraceDag& dag, std::span<const Improvement> 
 // The improvements of a spec with the tasks that they select in `dag`'s trace. Errors say what is wrong with the spec,
 // or which of its improvements selects no task here.
 base::Result<std::vector<Improvement>> read_spec(const graph::TraceDag& dag, std::string_view json);
+
+// Whether a spec of these improvements, written and read again, can be applied to the trace that they are of.
+base::Status check_spec(const Estimator& estimator, std::span<const Improvement> improvements);
 
 // What tells `branch` from the other tasks of its context: a condition, or several, that hold for all of `branch` and
 // for none of the others. Empty if their execution paths do not differ.

@@ -3,6 +3,7 @@
 
 usage: run_bounds.py BIN_DIR hostile|honest [NAME...]
        run_bounds.py BIN_DIR short: commands that may use half of the memory that they need
+       run_bounds.py BIN_DIR growth: commands on a trace four times as long, and the processor time that they take more
 
 The bound of a trace is 100 MB plus 400 bytes for each row and 60 for each event that it really holds
 (make_bounded_traces computes it), whatever ids, counts or unpacked sizes it claims; a command may refuse a trace, but it
@@ -47,6 +48,15 @@ HONEST = {"locks": 200_000, "lives": 200_000, "tasks": 300_000}
 # Commands whose need is far above what the tool takes to start, with the honest trace that makes it so.
 SHORT = {"locks": ["locks", "locks --json", "replay --no-threads"],
          "tasks": ["tasks", "advise", "metrics", "compare", "export text"]}
+# Commands whose time grew faster than the trace, by honest trace and the size of the smaller one.
+GROWTH = {"locks": (100_000, ["locks", "replay --no-threads"]), "lives": (100_000, ["locks"]), "tasks": (100_000, ["tasks", "advise", "metrics"])}
+# At most 2.6 times for each doubling: a sort grows by 2.1, where the longer trace does not fit in a cache by some more; what is
+# quadratic grows by 4 (by 16 here).
+GROWTH_MAX = 2.6 ** 2
+GROWTH_RUNS = 5  # in turns; of each the shortest counts, for other programs made the others longer
+# Where the two shortest runs differ by more, the shortest may be too long as well: a growth measured so is none.
+DISTURBED_MIN = 1.2
+NOT_MEASURED = 77  # what CTest counts as skipped
 
 
 def run(arguments, address_space_bytes_max=ADDRESS_SPACE_MAX):
@@ -93,11 +103,47 @@ def run_short(binaries, folder):
     return failures
 
 
+def run_growth(binaries, folder):
+    """The processor time of a command on a trace and on one four times as long."""
+    failures, disturbed = 0, []
+    for stem, (count, names) in GROWTH.items():
+        traces = []
+        for times in (1, 4):
+            place = pathlib.Path(folder) / f"{stem}{times}"
+            place.mkdir()
+            subprocess.run([binaries / "make_bounded_traces", place, stem, str(count * times)], check=True, stdout=subprocess.DEVNULL)
+            traces.append(place / f"{stem}.cft")
+        for name in names:
+            found = growth(binaries, name, traces, folder)
+            print(f"{stem} {name}: {found}", flush=True)
+            failures += not found.endswith(("ok", "disturbed"))
+            disturbed += [f"{stem} {name}"] if found.endswith("disturbed") else []
+    if disturbed and not failures:
+        print(f"not measured: other programs disturbed {', '.join(disturbed)}")
+        sys.exit(NOT_MEASURED)
+    return failures
+
+
+def growth(binaries, name, traces, folder):
+    """Both times and their ratio; at the end "ok", "disturbed", or what is wrong."""
+    times = [[], []]
+    for at in [0, 1] * GROWTH_RUNS:
+        status, _, seconds, text = run([str(binaries / "contrafact")] + COMMANDS[name].format(trace=traces[at], out=folder).split())
+        if status != 0:
+            return f"ends with {status}: {text.strip()}"
+        times[at].append(seconds)
+    (short, next_short), (long, next_long) = (sorted(each)[:2] for each in times)
+    said = f"{short:.2f} s, of four times the length {long:.2f} s, {long / short:.2f} times: "
+    if long / short <= GROWTH_MAX:
+        return said + "ok"
+    return said + ("disturbed" if max(next_short / short, next_long / long) > DISTURBED_MIN else f"at most {GROWTH_MAX:.2f} is allowed")
+
+
 def main():
     binaries, part, only = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    if part == "short":
+    if part in ("short", "growth"):
         with tempfile.TemporaryDirectory() as folder:
-            failures = run_short(binaries, folder)
+            failures = (run_short if part == "short" else run_growth)(binaries, folder)
         print(f"{failures} failures")
         return 1 if failures else 0
     failures = 0

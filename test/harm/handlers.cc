@@ -112,6 +112,10 @@ void* suffer(void*) {
   return nullptr;
 }
 
+void* wait_for_end(void*) {
+  for (;;) pause();
+}
+
 void start_timer(long interval_us);
 
 void* suffer_apart(void*) {
@@ -193,6 +197,7 @@ int main(int count, char** arguments) {
     g_end = end_named(arguments[1]);
     expect(g_end != nullptr, "call");
     g_end_at = atoi(arguments[3]);
+    start(wait_for_end);  // in a program of one thread, malloc takes no lock
   }
   g_victim();  // what is set up at the first use is: that is not what may be interrupted
   pthread_t others[2];

@@ -5,12 +5,15 @@
 //
 // usage: harm_quiet counts   writes a line for each function whose call allocated or locked; plain there are none but
 // in fork
+//        harm_quiet ends CALL [child]  ends the program, or a child of it, by that call; what it allocated and locked
+//        is in the file "counted"
 //        harm_quiet marked   marks in the log of a tracer where each function's call begins and ends
 //        harm_quiet libraries  loads and unloads a library again and again, whose code threads run while they hold
 //        locks
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include <iterator>
 
@@ -28,8 +31,14 @@ void __libc_free(void* block);
 
 namespace {
 
+// In a file's map where a call ends the program: it is there afterwards.
+struct Counts {
+  int allocations, locks;
+};
+
+Counts g_own_counts;
+Counts* g_counts = &g_own_counts;
 thread_local bool t_counting = false;
-thread_local int t_allocations = 0, t_locks = 0;
 
 int (*g_lock)(pthread_mutex_t*);
 
@@ -38,7 +47,7 @@ __attribute__((constructor)) void find_lock() {
 }
 
 void count_allocation() {
-  if (t_counting) ++t_allocations;
+  if (t_counting) ++g_counts->allocations;
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ void free(void* block) {
   __libc_free(block);
 }
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  if (t_counting) ++t_locks;
+  if (t_counting) ++g_counts->locks;
   if (!g_lock) find_lock();
   return g_lock(mutex);
 }
@@ -73,12 +82,12 @@ namespace {
 void* count_of_thread(void* argument) {
   const auto* call = static_cast<const Call*>(argument);
   for (const char* when : {"first", "again"}) {
-    t_allocations = t_locks = 0;
+    *g_counts = {};
     t_counting = true;
     call->run();
     t_counting = false;
-    if (t_allocations + t_locks > 0)
-      dprintf(1, "%s, %s: %d allocations, %d locks\n", call->name, when, t_allocations, t_locks);
+    if (g_counts->allocations + g_counts->locks > 0)
+      dprintf(1, "%s, %s: %d allocations, %d locks\n", call->name, when, g_counts->allocations, g_counts->locks);
   }
   return nullptr;
 }
@@ -119,6 +128,35 @@ int counts() {
   }
   say("counted\n");
   return 0;
+}
+
+// With a thread beside it, as in programs whose malloc takes locks.
+int ends(const char* name, bool in_child) {
+  prepare_calls();
+  void (*end)() = end_named(name);
+  expect(end != nullptr, "call");
+  const int file = open("counted", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  expect(file >= 0 && ftruncate(file, sizeof(Counts)) == 0, "counted");
+  void* at = mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  expect(at != MAP_FAILED, "mmap");
+  g_counts = static_cast<Counts*>(at);
+  start([](void*) -> void* {
+    for (;;) pause();
+  });
+  sections(1000);
+  if (in_child) {
+    const pid_t child = fork();
+    expect(child >= 0, "fork");
+    if (child > 0) {
+      int status;
+      expect(waitpid(child, &status, 0) == child, "waitpid");
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    sections(1000);
+  }
+  t_counting = true;
+  end();
+  return 94;
 }
 
 // Which number is whose is in the file "calls".
@@ -190,5 +228,6 @@ constexpr Case kCases[] = {{"counts", counts}, {"marked", marked}, {"libraries",
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count > 2 && strcmp(arguments[1], "ends") == 0) return ends(arguments[2], count > 3);
   return run_case(kCases, std::size(kCases), count > 1 ? arguments[1] : "");
 }

@@ -16,6 +16,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -228,6 +229,14 @@ def end_too_deep(plain, recorded):
     return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
 
 
+# --- Allocations and locks --------------------------------------------------------------------------------------------
+
+
+def further_counts(plain, recorded):
+    before, after = (struct.unpack("ii", run.files.get("counted", bytes(8))) for run in (plain, recorded))
+    return [f"{now} {what} for {own}" for what, own, now in zip(("allocations", "locks"), before, after) if own != now]
+
+
 # --- System calls -----------------------------------------------------------------------------------------------------
 
 
@@ -371,6 +380,11 @@ FATAL = ["aborts", "sigkill", "sigterm", "sigint", "sighup", "sigquit", "sigill"
 
 def declare_quiet():
     case("quiet.counts", ["harm_quiet", "counts"], ignored=("file",))
+    for end in ENDS:
+        clean = end not in ("kill", "abort")
+        more = dict(ignored=("file",), judge=further_counts, clean=clean)
+        case(f"quiet.counts.{end}", ["harm_quiet", "ends", end], **more)
+        case(f"quiet.counts.{end}.of_child", ["harm_quiet", "ends", end, "child"], ["plain recording", "children"], **more)
     case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
          around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
     case("quiet.descriptors", ["harm_quiet", "libraries"], ignored=("traced",), around=["strace", "-f", "-qq", "-o", "traced"],

@@ -49,7 +49,7 @@ public final class ContrafactExecutors {
         || executor instanceof ForkJoinPool || U.getInt(executor.getClass(), HANDS_ON) != 0)) {
       return 0;
     }
-    int begins = beginning(command.getClass(), (how & BEGINS_BY_ITSELF) != 0 ? BY_ITSELF : 0);
+    int begins = beginning(command.getClass(), (how & BEGINS_BY_ITSELF) != 0 ? BY_ITSELF : fieldOf(command) < 0 ? AT_CALLS : 0);
     if ((begins & NO_TASK) != 0) {
       return 0;
     }
@@ -93,7 +93,6 @@ public final class ContrafactExecutors {
     long field = fieldOf(command);
     if (field < 0) {
       int id = newTask();
-      beginning(command.getClass(), AT_CALLS);
       emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(command), bodyOf(command));
       ContrafactQueued.put(command, id);
     } else if (!(command instanceof AsynchronousCompletionTask)) {

@@ -235,7 +235,7 @@ public final class ContrafactProbes {
     }
     long field = fieldOf(task);
     if (field < 0) {
-      if ((beginning(task.getClass(), AT_CALLS) & NO_TASK) == 0) {
+      if ((beginning(task.getClass(), AT_WORKERS) & NO_TASK) == 0) {
         int id = newTask();
         emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
         ContrafactQueued.put(task, id);
@@ -319,10 +319,22 @@ public final class ContrafactProbes {
     U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_RESUBMITTING);
   }
 
-  /** Somebody calls a Runnable: a worker one of its queue, or whoever else. The JDK's own futures tell of themselves. */
+  /** Somebody calls a Runnable. The JDK's own futures tell of themselves. */
   public static long bareStart(Object command) {
-    boolean begins = live && command != null && (beginning(command.getClass()) & (AT_CALLS | BY_ITSELF)) == AT_CALLS;
-    return begins ? ContrafactExecutors.begin(command) : 0;
+    return start(command, AT_CALLS);
+  }
+
+  /** As bareStart, where a worker of a pool of the JDK's calls one of its queue. */
+  public static long workerStart(Object command) {
+    return start(command, AT_WORKERS | AT_CALLS);
+  }
+
+  private static long start(Object command, int places) {
+    if (!live || command == null) {
+      return 0;
+    }
+    int begins = beginning(command.getClass());
+    return (begins & places) == 0 || (begins & BY_ITSELF) != 0 ? 0 : ContrafactExecutors.begin(command);
   }
 
   public static void bareEnd(Throwable failure, long token) {

@@ -53,7 +53,8 @@ final class ContrafactTasks {
   // How objects of a class begin that were handed to an executor.
   static final int KNOWN = 1;       // looked up in the table below
   static final int NO_TASK = 2;     // a framework's loop over a queue of its own, whose tasks are
-  static final int AT_CALLS = 4;    // where somebody calls run()
+  static final int AT_WORKERS = 4;  // where a worker of a pool of the JDK's calls run(); whoever else does runs no task
+  static final int AT_CALLS = 16;   // where anybody calls run()
   static final int BY_ITSELF = 8;   // within itself, as a row of probes_frameworks.cc says
   private static final String[] LOOPS = {"kotlinx.coroutines.internal.LimitedDispatcher$Worker",
       "com.google.common.util.concurrent.SequentialExecutor$QueueWorker"};

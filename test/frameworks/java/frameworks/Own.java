@@ -1,6 +1,7 @@
 package frameworks;
 
 import java.util.ArrayDeque;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -40,6 +41,29 @@ public final class Own {
         Work.executeAll(new HandsOnDeeper(pool));
         pool.shutdown();
         System.out.println(pool.awaitTermination(10, TimeUnit.SECONDS));
+        runAlso(Own::shared);
+    }
+
+    /** A pool gets the very Runnable that its submitter calls as well, before a worker can: that call is no task. */
+    private static void runAlso(Runnable shared) throws InterruptedException {
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        CountDownLatch called = new CountDownLatch(1);
+        pool.execute(() -> {
+            try {
+                called.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        pool.execute(shared);
+        shared.run();
+        called.countDown();
+        pool.shutdown();
+        pool.awaitTermination(10, TimeUnit.SECONDS);
+    }
+
+    private static void shared() {
+        Work.spin();
     }
 
     private static void future() {

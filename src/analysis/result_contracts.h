@@ -1,0 +1,29 @@
+// What the program asks of a task's result besides the result: that it comes within a time, that a failure is wrapped,
+// that the first of several wins, that results are taken as they come. A change that is written without that is another
+// program.
+//
+// Pure; linear in the events.
+#pragma once
+
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::analysis {
+
+// Of one task; contexts are where the program asks for it, none where it does not.
+struct ResultContract {
+  model::ContextId timed_get;   // waited for by a `get` with a time-out
+  model::ContextId time_limit;  // orTimeout or completeOnTimeout
+  model::ContextId failure;     // ended with an exception, and waited for here
+};
+
+// By task; empty where no task has one.
+std::vector<ResultContract> result_contracts(const model::Trace& trace);
+
+// Handed out so that the first of several results wins (invokeAny).
+bool is_any_of_several(const model::Trace& trace, model::ContextId spawn_context);
+// Handed to an ExecutorCompletionService: whoever takes from it gets the results in the order in which they come.
+bool is_taken_as_it_comes(const model::Trace& trace, model::ContextId spawn_context);
+
+}  // namespace contrafact::analysis
