@@ -9,6 +9,7 @@ if [ "$1" = --runs ]; then
   limit=-runs=$2 words="$2 inputs"
   shift 2
 else
+  case $1 in *[!0-9]*) set -- 60 "$@" ;; esac
   limit=-max_total_time=$1 words="$1 s"
   shift
 fi

@@ -104,9 +104,8 @@ std::string message_of(const Trace& trace, const Violation& v) {
       return "under the time limit set at " + where + ", which nothing keeps once it is called in place";
     case ViolationKind::failure:
       return "failed, and was waited for at " + where +
-             ": its exception comes there as the cause of an ExecutionException or CompletionException, called in "
-             "place "
-             "as it is";
+             ": its exception comes there as the cause of an ExecutionException or CompletionException; called in "
+             "place, it comes as it is";
   }
   return where;
 }

@@ -243,8 +243,8 @@ void leave_out_others_code(const model::Trace& trace, analysis::Candidates& foun
 
 // Simulates the best of what can be estimated. Where the simulated figures are to be read first, also what the
 // estimate, which knows no queues, would leave out; and these are judged anew.
-void simulate_best(const model::Trace& trace, const whatif::Simulator& simulator, const Advices& advices,
-                   std::vector<Advice>& considered, const AdviceOptions& options) {
+void simulate_best(const model::Trace& trace, const whatif::Estimator& estimator, const whatif::Simulator& simulator,
+                   const Advices& advices, std::vector<Advice>& considered, const AdviceOptions& options) {
   const bool decides = advices.headline.model == model::Origin::simulated;
   std::vector<Advice*> wanted;
   for (Advice& advice : considered) {
@@ -260,7 +260,12 @@ void simulate_best(const model::Trace& trace, const whatif::Simulator& simulator
         simulate_effect(trace, simulator, std::span(&advice.improvement, 1), options.cores);
     if (!effect) return;
     advice.simulated = *std::move(effect);
-    if (decides) judge(advice, advices, options);
+    if (!decides) return;
+    const bool lacks_interval = !advice.filtered.empty() && advice.filtered != kNoGain;
+    judge(advice, advices, options);
+    if (!lacks_interval || (!advice.filtered.empty() && advice.filtered != kNoGain)) return;
+    base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
+    if (whole) advice.estimate = *std::move(whole);
   });
 }
 
@@ -282,7 +287,7 @@ base::Result<Advices> advise(const model::Trace& trace, const whatif::Estimator&
   }
   advices.headline = headline_of(trace, advices.baseline ? &*advices.baseline : nullptr, options.cores);
   std::vector<Advice> considered = consider_all(found.candidates, estimator, blocks, advices, options);
-  if (simulator) simulate_best(trace, *simulator, advices, considered, options);
+  if (simulator) simulate_best(trace, estimator, *simulator, advices, considered, options);
   for (Advice& advice : considered) {
     bool kept = advice.failed.empty() && advice.filtered.empty();
     (kept ? advices.ranked : advices.left_out).push_back(std::move(advice));

@@ -76,9 +76,8 @@ const table::Schema kImprovementsSchema{
       "How many tasks of the run change (of how many that the place handed out).", 2},
      {"time_ns", "time", Type::change, Unit::ns, "Duration of the run, measured and estimated.", 7},
      {"time_gain", "time gain", Type::interval, Unit::ratio,
-      "Gain in time by the figures to be read first. Estimated: if hand-offs are as slow or as fast as the recorded "
-      "ones "
-      "(5th and 95th percentile). Simulated: by as much less or more as the simulation of the unchanged run is off."},
+      "Gain in time by the figures to be read first. Estimated: if hand-offs are as slow or as fast as recorded (5th "
+      "and 95th percentile). Simulated: by as much less or more as the simulation of the unchanged run is off."},
      {"peak", "peak", Type::change, Unit::threads, "Most threads occupied (active or waiting) at once."},
      {"mean", "mean", Type::change, Unit::threads, "Mean number of threads occupied.", 1},
      {"waiting", "waiting", Type::change, Unit::threads, "Mean number of threads waiting for another task's result.",

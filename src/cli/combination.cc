@@ -79,35 +79,6 @@ std::vector<whatif::Improvement> improvements_of(const Advices& advices, const C
 
 namespace {
 
-bool sound_alone(const whatif::Estimator& estimator, Advice& advice) {
-  base::Result<whatif::Estimate> estimate = estimator.estimate(std::span(&advice.improvement, 1), {.trace = true});
-  if (!estimate) advice.failed = "cannot be estimated: " + estimate.error().message;
-  return estimate.ok();
-}
-
-// Members that cannot be estimated with their trace by themselves are left out from here on. `members` count through
-// the ranking, then through `others`. False if there are none.
-bool leave_out_failing(const whatif::Estimator& estimator, const std::vector<uint32_t>& members,
-                       const std::vector<size_t>& others, Advices& advices) {
-  bool any = false;
-  for (uint32_t member : members) {
-    if (member >= advices.ranked.size())
-      any |= !sound_alone(estimator, advices.left_out[others[member - advices.ranked.size()]]);
-  }
-  std::vector<Advice> kept;
-  for (size_t i = 0; i < advices.ranked.size(); ++i) {
-    Advice& advice = advices.ranked[i];
-    if (std::find(members.begin(), members.end(), i) != members.end() && !sound_alone(estimator, advice)) {
-      advices.left_out.push_back(std::move(advice));
-      any = true;
-    } else {
-      kept.push_back(std::move(advice));
-    }
-  }
-  advices.ranked = std::move(kept);
-  return any;
-}
-
 struct Sound {
   std::vector<uint32_t> members;
   whatif::Estimate estimate;
@@ -158,10 +129,41 @@ std::string refusal(const Found& search, std::span<const whatif::Improvement> im
   return applies ? "" : "its spec cannot be applied: " + applies.error().message;
 }
 
+bool sound_alone(const Found& search, Advice& advice) {
+  const std::span<const whatif::Improvement> alone(&advice.improvement, 1);
+  base::Result<whatif::Estimate> estimate = search.estimator.estimate(alone, {.trace = true});
+  advice.failed = estimate ? refusal(search, alone, *estimate) : "cannot be estimated: " + estimate.error().message;
+  return advice.failed.empty();
+}
+
+// Members that cannot be estimated with their trace by themselves, or are refused by themselves, are left out from here
+// on. `members` count through the ranking, then through `others`. False if there are none.
+bool leave_out_failing(const Found& search, const std::vector<uint32_t>& members, const std::vector<size_t>& others,
+                       Advices& advices) {
+  bool any = false;
+  for (uint32_t member : members) {
+    if (member >= advices.ranked.size())
+      any |= !sound_alone(search, advices.left_out[others[member - advices.ranked.size()]]);
+  }
+  std::vector<Advice> kept;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    Advice& advice = advices.ranked[i];
+    if (std::find(members.begin(), members.end(), i) != members.end() && !sound_alone(search, advice)) {
+      advices.left_out.push_back(std::move(advice));
+      any = true;
+    } else {
+      kept.push_back(std::move(advice));
+    }
+  }
+  advices.ranked = std::move(kept);
+  return any;
+}
+
 // The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
 // trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
-// none, but not sound.
-std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any) {
+// none, but not sound; `passed_over`: why the best of those is not.
+std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any,
+                                 std::string* passed_over) {
   const Advices& advices = search.advices;
   struct Entry {
     const whatif::Combination* combination;
@@ -188,18 +190,17 @@ std::optional<Sound> first_sound(const Found& search, double score_max, bool* lo
   }
   *any = !entries.empty();
   std::ranges::stable_sort(entries, {}, &Entry::score);
-  std::string passed_over;
   for (Entry& entry : entries) {
     base::Result<whatif::Estimate> estimate = search.estimator.estimate(entry.improvements, {.trace = true});
     const std::string refused = !estimate ? estimate.error().message : refusal(search, entry.improvements, *estimate);
     if (!refused.empty()) {
-      if (passed_over.empty()) passed_over = refused;
+      if (passed_over->empty()) *passed_over = refused;
       continue;
     }
     if (!decides) entry.simulated = effect_of(search, entry.improvements);
     const std::vector<uint32_t>& members = entry.combination->improvements;
     Sound sound{{members.begin(), members.end()}, *std::move(estimate), std::move(entry.simulated)};
-    if (!passed_over.empty()) sound.estimate.notes.push_back("a better combination is not advised: " + passed_over);
+    if (!passed_over->empty()) sound.estimate.notes.push_back("a better combination is not advised: " + *passed_over);
     return sound;
   }
   return std::nullopt;
@@ -242,8 +243,9 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
     if (found.best.empty()) return best;
     if (advices.headline.model == model::Origin::estimated && found.best.front().score >= score_max) return best;
     bool lost = false, any = false;
+    std::string passed_over;
     const Found search{trace, estimator, simulator, advices, options, considered, found};
-    if (std::optional<Sound> sound = first_sound(search, score_max, &lost, &any)) {
+    if (std::optional<Sound> sound = first_sound(search, score_max, &lost, &any, &passed_over)) {
       best.members = ranked_members(advices, others, sound->members);
       add_intervals(estimator, advices, best.members);
       best.estimate = std::move(sound->estimate);
@@ -251,8 +253,8 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
     } else if (!any) {
       if (lost) best.estimate.notes.push_back("every combination found makes the run slower when it is simulated");
       return best;
-    } else if (!leave_out_failing(estimator, found.best.front().improvements, others, advices)) {
-      best.estimate.notes.push_back("no combination could be estimated, only the improvements by themselves");
+    } else if (!leave_out_failing(search, found.best.front().improvements, others, advices)) {
+      best.estimate.notes.push_back("no combination is advised, only the improvements by themselves: " + passed_over);
       return best;
     }
   }

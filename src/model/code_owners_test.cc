@@ -84,7 +84,7 @@ TEST(CodeOwners, NestedJarsOfSpringBoot) {
   EXPECT_EQ(owners_of(before), (Names{"", "Spring", "vendor-client", "Spring"}));
 }
 
-// Everything in one jar: known libraries are told by their packages.
+// Everything in one jar: known libraries are known by their packages.
 TEST(CodeOwners, ARepackedJarHoldsBoth) {
   const std::string_view jar = "file:/srv/app-fat.jar";
   const Trace trace =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace contrafact::whatif {
@@ -100,9 +101,15 @@ class Executors {
   }
 
  private:
-  // Of "shop.Feed.POOL": "POOL" in shop.Feed and the classes within it, elsewhere "Feed.POOL".
-  std::string field_of(model::PoolId pool) const {
+  std::string field_of(model::PoolId pool) {
     if (!pool.valid()) return "";
+    const auto [known, is_new] = fields_.try_emplace(pool.value);
+    if (is_new) known->second = find_field(pool);
+    return known->second;
+  }
+
+  // Of "shop.Feed.POOL": "POOL" in shop.Feed and the classes within it, elsewhere "Feed.POOL". Goes through all facts.
+  std::string find_field(model::PoolId pool) const {
     const std::string_view field = trace_.fact(fmt::format("pool.field.{}", pool.value));
     const size_t dot = field.rfind('.');
     if (dot == std::string_view::npos) return std::string(field);
@@ -115,6 +122,7 @@ class Executors {
   const Trace& trace_;
   std::string_view user_;
   std::vector<model::PoolId> seen_;
+  std::map<uint32_t, std::string> fields_;  // by pool
 };
 
 // Like texts are one, with their number, in order of first appearance.

@@ -1,13 +1,14 @@
 #include "whatif/sim_crowding.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "whatif/sim_share.h"
 
 namespace contrafact::whatif {
 namespace {
 
-// As the kernel told: a thread has a core between its first event and its last, but for its gaps.
+// As the kernel reported: a thread has a core between its first event and its last, but for its gaps.
 std::vector<RunningChange> stints_of(const model::Trace& trace, const std::vector<model::ThreadUse>& uses) {
   std::vector<RunningChange> changes;
   for (uint32_t i = 0; i < trace.threads.size() && i < trace.cpu.size(); ++i) {
@@ -30,10 +31,10 @@ std::vector<RunningChange> stints_of(const model::Trace& trace, const std::vecto
 }  // namespace
 
 Crowding::Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores,
-                   bool kernel_told) {
+                   bool kernel_reported) {
   if (cores == 0) return;
   int64_t running = 0, since_ns = 0, total_ns = 0;
-  for (const RunningChange& change : kernel_told ? stints_of(trace, uses) : running_changes(trace, uses, false)) {
+  for (const RunningChange& change : kernel_reported ? stints_of(trace, uses) : running_changes(trace, uses, false)) {
     const bool was_crowded = running >= cores;
     running += change.by;
     const bool is_crowded = running >= cores;
@@ -44,6 +45,7 @@ Crowding::Crowding(const model::Trace& trace, const std::vector<model::ThreadUse
     }
     since_ns = change.time_ns;
   }
+  if (running >= cores) stretches_.push_back({since_ns, std::numeric_limits<int64_t>::max(), total_ns});
 }
 
 int64_t Crowding::until(int64_t time_ns) const {

@@ -1,5 +1,5 @@
-// When a recorded program's own threads had all of its cores, so that whoever was to go on had to wait for one. Where
-// the kernel told, by the threads' stints on cores; where it did not, by what ran as sim_share.h counts it.
+// When a recorded program's own threads held all of its cores, so that whoever was to go on had to wait for one. Where
+// the kernel reported, by the threads' stints on cores; where it did not, by what ran as sim_share.h counts it.
 //
 // Immutable after construction; O(n log n) in the changes of running threads, O(log n) a question.
 #pragma once
@@ -16,7 +16,7 @@ class Crowding {
  public:
   Crowding() = default;  // never
   // `cores` 0: not known, hence never.
-  Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores, bool kernel_told);
+  Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores, bool kernel_reported);
 
   // How much of [begin, end) it was so.
   int64_t ns(int64_t begin_ns, int64_t end_ns) const { return until(end_ns) - until(begin_ns); }

@@ -41,7 +41,7 @@ struct Latencies {
 
 Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
-// A hand-over's own time without the `crowded_ns` of it during which the program's own threads had all cores; but no
+// A hand-over's own time without the `crowded_ns` of it during which the program's own threads held all cores; but no
 // less than the typical one, which has its share of cores as well.
 constexpr int64_t own_latency_ns(int64_t recorded_ns, int64_t crowded_ns, int64_t typical_ns) {
   return std::max(recorded_ns - crowded_ns, std::min(recorded_ns, typical_ns));
