@@ -12,6 +12,12 @@ constexpr std::string_view kRunnableFuture = "java/util/concurrent/RunnableFutur
 constexpr std::string_view kTakesRunnable = "(Ljava/lang/Runnable;)V";
 constexpr std::string_view kOfTheJdk[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
 
+// These record themselves. Who extends them by way of another class is told apart when the program runs.
+bool is_pool_of_jdk(std::string_view class_name) {
+  return class_name == "java/util/concurrent/ThreadPoolExecutor" || class_name == "java/util/concurrent/ForkJoinPool" ||
+         class_name == "java/util/concurrent/ScheduledThreadPoolExecutor";
+}
+
 bool is_run(std::string_view owner, std::string_view name, std::string_view descriptor) {
   return name == "run" && descriptor == "()V" && (owner == kRunnable || owner == kRunnableFuture);
 }
@@ -57,7 +63,8 @@ base::Status find_fate(Edit& edit, Fate& fate) {
     runs += is_run(site.owner, site.name, site.descriptor);
     checks += is_check(site.name);
     hands_on |= (site.name == "execute" && site.descriptor == kTakesRunnable) ||
-                (site.name == "start" && site.descriptor == "()V");
+                (site.name == "start" && site.descriptor == "()V") ||
+                (site.owner.starts_with("java/lang/Thread") && site.name.starts_with("start"));
   });
   fate = hands_on ? Fate::handed_on : runs > 0 && loads <= runs + checks ? Fate::run : Fate::queued;
   return status;
@@ -90,8 +97,9 @@ HandOvers::HandOvers(const classfile::ClassFile& file) {
     if (ref && is_run(ref->owner, ref->name, ref->descriptor)) run_refs_.push_back(static_cast<uint16_t>(i));
   }
   const bool may_have_state = (file.access() & classfile::kAccInterface) == 0;
-  has_submission_ = may_have_state && std::any_of(file.methods().begin(), file.methods().end(),
-                                                  [&](const auto& method) { return is_submission(method); });
+  has_submission_ = may_have_state && !is_pool_of_jdk(file.super_name()) &&
+                    std::any_of(file.methods().begin(), file.methods().end(),
+                                [&](const auto& method) { return is_submission(method); });
 }
 
 bool HandOvers::is_submission(const classfile::Member& method) const {

@@ -71,14 +71,26 @@ bool is_common_pool(JNIEnv* jni, jobject pool) {
   return same;
 }
 
+// A subclass of a pool of the JDK's may have a field of this name, too: the probes read the JDK's.
+jfieldID number_field(JNIEnv* jni, jobject pool) {
+  jclass owner = jni->GetObjectClass(pool);
+  for (const char* of_jdk : {kThreadPool, kForkJoinPool}) {
+    if (is_instance(jni, pool, of_jdk)) owner = jni->FindClass(of_jdk);
+  }
+  jfieldID field = owner ? jni->GetFieldID(owner, "contrafactPool", "I") : nullptr;
+  if (!field) jni->ExceptionClear();
+  return field;
+}
+
 }  // namespace
 
-// Of the threads that meet here all describe the pool, and one makes its row.
+// Of the threads that meet here at first all describe the pool, and one makes its row.
 jint Pools::number(JNIEnv* jni, jobject pool) {
-  jfieldID field = jni->GetFieldID(jni->GetObjectClass(pool), "contrafactPool", "I");
-  if (!field) {
-    jni->ExceptionClear();
-    return 0;
+  jfieldID field = number_field(jni, pool);
+  if (!field) return 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (const jint number = jni->GetIntField(pool, field); number != 0) return number;
   }
   const format::PoolRow row = describe(jni, pool, is_instance(jni, pool, kForkJoinPool));
   const std::string source_name = static_field_of(jvmti_, jni, pool);

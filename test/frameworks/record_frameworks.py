@@ -23,7 +23,7 @@ RUN_SECONDS_MAX = 120
 FETCH_SECONDS_MAX = 300
 NOT_MEASURED = 77
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-CANCELLED = 4  # format::Outcome
+TIMEOUT, CANCELLED = 2, 4  # format::Outcome
 
 ALL = "Work.lambda$executeAll$0"
 SPIN = "Work.spin"
@@ -32,6 +32,8 @@ NIO, NETTY = "io.netty.channel.nio.NioEventLoop", "io.netty.util.concurrent.Defa
 JETTY = "org.eclipse.jetty.util.thread.QueuedThreadPool"
 JBOSS = "org.jboss.threads.EnhancedQueueExecutor"
 JDK_POOL = "java.util.concurrent.ThreadPoolExecutor pool-1-thread-"
+THIRD = "java.util.concurrent.ThreadPoolExecutor pool-3-thread-"
+OWN_POOL = "frameworks.Own$Pool pool-4-thread-"
 SINGLE = "java.util.concurrent.ThreadPoolExecutor pool-2-thread-"
 SCHEDULED = "java.util.concurrent.ScheduledThreadPoolExecutor"
 SEQUENTIAL = "com.google.common.util.concurrent.SequentialExecutor"
@@ -49,7 +51,8 @@ EXPECTED = {
     "Tomcat": dict(tasks={("pooled", TOMCAT, ALL, "normal"): 40, ("pooled", TOMCAT, SPIN, "normal"): 40}, waits=40),
     "Netty": dict(tasks={("pooled", NIO, ALL, "normal"): 40, ("pooled", NIO, SPIN, "normal"): 43,
                          ("pooled", NIO, "Netty.lambda$main$0", "normal"): 4, ("pooled", NIO, "Netty.lambda$main$0", "exception"): 1,
-                         ("pooled", NETTY, "Netty.lambda$main$1", "normal"): 1}, waits=47),
+                         ("pooled", NIO, SPIN, "dropped"): 1, ("pooled", NETTY, "Netty.lambda$main$1", "normal"): 1},
+                  waits=48, cancelled=1, timeouts=1),
     "TomcatServer": dict(tasks={("pooled", TOMCAT, "SocketProcessorBase.run", "normal"): 40}, pools={TOMCAT}, sizes={TOMCAT: (10, 200)}),
     "Jetty": dict(tasks={("pooled", JETTY, ALL, "normal"): 40, ("pooled", JETTY, "Jetty.lambda$main$0", "normal"): 40,
                          ("stage", None, "Jetty.stage", "normal"): 40}, waits=40),
@@ -65,11 +68,15 @@ EXPECTED = {
     "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
                        ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
                        ("stage", None, "Own.counted", "normal"): 40,
-                       ("pooled", SINGLE, "Own.lambda$runAlso$0", "normal"): 1, ("pooled", SINGLE, "Own.shared", "normal"): 1,
+                       ("pooled", SINGLE, "Own.lambda$runAlso$1", "normal"): 1, ("pooled", SINGLE, "Own.shared", "normal"): 1,
                        ("pooled", JDK_POOL, "Own$HandsOn.lambda$execute$0", "normal"): 40,
                        # It hands on by a method of its own: seen when it did so first.
-                       ("pooled", "frameworks.Own$HandsOnDeeper", ALL, "normal"): 1, ("pooled", JDK_POOL, ALL, "normal"): 39},
-                waits=40, elsewhere=True),
+                       ("pooled", "frameworks.Own$HandsOnDeeper", ALL, "normal"): 1, ("pooled", JDK_POOL, ALL, "normal"): 39,
+                       # The others are their threads' alone.
+                       ("pooled", "frameworks.Own$ThreadPerTask", ALL, "dropped"): 1,
+                       ("stage", None, "Own.lambda$submitFromPlace$0", "normal"): 40, ("pooled", THIRD, "Own.submitted", "normal"): 40,
+                       ("pooled", OWN_POOL, ALL, "normal"): 40},
+                waits=40, threads={ALL: 40}, elsewhere=True),
 }
 # The frameworks' own business.
 IGNORED = ("DefaultPromise$1.run", "IoScheduler$CachedWorkerPool.run", "BoundedElasticScheduler$BoundedServices.eviction",
@@ -113,17 +120,24 @@ def body_of(task):
     return (task["body"] or "").split(" (")[0]
 
 
-def task_faults(recording, wanted, pools):
-    """`pools`: of these alone; None: of all."""
+def task_faults(recording, expected):
+    wanted, pools = expected["tasks"], expected.get("pools")
     pooled = [t for t in recording.model.tasks if t["kind"] in ("pooled", "stage") and not body_of(t).startswith(IGNORED)
               and (pools is None or t.get("pool") in pools)]
     found = collections.Counter((t["kind"], t.get("pool"), body_of(t), t["fate"]) for t in pooled)
     for what in sorted(set(found) | set(wanted), key=str):
         if found[what] != wanted.get(what, 0):
             yield f"{what}: {found[what]} instead of {wanted.get(what, 0)}"
-    for _, _, operands in recording.file.all_events("task_complete"):
-        if int(operands[1]) == CANCELLED and pools is None:
-            yield f"task {operands[0]} counts as cancelled"
+    threads = collections.Counter(body_of(t) for t in recording.model.tasks if t["kind"] == "thread")
+    for body, number in expected.get("threads", {}).items():
+        if threads[body] != number:
+            yield f"{threads[body]} threads of {body} instead of {number}"
+    cancelled = [o[0] for _, _, o in recording.file.all_events("task_complete") if int(o[1]) == CANCELLED]
+    if len(cancelled) != expected.get("cancelled", 0) and pools is None:
+        yield f"tasks {cancelled} count as cancelled"
+    timeouts = sum(1 for _, _, o in recording.file.all_events("wait_end") if int(o[1]) == TIMEOUT)
+    if timeouts != expected.get("timeouts", timeouts):
+        yield f"{timeouts} waits ended by their timeout instead of {expected['timeouts']}"
 
 
 def edge_faults(recording, elsewhere):
@@ -147,6 +161,8 @@ def edge_faults(recording, elsewhere):
 
 def pool_faults(recording, sizes):
     used = {t.get("pool") for t in recording.model.pooled()}
+    if len([p for p in recording.model.pools if p["name"] == OWN_POOL]) > 1:
+        yield "more than one row of one pool"
     for pool in recording.model.pools:
         size = sizes.get(pool["name"])
         if pool["name"] in used and size and (pool["core_size"], pool["max_size"]) != size:
@@ -179,7 +195,7 @@ def faults(build, java, folder, name, expected):
         return
     recording = Recording(build, trace)
     yield from recording.file.faults()
-    yield from task_faults(recording, expected["tasks"], expected.get("pools"))
+    yield from task_faults(recording, expected)
     yield from edge_faults(recording, expected.get("elsewhere"))
     yield from pool_faults(recording, expected.get("sizes", SIZES))
     if own_waits(recording) != expected.get("waits", own_waits(recording)):

@@ -8,7 +8,9 @@ import java.util.concurrent.CompletableFuture.AsynchronousCompletionTask;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -18,7 +20,8 @@ import java.util.concurrent.TimeUnit;
  *
  * While an executor takes a task over, its thread's `submitting` is that task: an executor that hands it on to another is
  * no second submission. Of those that are no rows of the table the executor is kept, too: where a pool of the JDK's gets
- * something meanwhile, that executor merely hands on what it gets, and from then on objects of its class tell of nothing.
+ * something meanwhile, that executor merely hands on what it gets, and from then on objects of its class record nothing.
+ * So it is where it starts a thread for the task.
  */
 public final class ContrafactExecutors {
   // How a task is handed over, as bits.
@@ -44,13 +47,15 @@ public final class ContrafactExecutors {
     if (U.getReference(thread, SUBMITTING) == command) {
       return 0;
     }
+    if (executor instanceof ThreadPoolExecutor || executor instanceof ForkJoinPool) {
+      return 0;
+    }
     boolean row = (how & ROW) != 0;
-    if (!row && (!(executor instanceof Executor) || executor instanceof ThreadPoolExecutor
-        || executor instanceof ForkJoinPool || U.getInt(executor.getClass(), HANDS_ON) != 0)) {
+    if (!row && (!(executor instanceof Executor) || U.getInt(executor.getClass(), HANDS_ON) != 0)) {
       return 0;
     }
     int begins = beginning(command.getClass(), (how & BEGINS_BY_ITSELF) != 0 ? BY_ITSELF : fieldOf(command) < 0 ? AT_CALLS : 0);
-    if ((begins & NO_TASK) != 0) {
+    if ((begins & NO_TASK) != 0 || (begins & BY_ITSELF) != 0 && isCancelled(command)) {
       return 0;
     }
     if ((how & IN_PLACE) != 0) {
@@ -66,9 +71,19 @@ public final class ContrafactExecutors {
     return 1;
   }
 
-  /** A timed task goes back into its queue: at first, of which handing() told, or after a run, for the next. */
+  /** What was cancelled is handed over once more for its queue's thread to take it out. */
+  private static boolean isCancelled(Object command) {
+    long field = fieldOf(command);
+    return field >= 0 && (U.getIntAcquire(command, field) & DROPPED) != 0;
+  }
+
+  /** A timed task goes back into its queue: at first, which handing() has recorded, or after a run, for the next. */
   public static void again(Object executor, Object command) {
-    if (!live || (U.getInt(command, fieldOf(command)) & STARTED) == 0) {
+    if (!live) {
+      return;
+    }
+    long field = fieldOf(command);
+    if (field < 0 || (U.getInt(command, field) & STARTED) == 0) {
       return;
     }
     Thread thread = Thread.currentThread();
@@ -80,12 +95,17 @@ public final class ContrafactExecutors {
   public static void handed(Throwable failure, long token, Object command) {
     if (token != 0) {
       Thread thread = Thread.currentThread();
-      U.putReference(thread, SUBMITTING, null);
-      U.putReference(thread, SUBMITTER, null);
+      forget(thread);
       if (failure != null) {
         dropped(command);
       }
     }
+  }
+
+  /** `thread` hands nothing over: what a task hands over is the task's own, also where it runs before such a call is over. */
+  static void forget(Thread thread) {
+    U.putReference(thread, SUBMITTING, null);
+    U.putReference(thread, SUBMITTER, null);
   }
 
   /** As spawn, of what runs at once, on this thread. */
@@ -117,11 +137,28 @@ public final class ContrafactExecutors {
    */
   static boolean isHandedOn(Thread thread, Object command) {
     Object executor = U.getReference(thread, SUBMITTER);
-    if (executor == null) {
-      return false;
+    if (executor != null) {
+      U.putInt(executor.getClass(), HANDS_ON, 1);
     }
-    U.putInt(executor.getClass(), HANDS_ON, 1);
     return U.getReference(thread, SUBMITTING) == command;
+  }
+
+  /**
+   * `thread` starts another, whose target is `target`: where that is what an executor takes over meanwhile, the thread is
+   * the task. What a virtual thread runs is not known: there it is taken for granted.
+   */
+  static void startingThread(Thread thread, boolean virtual, Object target) {
+    Object executor = U.getReference(thread, SUBMITTER);
+    if (executor == null) {
+      return;
+    }
+    Object command = U.getReference(thread, SUBMITTING);
+    if (virtual || target == command) {
+      U.putInt(executor.getClass(), HANDS_ON, 1);
+      if (!(command instanceof FutureTask || command instanceof ForkJoinTask)) {  // these begin within themselves
+        dropped(command);
+      }
+    }
   }
 
   // ---- executions
@@ -137,7 +174,12 @@ public final class ContrafactExecutors {
       boolean pending = (word & (SPAWNED | STARTED | DROPPED | COMPLETED)) == SPAWNED;
       id = pending && mark(command, field, STARTED) ? word & ID : 0;
     }
-    return id == 0 ? 0 : startTask(Thread.currentThread(), id);
+    if (id == 0) {
+      return 0;
+    }
+    Thread thread = Thread.currentThread();
+    forget(thread);
+    return startTask(thread, id);
   }
 
   /** A task that begins within itself does so. */
@@ -157,6 +199,7 @@ public final class ContrafactExecutors {
     Thread thread = Thread.currentThread();
     int id = newTask();
     emit(thread, TASK_CREATE, id, ContrafactContexts.ofTask(command), bodyOf(command));
+    forget(thread);
     return startTask(thread, id);
   }
 
@@ -167,8 +210,12 @@ public final class ContrafactExecutors {
     if (!live || ((Future<?>) future).isDone()) {
       return;
     }
-    int word = wordOf(future, fieldOf(future));
-    if (mark(future, fieldOf(future), COMPLETED) && (word & COMPLETED) == 0) {
+    long field = fieldOf(future);
+    if (field < 0) {
+      return;
+    }
+    int word = wordOf(future, field);
+    if (mark(future, field, COMPLETED) && (word & COMPLETED) == 0) {
       emit(Thread.currentThread(), TASK_COMPLETE, word & ID, outcome);
       if (outcome == CANCELLED) {
         dropped(future);
@@ -178,7 +225,8 @@ public final class ContrafactExecutors {
 
   /** As completing, of one that cannot be cancelled once it runs. */
   public static void cancelling(Object future) {
-    if (live && (U.getInt(future, fieldOf(future)) & STARTED) == 0) {
+    long field = live ? fieldOf(future) : -1;
+    if (field >= 0 && (U.getInt(future, field) & STARTED) == 0) {
       completing(future, CANCELLED);
     }
   }

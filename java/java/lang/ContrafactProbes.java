@@ -8,6 +8,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletableFuture.AsynchronousCompletionTask;
 import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -122,13 +123,22 @@ public final class ContrafactProbes {
     return (word & ID) == 0 ? NONE : word & ID;
   }
 
+  /** Whether a wait that returned did so without what it was for: of what tells by its result, not by an exception. */
+  private static boolean isUndone(Object task) {
+    if (task instanceof Thread) {
+      return ((Thread) task).isAlive();
+    }
+    return task instanceof Future && !(task instanceof FutureTask) && !(task instanceof CompletableFuture)
+        && !(task instanceof ForkJoinTask) && frameworkField(task.getClass()) >= 0 && !((Future<?>) task).isDone();
+  }
+
   public static void waitEnd(Throwable failure, long token, Object task) {
     if (token == 0) {
       return;
     }
     Thread thread = Thread.currentThread();
     if ((token & 1) != 0) {
-      int outcome = failure == null && task instanceof Thread && ((Thread) task).isAlive() ? TIMEOUT : outcomeOf(failure);
+      int outcome = failure == null && isUndone(task) ? TIMEOUT : outcomeOf(failure);
       boolean got = task != null && outcome != TIMEOUT && outcome != INTERRUPTED;
       int id = got ? idToWaitFor(task) : NONE;
       if (token == WAIT_OVER) {
@@ -399,7 +409,9 @@ public final class ContrafactProbes {
       return 0;
     }
     mark(task, FUTURE, STARTED);
-    return startTask(Thread.currentThread(), word & ID);
+    Thread thread = Thread.currentThread();
+    ContrafactExecutors.forget(thread);
+    return startTask(thread, word & ID);
   }
 
   public static void futureEnd(long token, int outcome) {
@@ -433,6 +445,7 @@ public final class ContrafactProbes {
       return;
     }
     Thread thread = Thread.currentThread();
+    ContrafactExecutors.startingThread(thread, isVirtual(started), targetOf(started));
     int word = wordOf(started, THREAD_TASK);
     if (mark(started, THREAD_TASK, SPAWNED)) {
       int pool = U.getInt(started, THREAD_POOL_ID) - 1;

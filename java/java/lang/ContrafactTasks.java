@@ -77,7 +77,8 @@ final class ContrafactTasks {
     int before = U.getIntAcquire(thread, field);
     mark(thread, field, STARTED);
     U.compareAndSetInt(thread, field, before | STARTED, before);
-    if (FUTURE_STATE < 0 || COMPLETABLE_RESULT < 0 || THREAD_TARGET < 0 || ALT_RESULT_CAUSE < 0) {
+    if (FUTURE_STATE < 0 || COMPLETABLE_RESULT < 0 || THREAD_TARGET < 0 || ALT_RESULT_CAUSE < 0
+        || FUTURE_RUNNER < 0) {
       throw new InternalError("fields of the JDK");
     }
   }
@@ -144,15 +145,17 @@ final class ContrafactTasks {
     if ((before & (bits | KNOWN)) == (bits | KNOWN)) {
       return before;
     }
+    bits |= KNOWN;
     String name = type.getName();
     for (int i = 0; i < LOOPS.length; i++) {
       if (name.equals(LOOPS[i])) {
         bits |= NO_TASK;
       }
     }
-    int after = before | bits | KNOWN;
-    U.putIntRelease(type, HANDED, after);  // racy: who loses sets its bits the next time
-    return after;
+    while (!U.compareAndSetInt(type, HANDED, before, before | bits)) {
+      before = U.getIntAcquire(type, HANDED);
+    }
+    return before | bits;
   }
 
   /** The word of a task; a fresh id if it has none. Threads that race for it agree on one. */
@@ -188,8 +191,14 @@ final class ContrafactTasks {
     return (number != 0 ? number : ContrafactEvents.addPool(pool)) - 1;
   }
 
-  /** Of an executor that is no pool of the JDK's; -1 if the agent gave its class no field. */
+  /** Of any executor; -1 if the agent gave its class no field. */
   static int poolOf(Object executor) {
+    if (executor instanceof ThreadPoolExecutor) {
+      return poolOf((ThreadPoolExecutor) executor);
+    }
+    if (executor instanceof ForkJoinPool) {
+      return poolOf((ForkJoinPool) executor);
+    }
     Class<?> type = executor.getClass();
     long field = U.getLong(type, POOL_FIELD);
     if (field == 0) {
@@ -242,9 +251,19 @@ final class ContrafactTasks {
   }
 
   static int bodyOfThread(Thread thread) {
-    Object holder = THREAD_HOLDER >= 0 ? U.getReference(thread, THREAD_HOLDER) : thread;
-    Object target = holder == null || THREAD_TARGET < 0 ? null : U.getReference(holder, THREAD_TARGET);
+    Object target = targetOf(thread);
     return bodyOf(target != null ? target : thread);
+  }
+
+  /** Null if it runs itself. */
+  static Object targetOf(Thread thread) {
+    Object holder = THREAD_HOLDER >= 0 ? U.getReference(thread, THREAD_HOLDER) : thread;
+    return holder == null || THREAD_TARGET < 0 ? null : U.getReference(holder, THREAD_TARGET);
+  }
+
+  /** Virtual threads have no holder. */
+  static boolean isVirtual(Thread thread) {
+    return THREAD_HOLDER >= 0 && U.getReference(thread, THREAD_HOLDER) == null;
   }
 
   private static Object inner(Object code) {

@@ -8,7 +8,7 @@ import io.netty.util.concurrent.Promise;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Event loops: bare Runnables, futures that are waited for, timed tasks, one that repeats until it fails, and a promise that a task completes. */
+/** Event loops: bare Runnables, futures that are waited for, timed tasks, one that is waited for in vain, one that repeats until it fails, and a promise that a task completes. */
 public final class Netty {
     public static void main(String[] arguments) throws Exception {
         NioEventLoopGroup group = new NioEventLoopGroup(2);
@@ -20,6 +20,8 @@ public final class Netty {
         for (int i = 0; i < 3; i++) {
             group.schedule(Work::spin, 2, TimeUnit.MILLISECONDS).await();
         }
+        Future<?> late = group.schedule(Work::spin, 1, TimeUnit.HOURS);
+        System.out.println(late.await(1, TimeUnit.MILLISECONDS) + " " + late.cancel(false));
         AtomicInteger runs = new AtomicInteger();
         group.next().scheduleAtFixedRate(() -> {
             Work.spin();

@@ -8,9 +8,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Executors that no table knows: with a queue of its own, one that refuses, two in place, and two that hand on. */
+/** Executors that no table knows: with a queue of its own, one that refuses, two in place, two that hand on, one with a thread per task, and a pool of the JDK's. */
 public final class Own {
     public static void main(String[] arguments) throws Exception {
         Queue queue = new Queue(2);
@@ -42,6 +43,31 @@ public final class Own {
         pool.shutdown();
         System.out.println(pool.awaitTermination(10, TimeUnit.SECONDS));
         runAlso(Own::shared);
+        submitFromPlace(inPlace);
+        executeBySubclass();
+        Work.executeAll(new ThreadPerTask());
+    }
+
+    /** What an executor in place runs hands something over itself: the executor goes on to run what it gets. */
+    private static void submitFromPlace(Executor inPlace) throws InterruptedException {
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        for (int i = 0; i < Work.TASKS; i++) {
+            inPlace.execute(() -> pool.execute(Own::submitted));
+        }
+        pool.shutdown();
+        System.out.println(pool.awaitTermination(10, TimeUnit.SECONDS));
+    }
+
+    /** A pool of the JDK's whatever its subclass overrides, with no field beside the JDK's. */
+    private static void executeBySubclass() throws InterruptedException {
+        Pool pool = new Pool();
+        Work.executeAll(pool);
+        pool.shutdown();
+        System.out.println(pool.awaitTermination(10, TimeUnit.SECONDS) + " " + pool.executed + " " + Pool.class.getDeclaredFields().length);
+    }
+
+    private static void submitted() {
+        Work.spin();
     }
 
     /** A pool gets the very Runnable that its submitter calls as well, before a worker can: that call is no task. */
@@ -139,6 +165,31 @@ public final class Own {
             runs.add(1);
             task.run();
             runs.remove();
+        }
+    }
+
+    static class Pool extends ThreadPoolExecutor {
+        int executed;
+
+        Pool() {
+            super(2, 2, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            ++executed;
+            super.execute(task);
+        }
+    }
+
+    static final class ThreadPerTask implements Executor {
+        @Override
+        public void execute(Runnable task) {
+            start(task);
+        }
+
+        private static void start(Runnable task) {
+            new Thread(task).start();
         }
     }
 
