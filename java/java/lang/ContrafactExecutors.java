@@ -144,20 +144,19 @@ public final class ContrafactExecutors {
   }
 
   /**
-   * `thread` starts another, whose target is `target`: where that is what an executor takes over meanwhile, the thread is
-   * the task. What a virtual thread runs is not known: there it is taken for granted.
+   * `thread` starts another: where that runs the very thing that an executor takes over meanwhile, the thread is the task.
+   * What begins within itself is a task nevertheless.
    */
-  static void startingThread(Thread thread, boolean virtual, Object target) {
+  static void startingThread(Thread thread, Thread started) {
     Object executor = U.getReference(thread, SUBMITTER);
     if (executor == null) {
       return;
     }
     Object command = U.getReference(thread, SUBMITTING);
-    if (virtual || target == command) {
+    if (!(command instanceof FutureTask || command instanceof ForkJoinTask)
+        && (targetOf(started) == command || virtualTargetOf(started) == command)) {
       U.putInt(executor.getClass(), HANDS_ON, 1);
-      if (!(command instanceof FutureTask || command instanceof ForkJoinTask)) {  // these begin within themselves
-        dropped(command);
-      }
+      dropped(command);
     }
   }
 

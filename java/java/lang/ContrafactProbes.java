@@ -445,7 +445,7 @@ public final class ContrafactProbes {
       return;
     }
     Thread thread = Thread.currentThread();
-    ContrafactExecutors.startingThread(thread, isVirtual(started), targetOf(started));
+    ContrafactExecutors.startingThread(thread, started);
     int word = wordOf(started, THREAD_TASK);
     if (mark(started, THREAD_TASK, SPAWNED)) {
       int pool = U.getInt(started, THREAD_POOL_ID) - 1;

@@ -46,6 +46,12 @@ final class ContrafactTasks {
   private static final long THREAD_TARGET = THREAD_HOLDER >= 0
       ? offset(type("java.lang.Thread$FieldHolder"), "task") : offset(Thread.class, "target");
 
+  private static final Class<?> VIRTUAL = type("java.lang.VirtualThread");
+  private static final Class<?> VIRTUAL_BODY = type("java.lang.VirtualThread$VThreadContinuation$1");
+  private static final long VIRTUAL_CONTINUATION = offset(VIRTUAL, "cont");
+  private static final long CONTINUATION_TARGET = offset(type("jdk.internal.vm.Continuation"), "target");
+  private static final long VIRTUAL_BODY_TASK = offset(VIRTUAL_BODY, "val$task");
+
   static final Class<?> QUEUEING_FUTURE = type("java.util.concurrent.ExecutorCompletionService$QueueingFuture");
   static final long QUEUEING_TASK = offset(QUEUEING_FUTURE, "task");
   static final Class<?> INNOCUOUS = type("jdk.internal.misc.InnocuousThread");
@@ -261,9 +267,14 @@ final class ContrafactTasks {
     return holder == null || THREAD_TARGET < 0 ? null : U.getReference(holder, THREAD_TARGET);
   }
 
-  /** Virtual threads have no holder. */
-  static boolean isVirtual(Thread thread) {
-    return THREAD_HOLDER >= 0 && U.getReference(thread, THREAD_HOLDER) == null;
+  /** As targetOf, of a virtual thread; null if it is none, or keeps it elsewhere. */
+  static Object virtualTargetOf(Thread thread) {
+    if (VIRTUAL_CONTINUATION < 0 || CONTINUATION_TARGET < 0 || VIRTUAL_BODY_TASK < 0 || thread.getClass() != VIRTUAL) {
+      return null;
+    }
+    Object continuation = U.getReference(thread, VIRTUAL_CONTINUATION);
+    Object body = continuation == null ? null : U.getReference(continuation, CONTINUATION_TARGET);
+    return body == null || body.getClass() != VIRTUAL_BODY ? null : U.getReference(body, VIRTUAL_BODY_TASK);
   }
 
   private static Object inner(Object code) {
