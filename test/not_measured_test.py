@@ -16,8 +16,9 @@ TESTS = """
 add_test(good true)
 add_test(noisy sh -c "echo 'not measured: others had 58 % of the cores'; exit 77")
 add_test(parts "PROGRAM")
+add_test(lacking sh -c "echo 'not measured: this processor has no such thing'; exit 77")
 add_test(silent sh -c "exit 77")
-set_tests_properties(noisy silent PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(noisy lacking silent PROPERTIES SKIP_RETURN_CODE 77)
 """
 
 
@@ -33,13 +34,13 @@ def main():
         size = re.search(r"--test-output-size-passed \d+", DEV.read_text()).group(0).split()
         run = subprocess.run([sys.argv[1], "--test-dir", folder, *size, "--output-junit", results], capture_output=True, text=True)
         assert run.returncode == 0, run.stdout  # ctest counts them as neither passed nor failed
-        said = "not measured: 2\n  noisy: others had 58 % of the cores\n  silent: no reason given\n"
+        said = "not measured: 3\n  noisy: others had 58 % of the cores\n  lacking: this processor has no such thing\n  silent: no reason given\n"
         said += ("skipped within tests: 2\n  parts: Skipping.WithReason: this processor has no such thing\n"
                  "  parts: Skipping.WithoutReason: no reason given\n")
         assert counted(2, results) == (0, said), counted(2, results)
         assert counted(1, results) == (1, said), counted(1, results)
         twice = counted(3, results, results)
-        assert twice[0] == 1 and twice[1].startswith("not measured: 4\n"), twice
+        assert twice[0] == 1 and twice[1].startswith("not measured: 6\n"), twice
 
 
 if __name__ == "__main__":
