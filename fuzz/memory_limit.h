@@ -27,7 +27,7 @@ class MemoryLimit {
     std::fprintf(stderr, "more memory than the bound\n");
     std::abort();
   }
-  // What was allocated before install() is freed, too.
+  // The program also frees blocks that it allocated before install().
   static void on_free(size_t bytes) { live_bytes_ -= std::min(live_bytes_, bytes); }
 
  private:

@@ -12,7 +12,7 @@ constexpr std::string_view kRunnableFuture = "java/util/concurrent/RunnableFutur
 constexpr std::string_view kTakesRunnable = "(Ljava/lang/Runnable;)V";
 constexpr std::string_view kOfTheJdk[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
 
-// These record themselves. Who extends them by way of another class is told apart when the program runs.
+// These record themselves. Their indirect subclasses are recognised when the program runs.
 bool is_pool_of_jdk(std::string_view class_name) {
   return class_name == "java/util/concurrent/ThreadPoolExecutor" || class_name == "java/util/concurrent/ForkJoinPool" ||
          class_name == "java/util/concurrent/ScheduledThreadPoolExecutor";
@@ -33,7 +33,7 @@ base::Status look_at_calls(Edit& edit, const std::function<void(const CallSite&)
   return count ? base::Status() : base::Status(count.error());
 }
 
-// What a method `execute` does with its Runnable, as far as its own code says.
+// The fate of the Runnable that a method `execute` gets, as far as the method's own code shows it.
 enum class Fate {
   queued,     // none of the others
   handed_on,  // another executor gets it or what wraps it, or a thread of its own: those tell

@@ -15,7 +15,8 @@ namespace contrafact::agent_jvm {
 
 class HandOvers {
  public:
-  // What of this may be in a class, from its bytes alone; nothing in most classes, and in the JDK's.
+  // Whether a class may contain any of these edits' places, by its bytes alone. False for most classes and all of the
+  // JDK's.
   static bool may_be_in(std::string_view class_name, std::span<const uint8_t> bytes);
 
   explicit HandOvers(const classfile::ClassFile& file);

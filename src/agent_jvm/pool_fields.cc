@@ -14,7 +14,7 @@ constexpr jint kFramesMax = 24;
 constexpr jint kAccStatic = 0x0008;
 constexpr char kWrapper[] = "java/util/concurrent/Executors$DelegatedExecutorService";
 
-// What the JDK wraps into a class of its own, out of that; other objects as they are.
+// The executor inside a wrapper of the JDK's; any other object as it is.
 jobject unwrapped(JNIEnv* jni, jobject value) {
   jclass wrapper = jni->FindClass(kWrapper);
   jfieldID inner = wrapper ? jni->GetFieldID(wrapper, "e", "Ljava/util/concurrent/ExecutorService;") : nullptr;

@@ -19,7 +19,7 @@ class Pools {
  public:
   Pools(jvmtiEnv* jvmti, recorder::Recorder& recorder) : jvmti_(jvmti), recorder_(recorder) {}
 
-  // What the field of `pool` (an executor whose class got one) holds from then on: its id plus one.
+  // The pool's id plus one. Stores it in the field that the agent added to the class of `pool`.
   jint number(JNIEnv* jni, jobject pool);
   // All threads that executors of this class make, one for each task, as one pool: they share no workers, and a program
   // may make such an executor for each request.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/glob.h"
+
 namespace contrafact::agent_jvm {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr std::string_view kNever[] = {
 
 bool any_matches(const std::vector<std::string>& patterns, std::string_view class_name, std::string_view qualified) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return matches(pattern, class_name) || matches(pattern, qualified);
+    return base::matches_glob(pattern, class_name) || base::matches_glob(pattern, qualified);
   });
 }
 
@@ -25,26 +27,6 @@ std::string_view trim(std::string_view text) {
 }
 
 }  // namespace
-
-bool matches(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 base::Status TraceConfig::add_lines(std::string_view text) {
   for (size_t line_number = 1; !text.empty(); ++line_number) {
@@ -68,7 +50,7 @@ base::Status TraceConfig::add_lines(std::string_view text) {
 
 bool TraceConfig::may_choose_from(std::string_view class_name) const {
   for (std::string_view never : kNever) {
-    if (matches(never, class_name)) return false;
+    if (base::matches_glob(never, class_name)) return false;
   }
   return may_match(class_name);
 }
@@ -80,7 +62,8 @@ bool TraceConfig::may_match(std::string_view class_name) const {
   return std::any_of(include_.begin(), include_.end(), [&](const std::string& pattern) {
     const std::string_view fixed = std::string_view(pattern).substr(0, pattern.find('*'));
     const size_t common = std::min(fixed.size(), qualified.size());
-    return matches(pattern, class_name) || fixed.substr(0, common) == std::string_view(qualified).substr(0, common);
+    return base::matches_glob(pattern, class_name) ||
+           fixed.substr(0, common) == std::string_view(qualified).substr(0, common);
   });
 }
 

@@ -33,7 +33,4 @@ class TraceConfig {
   std::vector<std::string> exclude_;
 };
 
-// `*` matches any run of characters. Linear in pattern and text but for backtracking over one star at a time.
-bool matches(std::string_view pattern, std::string_view text);
-
 }  // namespace contrafact::agent_jvm

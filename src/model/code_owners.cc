@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/glob.h"
+
 namespace contrafact::model {
 namespace {
 
@@ -103,26 +105,8 @@ bool is_jar(std::string_view source) {
   return last_part(source).ends_with(".jar");
 }
 
-bool matches(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p, ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 bool chosen(std::string_view pattern, std::string_view name) {
-  if (pattern.find('*') != std::string_view::npos) return matches(pattern, name);
+  if (pattern.find('*') != std::string_view::npos) return base::matches_glob(pattern, name);
   if (!name.starts_with(pattern)) return false;
   const std::string_view rest = name.substr(pattern.size());
   return rest.empty() || pattern.ends_with('.') || rest[0] == '.' || rest[0] == '$' || rest.starts_with("::");

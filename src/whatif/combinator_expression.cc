@@ -84,7 +84,7 @@ bool is_forked(const Trace& trace, TaskId task) {
   return false;
 }
 
-// What is written for an executor: the field that holds it, where the recorder found one, or else a placeholder.
+// The text that stands for an executor: the field that holds it, where the recorder found one, else `executor`.
 class Executors {
  public:
   // `user`: the class whose code the expression is for.
