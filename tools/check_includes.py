@@ -31,6 +31,7 @@ ALLOWED = {
     "whatif": ["base", "format", "model", "graph", "table"],
     "replay": ["base", "format", "model", "graph", "table", "whatif"],
     "blueprint": ["base", "table"],
+    "contexts": ["base", "table"],
     "report": ["base", "table"],
     "export": ["base", "table", "format", "model"],
 }
@@ -40,6 +41,7 @@ HEAVY = {
     "CLI/": ["src/cli/options.cc"],  # others declare options through cli/options.h
     "nlohmann/": [  # others put documents together with table/json.h
         "src/blueprint/profile.cc",
+        "src/contexts/profile.cc",
         "src/report/page.cc",
         "src/table/json.cc",
         "src/whatif/lock_spec.cc",

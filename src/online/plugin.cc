@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include "online/blueprint_analysis.h"
+#include "online/context_analysis.h"
 
 namespace contrafact::online {
 namespace {
 
 // The built-in ones.
-const contrafact_analysis* const kBuiltIn[] = {&kBlueprintAnalysis};
+const contrafact_analysis* const kBuiltIn[] = {&kBlueprintAnalysis, &kContextAnalysis};
 
 bool by_method(const contrafact_analysis& analysis) {
   return analysis.on_call || analysis.on_exit || analysis.on_allocation || analysis.on_calls || analysis.on_allocations;

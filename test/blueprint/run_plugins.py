@@ -24,7 +24,7 @@ def check_refused(build, program, folder):
     cases = [
         (["--analysis", f"{folder}/none.so"], INPUT, "cannot be loaded"),
         (["--analysis", str(text)], INPUT, "cannot be loaded"),
-        (["--analysis", "nothing"], INPUT, "there is no analysis 'nothing'; built in: blueprint"),
+        (["--analysis", "nothing"], INPUT, "there is no analysis 'nothing'; built in: blueprint, contexts"),
         (plugin("no_symbol"), INPUT, "does not export contrafact_analysis_entry"),
         (plugin("other_version"), INPUT, "built for version 3 of contrafact/analysis.h, this is version 2"),
         (plugin("no_finish"), INPUT, "must have finish"),
