@@ -8,6 +8,7 @@ import argparse
 import dataclasses
 import json
 import os
+import pathlib
 import re
 import statistics
 import sys
@@ -20,7 +21,7 @@ CAPACITIES = [100, 1_000, 10_000, 100_000, 1_000_000]
 QUEUES = [1, 10, 100, 1_000, 10_000, 100_000]
 CORNERS = [(capacity, queue) for capacity in (100, 1_000_000) for queue in (1, 100_000)]
 MIDDLE = [(10_000, 100)]
-RUN_LIMIT_S = 120
+RUN_LIMIT_S = 300
 PLAIN_EVERY = 12  # cells between two runs of what all are compared to, so that a slow spell of the machine meets it too
 CORES = 2
 
@@ -59,6 +60,7 @@ class Way:
     coalescing: bool = True
     cores: int = CORES
     naive_size: bool = False
+    plugin: str = ""  # in place of the blueprint
 
     def command(self, contrafact, output):
         before = ["taskset", "-c", ",".join(map(str, sorted(os.sched_getaffinity(0))[:self.cores]))]
@@ -67,10 +69,13 @@ class Way:
         before += [contrafact, "profile", "-o", str(output), "--processor", self.processor]
         before += ["--capacity", str(self.capacity)] if self.capacity else []
         before += ["--queue", str(self.queue)] if self.queue else []
+        if self.plugin:
+            before += ["--analysis", f"{pathlib.Path(contrafact).parent.parent}/lib/plugins/{self.plugin}.so"]
         return before + ([] if self.coalescing else ["--coalescing", "off"]) + ["--"]
 
 
 DIRECT, PLAIN, SYNC, POOL, ADAPTIVE = (Way(name) for name in ("direct", "plain", "sync", "pool", "adaptive"))
+FREE = Way("sync", plugin="bench_nothing")  # the probes and their buffers alone
 NAIVE = Way("pool", 1, 100_000, coalescing=False, naive_size=True)
 NAIVE_DIRECT = Way("direct", naive_size=True)
 ON_ONE_CORE = [dataclasses.replace(way, cores=1) for way in (DIRECT, SYNC, ADAPTIVE)]
@@ -80,12 +85,14 @@ def grid(processor, cells):
     return [Way(processor, capacity, queue) for capacity, queue in cells]
 
 
-def ways_of(size, full):
+def ways_of(size, full, few):
     """In the order of the first round. Those without capacity or queue have the defaults of `contrafact profile`."""
+    if few:
+        return [PLAIN, SYNC, FREE, DIRECT, ADAPTIVE]
     cells = [(c, q) for c in CAPACITIES for q in QUEUES] if full or size.threads else CORNERS + MIDDLE
     capacities = sorted({capacity for capacity, _ in cells})
     ways = [NAIVE_DIRECT, NAIVE] if size.naive else []
-    ways += [PLAIN, SYNC, POOL, ADAPTIVE, *ON_ONE_CORE]
+    ways += [PLAIN, FREE, SYNC, POOL, ADAPTIVE, *ON_ONE_CORE]
     ways += [Way("sync", capacity, coalescing=False) for capacity in capacities]
     ways += [Way("sync", capacity) for capacity in capacities]
     for cell in cells:
@@ -140,7 +147,7 @@ class Measurement:
             return
         time_s = (int(found[-1]) + facts["rest_ns"]) / 1e9
         self.samples.setdefault(way, []).append(Sample(time_s, run.wall_s, run.cpu_s, run.peak_kib / 1024, facts))
-        figures.say(f"  {time_s:6.2f} s, cpu {run.cpu_s:6.2f} s: {way.processor} {way.capacity or ''} {way.queue or ''}"
+        figures.say(f"  {time_s:6.2f} s, cpu {run.cpu_s:6.2f} s: {way.processor} {way.plugin} {way.capacity or ''} {way.queue or ''}"
                     f"{'' if way.coalescing else ' no coalescing'}{'' if way.cores > 1 else ' on one core'}")
 
     def facts(self, way):
@@ -149,7 +156,7 @@ class Measurement:
         if facts["lost"] != 0:
             self.problems.append(f"{way}: {facts['lost']} events were lost")
             return None
-        if self.size.own:
+        if self.size.own and not way.plugin:
             own = {row for row, method in enumerate(profile["methods"]) if method[0].startswith(self.size.own)}
             calls = sum(count for _, callee, count in profile["calls"] if callee in own)
             if calls != self.own_calls.setdefault(way.naive_size, calls):
@@ -170,7 +177,7 @@ class Measurement:
         return self.median(way) / self.median(other) if both else None
 
 
-def make_rounds(measured, full, rounds, limit_s):
+def make_rounds(measured, full, few, rounds, limit_s):
     """Whole rounds while they fit into the time; the first one is always made. Returns how many were."""
     begin, longest_s = time.monotonic(), 0.0
     for number in range(rounds):
@@ -180,13 +187,14 @@ def make_rounds(measured, full, rounds, limit_s):
             return number
         for measurement in measured:
             figures.say(f"round {number + 1}: {measurement.program.name}")
-            ways = ways_of(measurement.size, full)
+            ways = ways_of(measurement.size, full, few)
             for place, way in enumerate(ways if number % 2 == 0 else reversed(ways)):
-                if place % PLAIN_EVERY == 0:
+                if place % PLAIN_EVERY == 0 and not few:
                     measurement.measure(DIRECT)
                 if not (way.naive_size and number > 0):
                     measurement.measure(way)
-            measurement.measure(DIRECT)
+            if not few:
+                measurement.measure(DIRECT)
         longest_s = max(longest_s, time.monotonic() - started)
     return rounds
 
@@ -214,10 +222,11 @@ def table_1(measured):
     return figures.markdown(header, rows)
 
 
-def all_programs(measured):
-    ways = [("naive", NAIVE), ("synchronous, no coalescing", Way("sync", 10_000, coalescing=False)),
-            ("synchronous", SYNC), ("pool", POOL), ("adaptive", ADAPTIVE)]
-    ways += [(f"adaptive {c:,} × {q:,}", Way("adaptive", c, q)) for c, q in CORNERS + MIDDLE]
+def all_programs(measured, few):
+    ways = [("probes alone", FREE), ("synchronous", SYNC), ("adaptive", ADAPTIVE)]
+    if not few:
+        ways += [("pool", POOL), ("naive", NAIVE), ("synchronous, no coalescing", Way("sync", 10_000, coalescing=False))]
+        ways += [(f"adaptive {c:,} × {q:,}", Way("adaptive", c, q)) for c, q in CORNERS + MIDDLE]
     header = ["program", "bound", *[name for name, _ in ways]]
     rows = [[m.program.name, cell(m.speed_up(PLAIN)), *[cell(m.speed_up(way)) for _, way in ways]] for m in measured]
     rows.append(["geometric mean", cell(mean_speed_up(measured, PLAIN)),
@@ -247,6 +256,25 @@ def table_2(measured):
                      cell(m.ratio(SYNC, ADAPTIVE)), idle_percent(m, ADAPTIVE), consumers_percent(m, ADAPTIVE),
                      cell(m.ratio(one_sync, one_adaptive))])
     return figures.markdown(header, rows)
+
+
+def cpu_time(measured):
+    """Which does not depend on how many others use the machine, as the time of the work does."""
+    cpu = lambda m, way: m.median(way, lambda sample: sample.cpu_s)
+    ways = [PLAIN, FREE, DIRECT, SYNC, ADAPTIVE]
+    rows, ratios = [], []
+    for m in measured:
+        row = [cpu(m, way) for way in ways]
+        if not all(row):
+            continue
+        plain, free, direct, synchronous, adaptive = row
+        ratios.append([direct / value for value in (plain, free, synchronous, adaptive)] + [free / adaptive])
+        rows.append([m.program.name, *[cell(value, 1) for value in row], *[cell(value) for value in ratios[-1]]])
+    if ratios:
+        rows.append(["geometric mean", *[""] * len(ways), *[cell(statistics.geometric_mean(column)) for column in zip(*ratios)]])
+    return figures.markdown(["program", "plain, s", "probes alone", "sequential", "synchronous", "adaptive", "bound",
+                             "bound with probes", "speed-up, synchronous", "speed-up, adaptive", "adaptive of the latter bound"],
+                            rows)
 
 
 def figure_7(measured):
@@ -307,20 +335,28 @@ def titled(title, note, table):
     return f"### {title}\n\n{figures.paragraph(note)}{table}\n\n"
 
 
-def report(measured, full, rounds, command):
-    threaded = [m for m in measured if full or m.size.threads]
+def report(measured, full, few, rounds, command):
+    threaded = [m for m in measured if (full or m.size.threads) and not few]
     names = ", ".join(f"`{m.program.name}`" for m in threaded)
     text = figures.paragraph(f"""Work time, from which the JVM's start is left out, and which ends when the last buffer has been
         processed. Speed-ups are over the sequential analysis: the same probes, which count at every event in lock-free tables,
         four for each core (`--processor direct`). Medians of {rounds} round{'' if rounds == 1 else 's'}; what all is compared to
-        was run after every {PLAIN_EVERY} others. No run lost an event, or it is among the problems; the programs of which it can
+        {'took turns with the others' if few else f'was run after every {PLAIN_EVERY} others'}. No run lost an event, or it is among the problems; the programs of which it can
         be expected made the same calls in all runs.""")
-    text += verdict(measured, threaded) + "\n\n"
+    if not few:
+        text += verdict(measured, threaded) + "\n\n"
     if threaded:
         text += titled("Speed-up by capacity of buffers and size of the queue", f"Geometric mean of {names}.", table_1(threaded))
-    text += titled("All programs", """The bound is what no profiling at all would gain. Naive: a task for each event, in a smaller
+    text += titled("All programs", """The bound is what no profiling at all would gain; *probes alone* is what an analysis would that
+        does nothing with its events, and no way to process them can gain more. Naive: a task for each event, in a smaller
         run. Capacity and queue are the defaults of `contrafact profile` where none are named; without coalescing the capacity
-        is 10,000.""", all_programs(measured))
+        is 10,000.""", all_programs(measured, few))
+    cpu_text = titled("CPU time", """Seconds of the whole process with the JVM's start, its compilers and consumers, and ratios. Deferring
+        cannot take less of it than its events cost; where a core is idle it takes less of the program's time than this says.""",
+                      cpu_time(measured))
+    if few:
+        return finished(text + cpu_text, measured, command, "deferred-few", "Deferred methods on real programs, at the defaults")
+    text += cpu_text
     text += titled("Use of the CPU", """At the defaults; of 200 %, over the whole process with the JVM's start and its
         compilers. Above 1: faster than synchronous.""", table_2(measured))
     text += titled("Accesses to what threads share, per million events", """With coalescing, by capacity. Sequential: one for a
@@ -328,12 +364,16 @@ def report(measured, full, rounds, command):
     if threaded:
         text += titled("Memory: MiB of all buffers / resident at most", f"""With `adaptive`, by capacity; the larger of {names}.
             Buffers are bounded by `--memory`, 256 MiB; the rest is the JVM's.""", memory(threaded))
+    return finished(text, measured, command, "deferred-tables", "Deferred methods on real programs")
+
+
+def finished(text, measured, command, section, title):
     problems = [f"`{m.program.name}`, {problem}" for m in measured for problem in m.problems]
     text += "Problems: " + ("\n\n" + "\n".join(f"- {problem}" for problem in problems) if problems else "none.")
     values = [{"program": m.program.name, "problems": m.problems,
                "samples": [{**dataclasses.asdict(way), "runs": [dataclasses.asdict(sample) for sample in samples]}
                            for way, samples in m.samples.items()]} for m in measured]
-    figures.write_section("deferred-tables", "Deferred methods on real programs", command, text, values)
+    figures.write_section(section, title, command, text, values)
     return not problems
 
 
@@ -343,6 +383,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1, help="of all cells, as far as --limit allows (default 1)")
     parser.add_argument("--limit", type=int, default=1500, help="seconds after which no further round begins (default 1500)")
     parser.add_argument("--full", action="store_true", help="the whole grid for every program, not only the two with most threads")
+    parser.add_argument("--few", action="store_true", help="only the defaults, and no table by capacity and queue")
     parser.add_argument("--program", action="append", help="only this one; may be given again")
     options = parser.parse_args()
     chosen = [program for program in programs.catalogue() if not options.program or program.name in options.program]
@@ -358,8 +399,8 @@ def main():
     folder = figures.ROOT / "build" / "bench-profiles"
     folder.mkdir(parents=True, exist_ok=True)
     measured = [Measurement(program, str(contrafact), folder) for program in chosen]
-    rounds = make_rounds(measured, options.full, options.rounds, options.limit)
-    return 0 if report(measured, options.full, rounds, figures.door("deferred", sys.argv[2:])) else 1
+    rounds = make_rounds(measured, options.full, options.few, options.rounds, options.limit)
+    return 0 if report(measured, options.full, options.few, rounds, figures.door("deferred", sys.argv[2:])) else 1
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ simulate  simulated events per second of a native run with contended locks
 native    recording pbzip2: same output and the ratio of times; nanoseconds of an interposed lock and unlock
 programs  ten native programs: recording with and without sets, trace rates, replays, unnecessary contention; 15 minutes
 tools     recording three native programs beside LTTng, uftrace, valgrind's DRD and ThreadSanitizer; 3 minutes
-deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes
+deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes, with --few 12
 library   nanoseconds of a deferred call, and of an event with each processor in a synthetic program
 server    requests per second of the example server before and after the advice
 TXT

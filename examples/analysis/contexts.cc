@@ -25,7 +25,8 @@ class Contexts {
  public:
   explicit Contexts(const contrafact_host& host) : host_(host) {}
 
-  // A buffer's tree goes into the whole one: its contexts have the same numbers there, whatever order the buffers come in.
+  // A buffer's tree goes into the whole one: its contexts have the same numbers there, whatever order the buffers come
+  // in.
   void merge(const Tree& tree) {
     const std::lock_guard lock(mutex_);
     for (const auto& [context, node] : tree) {
@@ -39,7 +40,8 @@ class Contexts {
     std::FILE* file = std::fopen(path, "w");
     if (!file) return -1;
     for (const auto& [context, node] : whole_) {
-      if (node.bytes != 0) std::fprintf(file, "%s %llu\n", stack(context).c_str(), static_cast<unsigned long long>(node.bytes));
+      if (node.bytes != 0)
+        std::fprintf(file, "%s %llu\n", stack(context).c_str(), static_cast<unsigned long long>(node.bytes));
     }
     return std::fclose(file);
   }
@@ -64,8 +66,12 @@ class Contexts {
   Tree whole_;
 };
 
-Contexts& self(void* analysis) { return *static_cast<Contexts*>(analysis); }
-Tree& tree(void* data) { return *static_cast<Tree*>(data); }
+Contexts& self(void* analysis) {
+  return *static_cast<Contexts*>(analysis);
+}
+Tree& tree(void* data) {
+  return *static_cast<Tree*>(data);
+}
 
 const contrafact_analysis kAnalysis = {
     .version = CONTRAFACT_ANALYSIS_VERSION,
@@ -88,11 +94,14 @@ const contrafact_analysis kAnalysis = {
           node.parent = parent;
           node.method = method;
         },
-    .on_context_allocation = [](void* data, uint64_t context, uint32_t, uint64_t bytes) { tree(data)[context].bytes += bytes; },
+    .on_context_allocation = [](void* data, uint64_t context, uint32_t,
+                                uint64_t bytes) { tree(data)[context].bytes += bytes; },
     .on_calls = nullptr,
     .on_allocations = nullptr,
 };
 
 }  // namespace
 
-extern "C" const contrafact_analysis* contrafact_analysis_entry() { return &kAnalysis; }
+extern "C" const contrafact_analysis* contrafact_analysis_entry() {
+  return &kAnalysis;
+}
