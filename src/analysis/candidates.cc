@@ -54,6 +54,8 @@ constexpr std::array<std::string_view, kReasons> kReasonTexts{
     "handed to an ExecutorCompletionService, whose results are taken in the order in which they come",
 };
 
+constexpr std::string_view kCancelledWhileRunning = "cancelled while they ran";
+
 bool rules_out_set(Reason reason) {
   return reason == Reason::delayed || reason == Reason::timed_wait || reason == Reason::cancelled ||
          reason == Reason::any_of_several || reason == Reason::taken_as_it_comes;
@@ -65,7 +67,8 @@ struct TaskFacts {
   uint64_t path_hash = 0;
   bool waits_for_own = false;  // waits for a task that it spawned or created
   bool timed_out = false;      // some wait for it ended without its result
-  bool cancelled = false;
+  bool cancelled = false;      // by anybody, at any time
+  bool missed = false;         // some wait for it ended because it was cancelled
 };
 
 class FactCollector {
@@ -124,7 +127,7 @@ class FactCollector {
     if (!awaited.valid()) return;
     TaskFacts& facts = facts_[awaited.index()];
     if (outcome == Outcome::timeout) facts.timed_out = true;
-    if (outcome == Outcome::cancelled) facts.cancelled = true;
+    if (outcome == Outcome::cancelled) facts.cancelled = facts.missed = true;
     if (waiter.valid() && facts.spawner == waiter) facts_[waiter.index()].waits_for_own = true;
   }
 
@@ -133,13 +136,18 @@ class FactCollector {
   std::vector<PathBuilder> paths_;  // by depth of nesting
 };
 
+// Whether it was cancelled while it ran, went on to its end, and nobody missed its result.
+bool is_cancelled_at_its_end(const TaskRow& task, const TaskFacts& facts) {
+  return facts.cancelled && !facts.missed && task.start.valid() && task.end.valid() && !task.truncated;
+}
+
 Reason reason_of(const TaskRow& task, const TaskFacts& facts) {
   if (task.kind == TaskKind::future) return Reason::no_body;
   if (task.kind == TaskKind::thread) return Reason::thread_run;
   if (task.kind == TaskKind::stage) return Reason::stage;
   if (task.delay_us > 0) return Reason::delayed;
   if (facts.timed_out) return Reason::timed_wait;
-  if (facts.cancelled) return Reason::cancelled;
+  if (facts.cancelled && !is_cancelled_at_its_end(task, facts)) return Reason::cancelled;
   if (!task.start.valid()) return Reason::never_started;
   if (!task.end.valid() || task.truncated) return Reason::cut_off;
   return Reason::none;
@@ -163,6 +171,7 @@ struct TaskSet {
   model::ContextId context;
   std::vector<TaskId> tasks;  // eligible ones
   std::array<uint64_t, kReasons> reasons{};
+  uint64_t cancelled_at_end = 0;  // of `tasks`
   int64_t run_ns = 0;
   model::MethodId body;  // of the first task; `bodies_differ` says whether it is all's
   model::PoolId pool;
@@ -172,10 +181,17 @@ struct TaskSet {
   Reason place_reason = Reason::none;
 
   bool ruled_out() const {
+    if (is_cancelled_often()) return true;
     for (size_t i = 0; i < kReasons; ++i) {
       if (reasons[i] > 0 && rules_out_set(static_cast<Reason>(i))) return true;
     }
     return false;
+  }
+  // A library that disposes of a task at its end cancels now and then one that is just ending. A program that cancels
+  // what runs, to end it, does so more often.
+  bool is_cancelled_often() const {
+    constexpr uint64_t kRare = 20;  // at most one in so many
+    return cancelled_at_end * kRare > tasks.size();
   }
 };
 
@@ -190,13 +206,14 @@ Reason reason_of_place(const Trace& trace, model::ContextId context) {
   return is_taken_as_it_comes(trace, context) ? Reason::taken_as_it_comes : Reason::none;
 }
 
-void add_to_set(const Trace& trace, TaskId id, Reason reason, TaskSet& set) {
+void add_to_set(const Trace& trace, TaskId id, Reason reason, const TaskFacts& facts, TaskSet& set) {
   const TaskRow& task = trace.tasks[id.index()];
   set.bodies_differ |= set.body != task.body;
   set.pools_differ |= set.pool != task.pool;
   ++set.reasons[static_cast<size_t>(reason)];
   if (reason != Reason::none) return;
   set.tasks.push_back(id);
+  if (is_cancelled_at_its_end(task, facts)) ++set.cancelled_at_end;
   set.run_ns += trace.time_ns[task.end.index()] - trace.time_ns[task.start.index()];
 }
 
@@ -219,7 +236,7 @@ std::vector<TaskSet> sets_of(const Trace& trace, const std::vector<TaskFacts>& f
     }
     TaskSet& set = sets[entry->second];
     const Reason own = reason_of(task, facts[i]);
-    add_to_set(trace, TaskId(i), own == Reason::none ? set.place_reason : own, set);
+    add_to_set(trace, TaskId(i), own == Reason::none ? set.place_reason : own, facts[i], set);
   }
   std::sort(sets.begin(), sets.end(), [](const TaskSet& x, const TaskSet& y) {
     return x.run_ns != y.run_ns ? x.run_ns > y.run_ns : x.first_task < y.first_task;
@@ -244,6 +261,7 @@ class Proposer {
       if (set.reasons[i] > 0) reject(set, std::string(kReasonTexts[i]), set.reasons[i]);
     }
     if (set.tasks.empty()) return;
+    if (set.is_cancelled_often()) reject(set, std::string(kCancelledWhileRunning), set.cancelled_at_end);
     if (set.ruled_out()) return reject(set, "others of the same place rule the change out", set.tasks.size());
     if (set.tasks.size() < options_.set_tasks_min) return reject(set, "fewer tasks than asked for", set.tasks.size());
     propose_one(set, number, CandidateKind::convert_to_inline, set.tasks);

@@ -1,7 +1,9 @@
 #include "analysis/candidates.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "analysis/model_violations.h"
 #include "analysis/text_trace_for_test.h"
 #include "model/trace_builder.h"
 
@@ -128,6 +130,44 @@ thread other
 }
 
 // Tasks that never ran do not stand in the way of those that did.
+// Forty tasks of one place; the first `cancelled` of them are cancelled by another thread while they run, and go on to
+// their ends.
+std::string cancelled_while_running(int cancelled) {
+  std::string text;
+  for (int i = 1; i <= 40; ++i) text += fmt::format("0 main task_spawn t{} c1 p m2\n", i);
+  for (int i = 1; i <= 40; ++i) {
+    text += fmt::format("{} w1 task_start t{}\n", 100 * i, i);
+    if (i <= cancelled) text += fmt::format("{} w2 task_complete t{} cancelled\n", 100 * i + 90, i);
+    text += fmt::format("{} w1 task_end t{}\n", 100 * i + 91, i);
+  }
+  return text;
+}
+
+// A library that disposes of what has ended sometimes meets a task that is just ending.
+TEST(Candidates, ACancelThatCameTooLateIsSaidAndRulesNothingOut) {
+  const model::Trace trace = parsed_with_rows(cancelled_while_running(2));
+  const Candidates all = candidates(trace);
+  ASSERT_EQ(all.candidates.size(), 1u);
+  EXPECT_EQ(all.candidates[0].tasks.size(), 40u);
+  const std::vector<Violation> violations = model_violations(BlockIndex(trace), all.candidates[0].tasks);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].kind, ViolationKind::cancelled);
+  EXPECT_EQ(violations[0].tasks, 2u);
+}
+
+TEST(Candidates, OftenCancelledWhileTheyRunRulesOut) {
+  const Candidates all = candidates(parsed_with_rows(cancelled_while_running(3)));
+  EXPECT_THAT(all.candidates, IsEmpty());
+  EXPECT_THAT(reasons(all),
+              ElementsAre("cancelled while they ran: 3", "others of the same place rule the change out: 40"));
+}
+
+TEST(Candidates, AResultThatWasMissedRulesOut) {
+  const Candidates all = candidates(
+      parsed_with_rows(cancelled_while_running(1) + "0 main wait_begin t1 c1\n195 main wait_end t1 cancelled\n"));
+  EXPECT_THAT(all.candidates, IsEmpty());
+}
+
 TEST(Candidates, NeverStartedTasksAreLeftOut) {
   const Candidates all = candidates(parsed_with_rows(R"(
 0 main task_spawn t1 c1 p m2
