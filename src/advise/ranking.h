@@ -1,0 +1,53 @@
+// All that was found out of a trace, in the order in which a person reads it, and what to do in one sentence. Pure
+// functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/combination.h"
+
+namespace contrafact::advise {
+
+// `trace` and `sections` outlive it.
+struct AdviceDocument {
+  std::string path;
+  const model::Trace* trace = nullptr;
+  const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or nobody knows what they touched
+  Weights weights;
+  Advices advices;
+  Combination best;
+  size_t shown = 20;
+  uint32_t cores = 0;          // of the simulated machine; 0: as recorded
+  bool threads_scarce = true;  // false: most are virtual, and only time counts
+  bool left_out = false;
+  bool all = false;  // print also what changes nothing measurable by itself
+};
+
+// Gains below these, as shares of the recorded run's figure, are not told from noise: repeated runs of one program
+// differ by as much. Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5
+// to 12.2.
+inline constexpr double kTellableTime = 0.02;
+inline constexpr double kTellableThreads = 0.05;
+
+// Whether the improvement by itself gains time, peak or mean by more than noise.
+bool is_tellable(const AdviceDocument& document, const Advice& advice);
+
+// How the ranking is shown: indexes into Advices::ranked.
+struct Shown {
+  std::vector<size_t> best;  // of the best combination
+  std::vector<size_t>
+      others;             // worth doing by themselves: at most `document.shown`; with `document.all`, all there are
+  size_t cut = 0;         // tellable ones beyond that number
+  size_t untellable = 0;  // those that change nothing measurable by themselves
+};
+Shown shown_of(const AdviceDocument& document);
+
+// Ranks as they are shown, without holes: the best combination's first, then what is worth doing by itself, then the
+// rest; in each the best first.
+void rank_as_shown(AdviceDocument& document);
+
+// What to do and what it gains. REQUIRES: something is ranked.
+std::string summary_sentence(const AdviceDocument& document);
+
+}  // namespace contrafact::advise
