@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "advise/branch_hint.h"
+#include "advise/limits.h"
 #include "advise/section_advice.h"
 #include "advise/size_advice.h"
 #include "advise/task_advice.h"
@@ -46,11 +47,12 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
 }
 
 // Both lists are ranked; each keeps its own order.
-std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y) {
+std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const Advices& advices,
+                           const AdviceOptions& options) {
   std::vector<Advice> all;
   std::merge(std::make_move_iterator(x.begin()), std::make_move_iterator(x.end()), std::make_move_iterator(y.begin()),
              std::make_move_iterator(y.end()), std::back_inserter(all),
-             [](const Advice& a, const Advice& b) { return a.score < b.score; });
+             [&](const Advice& a, const Advice& b) { return ranks_before(advices, options, a, b); });
   return all;
 }
 
@@ -58,17 +60,25 @@ std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y) {
 void judge_simulated(std::vector<Advice>& advices, const Advices& all, const AdviceOptions& options) {
   for (Advice& advice : advices) {
     judge(advice, all, options);
-    if (advice.verdict != Verdict::gain && advice.filtered.empty()) advice.filtered = name_of(advice.verdict);
+    if (options.filter_gain && advice.verdict != Verdict::gain && advice.filtered.empty())
+      advice.filtered = name_of(advice.verdict);
   }
 }
 
-void sort_into(std::vector<Advice> considered, Advices& advices) {
+// Those that are neither filtered nor failed, in their order, into the ranking.
+void rank_into(std::vector<Advice> considered, Advices& advices, const AdviceOptions& options) {
   std::vector<Advice> ranked;
   for (Advice& advice : considered) {
     const bool kept = advice.failed.empty() && advice.filtered.empty();
     (kept ? ranked : advices.left_out).push_back(std::move(advice));
   }
-  advices.ranked = merged(std::move(advices.ranked), std::move(ranked));
+  advices.ranked = merged(std::move(advices.ranked), std::move(ranked), advices, options);
+}
+
+// How many hundredths of the run are gained; 0 where it is not more than repeated runs differ by.
+int64_t gain_step(const Advices& advices, const Advice& advice) {
+  const double share = gain_to_read(advices, advice.effect).share;
+  return share < kTellableTime ? 0 : std::llround(share / kGainTie);
 }
 
 // The recorded run where no task's figures are known.
@@ -135,7 +145,8 @@ Gain gain_to_read(const Advices& advices, const Effect& effect) {
   if (!effect.estimated) return section_gain(effect);
   const auto base_ns = static_cast<double>(advices.base.duration_ns);
   const auto share = [&](int64_t after_ns) { return gain(base_ns, static_cast<double>(after_ns)); };
-  const auto [low, high] = std::minmax(share(effect.estimate.duration_low_ns), share(effect.estimate.duration_high_ns));
+  const auto [low, high] =
+      std::minmax({share(effect.estimate.duration_low_ns), share(effect.estimate.duration_high_ns)});
   return {share(effect.estimate.figures.duration_ns), low, high, model::Origin::estimated};
 }
 
@@ -153,6 +164,15 @@ std::string simulated_loss(const Advices& advices, const Effect& effect, const A
   return fmt::format("slower when simulated: {} -> {}",
                      table::duration_text(static_cast<double>(advices.baseline->simulated_ns)),
                      table::duration_text(static_cast<double>(effect.simulated->duration_ns)));
+}
+
+bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y) {
+  const Weights& weights = options.weights;
+  if (weights.duration >= std::max(weights.peak, weights.mean)) {
+    const int64_t of_x = gain_step(advices, x), of_y = gain_step(advices, y);
+    if (of_x != of_y) return of_x > of_y;
+  }
+  return x.score < y.score;
 }
 
 void judge(Advice& advice, const Advices& advices, const AdviceOptions& options) {
@@ -174,23 +194,28 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
                   .candidates = tasks.candidates.size(),
                   .branch_hint = branch_hint(pricer.trace(), tasks)};
   advices.headline = headline_of(pricer);
+  advices.limit = limit_of(pricer);
+  const auto sort = [&](std::vector<Advice>& list) {
+    std::ranges::stable_sort(list,
+                             [&](const Advice& x, const Advice& y) { return ranks_before(advices, options, x, y); });
+  };
   if (engines.estimator) {
     std::vector<Advice> considered = advise_tasks(engines, tasks, advices, options);
-    std::ranges::stable_sort(considered, {}, &Advice::score);
-    sort_into(std::move(considered), advices);
+    sort(considered);
+    rank_into(std::move(considered), advices, options);
   }
   if (pricer.sections() && pricer.simulates()) {
     SectionAdvices sections = advise_sections(pricer, {.apply = {}, .progress = options.progress});
     judge_simulated(sections.ranked, advices, options);
     advices.candidates += sections.ranked.size();
     std::ranges::move(sections.ineligible, std::back_inserter(advices.ineligible));
-    sort_into(std::move(sections.ranked), advices);
+    rank_into(std::move(sections.ranked), advices, options);
   }
   if (pricer.simulates()) {
     std::vector<Advice> sizes = advise_sizes(pricer);
     judge_simulated(sizes, advices, options);
-    std::ranges::stable_sort(sizes, {}, &Advice::score);
-    sort_into(std::move(sizes), advices);
+    sort(sizes);
+    rank_into(std::move(sizes), advices, options);
   }
   return advices;
 }

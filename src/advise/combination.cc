@@ -35,7 +35,7 @@ size_t without_gain(const Advices& advices) {
 }
 
 // Moves the members that are left out into the ranking. `members` count through the ranking, then through `others`.
-std::vector<size_t> ranked_members(Advices& advices, const std::vector<size_t>& others,
+std::vector<size_t> ranked_members(Advices& advices, const AdviceOptions& options, const std::vector<size_t>& others,
                                    const std::vector<uint32_t>& members) {
   struct Entry {
     Advice advice;
@@ -53,8 +53,8 @@ std::vector<size_t> ranked_members(Advices& advices, const std::vector<size_t>& 
     taken[index] = true;
     entries.push_back({std::move(advices.left_out[index]), true});
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.advice.score < b.advice.score; });
+  std::ranges::stable_sort(
+      entries, [&](const Entry& a, const Entry& b) { return ranks_before(advices, options, a.advice, b.advice); });
   std::vector<Advice> left_out;
   for (size_t i = 0; i < taken.size(); ++i) {
     if (!taken[i]) left_out.push_back(std::move(advices.left_out[i]));
@@ -254,7 +254,7 @@ Combination best_of_tasks(const Engines& engines, Advices& advices, const Advice
     std::string passed_over;
     const Found search{engines, advices, options, considered, found};
     if (std::optional<Sound> sound = first_sound(search, score_max, &lost, &any, &passed_over)) {
-      best.members = ranked_members(advices, others, sound->members);
+      best.members = ranked_members(advices, options, others, sound->members);
       add_intervals(*engines.estimator, advices, best.members);
       best.effect = std::move(sound->effect);
     } else if (!any) {
@@ -268,6 +268,15 @@ Combination best_of_tasks(const Engines& engines, Advices& advices, const Advice
   return best;
 }
 
+// The search knows estimates only. Where it finds nothing, what gains most when it is simulated stands by itself.
+void take_best_simulated(const Advices& advices, Combination& best) {
+  best.effect.estimate.figures = advices.base;
+  if (advices.ranked.empty() || !reads_simulation(advices, advices.ranked.front().effect)) return;
+  if (advices.ranked.front().verdict != Verdict::gain) return;
+  best.members = {0};
+  best.effect = advices.ranked.front().effect;
+}
+
 // Whether two improvements change one lock or one pool.
 bool share_target(const improve::Candidate& x, const improve::Candidate& y) {
   if (x.improvement.optimisation == whatif::Optimisation::pool_size &&
@@ -279,34 +288,81 @@ bool share_target(const improve::Candidate& x, const improve::Candidate& y) {
 // A member must add so much to what the others gain together.
 constexpr double kAddedMin = kGainTie / 2;
 
-// Adds improvements of other kinds than tasks.
-void add_other_kinds(const Engines& engines, const Advices& advices, Combination& best) {
-  const Pricer& pricer = engines.pricer;
+// What of the members changes tasks, estimated: their use of threads.
+void estimate_tasks(const Engines& engines, const Advices& advices, Combination& best) {
+  std::vector<whatif::Improvement> tasks;
+  for (const size_t member : best.members) {
+    if (advices.ranked[member].target() == whatif::Target::tasks) tasks.push_back(advices.ranked[member].improvement());
+  }
+  best.effect.estimated = false;
+  best.effect.estimate = {};
+  best.effect.estimate.figures = advices.base;
+  if (tasks.empty()) return;
+  base::Result<whatif::Estimate> estimate = engines.estimator->estimate(tasks, {.bounded = true});
+  if (!estimate) return;
+  best.effect.estimate = *std::move(estimate);
+  best.effect.estimated = true;
+  best.effect.partly_estimated = tasks.size() < best.members.size();
+}
+
+bool simulates_to_an_end(const Effect& effect) {
+  return effect.simulated && !effect.simulated->stuck;
+}
+
+double simulated_gain(const Combination& combination) {
+  return simulates_to_an_end(combination.effect) ? combination.effect.simulated->gain : 0;
+}
+
+// Adds the improvements of the ranking, in its order, with which the simulation gains more. More cores are no change of
+// the program.
+void grow(const Engines& engines, const Advices& advices, bool tasks_too, Combination& best) {
   std::vector<whatif::Improvement> members = improvements_of(advices, best);
-  double so_far = 0;
-  if (best.effect.simulated && !best.effect.simulated->stuck) so_far = best.effect.simulated->gain;
   for (size_t i = 0; i < advices.ranked.size(); ++i) {
     const Advice& advice = advices.ranked[i];
-    if (advice.target() == whatif::Target::tasks || advice.target() == whatif::Target::machine) continue;
-    const bool again = std::ranges::any_of(
-        best.members, [&](size_t member) { return share_target(advices.ranked[member].candidate, advice.candidate); });
-    if (again) continue;
+    if (advice.target() == whatif::Target::machine || (advice.target() == whatif::Target::tasks && !tasks_too))
+      continue;
+    const bool again = std::ranges::any_of(best.members, [&](size_t member) {
+      return member == i || share_target(advices.ranked[member].candidate, advice.candidate);
+    });
+    if (again || !simulates_to_an_end(advice.effect)) continue;
     members.push_back(advice.improvement());
-    base::Result<SimulatedEffect> effect = pricer.simulate(members);
-    if (!effect || effect->stuck || effect->gain < so_far + kAddedMin) {
+    base::Result<SimulatedEffect> effect = engines.pricer.simulate(members);
+    if (!effect || effect->stuck || effect->gain < simulated_gain(best) + kAddedMin) {
       members.pop_back();
       continue;
     }
-    so_far = effect->gain;
     best.effect.simulated = *std::move(effect);
-    best.effect.partly_estimated = best.effect.estimated;
     best.members.push_back(i);
   }
+}
+
+// Other kinds than tasks join the best combination of tasks; or, if that gains more time, tasks join the best of the
+// other kinds.
+void add_other_kinds(const Engines& engines, const Advices& advices, Combination& best) {
+  const auto is_other = [](const Advice& advice) {
+    return advice.target() == whatif::Target::sections || advice.target() == whatif::Target::pool;
+  };
+  const auto first = std::ranges::find_if(advices.ranked, is_other);
+  if (first == advices.ranked.end()) return;
+  Combination other;
+  other.members = {static_cast<size_t>(first - advices.ranked.begin())};
+  other.effect = first->effect;
+  grow(engines, advices, true, other);
+  const size_t of_tasks = best.members.size();
+  grow(engines, advices, false, best);
+  const bool takes_other = simulated_gain(other) > simulated_gain(best) + kGainTie;
+  if (!takes_other && best.members.size() == of_tasks) return;
+  if (takes_other) {
+    best.members = std::move(other.members);
+    best.effect = std::move(other.effect);
+  }
   std::ranges::sort(best.members);
+  estimate_tasks(engines, advices, best);
   const bool any_section = std::ranges::any_of(
       best.members, [&](size_t member) { return advices.ranked[member].target() == whatif::Target::sections; });
   if (!any_section) return;
-  if (base::Result<whatif::SectionGains> gains = pricer.section_gains(members)) best.effect.sections = *gains;
+  const base::Result<whatif::SectionGains> gains = engines.pricer.section_gains(improvements_of(advices, best));
+  if (gains) best.effect.sections = *gains;
 }
 
 // Takes what does not change tasks out of a list.
@@ -318,15 +374,14 @@ std::vector<Advice> take_others(std::vector<Advice>& advices) {
   return taken;
 }
 
-// Puts them back where their scores belong; members are found again.
-void put_back(std::vector<Advice> others, Advices& advices, Combination& best) {
+// Puts them back where they rank; members are found again.
+void put_back(std::vector<Advice> others, Advices& advices, const AdviceOptions& options, Combination& best) {
   std::vector<Advice> all;
   std::vector<size_t> members;
   size_t other = 0;
-  for (size_t i = 0; i <= advices.ranked.size(); ++i) {
-    const double score = i < advices.ranked.size() ? advices.ranked[i].score : std::numeric_limits<double>::infinity();
-    while (other < others.size() && others[other].score < score) all.push_back(std::move(others[other++]));
-    if (i == advices.ranked.size()) break;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    while (other < others.size() && ranks_before(advices, options, others[other], advices.ranked[i]))
+      all.push_back(std::move(others[other++]));
     if (std::ranges::find(best.members, i) != best.members.end()) members.push_back(all.size());
     all.push_back(std::move(advices.ranked[i]));
   }
@@ -341,8 +396,8 @@ base::Result<Combination> best_combination(const Engines& engines, Advices& advi
   std::vector<Advice> others = take_others(advices.ranked), left_out = take_others(advices.left_out);
   Combination best;
   if (engines.estimator) best = best_of_tasks(engines, advices, options);
-  if (best.members.empty()) best.effect.estimate.figures = advices.base;
-  put_back(std::move(others), advices, best);
+  if (best.members.empty()) take_best_simulated(advices, best);
+  put_back(std::move(others), advices, options, best);
   std::ranges::move(left_out, std::back_inserter(advices.left_out));
   if (engines.pricer.simulates()) add_other_kinds(engines, advices, best);
   best.score = whatif::score_of(figures_to_read(advices, best.effect), advices.base, options.weights);

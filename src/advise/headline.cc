@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "analysis/headroom.h"
+#include "analysis/lock_profile.h"
 #include "analysis/places.h"
 #include "base/saturating.h"
 #include "table/value_text.h"
@@ -58,11 +60,27 @@ std::optional<double> preempted_share(const model::Trace& trace, const analysis:
   return static_cast<double>(preempted_ns) / static_cast<double>(window.duration_ns());
 }
 
-// What threads waited for locks, as a share of the window; their waits are added up.
-double contended_share(std::span<const model::CriticalSection> sections, const analysis::UsageWindow& window) {
+struct LockWaits {
+  double share = 0;  // of the window; the threads' waits are added up
+  model::LockId most;
+};
+
+LockWaits lock_waits(std::span<const model::CriticalSection> sections, const analysis::UsageWindow& window) {
+  std::map<uint32_t, int64_t> by_lock;
   int64_t waited_ns = 0;
-  for (const model::CriticalSection& section : sections) waited_ns = base::add_saturated(waited_ns, section.wait_ns());
-  return static_cast<double>(waited_ns) / static_cast<double>(window.duration_ns());
+  LockWaits waits;
+  int64_t most_ns = 0;
+  for (const model::CriticalSection& section : sections) {
+    if (section.wait_ns() <= 0) continue;
+    waited_ns = base::add_saturated(waited_ns, section.wait_ns());
+    int64_t& of_lock_ns = by_lock[section.lock.value];
+    of_lock_ns = base::add_saturated(of_lock_ns, section.wait_ns());
+    if (of_lock_ns <= most_ns) continue;
+    most_ns = of_lock_ns;
+    waits.most = section.lock;
+  }
+  waits.share = static_cast<double>(waited_ns) / static_cast<double>(window.duration_ns());
+  return waits;
 }
 
 // The window of the tasks, or the whole run where there are none.
@@ -97,8 +115,9 @@ Shortage shortage_of(const Pricer& pricer) {
   for (const analysis::PoolHeadroom& pool : analysis::headroom(trace, usage)) {
     const double share = static_cast<double>(pool.saturated_ns) / static_cast<double>(usage.window.duration_ns());
     if (pool.size == 0 || share <= kSaturatedMax) continue;
-    add(fmt::format("pool {} had all {} workers occupied for {} of the time", analysis::pool_name(trace, pool.pool),
-                    pool.size, table::percent_text(share)));
+    const std::string workers = pool.size == 1 ? "its one worker" : fmt::format("all {} workers", pool.size);
+    add(fmt::format("pool {} had {} occupied for {} of the time", analysis::pool_name(trace, pool.pool), workers,
+                    table::percent_text(share)));
     shortage.pools.emplace_back(pool.pool, pool.size);
   }
   const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : cores_of(trace);
@@ -106,8 +125,9 @@ Shortage shortage_of(const Pricer& pricer) {
     shortage.cores = cores;
     add(std::move(reason));
   }
-  if (const double share = contended_share(pricer.critical_sections(), usage.window); share > kContendedMax) {
-    add(fmt::format("threads waited for locks for {} of the time", table::percent_text(share)));
+  if (const LockWaits waits = lock_waits(pricer.critical_sections(), usage.window); waits.share > kContendedMax) {
+    add(fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}",
+                    table::percent_text(waits.share), analysis::lock_name(trace, waits.most)));
   }
   return shortage;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "improve/effort.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -92,6 +93,33 @@ void rank_as_shown(AdviceDocument& document) {
   std::iota(members.begin(), members.end(), size_t{0});
 }
 
+std::string limit_sentence(const AdviceDocument& document) {
+  return document.advices.limit.empty() ? "" : fmt::format("What limits this run: {}.", document.advices.limit);
+}
+
+std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place) {
+  const whatif::Optimisation optimisation = document.advices.ranked.front().improvement().optimisation;
+  return fmt::format("Change first: {} at {} ({}).", what, place, improve::name_of(improve::effort_of(optimisation)));
+}
+
+std::string certainty_sentence(const AdviceDocument& document) {
+  const Advices& advices = document.advices;
+  if (advices.ranked.empty()) return "";
+  const bool together = !document.best.members.empty();
+  const Effect& effect = together ? document.best.effect : advices.ranked.front().effect;
+  const Gain gain = gain_to_read(advices, effect);
+  std::string interval = "a gain of " + table::percent_text(gain.share);
+  const std::string low = table::percent_text(gain.low), high = table::percent_text(gain.high);
+  if (low != high) interval += fmt::format(", between {} and {},", low, high);
+  if (gain.origin == model::Origin::estimated) {
+    return fmt::format("How sure: {} of the run's time, by hand-overs as fast and as slow as recorded (estimated).",
+                       interval);
+  }
+  return fmt::format("How sure: {} of the run's time (simulated); simulated unchanged, the run is {} off{}.", interval,
+                     table::percent_text(advices.baseline->error),
+                     advices.baseline->trusted ? "" : ", too much for small gains to be believed");
+}
+
 std::string summary_sentence(const AdviceDocument& document) {
   const Combination& best = document.best;
   if (best.members.empty()) return "No combination can be advised; each of these stands by itself.";
@@ -102,6 +130,7 @@ std::string summary_sentence(const AdviceDocument& document) {
       best.members.size() == 1 ? "this change" : fmt::format("these {} changes together", best.members.size());
   const std::string_view lead =
       tellable ? "Make" : "Nothing gains more than repeated runs differ by; the most would be";
+  if (!best.effect.estimated) return fmt::format("{} {}: {}.", lead, what, time_clause(document));
   if (!document.threads_scarce) {
     return fmt::format("{} {}: {}{}. Its threads are virtual: fewer of them are no gain.", lead, what,
                        time_clause(document), response_clause(base, after));

@@ -24,12 +24,6 @@ struct AdviceDocument {
   bool all = false;  // print also what changes nothing measurable by itself
 };
 
-// Gains below these, as shares of the recorded run's figure, are not told from noise: repeated runs of one program
-// differ by as much. Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5
-// to 12.2.
-inline constexpr double kTellableTime = 0.02;
-inline constexpr double kTellableThreads = 0.05;
-
 // Whether the improvement by itself gains time, peak or mean by more than noise.
 bool is_tellable(const AdviceDocument& document, const Advice& advice);
 
@@ -46,6 +40,16 @@ Shown shown_of(const AdviceDocument& document);
 // Ranks as they are shown, without holes: the best combination's first, then what is worth doing by itself, then the
 // rest; in each the best first.
 void rank_as_shown(AdviceDocument& document);
+
+// What limits the run, whether there is something to change or not: a line.
+std::string limit_sentence(const AdviceDocument& document);
+
+// What to change first, where, and how much work that is: "convert-to-inline at shop.Main.main (Main.java:9), one
+// line". `what` and `place` are the first one's. REQUIRES: something is ranked.
+std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place);
+
+// How sure the gains are: which model they are by, and how far that is off where the truth is known.
+std::string certainty_sentence(const AdviceDocument& document);
 
 // What to do and what it gains. REQUIRES: something is ranked.
 std::string summary_sentence(const AdviceDocument& document);

@@ -31,6 +31,20 @@ bool may_be_shown(const Advice& advice) {
   return advice.filtered.empty() || advice.filtered == kNoGain;
 }
 
+// A wait for a lock that the trace does not name keeps its recorded length, in whatever order its tasks run. Where that
+// alone may make a change look slower, nobody knows.
+void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& options) {
+  judge(advice, advices, options);
+  if (!advice.filtered.starts_with("slower")) return;
+  int64_t waited_ns = 0;
+  for (const analysis::Violation& violation : advice.violations) {
+    if (violation.kind == analysis::ViolationKind::lock_contended) waited_ns += violation.blocked_ns;
+  }
+  const int64_t after_ns = figures_to_read(advices, advice.effect).duration_ns;
+  if (waited_ns == 0 || after_ns - waited_ns > advices.base.duration_ns) return;
+  advice.filtered = "not known: its tasks wait for each other at a lock that the trace does not name";
+}
+
 // The interval costs two propagations more: only for what may be shown.
 void add_interval(const whatif::Estimator& estimator, Advice& advice) {
   base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
@@ -60,7 +74,7 @@ Advice consider(const improve::Candidate& candidate, const std::vector<improve::
   }
   advice.effect.estimate = *std::move(estimate);
   advice.effect.estimated = true;
-  judge(advice, advices, options);
+  judge_task(advice, advices, options);
   if (may_be_shown(advice)) add_interval(estimator, advice);
   return advice;
 }
@@ -84,7 +98,7 @@ void simulate_best(const Engines& engines, const Advices& advices, std::vector<A
     advice.effect.simulated = *std::move(effect);
     if (!decides) return;
     const bool lacks_interval = !may_be_shown(advice);
-    judge(advice, advices, options);
+    judge_task(advice, advices, options);
     if (lacks_interval && may_be_shown(advice)) add_interval(*engines.estimator, advice);
   });
 }

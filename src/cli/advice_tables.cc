@@ -186,6 +186,13 @@ std::string agreement(const Advices& advices, const Advice& advice) {
   return std::fabs(effect.simulated->gain - estimated) <= kAgreement ? "agree" : "differ";
 }
 
+std::string place_text_of(const AdviceDocument& document, size_t index) {
+  const Cell cell = where(*document.trace, document.sections, document.advices.ranked[index]);
+  const table::Column column{.name = "", .type = Type::location};
+  const std::string text = table::cell_text(cell, column, true);
+  return text.starts_with("at ") ? text.substr(3) : text;
+}
+
 std::string what_of(const Advice& advice) {
   const whatif::Improvement& improvement = advice.improvement();
   const std::string_view name = name_of(improvement.optimisation);
@@ -251,12 +258,12 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
         estimated);
   }
   if (effect.sections) {
+    const std::string origin = effect.partly_estimated ? "estimated, locks alone" : "estimated";
     const double base_ns = ns(base.duration_ns);
     add("duration, recorded order", base_ns, base_ns * (1 - effect.sections->recorded_order), Type::duration, Unit::ns,
-        "estimated");
+        origin);
     if (effect.sections->floor)
-      add("duration, by conflicts", base_ns, base_ns * (1 - *effect.sections->floor), Type::duration, Unit::ns,
-          "estimated");
+      add("duration, by conflicts", base_ns, base_ns * (1 - *effect.sections->floor), Type::duration, Unit::ns, origin);
   }
   if (baseline && effect.simulated && !effect.simulated->stuck) {
     const double base_ns = ns(baseline->simulated_ns);

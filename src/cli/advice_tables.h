@@ -26,6 +26,9 @@ table::Table left_out_table(const AdviceDocument& document);
 table::Table effect_table(const whatif::Figures& base, const std::optional<whatif::BaselineCheck>& baseline,
                           const advise::Effect& effect);
 
+// Where the improvement of this index is made: "shop.Main.main(Main.java:9)", "pool web".
+std::string place_text_of(const AdviceDocument& document, size_t index);
+
 // "split-lock into 8", "pool-size 8 -> 12".
 std::string what_of(const advise::Advice& advice);
 

@@ -303,11 +303,17 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
   const Advices& advices = document.advices;
   std::string out;
   if (advices.ranked.empty()) {
-    out = table::render_text(improvements_table(document), style);
+    if (const std::string limit = limit_sentence(document); !limit.empty())
+      out = table::printable(limit, style.unicode) + "\n";
+    out += table::render_text(improvements_table(document), style);
   } else {
     const Shown shown = shown_of(document);
-    out = table::printable(summary_sentence(document), style.unicode) + "\n" + headroom_text(document, style.unicode) +
-          "\n";
+    const auto line = [&](const std::string& text) {
+      return text.empty() ? "" : table::printable(text, style.unicode) + "\n";
+    };
+    out = line(limit_sentence(document)) + line(summary_sentence(document)) +
+          line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
+          line(certainty_sentence(document)) + headroom_text(document, style.unicode) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
@@ -323,6 +329,7 @@ std::string advice_json(const AdviceDocument& document) {
   out["trace"] = trace_json_header(document.path, *document.trace);
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
+  out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);
   out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(document);

@@ -90,7 +90,7 @@ model::Fact baseline_fact(const BaselineCheck& check) {
 
 Simulator::Simulator(const model::Trace& trace)
     : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {
-  if (program_->sync.native) retimer_ = std::make_unique<const Retimer>(*program_);
+  if (program_->sync.native || !program_->sync.sections.empty()) retimer_ = std::make_unique<const Retimer>(*program_);
 }
 
 Simulator::~Simulator() = default;

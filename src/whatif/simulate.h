@@ -114,7 +114,7 @@ class Simulator {
 
  private:
   std::unique_ptr<const SimProgram> program_;
-  std::unique_ptr<const Retimer> retimer_;  // of native traces
+  std::unique_ptr<const Retimer> retimer_;  // of traces with locks
 };
 
 }  // namespace contrafact::whatif
