@@ -89,17 +89,23 @@ analysis::ThreadUsage usage_of(const model::Trace& trace) {
   return usage.window.duration_ns() > 0 ? usage : analysis::thread_usage(trace);
 }
 
-// How threads waited for a core; empty: they did not, or too little.
-std::string core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usage, uint32_t cores) {
+// Something that ran short, and for what share of the time.
+struct Short {
+  double share = 0;
+  std::string reason;
+};
+
+// How threads waited for a core; no reason: they did not, or too little.
+Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usage, uint32_t cores) {
   if (std::optional<double> share = preempted_share(trace, usage.window)) {
-    if (*share <= kOverloadedMax) return "";
-    return fmt::format("some thread had to wait for a core for {} of the time", table::percent_text(*share));
+    if (*share <= kOverloadedMax) return {};
+    return {*share, fmt::format("some thread had to wait for a core for {} of the time", table::percent_text(*share))};
   }
-  if (cores == 0) return "";
+  if (cores == 0) return {};
   const double share = overloaded_share(usage, cores);
-  if (share <= kOverloadedMax) return "";
-  return fmt::format("more threads were active than the {} for {} of the time",
-                     table::counted_text(cores, "core", "cores"), table::percent_text(share));
+  if (share <= kOverloadedMax) return {};
+  return {share, fmt::format("more threads were active than the {} for {} of the time",
+                             table::counted_text(cores, "core", "cores"), table::percent_text(share))};
 }
 
 }  // namespace
@@ -107,36 +113,37 @@ std::string core_shortage(const model::Trace& trace, const analysis::ThreadUsage
 Shortage shortage_of(const Pricer& pricer) {
   const model::Trace& trace = pricer.trace();
   Shortage shortage;
-  const auto add = [&](std::string reason) {
-    if (shortage.reason.empty()) shortage.reason = std::move(reason);
-  };
   const analysis::ThreadUsage usage = usage_of(trace);
   if (usage.window.duration_ns() <= 0) return shortage;
+  std::vector<Short> all;
   for (const analysis::PoolHeadroom& pool : analysis::headroom(trace, usage)) {
     const double share = static_cast<double>(pool.saturated_ns) / static_cast<double>(usage.window.duration_ns());
     if (pool.size == 0 || share <= kSaturatedMax) continue;
     const std::string workers = pool.size == 1 ? "its one worker" : fmt::format("all {} workers", pool.size);
-    add(fmt::format("pool {} had {} occupied for {} of the time", analysis::pool_name(trace, pool.pool), workers,
-                    table::percent_text(share)));
+    all.push_back({share, fmt::format("pool {} had {} occupied for {} of the time",
+                                      analysis::pool_name(trace, pool.pool), workers, table::percent_text(share))});
     shortage.pools.emplace_back(pool.pool, pool.size);
   }
   const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : cores_of(trace);
-  if (std::string reason = core_shortage(trace, usage, cores); !reason.empty()) {
+  if (Short of_cores = core_shortage(trace, usage, cores); !of_cores.reason.empty()) {
     shortage.cores = cores;
-    add(std::move(reason));
+    all.push_back(std::move(of_cores));
   }
   if (const LockWaits waits = lock_waits(pricer.critical_sections(), usage.window); waits.share > kContendedMax) {
-    add(fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}",
-                    table::percent_text(waits.share), analysis::lock_name(trace, waits.most)));
+    all.push_back({waits.share, fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}",
+                                            table::percent_text(waits.share), analysis::lock_name(trace, waits.most))});
   }
+  std::ranges::stable_sort(all, std::greater(), &Short::share);
+  for (Short& one : all) shortage.reasons.push_back(std::move(one.reason));
   return shortage;
 }
 
 Headline headline_of(const Pricer& pricer) {
   if (!pricer.simulates()) return {model::Origin::estimated, "nothing was simulated"};
   const whatif::BaselineCheck& baseline = *pricer.baseline();
-  const std::string short_of = shortage_of(pricer).reason;
-  if (short_of.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
+  const std::vector<std::string> reasons = shortage_of(pricer).reasons;
+  if (reasons.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
+  const std::string& short_of = reasons.front();
   if (baseline.stuck) {
     return {model::Origin::estimated, short_of +
                                           ", but the simulation of the unchanged run came to no end: what these "

@@ -35,7 +35,8 @@ struct Headline {
 struct Shortage {
   std::vector<std::pair<model::PoolId, uint32_t>> pools;  // saturated, with their sizes; the longest first
   uint32_t cores = 0;                                     // how many there were, if threads waited for one; else 0
-  std::string reason;                                     // of the first thing that ran short; empty: nothing did
+  // Clauses, what ran short for longest first; empty: nothing did.
+  std::vector<std::string> reasons;
 };
 Shortage shortage_of(const Pricer& pricer);
 

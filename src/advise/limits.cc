@@ -1,6 +1,7 @@
 #include "advise/limits.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "advise/headline.h"
 #include "analysis/thread_usage.h"
@@ -33,7 +34,8 @@ Shares shares_of(const analysis::ThreadUsage& usage) {
 }  // namespace
 
 std::string limit_of(const Pricer& pricer) {
-  if (std::string reason = shortage_of(pricer).reason; !reason.empty()) return reason;
+  if (const std::vector<std::string> reasons = shortage_of(pricer).reasons; !reasons.empty())
+    return fmt::format("{}", fmt::join(reasons, "; "));
   const analysis::ThreadUsage usage =
       analysis::thread_usage(pricer.trace(), {analysis::ThreadUsageOptions::Window::tasks});
   if (usage.window.duration_ns() <= 0) return "";

@@ -122,6 +122,8 @@ std::string certainty_sentence(const AdviceDocument& document) {
 
 std::string summary_sentence(const AdviceDocument& document) {
   const Combination& best = document.best;
+  if (best.members.empty() && document.advices.ranked.front().target() == whatif::Target::machine)
+    return "No change of the program itself gains more than repeated runs differ by; more cores would.";
   if (best.members.empty()) return "No combination can be advised; each of these stands by itself.";
   const whatif::Figures base = document.advices.base, after = figures_to_read(document.advices, best.effect);
   const bool tellable =

@@ -302,7 +302,10 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
                        unseen.empty() ? "of the run" : "that was recorded",
                        list.empty() ? "" : "; tasks by reason: ", list,
-                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "",
+                       trace.locks.empty() || !trace.access_sets.empty()
+                           ? ""
+                           : "; what its critical sections touch, and so which of their waiting is unnecessary, a "
+                             "recording with --sets tells",
                        unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
