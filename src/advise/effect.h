@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "whatif/estimate.h"
 #include "whatif/section_bounds.h"
@@ -18,6 +19,7 @@ struct SimulatedEffect {
   std::string stuck_why;
   double gain = 0;                       // the median of all draws
   double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
+  std::vector<std::string> notes;        // assumptions that the trace forced, one line each
 };
 
 struct Effect {

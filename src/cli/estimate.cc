@@ -35,8 +35,9 @@ struct Options {
 struct Outcome {
   whatif::Figures base;
   advise::Effect effect;
-  std::optional<whatif::Simulation> simulation;  // with its trace, if that is wanted
-  const model::Trace& trace() const { return simulation ? simulation->trace : *effect.estimate.trace; }
+  std::optional<whatif::BaselineCheck> baseline;  // of what is simulated
+  std::optional<model::Trace> simulated;          // if the run is to be written, and was simulated
+  const model::Trace& trace() const { return simulated ? *simulated : *effect.estimate.trace; }
 };
 
 // What the engines need, as far as the trace has it.
@@ -64,7 +65,8 @@ bool needs_simulation(const std::vector<whatif::Improvement>& improvements) {
   });
 }
 
-base::Result<Outcome> make(const model::Trace& trace, const Prepared& prepared, const Options& options,
+// `prepared` is used up: the simulation that makes a trace needs the memory.
+base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const Options& options,
                            const std::vector<whatif::Improvement>& improvements) {
   Outcome outcome;
   advise::Effect& effect = outcome.effect;
@@ -76,7 +78,7 @@ base::Result<Outcome> make(const model::Trace& trace, const Prepared& prepared, 
     std::ranges::copy_if(improvements, std::back_inserter(tasks), [](const whatif::Improvement& improvement) {
       return whatif::target_of(improvement.optimisation) == whatif::Target::tasks;
     });
-    base::Result<whatif::Estimate> estimate = prepared.estimator->estimate(tasks, {.trace = true});
+    base::Result<whatif::Estimate> estimate = prepared.estimator->estimate(tasks, {.trace = !prepared.pricer->simulates()});
     if (!estimate) return estimate.error();
     outcome.base = prepared.estimator->base();
     effect.estimate = *std::move(estimate);
@@ -93,26 +95,30 @@ base::Result<Outcome> make(const model::Trace& trace, const Prepared& prepared, 
   if (!simulated) return simulated.error();
   if (simulated->stuck) return base::Error{"the simulated program hangs: " + simulated->stuck_why};
   effect.simulated = *std::move(simulated);
+  outcome.baseline = prepared.pricer->baseline();
+  if (options.output.empty()) return outcome;
   const base::Result<whatif::Variant> variant = prepared.pricer->variant(improvements);
   if (!variant) return variant.error();
-  base::Result<whatif::Simulation> simulation =
-      whatif::simulate(trace, *variant, {.cores = options.cores, .build_trace = !options.output.empty()});
+  prepared.pricer.reset();
+  prepared.estimator.reset();
+  prepared.sections.reset();
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *variant, {.cores = options.cores});
   if (!simulation) return simulation.error();
-  outcome.simulation = *std::move(simulation);
-  outcome.simulation->trace.facts.push_back(whatif::baseline_fact(*prepared.pricer->baseline()));
+  outcome.simulated = std::move(simulation->trace);
+  outcome.simulated->facts.push_back(whatif::baseline_fact(*outcome.baseline));
   return outcome;
 }
 
-table::Table table_of(const Outcome& outcome, const Prepared& prepared, bool with_notes = true) {
-  table::Table table = effect_table(outcome.base, prepared.pricer->baseline(), outcome.effect);
+table::Table table_of(const Outcome& outcome, bool with_notes = true) {
+  table::Table table = effect_table(outcome.base, outcome.baseline, outcome.effect);
   if (!with_notes) return table;
   if (!outcome.effect.estimated || outcome.effect.partly_estimated) {
     table.add_note(fmt::format("the gain, simulated: {} ({})", table::percent_text(outcome.effect.simulated->gain),
-                               name_of(advise::verdict_of(outcome.effect, prepared.pricer->baseline()))));
+                               name_of(advise::verdict_of(outcome.effect, outcome.baseline))));
   }
   for (const std::string& note : outcome.effect.estimate.notes) table.add_note("note: " + note);
-  if (outcome.simulation) {
-    for (const std::string& note : outcome.simulation->notes) table.add_note("note (simulation): " + note);
+  if (outcome.effect.simulated) {
+    for (const std::string& note : outcome.effect.simulated->notes) table.add_note("note (simulation): " + note);
   }
   return table;
 }
@@ -139,14 +145,14 @@ table::Json applied_json(const std::vector<improve::Candidate>& applied) {
   return list;
 }
 
-std::string json_of(const Options& options, const model::Trace& trace, const Prepared& prepared, const Outcome& outcome,
+std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome,
                     const std::vector<improve::Candidate>& applied) {
-  const std::optional<whatif::BaselineCheck>& baseline = prepared.pricer->baseline();
+  const std::optional<whatif::BaselineCheck>& baseline = outcome.baseline;
   const advise::Effect& effect = outcome.effect;
   table::Json document = json_document("estimate");
   document["trace"] = trace_json_header(options.path, trace);
   document["applied"] = applied_json(applied);
-  document["effect"] = table::rows_json(table_of(outcome, prepared));
+  document["effect"] = table::rows_json(table_of(outcome));
   document["base_duration_ns"] = outcome.base.duration_ns;
   document["estimated_duration_ns"] = nullptr;
   if (effect.estimated) document["estimated_duration_ns"] = effect.estimate.figures.duration_ns;
@@ -155,7 +161,7 @@ std::string json_of(const Options& options, const model::Trace& trace, const Pre
     document["estimated_duration_ns"] = std::llround(static_cast<double>(outcome.base.duration_ns) * share);
   }
   document["simulated_base_ns"] = baseline ? table::Json(baseline->simulated_ns) : table::Json();
-  document["simulated_duration_ns"] = outcome.simulation ? table::Json(outcome.simulation->duration_ns) : table::Json();
+  document["simulated_duration_ns"] = effect.simulated ? table::Json(effect.simulated->duration_ns) : table::Json();
   document["gain"] = effect.simulated ? table::Json(effect.simulated->gain) : table::Json();
   document["verdict"] = baseline ? table::Json(name_of(advise::verdict_of(effect, baseline))) : table::Json();
   document["output"] = options.output;
@@ -207,8 +213,8 @@ int run(const Options& options, const Session& session) {
     if (!saved) return fail(kExitOutput, saved.error().message);
     tell_written(session, options.output);
   }
-  std::string text = options.json ? json_of(options, *trace, prepared, *outcome, *applied)
-                                  : table::render_text(table_of(*outcome, prepared, !session.quiet), session.out);
+  std::string text = options.json ? json_of(options, *trace, *outcome, *applied)
+                                  : table::render_text(table_of(*outcome, !session.quiet), session.out);
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
