@@ -14,6 +14,7 @@
 #include "cli/headline.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/starvation_text.h"
 #include "cli/tellable.h"
 #include "cli/trace_input.h"
 #include "table/value_text.h"
@@ -267,13 +268,13 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style) {
   const Advices& advices = document.advices;
-  std::string out;
+  std::string out = starvations_text(*document.trace, document.starvations, style.unicode);
   if (advices.ranked.empty()) {
-    out = table::render_text(improvements_table(*document.trace, advices), style);
+    out += table::render_text(improvements_table(*document.trace, advices), style);
   } else {
     const Shown shown = shown_of(document);
-    out = table::printable(summary_sentence(document), style.unicode) + "\n" + headroom_text(document, style.unicode) +
-          "\n";
+    out += table::printable(summary_sentence(document), style.unicode) + "\n" + headroom_text(document, style.unicode) +
+           "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
@@ -290,6 +291,7 @@ std::string advice_json(const AdviceDocument& document) {
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
+  out["starvation"] = starvations_json(*document.trace, document.starvations);
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(*document.trace, advices);
   Json rows = table::rows_json(table);
