@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "advise/combination.h"
+#include "analysis/starvation.h"
 
 namespace contrafact::advise {
 
@@ -17,6 +18,7 @@ struct AdviceDocument {
   Weights weights;
   Advices advices;
   Combination best;
+  analysis::Starvations starvations;
   size_t shown = 20;
   uint32_t cores = 0;          // of the simulated machine; 0: as recorded
   bool threads_scarce = true;  // false: most are virtual, and only time counts

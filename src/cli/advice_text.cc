@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "advise/starvation_text.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
@@ -301,19 +302,19 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style) {
   const Advices& advices = document.advices;
-  std::string out;
+  std::string out = advise::starvations_text(*document.trace, document.starvations, style.unicode);
   if (advices.ranked.empty()) {
     if (const std::string limit = limit_sentence(document); !limit.empty())
-      out = table::printable(limit, style.unicode) + "\n";
+      out += table::printable(limit, style.unicode) + "\n";
     out += table::render_text(improvements_table(document), style);
   } else {
     const Shown shown = shown_of(document);
     const auto line = [&](const std::string& text) {
       return text.empty() ? "" : table::printable(text, style.unicode) + "\n";
     };
-    out = line(limit_sentence(document)) + line(summary_sentence(document)) +
-          line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
-          line(certainty_sentence(document)) + headroom_text(document, style.unicode) + "\n";
+    out += line(limit_sentence(document)) + line(summary_sentence(document)) +
+           line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
+           line(certainty_sentence(document)) + headroom_text(document, style.unicode) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
@@ -331,6 +332,7 @@ std::string advice_json(const AdviceDocument& document) {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);
   out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
+  out["starvation"] = advise::starvations_json(*document.trace, document.starvations);
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(document);
   Json rows = table::rows_json(table);

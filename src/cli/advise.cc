@@ -109,6 +109,7 @@ int run(const Options& options, const Session& session) {
   AdviceDocument document{.path = options.path,
                           .trace = &*trace,
                           .weights = *weights,
+                          .starvations = analysis::starvations(*trace),
                           .shown = options.top,
                           .cores = options.cores,
                           .threads_scarce = threads_scarce,
