@@ -33,6 +33,7 @@ ALLOWED = {
     "advise": ["base", "format", "model", "graph", "table", "analysis", "whatif", "improve"],
     "replay": ["base", "format", "model", "graph", "table", "whatif"],
     "blueprint": ["base", "table"],
+    "contexts": ["base", "table"],
     "report": ["base", "table"],
     "export": ["base", "table", "format", "model"],
 }
@@ -42,6 +43,7 @@ HEAVY = {
     "CLI/": ["src/cli/options.cc"],  # others declare options through cli/options.h
     "nlohmann/": [  # others put documents together with table/json.h
         "src/blueprint/profile.cc",
+        "src/contexts/profile.cc",
         "src/improve/spec.cc",
         "src/improve/spec_parts.h",
         "src/report/page.cc",
