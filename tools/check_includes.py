@@ -29,6 +29,8 @@ ALLOWED = {
     "graph": ["base", "format", "model"],
     "analysis": ["base", "format", "model", "graph", "table"],
     "whatif": ["base", "format", "model", "graph", "table"],
+    "improve": ["base", "format", "model", "graph", "table", "analysis", "whatif"],
+    "advise": ["base", "format", "model", "graph", "table", "analysis", "whatif", "improve"],
     "replay": ["base", "format", "model", "graph", "table", "whatif"],
     "blueprint": ["base", "table"],
     "contexts": ["base", "table"],
@@ -42,10 +44,10 @@ HEAVY = {
     "nlohmann/": [  # others put documents together with table/json.h
         "src/blueprint/profile.cc",
         "src/contexts/profile.cc",
+        "src/improve/spec.cc",
+        "src/improve/spec_parts.h",
         "src/report/page.cc",
         "src/table/json.cc",
-        "src/whatif/lock_spec.cc",
-        "src/whatif/spec.cc",
     ],
 }
 

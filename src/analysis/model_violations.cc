@@ -106,6 +106,9 @@ std::string message_of(const Trace& trace, const Violation& v) {
       return "failed, and was waited for at " + where +
              ": its exception comes there as the cause of an ExecutionException or CompletionException; called in "
              "place, it comes as it is";
+    case ViolationKind::cancelled:
+      return "some that are spawned at " + where +
+             " were cancelled while they ran; called in place, nobody can cancel them";
   }
   return where;
 }
@@ -145,6 +148,7 @@ void add_contracts(const BlockIndex& index, TaskId task, std::map<GroupKey, Grou
   add(ViolationKind::timed_get, contract.timed_get);
   add(ViolationKind::time_limit, contract.time_limit);
   add(ViolationKind::failure, contract.failure);
+  add(ViolationKind::cancelled, contract.cancelled);
 }
 
 void add_block(const BlockIndex::Block& block, Group& group) {

@@ -25,6 +25,7 @@ enum class ViolationKind : uint8_t {
   timed_get,       // waited for by a `get` with a time-out: called in place, it ends when it ends
   time_limit,      // under orTimeout or completeOnTimeout: the same
   failure,         // its exception reaches the waiter wrapped: called in place, as it is
+  cancelled,       // called in place, nobody can cancel it
 };
 
 struct Violation {

@@ -92,6 +92,8 @@ std::vector<ResultContract> result_contracts(const Trace& trace) {
   const TimedGets is_timed(trace);
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     for (model::TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
+      if (walk.kind() == EventKind::task_complete && static_cast<model::Outcome>(walk.b()) == model::Outcome::cancelled)
+        of(TaskId(walk.a())).cancelled = trace.tasks[walk.a()].spawn_context;
       if (walk.kind() != EventKind::wait_end || !walk.has_closed() || !walk.closed().task.valid()) continue;
       const ContextId context(trace.b[walk.closed().begin.index()]);
       if (is_timed(trace, context)) of(walk.closed().task).timed_get = context;

@@ -16,6 +16,7 @@ struct ResultContract {
   model::ContextId timed_get;   // waited for by a `get` with a time-out
   model::ContextId time_limit;  // orTimeout or completeOnTimeout
   model::ContextId failure;     // ended with an exception, and waited for here
+  model::ContextId cancelled;   // spawned here, and cancelled
 };
 
 // By task; empty where no task has one.

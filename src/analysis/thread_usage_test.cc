@@ -148,6 +148,34 @@ thread bystander
   EXPECT_DOUBLE_EQ(usage.aggregates.total.mean, 1.0);
 }
 
+// The same program with its task as a call: main's work does not vanish because no task is left. A daemon's is not the
+// program's.
+TEST(ThreadUsage, WhereNoThreadMeetsATaskTheProgramsOwnThreadsCount) {
+  const std::string_view work = R"(
+thread cleaner daemon
+thread last "DestroyJavaVM"
+0 main thread_begin
+200 main block_begin sleep c1
+700 main block_end sleep
+900 main thread_end
+0 cleaner thread_begin
+900 last thread_begin
+1000 last thread_end
+1000 cleaner thread_end
+)";
+  const ThreadUsage usage = thread_usage(parsed_with_rows(work));
+  EXPECT_DOUBLE_EQ(usage.aggregates.occupied.mean, 0.9);
+  EXPECT_EQ(usage.aggregates.occupied.peak, 1u);
+  EXPECT_DOUBLE_EQ(usage.aggregates.blocked.mean, 0.5);
+  // With the task that runs at its spawn, as an estimate has it.
+  std::string text(work);
+  text.insert(text.find("900 main thread_end"), "900 main task_end t1\n");
+  text.insert(text.find("200 main block_begin"), "0 main task_start t1\n");
+  const ThreadUsage inlined = thread_usage(parsed_with_rows(text));
+  EXPECT_DOUBLE_EQ(inlined.aggregates.occupied.mean, 0.9);
+  EXPECT_DOUBLE_EQ(inlined.aggregates.blocked.mean, 0.5);
+}
+
 // A fork-join worker that runs another task while it waits is active meanwhile, and the run of a worker's thread is no
 // task.
 TEST(ThreadUsage, HelpersAreActive) {

@@ -245,7 +245,8 @@ bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
   if (has(task, kHasSpawn)) {
     at_once = at_once && inside_task(frame);
     missing_cause = cause_ns == kNever;
-    if (missing_cause && !(at_once && strand.released)) return suspend(strand, Wait::spawn, task, at_once);
+    // Released is only who ran it there by chance (release_one).
+    if (missing_cause && !strand.released) return suspend(strand, Wait::spawn, task, at_once);
   } else if (has(task, kHasDependencies)) {
     uint32_t missing;
     cause_ns = dependencies_ns(task, &missing);

@@ -11,7 +11,22 @@ constexpr uint32_t kNone = UINT32_MAX;
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
 bool Propagator::release_one() {
   // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
-  return release_soft() || run_early(64) || run_early(4096) || run_early(kNone) || run_elsewhere();
+  if (release_soft() || run_early(64)) return true;
+  // A thread that helps while it waits stands before a task that is not spawned yet: it is there only because it found
+  // the task in the recording. The earliest goes on, and that task runs on a thread of its own.
+  uint32_t helper = kNone;
+  for (uint32_t i = 0; i < strand_count_; ++i) {
+    const Strand& strand = strands_[i];
+    if (strand.wait != Wait::spawn || strand.frames.empty() || !inside_task(strand.frames.back())) continue;
+    if (helper == kNone || strand.now_ns < strands_[helper].now_ns) helper = i;
+  }
+  result_.visits += strand_count_ / 16;
+  if (helper == kNone) return run_early(4096) || run_early(kNone) || run_elsewhere();
+  unlink(helper);
+  strands_[helper].released = true;
+  strands_[helper].soft = false;
+  ready_.push_back(helper);
+  return true;
 }
 
 bool Propagator::release_soft() {

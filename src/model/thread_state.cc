@@ -119,6 +119,23 @@ ThreadUse use_of(const Trace& trace, ThreadId thread, const Evidence& evidence, 
   return use;
 }
 
+// Where no thread deals with a task, the program's own threads do its work: all of their runs count. A variant whose
+// tasks are all inlined counts its main thread; so must the program in which they really are calls.
+void count_own_work(const Trace& trace, std::vector<ThreadUse>& uses) {
+  const auto deals = [](const ThreadUse& use) { return use.role != ThreadRole::bystander; };
+  if (std::ranges::any_of(uses, deals)) return;
+  for (uint32_t i = 0; i < uses.size(); ++i) {
+    const EventRange range = trace.thread_events(ThreadId(i));
+    // It waits for the others' end, for the virtual machine.
+    const bool is_last = trace.string(trace.threads[i].name) == "DestroyJavaVM";
+    if (range.size() == 0 || trace.threads[i].daemon || is_last) continue;
+    const bool ended = trace.kind[range.end - 1] == EventKind::thread_end;
+    uses[i] = {.role = ThreadRole::joined,
+               .begin_ns = trace.time_ns[range.begin],
+               .end_ns = ended ? trace.time_ns[range.end - 1] : trace.end_ns()};
+  }
+}
+
 }  // namespace
 
 std::vector<ThreadUse> thread_uses(const Trace& trace) {
@@ -131,6 +148,7 @@ std::vector<ThreadUse> thread_uses(const Trace& trace) {
     const bool is_joined = evidence.own_run.valid() && joined[evidence.own_run.index()];
     uses[i] = use_of(trace, thread, evidence, is_joined, end_ns);
   }
+  count_own_work(trace, uses);
   return uses;
 }
 

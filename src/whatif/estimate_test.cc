@@ -374,5 +374,46 @@ TEST(Estimate, AnEditCanBeSwitchedOff) {
   EXPECT_TRUE(estimate->edits[0].switched_off);
 }
 
+// t1 helps with t4 while it waits for t3. With t5 made in place, t4 is handed out only when t1 is complete: t1 is not
+// there then.
+TEST(Estimate, WhoHelpsStandsForNoTaskThatIsNotHandedOutYet) {
+  const Trace trace = parsed(R"(pool p fork_join 4
+method m Job.run
+context c - m:3
+thread main
+thread w1
+thread w2
+thread w3
+thread w4
+0 main task_spawn t1 c p m
+1 main task_spawn t2 c p m
+10 w1 task_start t1
+20 w1 task_spawn t3 c p m
+30 w1 wait_begin t3 c
+100 w1 task_start t4
+150 w1 task_end t4
+200 w1 wait_end t3
+210 w1 task_end t1
+25 w2 task_start t3
+190 w2 task_end t3
+10 w3 task_start t2
+40 w3 task_spawn t5 c p m
+50 w3 task_spawn t4 c p m
+60 w3 task_end t2
+45 w4 task_start t5
+50 w4 wait_begin t1 c
+215 w4 wait_end t1
+220 w4 task_end t5
+)");
+  const Improvement inlined = improvement(Optimisation::convert_to_inline, {5});
+  const base::Result<Estimate> estimate = made(trace).estimate(std::span(&inlined, 1), {.trace = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_TRUE(model::verify(*estimate->trace).ok());
+  // t3 is complete at 190, t1 10 + 10 later, t5 5 + 5 after that; then t4 is handed out, and runs for its 50.
+  EXPECT_GE(estimate->figures.duration_ns, 270);
+  EXPECT_LE(estimate->figures.duration_ns, 350);
+  EXPECT_EQ(estimate->detached, 1u);
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

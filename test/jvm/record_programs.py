@@ -7,6 +7,7 @@ Passes:
             says
   verified  the same under -XX:+BytecodeVerificationLocal, which checks the rewritten classes of the JDK too
   killed    a recorded program killed with SIGKILL: the trace is readable and says that it was cut off
+  starved   programs whose pools starve, killed then: advise says so first, and what waits for what; not so where the pool compensates
   methods   a recording by a trace-config whose method counts are known, exits by exception included
   contexts  every program, interpreted and compiled: each context that the agent's own walk of the stack finds is the one that
             JVMTI's walk gives
@@ -158,6 +159,49 @@ def pass_killed(setup, entry):
         yield "the trace of the killed program holds no task"
 
 
+# What starves, by the argument of programs.Starved: workers of how many pools, all of them waiting.
+STARVED = {"one": (3, 1), "nested": (6, 2), "forkjoin": (0, 0)}
+
+
+def record_starved(setup, entry, kind):
+    """The trace; the JVM is killed once all wait, if it does not end."""
+    trace = setup.trace(entry, "-" + kind)
+    tool = subprocess.Popen([*setup.record(entry, trace), kind], stdout=subprocess.PIPE, text=True)
+    line = tool.stdout.readline()
+    if line == "starved\n":
+        # What was committed is in the file 55 ms later at the latest (docs/format.md).
+        time.sleep(0.5)
+        for jvm in children(tool.pid):
+            subprocess.run(["kill", "-9", str(jvm)], check=False)
+    tool.wait(RUN_SECONDS_MAX)
+    return trace, line
+
+
+def pass_starved(setup, entry):
+    for kind, (workers, pools) in STARVED.items():
+        trace, line = record_starved(setup, entry, kind)
+        if line != ("starved\n" if workers else "done\n"):
+            yield f"{kind}: the program says {line!r}"
+            continue
+        shown = [run([setup.contrafact, "advise", trace, *options]) for options in ((), ("--json",))]
+        if any(code != 0 for code, _, _ in shown):
+            yield f"{kind}: advise ended with {[code for code, _, _ in shown]}: {shown[0][2]!r}"
+            continue
+        starved = json.loads(shown[1][1])["starvation"]["starved"]
+        found = [(one["workers"], len(one["pools"])) for one in starved]
+        if found != ([(workers, pools)] if workers else []):
+            yield f"{kind}: {found} starve instead of {workers} workers of {pools} pools"
+        if not workers or not starved:
+            continue
+        if not shown[0][1].startswith("Deadlock by starvation: "):
+            yield f"{kind}: advise does not say so first: {shown[0][1][:400]!r}"
+        waits = {(wait["task"].split(" ")[0], wait["where"].split("(")[0].strip(), wait["waits_for"].split(" ")[0])
+                 for wait in starved[0]["waits"]}
+        if {where for _, where, _ in waits} != {"Starved.ask"} or starved[0]["ended_by"] != "nothing" or \
+                starved[0]["queued"] != workers:
+            yield f"{kind}: {starved[0]}"
+
+
 # Calls that the programs make, by method; test/programs/java says why.
 METHODS = {
     "programs.NestedPools": {"programs.NestedPools.work": 42, "programs.NestedPools.main": 1},
@@ -190,16 +234,19 @@ def pass_options(setup, _):
                 yield f"{check.__name__}: {error}"
 
 
-PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "methods": pass_methods, "contexts": pass_contexts,
+PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "starved": pass_starved, "methods": pass_methods, "contexts": pass_contexts,
           "options": pass_options}
 # What the other passes run on, beside programs.json.
 KILLED = {"program": "programs.KillMe", "jdk_min": 17}
+STARVING = {"program": "programs.Starved", "jdk_min": 17}
 TRACED = {"program": "traced.Traced", "jdk_min": 17}
 
 
 def chosen(pass_name, entries):
     if pass_name == "killed":
         return [KILLED]
+    if pass_name == "starved":
+        return [STARVING]
     if pass_name == "options":
         return [TRACED]
     return [e for e in entries if pass_name != "methods" or e["program"] in METHODS]
