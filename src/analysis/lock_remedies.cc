@@ -19,6 +19,11 @@ using model::CriticalSection;
 using model::EventKind;
 using model::LockId;
 
+// No memory lies there (docs/format.md).
+constexpr bool is_kernel_state(uint64_t address) {
+  return address >> 63 != 0;
+}
+
 // Disjoint sets of the numbers below `count`.
 class Unions {
  public:
@@ -306,6 +311,13 @@ class Finder {
     return "";
   }
 
+  bool changes_kernel_state(const Lock& lock) const {
+    for (uint32_t cell = 0; cell < lock.contested.size(); ++cell) {
+      if (lock.contested[cell] && is_kernel_state(lock.cells->address(cell))) return true;
+    }
+    return false;
+  }
+
   // One word under every lock: 8 bytes at most that an atomic operation can take.
   bool has_one_word(const Lock& lock) const {
     uint64_t begin = UINT64_MAX, end = 0;
@@ -333,6 +345,7 @@ class Finder {
       const std::string_view reason = not_judged(lock);
       if (!reason.empty()) return refuse(RemedyKind::make_atomic, lock, reason);
       const Lock& info = locks_[lock.index()];
+      if (changes_kernel_state(info)) return refuse(RemedyKind::make_atomic, lock, "it orders system calls");
       if (!has_one_word(info)) return;
       if (replaces(lock)) return refuse(RemedyKind::make_atomic, lock, "a section needs the value that it replaces");
       any |= std::ranges::find(info.contested, true) != info.contested.end();

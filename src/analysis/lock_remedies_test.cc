@@ -27,6 +27,7 @@ struct Scene {
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
         "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
+        "access_set file complete 9223372036854775808+1:rwc\n"
         "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 10;
@@ -119,6 +120,15 @@ TEST(LockRemedies, ReadersMayWriteWhatNoOtherThreadTouches) {
   EXPECT_EQ(Scene(not_own).get(RemedyKind::reader_writer_lock), nullptr);
   // What touches nothing shared needs no lock at all.
   EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(RemedyKind::reader_writer_lock), nullptr);
+}
+
+TEST(LockRemedies, SystemCallsAreNoAtomicOperations) {
+  const Scene scene({"x b file", "y b file"});
+  EXPECT_EQ(scene.get(RemedyKind::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::drop_lock), nullptr);
+  EXPECT_TRUE(std::ranges::any_of(scene.found.refused, [](const NoRemedy& refused) {
+    return refused.kind == RemedyKind::make_atomic && refused.reason == "it orders system calls";
+  }));
 }
 
 TEST(LockRemedies, PlacesThatNoSectionTiesTogetherAreSplit) {

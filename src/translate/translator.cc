@@ -212,6 +212,12 @@ void Translator::note_system_call(const long* call, long result) {
   flush_log(*t_thread.thread);
   if (system_call_kind(call) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   add_system_call_accesses(call, result, t_thread.thread->segment);
+  add_kernel_state(call, result, process_, open_files_, t_thread.thread->segment);
+}
+
+void Translator::note_kernel_state(const long* call, long result) {
+  flush_log(*t_thread.thread);
+  add_kernel_state(call, result, process_, open_files_, t_thread.thread->segment);
 }
 
 // Also before anything is added by hand: no cut may come between what the log holds and that.
@@ -383,6 +389,7 @@ void Translator::after_system_call(Thread& thread) {
   const auto result = static_cast<long>(thread.registers[rax]);
   thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
+  add_kernel_state(thread.system_call, result, process_, open_files_, thread.segment);
   MappingChange changes[kMappingChangesMax];
   change_mappings(thread.system_call, thread.system_call_expected,
                   {changes, mapping_changes(thread.system_call, result, changes)});

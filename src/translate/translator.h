@@ -29,6 +29,7 @@
 #include "translate/code_regions.h"
 #include "translate/instruction.h"
 #include "translate/kernel_calls.h"
+#include "translate/kernel_state.h"
 #include "translate/thread.h"
 
 namespace contrafact::translate {
@@ -92,6 +93,10 @@ class Translator {
   void note(const void* begin, uint64_t length_bytes, uint32_t flags);
   // The same for one that stood for a system call: its number and arguments, and the result.
   void note_system_call(const long* call, long result);
+  // Only what it did to the kernel's state (kernel_state.h): what it did to memory is noted otherwise.
+  void note_kernel_state(const long* call, long result);
+  // Outside of segments: which descriptors it made.
+  void note_descriptors(const long* call, long result) { translate::note_descriptors(call, result, open_files_); }
   // Every access of the thread from here on goes to `sink`, in order, at the latest with flush(). Null: no longer.
   void stream_to(AccessSink* sink);
   void flush();
@@ -174,6 +179,7 @@ class Translator {
   std::atomic<int> lock_{0};
   CacheDoor door_;
   KernelCalls kernel_calls_;
+  OpenFiles open_files_;
   size_t stub_end_ = 0;
   uint64_t default_lookup_ = 0;
   Thread* threads_ = nullptr;

@@ -596,6 +596,19 @@ def section_kinds(program="section_kinds"):
         check(row["pairs"] == row[kind] == 39, (function, kind, row))
 
 
+def kernel_state():
+    """What the kernel keeps orders sections that share no memory: positions, what goes into a socket, the working folder."""
+    recording = Recording("kernel_state", options=["--sets"])
+    document = recording.json("ulc")
+    needed = ["two_writes", "vectors", "seek_and_read", "messages", "takes", "mask", "folder", "handler", "same_place",
+              "append_and_close", "prints", "copies_of_one"]
+    free = ["writes_to_own", "messages_to_own", "other_place", "same_place_read", "loads", "appends_to_own", "asks"]
+    for function in needed + free:
+        row = site(document["sites"], f"{function} (kernel_state.cc")
+        conflicts = row["pairs"] if function in needed else 0
+        check(row["pairs"] == 9 and row["conflict"] == conflicts and row["unknown"] == 0, (function, row))
+
+
 def sets_compiled():
     recording = Recording("access_sets_compiled", options=["--sets"])
     facts = recording.json("info")["facts"]
