@@ -302,6 +302,18 @@ def cpp():
     check(any("main::{lambda" in body for body in bodies), bodies)
 
 
+def wrappers():
+    """Whoever calls what only locks is where a lock is asked for: also of the first acquisitions, from which that was learnt."""
+    recording = Recording("wrappers")
+    counts = {}
+    for row in recording.sites():
+        function = row["site"].split(" (")[0]
+        counts[function] = counts.get(function, 0) + row["acquisitions"]
+    check(counts == {"insert": 150, "erase": 150, "append": 150, "look_up": 150, "walk": 15}, counts)
+    bodies = {row["body"]["method"].split("{")[0] for row in recording.json("tasks")["classes"]}
+    check(bodies == {"worker", "Server::serve", "main::"}, bodies)
+
+
 def c11():
     recording = Recording("c11")
     locks = recording.locks()
@@ -571,7 +583,7 @@ def hidden_accesses():
         document = recording.json("ulc")
         check(document["sections"]["sets"]["complete"] == document["sections"]["count"] == 240, document["sections"])
         for function in ["library_writes", "fill_block", "move_block", "clear_block", "write_cleared", "write_box",
-                         "read_box_and_keep_lock", "add_to_local", "read_local", "set_pause", "take_pause"]:
+                         "own_box", "add_to_local", "read_local", "set_pause", "take_pause"]:
             row = site(document["sites"], f"{function} (hidden_accesses.cc")
             check(row["pairs"] == row["conflict"] >= 19, (program, function, row))
 
