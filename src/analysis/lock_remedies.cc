@@ -127,6 +127,10 @@ class Finder {
       if (std::ranges::all_of(sections, same)) lone_sites_.insert(site);
     }
     for (const LockId lock : locks) find_contested(locks_[lock.index()]);
+    reader_sites_.clear();
+    for (const auto& [site, sections] : by_site) {
+      if (may_read(sections)) reader_sites_.insert(site);
+    }
     for (auto& [site, sections] : by_site) {
       std::sort(sections.begin(), sections.end());
       try_drop(sections);
@@ -235,6 +239,10 @@ class Finder {
     if (is_lone && std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded(s); })) {
       return refuse(RemedyKind::drop_lock, section(of_site[0]).lock, "only one thread ran what writes under it");
     }
+    if (sections.size() < of_site.size() && reader_sites_.contains(facts_.site_of[of_site[0]])) {
+      return refuse(RemedyKind::drop_lock, section(of_site[0]).lock,
+                    "which sections read what others write depends on the data: a reader-writer lock is safe");
+    }
     if (!sections.empty()) found_.remedies.push_back(remedy(RemedyKind::drop_lock, std::move(sections)));
   }
 
@@ -279,23 +287,41 @@ class Finder {
   // that read the same, several may run at a time.
   bool writes_only_its_own(uint32_t s) const {
     const Lock& lock = locks_[section(s).lock.index()];
-    const uint32_t set = facts_.sets.of_section[s];
-    return lock.cells && is_contested(section(s).lock, set) &&
-           std::ranges::none_of(lock.cells->of(set),
-                                [&](const CellUse& use) { return use.writes && lock.guarded[use.cell]; });
+    return lock.cells && std::ranges::none_of(lock.cells->of(facts_.sets.of_section[s]),
+                                              [&](const CellUse& use) { return use.writes && lock.guarded[use.cell]; });
+  }
+
+  // A site whose sections may share the lock, and where some need it: of several threads, or writing nothing at all.
+  bool may_read(const std::vector<uint32_t>& sections) const {
+    bool only_read = true, any_contested = false;
+    for (const uint32_t s : sections) {
+      if (is_around_wait(s)) return false;
+      if (!is_known(s)) continue;
+      if (!only_reads(s)) only_read = false;
+      if (!only_reads(s) && !writes_only_its_own(s)) return false;
+      any_contested |= is_contested(section(s).lock, facts_.sets.of_section[s]);
+    }
+    return only_read || any_contested;
   }
 
   void try_readers(const SectionsOfSite& by_site) {
     std::vector<uint32_t> readers;
     for (const auto& [site, sections] : by_site) {
-      const bool fits = std::ranges::all_of(sections, [&](uint32_t s) {
-        return !is_around_wait(s) && (!is_known(s) || only_reads(s) || writes_only_its_own(s));
-      });
-      if (!fits) continue;
+      if (!reader_sites_.contains(site)) continue;
       std::ranges::copy_if(sections, std::back_inserter(readers),
                            [&](uint32_t s) { return is_known(s) && !section(s).shared; });
     }
     if (!readers.empty()) found_.remedies.push_back(remedy(RemedyKind::reader_writer_lock, std::move(readers)));
+  }
+
+  // Most sections of the lock only read, some of them what is written: where its parts lie depends on the data.
+  bool is_mostly_read(const Lock& lock) const {
+    size_t all = 0, reading = 0;
+    for (uint32_t s = lock.begin; s < lock.end; ++s) {
+      all += counts(s);
+      reading += counts(s) && !section(s).shared && reader_sites_.contains(facts_.site_of[s]);
+    }
+    return 2 * reading > all;
   }
 
   void refuse(RemedyKind kind, LockId lock, std::string_view reason) {
@@ -362,7 +388,13 @@ class Finder {
         refuse(RemedyKind::split_lock, lock, reason);
         continue;
       }
-      most = std::max(most, split(locks_[lock.index()], placed));
+      if (is_mostly_read(locks_[lock.index()])) {
+        refuse(RemedyKind::split_lock, lock, "most of its sections only read: a reader-writer lock comes first");
+        continue;
+      }
+      const uint32_t parts = split(locks_[lock.index()], placed);
+      if (parts == 1) refuse(RemedyKind::split_lock, lock, "its sections tie together all that they change");
+      most = std::max(most, parts);
     }
     if (most < 2) return;
     std::sort(placed.begin(), placed.end());
@@ -406,9 +438,10 @@ class Finder {
 
   const SectionFacts& facts_;
   const model::Trace& trace_;
-  std::vector<Lock> locks_;        // by lock
-  Unions groups_;                  // of locks
-  std::set<uint32_t> lone_sites_;  // of the locks that are looked at: sites that one thread ran
+  std::vector<Lock> locks_;          // by lock
+  Unions groups_;                    // of locks
+  std::set<uint32_t> lone_sites_;    // of the locks that are looked at: sites that one thread ran
+  std::set<uint32_t> reader_sites_;  // likewise: sites whose sections may share the lock
   LockRemedies found_;
 };
 

@@ -122,6 +122,26 @@ TEST(LockRemedies, ReadersMayWriteWhatNoOtherThreadTouches) {
   EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(RemedyKind::reader_writer_lock), nullptr);
 }
 
+// A look-up in a map: some meet what is written now and then, some do not; each fills a string of its own.
+TEST(LockRemedies, LookUpsThatMeetAWriteNowAndThenAreReaders) {
+  const Scene scene({"x b r0 w128", "y b r8 w192", "x a w0", "y b r0 w192", "x b r64 w128", "y a w64", "x b r8 w128"});
+  const LockRemedy* readers = scene.get(RemedyKind::reader_writer_lock);
+  ASSERT_NE(readers, nullptr);
+  EXPECT_EQ(readers->sections.size(), 5u);
+  EXPECT_EQ(scene.get(RemedyKind::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(RemedyKind::split_lock), nullptr);
+  const auto says = [&](RemedyKind kind) { return std::ranges::count(scene.found.refused, kind, &NoRemedy::kind); };
+  EXPECT_EQ(says(RemedyKind::drop_lock), 1);
+  EXPECT_EQ(says(RemedyKind::split_lock), 1);
+}
+
+TEST(LockRemedies, WhatIsTiedTogetherSaysSo) {
+  const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
+  EXPECT_TRUE(std::ranges::any_of(scene.found.refused, [](const NoRemedy& refused) {
+    return refused.reason == "its sections tie together all that they change";
+  }));
+}
+
 TEST(LockRemedies, SystemCallsAreNoAtomicOperations) {
   const Scene scene({"x b file", "y b file"});
   EXPECT_EQ(scene.get(RemedyKind::make_atomic), nullptr);
