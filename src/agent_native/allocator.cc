@@ -10,53 +10,104 @@
 namespace contrafact::agent_native {
 namespace {
 
-// The allocator's functions that read or write the program's own memory.
+// The allocator's functions. What they read and write of the program's own memory is noted, and which blocks come and
+// go.
 struct Allocator {
+  void* (*malloc)(size_t);
+  void (*free)(void*);
   void* (*calloc)(size_t, size_t);
   void* (*realloc)(void*, size_t);
   void* (*reallocarray)(void*, size_t, size_t);
   int (*posix_memalign)(void**, size_t, size_t);
+  void* (*memalign)(size_t, size_t);
+  void* (*aligned_alloc)(size_t, size_t);
   size_t (*usable_size)(void*);
 };
 constinit Allocator g_allocator = {};
 constinit translate::Translator* g_translator = nullptr;
 
+// Inside: a handler's locks leave the segment alone meanwhile.
 void note_of_allocator(const void* begin, size_t bytes, uint32_t flags) {
-  const Inside inside;  // a handler's locks leave the segment alone meanwhile
+  const Inside inside;
   g_translator->note(begin, bytes, flags);
+}
+size_t bytes_of(void* block, size_t asked) {
+  return g_allocator.usable_size ? g_allocator.usable_size(block) : asked;
+}
+void* allocated(void* block, size_t bytes) {
+  if (!block) return nullptr;
+  const Inside inside;
+  g_translator->note_allocated(block, bytes_of(block, bytes));
+  return block;
+}
+void note_freed(void* block) {
+  if (!block || !g_allocator.usable_size) return;
+  const Inside inside;
+  g_translator->note_freed(block, g_allocator.usable_size(block));
+}
+
+void* stand_in_malloc(size_t bytes) {
+  return allocated(g_allocator.malloc(bytes), bytes);
+}
+void stand_in_free(void* block) {
+  note_freed(block);
+  g_allocator.free(block);
+}
+void* stand_in_memalign(size_t alignment, size_t bytes) {
+  return allocated(g_allocator.memalign(alignment, bytes), bytes);
+}
+void* stand_in_aligned_alloc(size_t alignment, size_t bytes) {
+  return allocated(g_allocator.aligned_alloc(alignment, bytes), bytes);
 }
 
 void* stand_in_calloc(size_t count, size_t bytes) {
-  void* memory = g_allocator.calloc(count, bytes);
+  void* memory = allocated(g_allocator.calloc(count, bytes), count * bytes);
   if (memory) note_of_allocator(memory, count * bytes, translate::kAccessWrite | translate::kAccessChanged);
   return memory;
 }
 
-// What a block that moved held is read, and written to its new place.
-void note_moved(uint64_t from, const void* to, size_t bytes) {
-  if (from == 0 || !to || from == reinterpret_cast<uint64_t>(to)) return;
-  note_of_allocator(reinterpret_cast<const void*>(from), bytes, translate::kAccessRead);
-  note_of_allocator(to, bytes, translate::kAccessWrite | translate::kAccessChanged);
-}
+// What realloc did. A block that grew or shrank in its place goes on as it was; of one that moved, what it held is
+// read, and written to its new place.
+class Reallocation {
+ public:
+  explicit Reallocation(void* block)
+      : from_(reinterpret_cast<uint64_t>(block)),
+        bytes_before_(block ? g_allocator.usable_size(block) : 0),
+        life_(g_translator->life_of(from_)) {}
+
+  void* result(void* to, size_t bytes) const {
+    if ((!to && bytes > 0) || from_ == reinterpret_cast<uint64_t>(to)) return to;
+    if (from_ != 0) {
+      const Inside inside;
+      g_translator->note_moved(from_, bytes_before_, life_);
+    }
+    if (!allocated(to, bytes) || from_ == 0) return to;
+    const size_t held = std::min(bytes_before_, bytes);
+    note_of_allocator(reinterpret_cast<const void*>(from_), held, translate::kAccessRead);
+    note_of_allocator(to, held, translate::kAccessWrite | translate::kAccessChanged);
+    return to;
+  }
+
+ private:
+  const uint64_t from_;
+  const size_t bytes_before_;
+  const uint16_t life_;
+};
 void* stand_in_realloc(void* block, size_t bytes) {
-  const auto from = reinterpret_cast<uint64_t>(block);
-  const size_t bytes_before = block ? g_allocator.usable_size(block) : 0;
-  void* memory = g_allocator.realloc(block, bytes);
-  note_moved(from, memory, std::min(bytes_before, bytes));
-  return memory;
+  const Reallocation moves(block);
+  return moves.result(g_allocator.realloc(block, bytes), bytes);
 }
 void* stand_in_reallocarray(void* block, size_t count, size_t bytes) {
-  const auto from = reinterpret_cast<uint64_t>(block);
-  const size_t bytes_before = block ? g_allocator.usable_size(block) : 0;
-  void* memory = g_allocator.reallocarray(block, count, bytes);
-  note_moved(from, memory, std::min(bytes_before, count * bytes));
-  return memory;
+  const Reallocation moves(block);
+  return moves.result(g_allocator.reallocarray(block, count, bytes), count * bytes);
 }
 
 int stand_in_posix_memalign(void** memory, size_t alignment, size_t bytes) {
   const int error = g_allocator.posix_memalign(memory, alignment, bytes);
-  if (error == 0) note_of_allocator(memory, sizeof *memory, translate::kAccessWrite | translate::kAccessChanged);
-  return error;
+  if (error != 0) return error;
+  allocated(*memory, bytes);
+  note_of_allocator(memory, sizeof *memory, translate::kAccessWrite | translate::kAccessChanged);
+  return 0;
 }
 
 template <typename Function>
@@ -76,16 +127,23 @@ void watch_allocator(translate::Translator& translator) {
   const auto add = [&](auto* function, auto* stand_in) {
     translator.add_gate(reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(stand_in));
   };
-  for (const char* name :
-       {"malloc", "free", "memalign", "aligned_alloc", "valloc", "pvalloc", "malloc_usable_size", "cfree"}) {
+  for (const char* name : {"valloc", "pvalloc", "malloc_usable_size", "cfree"}) {
     void* const function = dlsym(RTLD_DEFAULT, name);
     add(function, function);
   }
+  find(g_allocator.malloc, "malloc");
+  find(g_allocator.free, "free");
+  find(g_allocator.memalign, "memalign");
+  find(g_allocator.aligned_alloc, "aligned_alloc");
   find(g_allocator.calloc, "calloc");
   find(g_allocator.realloc, "realloc");
   find(g_allocator.reallocarray, "reallocarray");
   find(g_allocator.posix_memalign, "posix_memalign");
   find(g_allocator.usable_size, "malloc_usable_size");
+  add(g_allocator.malloc, stand_in_malloc);
+  add(g_allocator.free, stand_in_free);
+  add(g_allocator.memalign, stand_in_memalign);
+  add(g_allocator.aligned_alloc, stand_in_aligned_alloc);
   add(g_allocator.calloc, stand_in_calloc);
   add(g_allocator.posix_memalign, stand_in_posix_memalign);
   if (!g_allocator.usable_size) return;

@@ -46,7 +46,7 @@ CONTRAFACT_INTERPOSE(int, mtx_lock, (mtx_t * mutex)) {
   Client* client = recording();
   if (!client) return real().mtx_lock(mutex);
   return result_of(acquire(
-      client, {word(mutex), CONTRAFACT_SITE}, [&] { return error_of(real().mtx_trylock(mutex)); },
+      client, {word(mutex), CONTRAFACT_LOCK_SITE}, [&] { return error_of(real().mtx_trylock(mutex)); },
       [&] { return error_of(real().mtx_lock(mutex)); }));
 }
 
@@ -55,7 +55,7 @@ CONTRAFACT_INTERPOSE(int, mtx_trylock, (mtx_t * mutex)) {
   Client* client = recording();
   if (!client) return real().mtx_trylock(mutex);
   return result_of(
-      try_acquire(client, {word(mutex), CONTRAFACT_SITE}, [&] { return error_of(real().mtx_trylock(mutex)); }));
+      try_acquire(client, {word(mutex), CONTRAFACT_LOCK_SITE}, [&] { return error_of(real().mtx_trylock(mutex)); }));
 }
 
 CONTRAFACT_INTERPOSE(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
@@ -64,7 +64,7 @@ CONTRAFACT_INTERPOSE(int, mtx_timedlock, (mtx_t * mutex, const timespec* until))
   Client* client = recording();
   if (!client) return real().mtx_timedlock(mutex, until);
   return result_of(acquire(
-      client, {word(mutex), CONTRAFACT_SITE}, [&] { return error_of(real().mtx_trylock(mutex)); },
+      client, {word(mutex), CONTRAFACT_LOCK_SITE}, [&] { return error_of(real().mtx_trylock(mutex)); },
       [&] { return error_of(real().mtx_timedlock(mutex, until)); }));
 }
 

@@ -34,32 +34,33 @@ CONTRAFACT_INTERPOSE(ssize_t, pread, (int fd, void* data, size_t count, off_t at
   CONTRAFACT_CALLED;
   return called_.effect(
       SYS_pread64, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().pread(fd, data, count, at); }),
-      fd, data, count);
+      fd, data, count, at);
 }
 CONTRAFACT_INTERPOSE(ssize_t, pread64, (int fd, void* data, size_t count, off64_t at)) {
   CONTRAFACT_CALLED;
   return called_.effect(
       SYS_pread64, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().pread64(fd, data, count, at); }),
-      fd, data, count);
+      fd, data, count, at);
 }
 CONTRAFACT_INTERPOSE(ssize_t, pwrite, (int fd, const void* data, size_t count, off_t at)) {
   CONTRAFACT_CALLED;
   return called_.effect(
       SYS_pwrite64, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().pwrite(fd, data, count, at); }),
-      fd, data, count);
+      fd, data, count, at);
 }
 CONTRAFACT_INTERPOSE(ssize_t, pwrite64, (int fd, const void* data, size_t count, off64_t at)) {
   CONTRAFACT_CALLED;
   return called_.effect(
       SYS_pwrite64,
       block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().pwrite64(fd, data, count, at); }), fd, data,
-      count);
+      count, at);
 }
 CONTRAFACT_INTERPOSE(ssize_t, recv, (int fd, void* data, size_t count, int flags)) {
   CONTRAFACT_CALLED;
   return called_.effect(
-      SYS_read, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().recv(fd, data, count, flags); }),
-      fd, data, count);
+      SYS_recvfrom,
+      block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().recv(fd, data, count, flags); }), fd, data,
+      count);
 }
 CONTRAFACT_INTERPOSE(ssize_t, recvfrom,
                      (int fd, void* data, size_t count, int flags, sockaddr* from, socklen_t* from_bytes)) {
@@ -78,7 +79,7 @@ CONTRAFACT_INTERPOSE(ssize_t, recvmsg, (int fd, msghdr* message, int flags)) {
 CONTRAFACT_INTERPOSE(ssize_t, send, (int fd, const void* data, size_t count, int flags)) {
   CONTRAFACT_CALLED;
   return called_.effect(
-      SYS_write, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().send(fd, data, count, flags); }),
+      SYS_sendto, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().send(fd, data, count, flags); }),
       fd, data, count);
 }
 CONTRAFACT_INTERPOSE(ssize_t, sendto,
@@ -103,11 +104,13 @@ CONTRAFACT_INTERPOSE(int, connect, (int fd, const sockaddr* to, socklen_t to_byt
 }
 CONTRAFACT_INTERPOSE(int, fsync, (int fd)) {
   CONTRAFACT_CALLED;
-  return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().fsync(fd); });
+  return called_.kernel_effect(SYS_fsync,
+                               block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().fsync(fd); }), fd);
 }
 CONTRAFACT_INTERPOSE(int, fdatasync, (int fd)) {
   CONTRAFACT_CALLED;
-  return block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().fdatasync(fd); });
+  return called_.kernel_effect(
+      SYS_fdatasync, block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().fdatasync(fd); }), fd);
 }
 CONTRAFACT_INTERPOSE(int, accept, (int fd, sockaddr* from, socklen_t* from_bytes)) {
   CONTRAFACT_CALLED;
@@ -133,7 +136,7 @@ CONTRAFACT_INTERPOSE(ssize_t, __read_chk, (int fd, void* data, size_t count, siz
 CONTRAFACT_INTERPOSE(ssize_t, __recv_chk, (int fd, void* data, size_t count, size_t room, int flags)) {
   CONTRAFACT_CALLED;
   return called_.effect(
-      SYS_read,
+      SYS_recvfrom,
       block_if_long(BlockReason::io, CONTRAFACT_SITE, [&] { return real().__recv_chk(fd, data, count, room, flags); }),
       fd, data, count);
 }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "agent_native/lock_sites.h"
 #include "agent_native/recording.h"
 
 namespace contrafact::agent_native {
@@ -48,6 +49,15 @@ void append_lock_apart(Client* client, EventKind kind, int64_t time_ns, uint64_t
 void append_request(Client* client, const Acquisition& what);
 void append_end_of_wait(Client* client, const Acquisition& what, int waited);
 
+inline void append_acquire(Client* client, const Acquisition& what) {
+  const bool is_watched = is_asked(what.site);
+  if (is_watched) [[unlikely]]
+    append_asked_callers(client);
+  append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
+  if (is_watched) [[unlikely]]
+    watch_asked(what.lock);
+}
+
 // The lock was busy.
 template <typename Wait>
 [[gnu::noinline]] int acquire_busy(Client* client, const Acquisition& what, Wait wait) {
@@ -62,7 +72,7 @@ template <typename Try, typename Wait>
 inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wait) {
   const int tried = try_it();
   if (is_held(tried)) [[likely]] {
-    append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
+    append_acquire(client, what);
     return tried;
   }
   if (!is_busy(tried)) return wait();  // it says what is wrong
@@ -72,7 +82,7 @@ inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wai
 template <typename Wait>
 inline int acquire_untried(Client* client, const Acquisition& what, Wait wait) {
   const int waited = wait();
-  if (is_held(waited)) append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
+  if (is_held(waited)) append_acquire(client, what);
   return waited;
 }
 
@@ -80,7 +90,7 @@ template <typename Try>
 inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
   const int tried = try_it();
   if (is_held(tried)) {
-    append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
+    append_acquire(client, what);
   } else if (is_busy(tried)) {
     append_lock(client, EventKind::lock_busy, g_clock.now_ns(), what.lock, what.site);
   }
@@ -92,8 +102,11 @@ template <typename Unlock>
 inline int release(Client* client, uint64_t lock, uint64_t site, Unlock unlock) {
   const int64_t now_ns = std::max(g_clock.earlier_ns(), t_local.last_event_ns);
   const int error = unlock();
-  if (error == 0) append_lock(client, EventKind::lock_release, now_ns, lock, site);
-  return error;
+  if (error != 0) return error;
+  append_lock(client, EventKind::lock_release, now_ns, lock, site);
+  if (t_lock_sites.is_watching) [[unlikely]]
+    watched_released(client, lock, site);
+  return 0;
 }
 
 }  // namespace contrafact::agent_native

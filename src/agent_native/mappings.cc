@@ -36,17 +36,19 @@ void* map(void* begin, size_t bytes, int protection, int flags, int fd, off_t at
 
 CONTRAFACT_INTERPOSE(int, munmap, (void* begin, size_t bytes)) {
   CONTRAFACT_CALLED;
-  return static_cast<int>(system_call(SYS_munmap, begin, bytes));
+  return called_.effect(SYS_munmap, static_cast<int>(system_call(SYS_munmap, begin, bytes)), begin, bytes);
 }
 
 CONTRAFACT_INTERPOSE(int, mprotect, (void* begin, size_t bytes, int protection)) {
   CONTRAFACT_CALLED;
-  return static_cast<int>(system_call(SYS_mprotect, begin, bytes, protection));
+  return called_.effect(SYS_mprotect, static_cast<int>(system_call(SYS_mprotect, begin, bytes, protection)), begin,
+                        bytes);
 }
 
 CONTRAFACT_INTERPOSE(int, pkey_mprotect, (void* begin, size_t bytes, int protection, int key)) {
   CONTRAFACT_CALLED;
-  return static_cast<int>(system_call(SYS_pkey_mprotect, begin, bytes, protection, key));
+  return called_.effect(SYS_mprotect, static_cast<int>(system_call(SYS_pkey_mprotect, begin, bytes, protection, key)),
+                        begin, bytes);
 }
 
 CONTRAFACT_INTERPOSE(void*, mmap, (void* begin, size_t bytes, int protection, int flags, int fd, off_t at)) {

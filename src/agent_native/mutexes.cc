@@ -51,14 +51,14 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_lock(mutex);
-  return acquire_mutex(client, CONTRAFACT_SITE, mutex, [&] { return real().pthread_mutex_lock(mutex); });
+  return acquire_mutex(client, CONTRAFACT_LOCK_SITE, mutex, [&] { return real().pthread_mutex_lock(mutex); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_mutex_trylock(mutex);
-  return try_acquire(client, {word(mutex), CONTRAFACT_SITE}, [&] { return real().pthread_mutex_trylock(mutex); });
+  return try_acquire(client, {word(mutex), CONTRAFACT_LOCK_SITE}, [&] { return real().pthread_mutex_trylock(mutex); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until)) {
@@ -66,7 +66,7 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, con
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_mutex_timedlock(mutex, until);
-  return acquire_mutex(client, CONTRAFACT_SITE, mutex, [&] { return real().pthread_mutex_timedlock(mutex, until); });
+  return acquire_mutex(client, CONTRAFACT_LOCK_SITE, mutex, [&] { return real().pthread_mutex_timedlock(mutex, until); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clock_id clock, const timespec* until)) {
@@ -75,8 +75,8 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clo
   Client* client = recording();
   if (!client) return real().pthread_mutex_clocklock(mutex, clock, until);
   const auto wait = [&] { return real().pthread_mutex_clocklock(mutex, clock, until); };
-  if (!is_known_clock(clock)) return acquire_untried(client, {word(mutex), CONTRAFACT_SITE}, wait);
-  return acquire_mutex(client, CONTRAFACT_SITE, mutex, wait);
+  if (!is_known_clock(clock)) return acquire_untried(client, {word(mutex), CONTRAFACT_LOCK_SITE}, wait);
+  return acquire_mutex(client, CONTRAFACT_LOCK_SITE, mutex, wait);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {

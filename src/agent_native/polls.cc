@@ -9,24 +9,32 @@ using namespace contrafact::agent_native;
 CONTRAFACT_INTERPOSE(int, poll, (pollfd * fds, nfds_t count, int timeout_ms)) {
   CONTRAFACT_CALLED;
   called_.wrote(fds, count * sizeof(pollfd));
-  if (timeout_ms == 0) return real().poll(fds, count, timeout_ms);
-  return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().poll(fds, count, timeout_ms); });
+  if (timeout_ms == 0) return called_.kernel_effect(SYS_poll, real().poll(fds, count, timeout_ms), fds, count);
+  return called_.kernel_effect(
+      SYS_poll, block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().poll(fds, count, timeout_ms); }), fds,
+      count);
 }
 CONTRAFACT_INTERPOSE(int, ppoll, (pollfd * fds, nfds_t count, const timespec* timeout, const sigset_t* mask)) {
   CONTRAFACT_CALLED;
   called_.reads(timeout, sizeof *timeout);
   called_.wrote(fds, count * sizeof(pollfd));
-  if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0) return real().ppoll(fds, count, timeout, mask);
-  return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().ppoll(fds, count, timeout, mask); });
+  if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
+    return called_.kernel_effect(SYS_poll, real().ppoll(fds, count, timeout, mask), fds, count);
+  return called_.kernel_effect(
+      SYS_poll, block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().ppoll(fds, count, timeout, mask); }), fds,
+      count);
 }
 CONTRAFACT_INTERPOSE(int, select, (int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* timeout)) {
   CONTRAFACT_CALLED;
   for (fd_set* set : {reads, writes, others}) called_.wrote(set, static_cast<size_t>(count + 7) / 8);
   called_.wrote(timeout, sizeof *timeout);  // gets what is left of it
   if (timeout && timeout->tv_sec == 0 && timeout->tv_usec == 0)
-    return real().select(count, reads, writes, others, timeout);
-  return block(BlockReason::poll, CONTRAFACT_SITE,
-               [&] { return real().select(count, reads, writes, others, timeout); });
+    return called_.kernel_effect(SYS_select, real().select(count, reads, writes, others, timeout), count, reads,
+                                 writes);
+  return called_.kernel_effect(
+      SYS_select,
+      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().select(count, reads, writes, others, timeout); }),
+      count, reads, writes);
 }
 CONTRAFACT_INTERPOSE(int, pselect,
                      (int count, fd_set* reads, fd_set* writes, fd_set* others, const timespec* timeout,
@@ -35,9 +43,12 @@ CONTRAFACT_INTERPOSE(int, pselect,
   called_.reads(timeout, sizeof *timeout);
   for (fd_set* set : {reads, writes, others}) called_.wrote(set, static_cast<size_t>(count + 7) / 8);
   if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
-    return real().pselect(count, reads, writes, others, timeout, mask);
-  return block(BlockReason::poll, CONTRAFACT_SITE,
-               [&] { return real().pselect(count, reads, writes, others, timeout, mask); });
+    return called_.kernel_effect(SYS_select, real().pselect(count, reads, writes, others, timeout, mask), count, reads,
+                                 writes);
+  return called_.kernel_effect(SYS_select,
+                               block(BlockReason::poll, CONTRAFACT_SITE,
+                                     [&] { return real().pselect(count, reads, writes, others, timeout, mask); }),
+                               count, reads, writes);
 }
 CONTRAFACT_INTERPOSE(int, epoll_wait, (int fd, epoll_event* events, int count, int timeout_ms)) {
   CONTRAFACT_CALLED;
@@ -73,6 +84,10 @@ CONTRAFACT_INTERPOSE(int, epoll_pwait2,
 CONTRAFACT_INTERPOSE(int, __poll_chk, (pollfd * fds, nfds_t count, int timeout_ms, size_t room)) {
   CONTRAFACT_CALLED;
   called_.wrote(fds, count * sizeof(pollfd));
-  if (timeout_ms == 0) return real().__poll_chk(fds, count, timeout_ms, room);
-  return block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().__poll_chk(fds, count, timeout_ms, room); });
+  if (timeout_ms == 0)
+    return called_.kernel_effect(SYS_poll, real().__poll_chk(fds, count, timeout_ms, room), fds, count);
+  return called_.kernel_effect(
+      SYS_poll,
+      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().__poll_chk(fds, count, timeout_ms, room); }), fds,
+      count);
 }

@@ -17,7 +17,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
   Client* client = recording();
   if (!client) return real().pthread_rwlock_rdlock(lock);
   return acquire(
-      client, {word(lock), CONTRAFACT_SITE, true}, [&] { return real().pthread_rwlock_tryrdlock(lock); },
+      client, {word(lock), CONTRAFACT_LOCK_SITE, true}, [&] { return real().pthread_rwlock_tryrdlock(lock); },
       [&] { return real().pthread_rwlock_rdlock(lock); });
 }
 
@@ -26,7 +26,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
   Client* client = recording();
   if (!client) return real().pthread_rwlock_wrlock(lock);
   return acquire(
-      client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); },
+      client, {word(lock), CONTRAFACT_LOCK_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); },
       [&] { return real().pthread_rwlock_wrlock(lock); });
 }
 
@@ -34,7 +34,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_tryrdlock(lock);
-  return try_acquire(client, {word(lock), CONTRAFACT_SITE, true},
+  return try_acquire(client, {word(lock), CONTRAFACT_LOCK_SITE, true},
                      [&] { return real().pthread_rwlock_tryrdlock(lock); });
 }
 
@@ -42,7 +42,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_rwlock_trywrlock(lock);
-  return try_acquire(client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); });
+  return try_acquire(client, {word(lock), CONTRAFACT_LOCK_SITE}, [&] { return real().pthread_rwlock_trywrlock(lock); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until)) {
@@ -50,7 +50,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, 
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedrdlock(lock, until);
-  const Acquisition what{word(lock), CONTRAFACT_SITE, true};
+  const Acquisition what{word(lock), CONTRAFACT_LOCK_SITE, true};
   const auto wait = [&] { return real().pthread_rwlock_timedrdlock(lock, until); };
   if (!is_sound_time(until)) return acquire_untried(client, what, wait);
   return acquire(client, what, [&] { return real().pthread_rwlock_tryrdlock(lock); }, wait);
@@ -61,7 +61,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, 
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_timedwrlock(lock, until);
-  const Acquisition what{word(lock), CONTRAFACT_SITE};
+  const Acquisition what{word(lock), CONTRAFACT_LOCK_SITE};
   const auto wait = [&] { return real().pthread_rwlock_timedwrlock(lock, until); };
   if (!is_sound_time(until)) return acquire_untried(client, what, wait);
   return acquire(client, what, [&] { return real().pthread_rwlock_trywrlock(lock); }, wait);
@@ -73,7 +73,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockrdlock,
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockrdlock(lock, clock, until);
-  const Acquisition what{word(lock), CONTRAFACT_SITE, true};
+  const Acquisition what{word(lock), CONTRAFACT_LOCK_SITE, true};
   const auto wait = [&] { return real().pthread_rwlock_clockrdlock(lock, clock, until); };
   if (!is_known_clock(clock) || !is_sound_time(until)) return acquire_untried(client, what, wait);
   return acquire(client, what, [&] { return real().pthread_rwlock_tryrdlock(lock); }, wait);
@@ -85,7 +85,7 @@ CONTRAFACT_INTERPOSE(int, pthread_rwlock_clockwrlock,
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_rwlock_clockwrlock(lock, clock, until);
-  const Acquisition what{word(lock), CONTRAFACT_SITE};
+  const Acquisition what{word(lock), CONTRAFACT_LOCK_SITE};
   const auto wait = [&] { return real().pthread_rwlock_clockwrlock(lock, clock, until); };
   if (!is_known_clock(clock) || !is_sound_time(until)) return acquire_untried(client, what, wait);
   return acquire(client, what, [&] { return real().pthread_rwlock_trywrlock(lock); }, wait);

@@ -385,11 +385,22 @@ void SetsCall::end() {
   t_thread.is_outside = t_thread.mode != Mode::in_cache;
 }
 
-void SetsCall::note(const long* call, long result) const {
+// What an allocator asks of the kernel is no more of the section than what it does to its own data.
+bool SetsCall::notes_effects() const {
   const SetsThread* thread = t_sets;
-  if (!thread || !thread->is_watched() || from_ == From::foreign) return;
+  return thread && thread->is_watched() && from_ != From::foreign && from_ != From::gate;
+}
+
+void SetsCall::note(const long* call, long result) const {
+  if (!notes_effects()) return g_state->translator->note_descriptors(call, result);
   const Inside inside;
   g_state->translator->note_system_call(call, result);
+}
+
+void SetsCall::note_kernel(const long* call, long result) const {
+  if (!notes_effects()) return;
+  const Inside inside;
+  g_state->translator->note_kernel_state(call, result);
 }
 
 void SetsCall::note_unobserved() const {

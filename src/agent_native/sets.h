@@ -111,6 +111,15 @@ class SetsCall {
     }
     return result;
   }
+  // Only what it did to the kernel's state (translate/kernel_state.h): for calls whose effect on memory is noted apart.
+  template <typename Result, typename... Arguments>
+  Result kernel_effect(long number, Result result, Arguments... arguments) const {
+    if (slot_) [[unlikely]] {
+      const long call[7] = {number, (long)arguments...};
+      note_kernel(call, static_cast<long>(result));
+    }
+    return result;
+  }
   // The program's own code ran meanwhile, unobserved; or memory was touched in a way that is not known.
   void unobserved() const {
     if (slot_) [[unlikely]]
@@ -133,6 +142,8 @@ class SetsCall {
   void begin(uint64_t* slot);
   void end();
   void note(const long* call, long result) const;
+  void note_kernel(const long* call, long result) const;
+  bool notes_effects() const;
   void log_until_now(SetsThread& thread) const;
   void note_unobserved() const;
   void note_read(const void* begin, size_t bytes) const;

@@ -147,13 +147,15 @@ CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, 
   CONTRAFACT_CALLED;
   called_.reads(next, sizeof *next);
   called_.wrote(before, sizeof *before);
-  return change_action(number, next, before);
+  return called_.kernel_effect(SYS_rt_sigaction, change_action(number, next, before), number, next);
 }
 
 namespace {
 
 // `library` is the C library's own: what flags a handler gets is its matter, and siginterrupt()'s.
-SimpleHandler change_handler(int number, SimpleHandler handler, SimpleHandler (*library)(int, SimpleHandler)) {
+SimpleHandler change_handler(const SetsCall& called, int number, SimpleHandler handler,
+                             SimpleHandler (*library)(int, SimpleHandler)) {
+  called.kernel_effect(SYS_rt_sigaction, 0, number, 1);  // sets one
   if (!may_be_wrapped(number)) return library(number, handler);
   const SimpleHandler ours = simple(on_signal);
   const Handler old_handler = g_handlers[number].load(std::memory_order_acquire);
@@ -169,28 +171,28 @@ SimpleHandler change_handler(int number, SimpleHandler handler, SimpleHandler (*
 
 CONTRAFACT_INTERPOSE(SimpleHandler, signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return change_handler(number, handler, real().signal);
+  return change_handler(called_, number, handler, real().signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, bsd_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return change_handler(number, handler, real().signal);
+  return change_handler(called_, number, handler, real().signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, ssignal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return change_handler(number, handler, real().signal);
+  return change_handler(called_, number, handler, real().signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, sysv_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return change_handler(number, handler, real().sysv_signal);
+  return change_handler(called_, number, handler, real().sysv_signal);
 }
 CONTRAFACT_INTERPOSE(SimpleHandler, __sysv_signal, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return change_handler(number, handler, real().sysv_signal);
+  return change_handler(called_, number, handler, real().sysv_signal);
 }
 
 CONTRAFACT_INTERPOSE(SimpleHandler, sigset, (int number, SimpleHandler handler)) {
   CONTRAFACT_CALLED;
-  return change_handler(number, handler, real().sigset);
+  return change_handler(called_, number, handler, real().sigset);
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_cancel, (pthread_t thread)) {

@@ -17,7 +17,7 @@ CONTRAFACT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock)) {
   Client* client = recording();
   if (!client) return real().pthread_spin_lock(lock);
   return acquire(
-      client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_spin_trylock(lock); },
+      client, {word(lock), CONTRAFACT_LOCK_SITE}, [&] { return real().pthread_spin_trylock(lock); },
       [&] { return real().pthread_spin_lock(lock); });
 }
 
@@ -25,7 +25,7 @@ CONTRAFACT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock)) {
   CONTRAFACT_CALLED;
   Client* client = recording();
   if (!client) return real().pthread_spin_trylock(lock);
-  return try_acquire(client, {word(lock), CONTRAFACT_SITE}, [&] { return real().pthread_spin_trylock(lock); });
+  return try_acquire(client, {word(lock), CONTRAFACT_LOCK_SITE}, [&] { return real().pthread_spin_trylock(lock); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock)) {

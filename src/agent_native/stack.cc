@@ -1,6 +1,8 @@
-// The callers of a call site, by the unwinder that exceptions use. Needs no frame pointers; since glibc 2.35 it finds
-// its tables without a lock and allocates nothing.
+#include "agent_native/stack.h"
+
 #include <unwind.h>
+
+#include <iterator>
 
 #include "agent_native/lock_events.h"
 #include "agent_native/recording.h"
@@ -9,14 +11,13 @@ namespace contrafact::agent_native {
 namespace {
 
 constexpr uint32_t kCallersMax = 6;  // enough to leave a library's wrapper and see who asked
-constexpr uint32_t kOwnFramesMax = 8;
+constexpr uint32_t kOwnFramesMax = 12;  // and of functions that only lock
 
 struct Walk {
   uint64_t site = 0;
   uint32_t skipped = 0;
-  bool at_site = false;
   uint32_t count = 0;
-  uint64_t callers[kCallersMax] = {};
+  StackFrame frames[1 + kCallersMax] = {};
 };
 
 // Not on the stack, of which the unwinder takes much. A handler that interrupts a walk begins none: see Inside.
@@ -24,25 +25,33 @@ __attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walk;
 
 _Unwind_Reason_Code step(_Unwind_Context* context, void*) {
   Walk& walk = t_walk;
-  const auto address = static_cast<uint64_t>(_Unwind_GetIP(context));
-  if (!walk.at_site) {
-    walk.at_site = address == walk.site;
+  const StackFrame frame = {static_cast<uint64_t>(_Unwind_GetIP(context)),
+                            static_cast<uint64_t>(_Unwind_GetCFA(context))};
+  if (walk.count == 0 && frame.address != walk.site) {
     return ++walk.skipped > kOwnFramesMax ? _URC_END_OF_STACK : _URC_NO_REASON;
   }
-  if (address == 0) return _URC_END_OF_STACK;
-  walk.callers[walk.count++] = address;
-  return walk.count == kCallersMax ? _URC_END_OF_STACK : _URC_NO_REASON;
+  if (frame.address == 0) return _URC_END_OF_STACK;
+  walk.frames[walk.count++] = frame;
+  return walk.count == std::size(walk.frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 }  // namespace
 
-void append_stack(Client* client, uint64_t site) {
-  Inside inside;
+std::span<const StackFrame> walk_stack(uint64_t site) {
   t_walk = Walk{site};
   _Unwind_Backtrace(step, nullptr);
-  for (uint32_t i = 0; i < t_walk.count; i += 2) {
-    Recorder::append_frames(client, t_walk.callers[i], i + 1 < t_walk.count ? t_walk.callers[i + 1] : 0);
+  return std::span(t_walk.frames).first(t_walk.count);
+}
+
+void append_callers(Client* client, std::span<const StackFrame> frames) {
+  for (size_t i = 1; i < frames.size(); i += 2) {
+    Recorder::append_frames(client, frames[i].address, i + 1 < frames.size() ? frames[i + 1].address : 0);
   }
+}
+
+void append_stack(Client* client, uint64_t site) {
+  Inside inside;
+  append_callers(client, walk_stack(site));
 }
 
 [[gnu::noinline]] void append_lock_apart(Client* client, EventKind kind, int64_t time_ns, uint64_t lock,
@@ -58,6 +67,7 @@ void append_request(Client* client, const Acquisition& what) {
 
 void append_end_of_wait(Client* client, const Acquisition& what, int waited) {
   append_outcome(client, what.acquired(), g_clock.now_ns(), what.lock, outcome_of(waited));
+  if (is_held(waited) && is_asked(what.site)) watch_asked(what.lock);
 }
 
 }  // namespace contrafact::agent_native

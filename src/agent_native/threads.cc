@@ -4,13 +4,23 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <malloc.h>
 #include <time.h>
+#include <unwind.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "agent_native/real.h"
 #include "agent_native/thread_tasks.h"
 #include "recorder/texts.h"
+
+// Of the unwinder, which has it in no header.
+struct dwarf_eh_bases {
+  void *tbase, *dbase, *func;
+};
+extern "C" const void* _Unwind_Find_FDE(void* address, dwarf_eh_bases* bases);
 
 namespace contrafact::agent_native {
 namespace {
@@ -133,15 +143,55 @@ int run_c11(void* start) {
   return run_watched(taken.c11, taken.argument);
 }
 
+bool is_in_cpp_library(const void* address) {
+  // Unlike dladdr, it does not wait for the loader, which another thread may hold up until this one has begun.
+  dl_find_object object;
+  return _dl_find_object(const_cast<void*>(address), &object) == 0 && object.dlfo_link_map &&
+         object.dlfo_link_map->l_name && std::strstr(object.dlfo_link_map->l_name, "libstdc++");
+}
+
+// A function begins there, as far as the tables for exceptions know.
+bool is_function(uint64_t address) {
+  dwarf_eh_bases bases;
+  const auto at = reinterpret_cast<void*>(address);
+  dl_find_object object;
+  return _dl_find_object(at, &object) == 0 && _Unwind_Find_FDE(at, &bases) && bases.func == at;
+}
+
+// A std::thread that was given a function or a method has it last in its state, in front of what fills up the block; so
+// the type of the state says. 0: it was given an object, or it is not clear which it is.
+uint64_t function_in(const uint64_t* state) {
+  constexpr std::string_view kBefore = "NSt6thread11_State_implINS_8_InvokerISt5tupleIJ";
+  const auto* const type = reinterpret_cast<const uint64_t*>((reinterpret_cast<const uint64_t*>(*state))[-1]);
+  if (!type) return 0;  // compiled without them
+  const char* name = reinterpret_cast<const char*>(type[1]);
+  if (*name == '*') ++name;
+  if (std::strncmp(name, kBefore.data(), kBefore.size()) != 0) return 0;
+  const std::string_view callee(name + kBefore.size(), strnlen(name + kBefore.size(), 4));
+  const bool is_method = callee.starts_with("M");
+  if (!is_method && !callee.starts_with("PF") && !callee.starts_with("PDoF")) return 0;
+  constexpr uint64_t kPageBytes = 4096;
+  const auto begin = reinterpret_cast<uint64_t>(state);
+  const uint64_t bytes = malloc_usable_size(const_cast<uint64_t*>(state));
+  const uint64_t end = std::min(begin + std::min(bytes, uint64_t{512}), begin / kPageBytes * kPageBytes + kPageBytes);
+  const uint64_t words = (end - begin) / 8;
+  uint64_t found = 0;
+  for (uint64_t from_end = is_method ? 2 : 1; from_end <= (is_method ? 3u : 2u) && from_end < words; ++from_end) {
+    const uint64_t word = state[words - from_end];
+    if (!is_function(word)) continue;
+    if (found != 0) return 0;
+    found = word;
+  }
+  return found;
+}
+
 // The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third
 // entry of its argument's virtual table (std::thread::_State::_M_run, after two destructors).
 uint64_t body_of(void* routine, void* argument) {
-  // Unlike dladdr, it does not wait for the loader, which another thread may hold up until this one has begun.
-  dl_find_object object;
-  const bool in_library = _dl_find_object(routine, &object) == 0 && object.dlfo_link_map &&
-                          object.dlfo_link_map->l_name && std::strstr(object.dlfo_link_map->l_name, "libstdc++");
-  if (!in_library || !argument) return reinterpret_cast<uint64_t>(routine);
-  return (*static_cast<const uint64_t* const*>(argument))[2];
+  if (!argument || !is_in_cpp_library(routine)) return reinterpret_cast<uint64_t>(routine);
+  const auto* state = static_cast<const uint64_t*>(argument);
+  if (const uint64_t function = function_in(state); function != 0) return function;
+  return reinterpret_cast<const uint64_t*>(*state)[2];
 }
 
 uint32_t spawn(Client* client, void* routine, void* argument, uint64_t site) {

@@ -133,10 +133,27 @@ void cut(table::Table& table, size_t top, std::string_view what) {
   }
 }
 
-// What could not be judged, in the order of first appearance: several locks may have one name and one reason.
+// Of a lock that threads waited for, and for which nothing is proposed that helps: why it is not split.
+bool is_asked(const Document& document, const improve::Ineligible& refused) {
+  constexpr int64_t kWaitsMin = 100;  // a hundredth of the run
+  if (refused.optimisation != whatif::Optimisation::split_lock || !document.options.apply.empty()) return false;
+  for (const advise::Advice& advice : document.advices.ranked) {
+    const bool is_of_it = std::ranges::find(advice.candidate.locks, refused.lock) != advice.candidate.locks.end();
+    if (is_of_it && helps(advice, document.baseline)) return false;
+  }
+  int64_t wait_ns = 0;
+  for (const model::CriticalSection& section : document.facts.sections) {
+    if (section.lock == refused.lock) wait_ns += section.wait_ns();
+  }
+  return wait_ns * kWaitsMin >= document.profile.recorded_ns;
+}
+
+// What could not be judged, in the order of first appearance: several locks may have one name and one reason. Without
+// --all only what a reader would ask.
 std::vector<std::pair<std::string, size_t>> refused_lines(const Document& document) {
   std::vector<std::pair<std::string, size_t>> lines;
   for (const improve::Ineligible& refused : document.advices.ineligible) {
+    if (!document.options.all && !is_asked(document, refused)) continue;
     std::string line = fmt::format("no {} of {}: {}", name_of(refused.optimisation),
                                    analysis::lock_name(*document.facts.trace, refused.lock), refused.reason);
     const auto known = std::ranges::find(lines, line, &std::pair<std::string, size_t>::first);
@@ -168,10 +185,8 @@ std::string text_of(const Document& document, const Session& session) {
     text += "\n" + table::render_text(pairs, session.out);
   }
   text += "\n" + table::render_text(remedies, session.out) + together_text(document);
-  if (document.options.all) {
-    for (const auto& [line, locks] : refused_lines(document)) {
-      text += line + (locks > 1 ? fmt::format(" ({} locks)\n", locks) : "\n");
-    }
+  for (const auto& [line, locks] : refused_lines(document)) {
+    text += line + (locks > 1 ? fmt::format(" ({} locks)\n", locks) : "\n");
   }
   return text;
 }

@@ -90,6 +90,14 @@ TEST(Perfetto, SlicesNestAndFlowsHaveBothEnds) {
   EXPECT_EQ(slices.size(), 4u) << testing::PrintToString(slices);
 }
 
+TEST(Perfetto, LocksHaveTheirNames) {
+  const std::string text =
+      perfetto_of(parse("thread x\nlock c mutex cache\nmethod m .work w.cc:1\ncontext a - m:1\n0 x thread_begin\n"
+                        "5 x lock_request c a\n9 x lock_acquired c\n12 x lock_release c\n"),
+                  {});
+  EXPECT_THAT(text, testing::HasSubstr("wait for cache"));
+}
+
 TEST(Csv, EventsByThread) {
   std::string csv = base::text_of([](auto sink) { events_csv(parse(kRun), sink); });
   EXPECT_THAT(csv, testing::StartsWith(

@@ -206,7 +206,7 @@ class ThreadExport {
       case EventKind::lock_request:
       case EventKind::lock_request_shared:
       case EventKind::sync_wait:
-        begin(EventKind::block_begin, at_ns, kBlock, "wait for lock " + std::to_string(trace_.a[i]));
+        begin(EventKind::block_begin, at_ns, kBlock, "wait for " + lock_name(trace_.a[i]));
         break;
       case EventKind::lock_acquired:
       case EventKind::lock_acquired_shared:
@@ -223,6 +223,12 @@ class ThreadExport {
       default:
         break;
     }
+  }
+
+  std::string lock_name(uint32_t lock) const {
+    if (lock < trace_.locks.size() && trace_.locks[lock].name.valid())
+      return Writer::valid(trace_.string(trace_.locks[lock].name));
+    return "lock " + std::to_string(lock);
   }
 
   std::string task_name(TaskId task) const {

@@ -21,6 +21,11 @@ using model::EventKind;
 using model::LockId;
 using whatif::Optimisation;
 
+// No memory lies there (docs/format.md).
+constexpr bool is_kernel_state(uint64_t address) {
+  return address >> 63 != 0;
+}
+
 // Disjoint sets of the numbers below `count`.
 class Unions {
  public:
@@ -124,6 +129,10 @@ class Finder {
       if (std::ranges::all_of(sections, same)) lone_sites_.insert(site);
     }
     for (const LockId lock : locks) find_contested(locks_[lock.index()]);
+    reader_sites_.clear();
+    for (const auto& [site, sections] : by_site) {
+      if (may_read(sections)) reader_sites_.insert(site);
+    }
     for (auto& [site, sections] : by_site) {
       std::sort(sections.begin(), sections.end());
       try_drop(sections);
@@ -231,6 +240,10 @@ class Finder {
     if (is_lone && std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded(s); })) {
       return refuse(Optimisation::drop_lock, section(of_site[0]).lock, "only one thread ran what writes under it");
     }
+    if (sections.size() < of_site.size() && reader_sites_.contains(facts_.site_of[of_site[0]])) {
+      return refuse(Optimisation::drop_lock, section(of_site[0]).lock,
+                    "which sections read what others write depends on the data: a reader-writer lock is safe");
+    }
     if (!sections.empty()) found_.candidates.push_back(candidate(Optimisation::drop_lock, std::move(sections)));
   }
 
@@ -275,28 +288,45 @@ class Finder {
   // that read the same, several may run at a time.
   bool writes_only_its_own(uint32_t s) const {
     const Lock& lock = locks_[section(s).lock.index()];
-    const uint32_t set = facts_.sets.of_section[s];
-    return lock.cells && is_contested(section(s).lock, set) &&
-           std::ranges::none_of(lock.cells->of(set),
-                                [&](const CellUse& use) { return use.writes && lock.guarded[use.cell]; });
+    return lock.cells && std::ranges::none_of(lock.cells->of(facts_.sets.of_section[s]),
+                                              [&](const CellUse& use) { return use.writes && lock.guarded[use.cell]; });
+  }
+
+  // A site whose sections may share the lock, and where some need it: of several threads, or writing nothing at all.
+  bool may_read(const std::vector<uint32_t>& sections) const {
+    bool only_read = true, any_contested = false;
+    for (const uint32_t s : sections) {
+      if (is_around_wait(s)) return false;
+      if (!is_known(s)) continue;
+      if (!only_reads(s)) only_read = false;
+      if (!only_reads(s) && !writes_only_its_own(s)) return false;
+      any_contested |= is_contested(section(s).lock, facts_.sets.of_section[s]);
+    }
+    return only_read || any_contested;
   }
 
   void try_readers(const SectionsOfSite& by_site) {
     std::vector<uint32_t> readers;
     for (const auto& [site, sections] : by_site) {
-      const bool fits = std::ranges::all_of(sections, [&](uint32_t s) {
-        return !is_around_wait(s) && (!is_known(s) || only_reads(s) || writes_only_its_own(s));
-      });
-      if (!fits) continue;
+      if (!reader_sites_.contains(site)) continue;
       std::ranges::copy_if(sections, std::back_inserter(readers),
                            [&](uint32_t s) { return is_known(s) && !section(s).shared; });
     }
     if (!readers.empty()) found_.candidates.push_back(candidate(Optimisation::reader_writer_lock, std::move(readers)));
   }
 
+  // Most sections of the lock only read, some of them what is written: where its parts lie depends on the data.
+  bool is_mostly_read(const Lock& lock) const {
+    size_t all = 0, reading = 0;
+    for (uint32_t s = lock.begin; s < lock.end; ++s) {
+      all += counts(s);
+      reading += counts(s) && !section(s).shared && reader_sites_.contains(facts_.site_of[s]);
+    }
+    return 2 * reading > all;
+  }
+
   void refuse(Optimisation optimisation, LockId lock, std::string_view reason) {
-    if (locks_[lock.index()].waited)
-      found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
+    if (locks_[lock.index()].waited) found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
   }
 
   // Why the lock's sections cannot be judged as a whole; empty: they can.
@@ -306,6 +336,13 @@ class Finder {
     if (lock.unknown > 0) return "it has sections whose reads and writes are not known";
     if (!lock.cells) return "its sections touch too many different places";
     return "";
+  }
+
+  bool changes_kernel_state(const Lock& lock) const {
+    for (uint32_t cell = 0; cell < lock.contested.size(); ++cell) {
+      if (lock.contested[cell] && is_kernel_state(lock.cells->address(cell))) return true;
+    }
+    return false;
   }
 
   // One word under every lock: 8 bytes at most that an atomic operation can take.
@@ -335,6 +372,7 @@ class Finder {
       const std::string_view reason = not_judged(lock);
       if (!reason.empty()) return refuse(Optimisation::make_atomic, lock, reason);
       const Lock& info = locks_[lock.index()];
+      if (changes_kernel_state(info)) return refuse(Optimisation::make_atomic, lock, "it orders system calls");
       if (!has_one_word(info)) return;
       if (replaces(lock)) return refuse(Optimisation::make_atomic, lock, "a section needs the value that it replaces");
       any |= std::ranges::find(info.contested, true) != info.contested.end();
@@ -351,7 +389,13 @@ class Finder {
         refuse(Optimisation::split_lock, lock, reason);
         continue;
       }
-      most = std::max(most, split(locks_[lock.index()], placed));
+      if (is_mostly_read(locks_[lock.index()])) {
+        refuse(Optimisation::split_lock, lock, "most of its sections only read: a reader-writer lock comes first");
+        continue;
+      }
+      const uint32_t parts = split(locks_[lock.index()], placed);
+      if (parts == 1) refuse(Optimisation::split_lock, lock, "its sections tie together all that they change");
+      most = std::max(most, parts);
     }
     if (most < 2) return;
     std::sort(placed.begin(), placed.end());
@@ -395,9 +439,10 @@ class Finder {
 
   const SectionFacts& facts_;
   const model::Trace& trace_;
-  std::vector<Lock> locks_;        // by lock
-  Unions groups_;                  // of locks
-  std::set<uint32_t> lone_sites_;  // of the locks that are looked at: sites that one thread ran
+  std::vector<Lock> locks_;          // by lock
+  Unions groups_;                    // of locks
+  std::set<uint32_t> lone_sites_;    // of the locks that are looked at: sites that one thread ran
+  std::set<uint32_t> reader_sites_;  // likewise: sites whose sections may share the lock
   Candidates found_;
 };
 

@@ -31,6 +31,7 @@ struct Scene {
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
         "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
+        "access_set file complete 9223372036854775808+1:rwc\n"
         "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 10;
@@ -126,6 +127,35 @@ TEST(LockCandidates, ReadersMayWriteWhatNoOtherThreadTouches) {
   EXPECT_EQ(Scene(not_own).get(Optimisation::reader_writer_lock), nullptr);
   // What touches nothing shared needs no lock at all.
   EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(Optimisation::reader_writer_lock), nullptr);
+}
+
+// A look-up in a map: some meet what is written now and then, some do not; each fills a string of its own.
+TEST(LockCandidates, LookUpsThatMeetAWriteNowAndThenAreReaders) {
+  const Scene scene({"x b r0 w128", "y b r8 w192", "x a w0", "y b r0 w192", "x b r64 w128", "y a w64", "x b r8 w128"});
+  const Candidate* readers = scene.get(Optimisation::reader_writer_lock);
+  ASSERT_NE(readers, nullptr);
+  EXPECT_EQ(readers->improvement.sections.size(), 5u);
+  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
+  const auto says = [&](Optimisation optimisation) { return std::ranges::count(scene.found.ineligible, optimisation, &Ineligible::optimisation); };
+  EXPECT_EQ(says(Optimisation::drop_lock), 1);
+  EXPECT_EQ(says(Optimisation::split_lock), 1);
+}
+
+TEST(LockCandidates, WhatIsTiedTogetherSaysSo) {
+  const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
+  EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
+    return refused.reason == "its sections tie together all that they change";
+  }));
+}
+
+TEST(LockCandidates, SystemCallsAreNoAtomicOperations) {
+  const Scene scene({"x b file", "y b file"});
+  EXPECT_EQ(scene.get(Optimisation::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
+    return refused.optimisation == Optimisation::make_atomic && refused.reason == "it orders system calls";
+  }));
 }
 
 TEST(LockCandidates, PlacesThatNoSectionTiesTogetherAreSplit) {

@@ -15,9 +15,24 @@ bool closes(char c) {
   return c == ')' || c == '>' || c == '}' || c == ']';
 }
 
+// "std::string::str[abi:cxx11]() const" -> "std::string::str() const".
+std::string without_abi_tags(std::string_view text) {
+  constexpr std::string_view kTag = "[abi:";
+  std::string out;
+  for (size_t at = text.find(kTag); at != std::string_view::npos; at = text.find(kTag)) {
+    const size_t end = text.find(']', at);
+    if (end == std::string_view::npos) break;
+    out += text.substr(0, at);
+    text.remove_prefix(end + 1);
+  }
+  return out + std::string(text);
+}
+
 }  // namespace
 
-std::string without_signature(std::string_view text) {
+std::string without_signature(std::string_view demangled) {
+  const std::string without_tags = without_abi_tags(demangled);
+  std::string_view text = without_tags;
   text = text.substr(0, text.find(" [clone"));
   for (std::string_view suffix : {" const", " volatile", " &", " &&"}) {
     if (text.ends_with(suffix)) text.remove_suffix(suffix.size());

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "symbols/code_reader.h"
@@ -35,6 +36,7 @@ class Resolver {
   }
 
   void run() {
+    find_wrappers();
     for (const format::MethodAddressRow& row : trace_.method_addresses) {
       if (row.method.valid()) name_method(row);
     }
@@ -65,6 +67,21 @@ class Resolver {
     row.name = intern(frame.function);
     if (!frame.file.empty()) row.file = intern(base_name(frame.file));
     return row;
+  }
+
+  // Facts `lock.wrapper.N`: places in functions that only lock.
+  void find_wrappers() {
+    std::set<uint64_t> places;
+    std::erase_if(trace_.facts, [&](const model::Fact& fact) {
+      uint64_t place = 0;
+      if (!fact.key.starts_with("lock.wrapper.")) return false;
+      std::from_chars(fact.value.data(), fact.value.data() + fact.value.size(), place, 16);
+      places.insert(place);
+      return true;
+    });
+    for (const format::MethodAddressRow& row : trace_.method_addresses) {
+      if (row.method.valid() && !row.is_entry && places.contains(row.address)) wrappers_.insert(row.method.value);
+    }
   }
 
   void name_method(const format::MethodAddressRow& address) {
@@ -119,13 +136,20 @@ class Resolver {
     return found->second;
   }
 
-  // Contexts keep their order, with the functions inlined around them inserted before them.
+  // Contexts keep their order, with the functions inlined around them inserted before them. In place of a function that
+  // only locks stands who called it.
   void expand_contexts() {
     std::vector<uint32_t> moved(trace_.contexts.size());
     std::vector<format::ContextRow> contexts;
+    bool renumbered = false;
     for (size_t i = 0; i < trace_.contexts.size(); ++i) {
       format::ContextRow row = trace_.contexts[i];
       if (row.parent.valid()) row.parent = ContextId(moved[row.parent.index()]);
+      if (row.parent.valid() && row.method.valid() && wrappers_.contains(row.method.value)) {
+        moved[i] = row.parent.value;
+        renumbered = true;
+        continue;
+      }
       const auto chain = row.method.valid() ? chains_.find(row.method.value) : chains_.end();
       if (chain != chains_.end()) {
         for (size_t k = chain->second.size(); k-- > 1;) {
@@ -135,9 +159,9 @@ class Resolver {
         row.line = chain->second[0].line;
       }
       moved[i] = static_cast<uint32_t>(contexts.size());
+      renumbered |= moved[i] != i;
       contexts.push_back(row);
     }
-    const bool renumbered = contexts.size() != trace_.contexts.size();
     trace_.contexts = std::move(contexts);
     if (!renumbered) return;
     const auto move = [&](uint32_t& id) {
@@ -159,6 +183,7 @@ class Resolver {
   std::unordered_map<std::string, StringId> strings_;
   std::unordered_map<uint32_t, std::vector<Frame>> chains_;  // by method: innermost first, itself the first
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, MethodId> others_;
+  std::set<uint32_t> wrappers_;  // methods
 };
 
 // Facts `thread.name.N`, which a thread's own name is only known by when it ends.

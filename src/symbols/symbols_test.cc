@@ -28,6 +28,8 @@ TEST(FunctionNames, AreShort) {
   EXPECT_EQ(function_name("consumer.part.0"), "consumer");
   EXPECT_EQ(without_signature("void shop::run<int>(int, long) const"), "shop::run<int>");
   EXPECT_EQ(without_signature("shop::run(std::function<void (int)>) [clone .cold]"), "shop::run");
+  EXPECT_EQ(without_signature("shop::name_of[abi:cxx11](int)"), "shop::name_of");
+  EXPECT_EQ(without_signature("std::string shop::at[abi:cxx11]<int>(int) const"), "shop::at<int>");
   EXPECT_EQ(without_signature("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
 }
 

@@ -106,6 +106,8 @@ TEST(ValueText, ElidesAllPlacesButTheFirst) {
   EXPECT_EQ(elide_places(places, 40, false), "update_a (tables.cc:13) and 3 more");
   EXPECT_EQ(elide_places(places, 26, false), "tables.cc:13 and 3 more");
   EXPECT_EQ(elide_places("update_a (tables.cc:13)", 14, false), "tables.cc:13");
+  EXPECT_EQ(elide_places("uv_mutex_lock (libuv.so.1.0.0)", 20, false), "uv_mutex_lock");
+  EXPECT_EQ(elide_places("uv_mutex_lock (libuv.so.1.0.0)", 30, false), "uv_mutex_lock (libuv.so.1.0.0)");
 }
 
 TEST(ValueText, OneIsNoPlural) {

@@ -262,6 +262,8 @@ std::string elide_location(std::string_view text, size_t width, bool unicode) {
     if (at == 0) break;
     name.remove_prefix(at);
   }
+  // The file of a library says less than the function; a line says all.
+  if (position.find(':') == std::string::npos) return elide_name(name, width, unicode);
   const size_t position_width = display_width(position);
   if (display_width(name) + position_width <= width) return std::string(name) + position;
   if (position_width + kNameMinimum <= width) return elide_middle(name, width - position_width, unicode) + position;

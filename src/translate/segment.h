@@ -60,6 +60,10 @@ class Segment {
   void add_log(uint64_t log, uint64_t log_top);
   // REQUIRES: the log is empty, if the accesses are streamed: they would come before those in it.
   void add(uint64_t begin, uint64_t length_bytes, uint32_t flags);
+  // What is no memory (kernel_state.h): it is in the set, and not in the stream.
+  void add_kernel_state(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
+    if (gathers_) gather(begin, length_bytes, flags);
+  }
 
   // Without what lies in the private range. Valid until the next call.
   std::span<const Access> ranges();

@@ -70,7 +70,6 @@ constexpr Effect kEffects[] = {
     {SYS_openat, {{text, 1}}},
     {SYS_creat, {{text, 0}}},
     {SYS_close, {}},
-    {SYS_close_range, {}},
     {SYS_stat, {{text, 0}, {constant, 1, kOut, 0, sizeof(struct stat)}}},
     {SYS_lstat, {{text, 0}, {constant, 1, kOut, 0, sizeof(struct stat)}}},
     {SYS_fstat, {{constant, 1, kOut, 0, sizeof(struct stat)}}},
@@ -106,9 +105,9 @@ constexpr Effect kEffects[] = {
     {SYS_timerfd_settime, {{constant, 2, kIn, 0, 2 * kTimespec}, {constant, 3, kOut, 0, 2 * kTimespec}}},
     {SYS_lseek, {}},
     {SYS_mmap, {}},
-    {SYS_mprotect, {}},
-    {SYS_munmap, {}},
-    {SYS_mremap, {}},
+    {SYS_mprotect, {{of_argument, 0, kOut, 1}}},  // what others may find there changes
+    {SYS_munmap, {{of_argument, 0, kOut, 1}}},
+    {SYS_mremap, {{of_argument, 0, kOut, 1}}},
     {SYS_madvise, {{of_argument, 0, kOut, 1}}},  // some advice discards what is there
     {SYS_brk, {}},
     {SYS_msync, {}},
@@ -200,6 +199,7 @@ constexpr Effect kEffects[] = {
     {SYS_inotify_init1, {}},
     {SYS_inotify_add_watch, {{text, 1}}},
     {SYS_chdir, {{text, 0}}},
+    {SYS_fchdir, {}},
     {SYS_set_robust_list, {}},
     {SYS_membarrier, {}},
     {SYS_rseq, {}},

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "translate/heap_lives.h"
 #include "translate/segment.h"
 
 namespace contrafact::translate {
@@ -101,6 +102,8 @@ struct alignas(64) Thread {
   Cut cuts[kCutsMax];               // of the segment that ended, the newest first
   size_t cut_count;
   Segment segment;
+  SegmentBlocks blocks;
+  Access named[Segment::kRangesMax];  // the segment's, with lives in their addresses
 };
 static_assert(offsetof(Thread, registers) == 4096 && offsetof(Thread, flags) == 4224 &&
               offsetof(Thread, xsave_mask) == 4232 && offsetof(Thread, signal_mask) == 4240 &&

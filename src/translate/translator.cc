@@ -61,6 +61,7 @@ base::Result<std::unique_ptr<Translator>> Translator::create_empty(const Options
   out->state_offset_ = state_offset();
   out->process_ = static_cast<int>(raw_system_call(SYS_getpid));
   if (auto made = out->make_stubs(); !made) return made.error();
+  out->lives_.create();
   return out;
 }
 
@@ -145,6 +146,11 @@ void Translator::detach_in_child() {
 }
 
 void Translator::begin_segment(uint64_t stack_pointer) {
+  t_thread.thread->blocks.begin();
+  restart_segment(stack_pointer);
+}
+
+void Translator::restart_segment(uint64_t stack_pointer) {
   Thread& thread = *t_thread.thread;
   t_thread.log = thread.log_end = thread.log_top;
   t_thread.left = Reason::none;
@@ -176,16 +182,31 @@ std::span<const Access> Translator::next_part(uint64_t stack_pointer, uint64_t* 
   thread.segment.add_log(cut.log, thread.log_end);
   thread.log_end = cut.log;
   *clock = cut.clock;
-  *overflown = thread.segment.overflown();
-  return thread.segment.ranges();
+  return named_ranges(thread, overflown);
 }
 
 std::span<const Access> Translator::end_segment(uint64_t stack_pointer, bool* overflown) {
   Thread& thread = *t_thread.thread;
   hide_own_stack(thread, stack_pointer);
   flush_log(thread);
+  return named_ranges(thread, overflown);
+}
+
+std::span<const Access> Translator::named_ranges(Thread& thread, bool* overflown) {
   *overflown = thread.segment.overflown();
-  return thread.segment.ranges();
+  const std::span<const Access> ranges = thread.segment.ranges();
+  if (!lives_.any()) return ranges;
+  const size_t count = thread.blocks.name(ranges, thread.named, Segment::kRangesMax, lives_);
+  *overflown = *overflown || count > Segment::kRangesMax;
+  return std::span(thread.named).first(std::min<size_t>(count, Segment::kRangesMax));
+}
+
+void Translator::note_allocated(const void* block, uint64_t bytes) {
+  t_thread.thread->blocks.allocated(reinterpret_cast<uint64_t>(block), bytes, lives_);
+}
+
+void Translator::note_freed(const void* block, uint64_t bytes) {
+  t_thread.thread->blocks.freed(reinterpret_cast<uint64_t>(block), bytes, lives_);
 }
 
 void Translator::stream_to(AccessSink* sink) {
@@ -212,6 +233,16 @@ void Translator::note_system_call(const long* call, long result) {
   flush_log(*t_thread.thread);
   if (system_call_kind(call) == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   add_system_call_accesses(call, result, t_thread.thread->segment);
+  add_kernel_state(call, result, process_, open_files_, t_thread.thread->segment);
+}
+
+void Translator::note_kernel_state(const long* call, long result) {
+  flush_log(*t_thread.thread);
+  add_kernel_state(call, result, process_, open_files_, t_thread.thread->segment);
+}
+
+void Translator::note_moved(uint64_t block, uint64_t bytes, uint16_t life) {
+  t_thread.thread->blocks.gone(block, bytes, life);
 }
 
 // Also before anything is added by hand: no cut may come between what the log holds and that.
@@ -383,6 +414,7 @@ void Translator::after_system_call(Thread& thread) {
   const auto result = static_cast<long>(thread.registers[rax]);
   thread.system_call_runs = false;
   add_system_call_accesses(thread.system_call, result, thread.segment);
+  add_kernel_state(thread.system_call, result, process_, open_files_, thread.segment);
   MappingChange changes[kMappingChangesMax];
   change_mappings(thread.system_call, thread.system_call_expected,
                   {changes, mapping_changes(thread.system_call, result, changes)});

@@ -27,8 +27,10 @@
 #include "translate/cache_door.h"
 #include "translate/code_cache.h"
 #include "translate/code_regions.h"
+#include "translate/heap_lives.h"
 #include "translate/instruction.h"
 #include "translate/kernel_calls.h"
+#include "translate/kernel_state.h"
 #include "translate/thread.h"
 
 namespace contrafact::translate {
@@ -77,7 +79,7 @@ class Translator {
   // coroutine's or a signal's may have anything below. Valid until the next segment begins.
   void begin_segment(uint64_t stack_pointer);
   // One in whose place the next begins: as if at the same stack pointer.
-  void continue_segment() { begin_segment(t_thread.thread->segment_begin_sp); }
+  void continue_segment() { restart_segment(t_thread.thread->segment_begin_sp); }
   // The segment in parts; `begin` and `end` are its times, by the processor's clock. Cuts lie where the function that
   // began it, or a caller of that, calls another one or gets back from it: at calls and returns `ticks_min` or more
   // apart, not before `earliest`, and no more than kCutsMax. Returns how many there are; then next_part(), called so
@@ -92,6 +94,16 @@ class Translator {
   void note(const void* begin, uint64_t length_bytes, uint32_t flags);
   // The same for one that stood for a system call: its number and arguments, and the result.
   void note_system_call(const long* call, long result);
+  // An allocator, called by a gate, has handed out a block; is about to take one back (heap_lives.h).
+  void note_allocated(const void* block, uint64_t bytes);
+  void note_freed(const void* block, uint64_t bytes);
+  // It moved one: `life` is life_of(block) before that.
+  void note_moved(uint64_t block, uint64_t bytes, uint16_t life);
+  uint16_t life_of(uint64_t block) const { return lives_.at(block); }
+  // Only what it did to the kernel's state (kernel_state.h): what it did to memory is noted otherwise.
+  void note_kernel_state(const long* call, long result);
+  // Outside of segments: which descriptors it made.
+  void note_descriptors(const long* call, long result) { translate::note_descriptors(call, result, open_files_); }
   // Every access of the thread from here on goes to `sink`, in order, at the latest with flush(). Null: no longer.
   void stream_to(AccessSink* sink);
   void flush();
@@ -146,6 +158,8 @@ class Translator {
   void change_mappings(const long* call, uint32_t expected, std::span<const MappingChange> made);
   void remove_code(uint64_t begin, uint64_t end);
   void leave(Reason reason);
+  void restart_segment(uint64_t stack_pointer);
+  std::span<const Access> named_ranges(Thread& thread, bool* overflown);
   void go_on_natively();
   bool any_thread_asks_kernel();
   void flush_log(Thread& thread);
@@ -174,6 +188,8 @@ class Translator {
   std::atomic<int> lock_{0};
   CacheDoor door_;
   KernelCalls kernel_calls_;
+  OpenFiles open_files_;
+  HeapLives lives_;
   size_t stub_end_ = 0;
   uint64_t default_lookup_ = 0;
   Thread* threads_ = nullptr;
