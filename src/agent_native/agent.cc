@@ -1,5 +1,6 @@
 // The library's constructor and destructor, forks, and the end of the recording.
 #include "agent_native/agent.h"
+#include "agent_native/stack.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -163,6 +164,7 @@ __attribute__((constructor)) void on_load() {
   if (shared->options.sets && !shared->options.restricted) {
     if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
   }
+  if (!options->restricted) prepare_walks();
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit(end_recording);
   if (Client* client = go_live(*shared)) list_libraries(client);

@@ -10,7 +10,7 @@
 namespace contrafact::agent_native {
 namespace {
 
-constexpr uint32_t kCallersMax = 6;  // enough to leave a library's wrapper and see who asked
+constexpr uint32_t kCallersMax = 6;     // enough to leave a library's wrapper and see who asked
 constexpr uint32_t kOwnFramesMax = 12;  // and of functions that only lock
 
 struct Walk {
@@ -22,6 +22,8 @@ struct Walk {
 
 // Not on the stack, of which the unwinder takes much. A handler that interrupts a walk begins none: see Inside.
 __attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walk;
+
+constinit bool g_walks_ready = false;  // written once, before anybody records
 
 _Unwind_Reason_Code step(_Unwind_Context* context, void*) {
   Walk& walk = t_walk;
@@ -38,9 +40,16 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void*) {
 }  // namespace
 
 std::span<const StackFrame> walk_stack(uint64_t site) {
+  if (!g_walks_ready) return {};
   t_walk = Walk{site};
   _Unwind_Backtrace(step, nullptr);
   return std::span(t_walk.frames).first(t_walk.count);
+}
+
+void prepare_walks() {
+  const Inside inside;
+  g_walks_ready = true;
+  walk_stack(0);
 }
 
 void append_callers(Client* client, std::span<const StackFrame> frames) {

@@ -17,6 +17,10 @@ struct StackFrame {
 // The function that `site` lies in and its callers, innermost first; empty if the site is not on the stack. Valid until
 // the thread's next walk. REQUIRES: the thread is inside (Inside).
 std::span<const StackFrame> walk_stack(uint64_t site);
+// Makes the unwinder ready: its first walk ends with a system call, which a program that has restricted itself may not
+// make.
+void prepare_walks();
+
 // The callers in such a walk, for the client's next event with a CONTEXT.
 void append_callers(recorder::Client* client, std::span<const StackFrame> frames);
 
