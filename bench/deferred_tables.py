@@ -179,6 +179,7 @@ class Measurement:
 
 def make_rounds(measured, full, few, rounds, limit_s):
     """Whole rounds while they fit into the time; the first one is always made. Returns how many were."""
+    figures.say(f"load average {os.getloadavg()[0]:.1f}")
     begin, longest_s = time.monotonic(), 0.0
     for number in range(rounds):
         started = time.monotonic()
@@ -342,7 +343,8 @@ def report(measured, full, few, rounds, command):
         processed. Speed-ups are over the sequential analysis: the same probes, which count at every event in lock-free tables,
         four for each core (`--processor direct`). Medians of {rounds} round{'' if rounds == 1 else 's'}; what all is compared to
         {'took turns with the others' if few else f'was run after every {PLAIN_EVERY} others'}. No run lost an event, or it is among the problems; the programs of which it can
-        be expected made the same calls in all runs.""")
+        be expected made the same calls in all runs. The load average at the end was {os.getloadavg()[0]:.1f}: where it is far above
+        {CORES}, others had the cores, and only the table of CPU time says anything.""")
     if not few:
         text += verdict(measured, threaded) + "\n\n"
     if threaded:
