@@ -95,6 +95,7 @@ class SharedProducers final : public Carrier {
   // It ended; the client must not be used again.
   void detach(Client* client) { detached(*client); }
   SharedHeader& header() const { return area_.header(); }
+  SharedArea& area() { return area_; }
 
   contrafact_buffer* swap(Client& client) override;
   void attached(Client&) override {}

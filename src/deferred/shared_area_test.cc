@@ -1,5 +1,6 @@
 // Calls that cross from one process to another. The two sides map the memory at different addresses, in one process or
-// in two.
+// in two; or at one address, where ThreadSanitizer is to see what they hand each other: it takes two views of the same
+// memory for two memories.
 #include "deferred/shared_area.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -96,7 +98,26 @@ TEST_F(Shared, CallsArriveInOrderWhileTheirBufferIsFilled) {
   EXPECT_EQ(numbers_.ended, std::vector<uint32_t>{3});
 }
 
-TEST_F(Shared, ThreadsThatComeAndGoUseTheirPlacesAgain) {
+enum class Views { one, two };
+constexpr Views kViews[] = {
+    Views::one,
+#ifndef __SANITIZE_THREAD__
+    Views::two,
+#endif
+};
+
+class SharedByThreads : public Shared, public testing::WithParamInterface<Views> {
+ protected:
+  SharedByThreads() {
+    if (GetParam() == Views::one) {
+      drainer_ = std::make_unique<SharedDrainer>(producers_->area(), one_number(), numbers_);
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Views, SharedByThreads, testing::ValuesIn(kViews),
+                         [](const auto& views) { return views.param == Views::one ? "One" : "Two"; });
+
+TEST_P(SharedByThreads, ThatComeAndGoUseTheirPlacesAgain) {
   for (uint32_t round = 0; round < 50; ++round) {
     std::vector<std::thread> threads;
     for (uint32_t thread = 0; thread < 8; ++thread) {
@@ -113,6 +134,34 @@ TEST_F(Shared, ThreadsThatComeAndGoUseTheirPlacesAgain) {
   ASSERT_EQ(numbers_.taken.size(), 400u);
   for (const auto& [stream, taken] : numbers_.taken) EXPECT_EQ(taken, up_to(300)) << stream;
   EXPECT_LE(area_.header().clients_made.load(), 32u);
+}
+
+// Nothing but the drainer orders what the two threads do: the flags between them are relaxed, and both live throughout.
+TEST_P(SharedByThreads, APlaceGoesFromOneThatLivesToAnother) {
+  std::atomic<int> turn{0};
+  const auto wait_for = [&turn](int wanted) {
+    while (turn.load(std::memory_order_relaxed) != wanted) std::this_thread::yield();
+  };
+  Client* clients[2] = {};
+  const auto produce = [&](int thread) {
+    wait_for(2 * thread);
+    clients[thread] = producers_->attach(static_cast<uint64_t>(thread), 0);
+    for (uint32_t i = 0; i < 300; ++i) append(clients[thread], i);
+    producers_->detach(clients[thread]);
+    turn.store(2 * thread + 1, std::memory_order_relaxed);
+    wait_for(4);
+  };
+  std::thread first(produce, 0), second(produce, 1);
+  for (const int thread : {0, 1}) {
+    wait_for(2 * thread + 1);
+    // The end of the first, and the client, come by memory that no thread has waited for.
+    while (numbers_.ended.size() < static_cast<size_t>(thread) + 1) drainer_->pass(false);
+    turn.store(2 * thread + 2, std::memory_order_relaxed);
+  }
+  first.join();
+  second.join();
+  EXPECT_EQ(clients[0], clients[1]);
+  for (const uint32_t thread : {0u, 1u}) EXPECT_EQ(numbers_.taken[thread], up_to(300));
 }
 
 // The process is killed the moment after it has committed its last call; nobody took anything before.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -82,8 +83,13 @@ struct Chunks : format::Visitor {
 // More than the buffers hold: what is in the file is whole, and what is not was said to be lost.
 TEST(AccessLog, WhatThereIsNoRoomForIsCounted) {
   const std::string path = testing::TempDir() + "/access_log_test." + std::to_string(getpid()) + ".cft";
-  auto recorder =
-      Recorder::start({.output_path = path, .memory_bytes_max = 1 << 20, .cpu_switches = false, .facts = {}});
+  // The drainer, held up until more was appended than the buffers hold: else it takes all where appending is slow.
+  std::atomic<bool> held_up{true};
+  auto recorder = Recorder::start({.output_path = path,
+                                   .memory_bytes_max = 1 << 20,
+                                   .cpu_switches = false,
+                                   .facts = {},
+                                   .each_pass = [&](Recorder&) { held_up.wait(true); }});
   ASSERT_TRUE(recorder.ok()) << recorder.error().message;
   Client* client = (*recorder)->attach({});
   std::mt19937 random(4);
@@ -91,7 +97,12 @@ TEST(AccessLog, WhatThereIsNoRoomForIsCounted) {
   uint32_t lost_before = 0;
   std::vector<uint8_t> bytes(40'000);
   for (uint32_t i = 0; i < 2000; ++i) {
-    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(i);
+    if (i == 1000) {
+      held_up = false;
+      held_up.notify_all();
+      (*recorder)->flush();
+    }
+    std::ranges::fill(bytes, static_cast<uint8_t>(i));
     const auto length = static_cast<uint32_t>(1 + random() % (bytes.size() - 16));
     const AccessChunkHead head{i, i + 1, length, length, 0, lost_before};
     sent += length;

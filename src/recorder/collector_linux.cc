@@ -166,7 +166,10 @@ void SharedCollector::make_areas() {
   const uint32_t wanted = std::min(kAreasMax, control_->areas_claimed.load(std::memory_order_acquire) + ahead);
   for (uint32_t number = control_->areas_made.load(std::memory_order_relaxed); number < wanted; ++number) {
     const auto made = deferred::SharedArea::create(options_.memory_bytes_max);
-    if (!made) return;
+    if (!made) {  // as for want of descriptors: nobody waits for it
+      control_->waited_in_vain.store(number, std::memory_order_relaxed);
+      return;
+    }
     control_->area_fd[number].store(*made, std::memory_order_relaxed);
     ahead_.emplace(number, Descriptor(*made));
     control_->areas_made.store(number + 1, std::memory_order_release);

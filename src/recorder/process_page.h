@@ -36,7 +36,7 @@ struct ControlPage {
   std::atomic<uint32_t> areas_claimed{0};
   std::atomic<uint32_t> areas_made{0};
   std::atomic<uint32_t> refused{0};           // processes that found no area
-  std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits again until there are more
+  std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits until there are more
   base::SharedFlag closed;                    // nobody records any more
   EventClock clock;
   std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process; kGivenUp: claimed, and not opened
