@@ -166,6 +166,11 @@ std::string simulated_loss(const Advices& advices, const Effect& effect, const A
                      table::duration_text(static_cast<double>(effect.simulated->duration_ns)));
 }
 
+Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
+  const bool reads_estimate = effect.estimated && !reads_simulation(advices, effect);
+  return reads_estimate ? verdict_of(gain_to_read(advices, effect)) : verdict_of(effect, advices.baseline);
+}
+
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y) {
   const Weights& weights = options.weights;
   if (weights.duration >= std::max(weights.peak, weights.mean)) {
@@ -181,9 +186,7 @@ void judge(Advice& advice, const Advices& advices, const AdviceOptions& options)
   advice.score = whatif::score_of(figures, advices.base, options.weights);
   if (advice.filtered.empty()) advice.filtered = filter_reason(figures, advices.base, options);
   if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
-  advice.verdict = advice.effect.estimated && !reads_simulation(advices, advice.effect)
-                       ? verdict_of(gain_to_read(advices, advice.effect))
-                       : verdict_of(advice.effect, advices.baseline);
+  advice.verdict = verdict_to_read(advices, advice.effect);
 }
 
 base::Result<Advices> advise(const Engines& engines, const improve::Candidates& tasks, const AdviceOptions& options) {

@@ -90,6 +90,9 @@ Gain gain_to_read(const Advices& advices, const Effect& effect);
 // Why an effect is a loss by the figures that are to be read first, where those are simulated; empty: it is not.
 std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options);
 
+// What to think of the gain that is to be read first.
+Verdict verdict_to_read(const Advices& advices, const Effect& effect);
+
 // The effect's score, why it is filtered, and its verdict.
 void judge(Advice& advice, const Advices& advices, const AdviceOptions& options);
 

@@ -91,6 +91,7 @@ void add_intervals(const whatif::Estimator& estimator, Advices& advices, const s
     if (advice.filtered.empty() || advice.filtered == kNoGain) continue;
     base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
     if (whole) advice.effect.estimate = *std::move(whole);
+    advice.verdict = verdict_to_read(advices, advice.effect);
   }
 }
 
@@ -268,13 +269,22 @@ Combination best_of_tasks(const Engines& engines, Advices& advices, const Advice
   return best;
 }
 
+// Whether a spec of it can be applied. REQUIRES: it changes tasks.
+bool applies(const Engines& engines, const Advice& advice) {
+  return improve::check_task_specs(*engines.estimator, std::span(&advice.candidate, 1)).ok();
+}
+
 // The search knows estimates only. Where it finds nothing, what gains most when it is simulated stands by itself.
-void take_best_simulated(const Advices& advices, Combination& best) {
+void take_best_simulated(const Engines& engines, const Advices& advices, Combination& best) {
   best.effect.estimate.figures = advices.base;
   if (advices.ranked.empty() || !reads_simulation(advices, advices.ranked.front().effect)) return;
   if (advices.ranked.front().verdict != Verdict::gain) return;
+  const Advice& first = advices.ranked.front();
+  if (first.target() == whatif::Target::tasks && !applies(engines, first)) return;
+  std::vector<std::string> notes = std::move(best.effect.estimate.notes);
   best.members = {0};
-  best.effect = advices.ranked.front().effect;
+  best.effect = first.effect;
+  std::ranges::move(notes, std::back_inserter(best.effect.estimate.notes));
 }
 
 // Whether two improvements change one lock or one pool.
@@ -325,6 +335,7 @@ void grow(const Engines& engines, const Advices& advices, bool tasks_too, Combin
       return member == i || share_target(advices.ranked[member].candidate, advice.candidate);
     });
     if (again || !simulates_to_an_end(advice.effect)) continue;
+    if (advice.target() == whatif::Target::tasks && !applies(engines, advice)) continue;
     members.push_back(advice.improvement());
     base::Result<SimulatedEffect> effect = engines.pricer.simulate(members);
     if (!effect || effect->stuck || effect->gain < simulated_gain(best) + kAddedMin) {
@@ -396,7 +407,7 @@ base::Result<Combination> best_combination(const Engines& engines, Advices& advi
   std::vector<Advice> others = take_others(advices.ranked), left_out = take_others(advices.left_out);
   Combination best;
   if (engines.estimator) best = best_of_tasks(engines, advices, options);
-  if (best.members.empty()) take_best_simulated(advices, best);
+  if (best.members.empty()) take_best_simulated(engines, advices, best);
   put_back(std::move(others), advices, options, best);
   std::ranges::move(left_out, std::back_inserter(advices.left_out));
   if (engines.pricer.simulates()) add_other_kinds(engines, advices, best);

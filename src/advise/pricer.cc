@@ -59,9 +59,11 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
     const bool stuck = !simulation->stuck.empty();
     if (seed == 0) {
       effect.duration_ns = simulation->duration_ns;
-      effect.stuck = stuck;
       effect.notes = std::move(simulation->notes);
-      if (stuck) effect.stuck_why = simulation->stuck.front().reason;
+    }
+    if (stuck && (seed == 0 || base_ns_[seed] > 0)) {  // with some hand-overs, if not with all
+      effect.stuck = true;
+      effect.stuck_why = simulation->stuck.front().reason;
     }
     if (!stuck && base_ns_[seed] > 0) gains.push_back(share_gained(base_ns_[seed], simulation->duration_ns));
     if (effect.stuck) return effect;

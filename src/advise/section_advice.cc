@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/saturating.h"
 #include "improve/effort.h"
 #include "improve/lock_candidates.h"
 
@@ -15,7 +16,7 @@ int64_t waits_ns(const analysis::SectionFacts& facts, const improve::Candidate& 
   for (const model::LockId lock : candidate.locks) concerned[lock.index()] = true;
   int64_t sum_ns = 0;
   for (const model::CriticalSection& section : facts.sections) {
-    if (concerned[section.lock.index()]) sum_ns += section.wait_ns();
+    if (concerned[section.lock.index()]) sum_ns = base::add_saturated(sum_ns, section.wait_ns());
   }
   return sum_ns;
 }
@@ -102,7 +103,7 @@ SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions&
   improve::Candidates found = improve::lock_candidates(facts);
   advices.ineligible = std::move(found.ineligible);
   std::vector<improve::Candidate> candidates = options.apply.empty() ? std::move(found.candidates) : options.apply;
-  keep_longest(facts, options.priced_max, advices, candidates);
+  if (options.apply.empty()) keep_longest(facts, options.priced_max, advices, candidates);
   std::vector<std::optional<Advice>> priced(candidates.size());
   for_each_index(candidates.size(), options.progress, [&](size_t i) {
     Advice advice{.candidate = std::move(candidates[i])};

@@ -23,8 +23,9 @@ struct Point {
 std::vector<uint32_t> sizes_above(uint32_t size) {
   std::vector<uint32_t> sizes;
   for (const double factor : {1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0}) {
-    const auto larger = static_cast<uint32_t>(std::max(size + 1.0, size * factor));
-    if (sizes.empty() || larger > sizes.back()) sizes.push_back(larger);
+    constexpr double kSizeMax = 1'000'000;
+    const auto larger = static_cast<uint32_t>(std::min(kSizeMax, std::max(size + 1.0, size * factor)));
+    if (larger > (sizes.empty() ? size : sizes.back())) sizes.push_back(larger);
   }
   return sizes;
 }

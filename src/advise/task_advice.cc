@@ -46,9 +46,10 @@ void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& opt
 }
 
 // The interval costs two propagations more: only for what may be shown.
-void add_interval(const whatif::Estimator& estimator, Advice& advice) {
+void add_interval(const whatif::Estimator& estimator, const Advices& advices, Advice& advice) {
   base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
   if (whole) advice.effect.estimate = *std::move(whole);
+  advice.verdict = verdict_to_read(advices, advice.effect);
 }
 
 // Estimates one candidate and says whether it is to be ranked.
@@ -75,7 +76,7 @@ Advice consider(const improve::Candidate& candidate, const std::vector<improve::
   advice.effect.estimate = *std::move(estimate);
   advice.effect.estimated = true;
   judge_task(advice, advices, options);
-  if (may_be_shown(advice)) add_interval(estimator, advice);
+  if (may_be_shown(advice)) add_interval(estimator, advices, advice);
   return advice;
 }
 
@@ -99,7 +100,7 @@ void simulate_best(const Engines& engines, const Advices& advices, std::vector<A
     if (!decides) return;
     const bool lacks_interval = !may_be_shown(advice);
     judge_task(advice, advices, options);
-    if (lacks_interval && may_be_shown(advice)) add_interval(*engines.estimator, advice);
+    if (lacks_interval && may_be_shown(advice)) add_interval(*engines.estimator, advices, advice);
   });
 }
 

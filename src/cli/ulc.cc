@@ -7,6 +7,7 @@
 
 #include "analysis/cpu_use.h"
 #include "analysis/lock_profile.h"
+#include "base/saturating.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -143,9 +144,9 @@ bool is_asked(const Document& document, const improve::Ineligible& refused) {
   }
   int64_t wait_ns = 0;
   for (const model::CriticalSection& section : document.facts.sections) {
-    if (section.lock == refused.lock) wait_ns += section.wait_ns();
+    if (section.lock == refused.lock) wait_ns = base::add_saturated(wait_ns, section.wait_ns());
   }
-  return wait_ns * kWaitsMin >= document.profile.recorded_ns;
+  return wait_ns >= document.profile.recorded_ns / kWaitsMin;
 }
 
 // What could not be judged, in the order of first appearance: several locks may have one name and one reason. Without

@@ -275,6 +275,10 @@ TEST(Spec, SizesThatCannotBe) {
         .message;
   };
   EXPECT_EQ(error(R"({"optimisation": "cores"})"), "improvement 1: cores: \"size\" with \"after\" is missing");
+  for (const char* after : {"0", "-1", "2.5", "4294967297", "\"3\""}) {
+    EXPECT_EQ(error(std::string(R"({"optimisation": "cores", "size": {"after": )") + after + "}}"),
+              "improvement 1: cores: \"after\" is no whole number from 1 to 1000000");
+  }
   EXPECT_EQ(error(R"({"optimisation": "pool-size", "pool": "x", "size": {"after": 2}})"),
             "improvement 1: pool-size: this recording has no pool 'x'");
   EXPECT_EQ(error(R"({"optimisation": "convert-to-inline", "spawn": {"frames": []}})"),
