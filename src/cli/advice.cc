@@ -12,7 +12,8 @@
 #include "cli/branch_hint.h"
 #include "cli/metric_tables.h"
 #include "table/value_text.h"
-#include "whatif/spec.h"
+#include "whatif/path_keys.h"
+#include "whatif/screen.h"
 
 namespace contrafact::cli {
 namespace {
@@ -88,13 +89,12 @@ void judge(Advice& advice, const Advices& advices, const AdviceOptions& options)
   if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
 }
 
-// Estimates one candidate and says whether it is to be ranked.
-Advice consider(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all,
-                const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const Advices& advices,
-                const AdviceOptions& options) {
+// What is known of a candidate without estimating it.
+Advice described(const analysis::Candidate& candidate, const std::vector<analysis::Candidate>& all,
+                 const whatif::PathKeyIndex& paths, const analysis::BlockIndex& blocks) {
   Advice advice{.improvement = improvement_of(candidate), .path = candidate.path, .other_path = candidate.other_path};
   if (candidate.kind == analysis::CandidateKind::hoist_branch) {
-    advice.improvement.path = whatif::branch_conditions(estimator.dag(), candidate.tasks, others(candidate, all));
+    advice.improvement.path = whatif::branch_conditions(paths, candidate.tasks, others(candidate, all));
   }
   if (candidate.kind == analysis::CandidateKind::hoist_branch && advice.improvement.path.empty()) {
     advice.failed = "cannot be told apart: record the methods of the branch (--include)";
@@ -104,19 +104,12 @@ Advice consider(const analysis::Candidate& candidate, const std::vector<analysis
   for (const analysis::Violation& violation : advice.violations) {
     advice.improvement.warnings.push_back(violation.message);
   }
-  base::Result<whatif::Estimate> estimate =
-      estimator.estimate(std::span(&advice.improvement, 1), {.interval = false, .bounded = true});
-  if (!estimate) {
-    advice.failed = "cannot be estimated: " + estimate.error().message;
-    return advice;
-  }
-  advice.estimate = *std::move(estimate);
-  judge(advice, advices, options);
-  // The interval costs two propagations more: only for what may be shown, by itself or in a combination.
-  if (!advice.filtered.empty() && advice.filtered != kNoGain) return advice;
+  return advice;
+}
+
+void add_interval(const whatif::Estimator& estimator, Advice& advice) {
   base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
   if (whole) advice.estimate = *std::move(whole);
-  return advice;
 }
 
 // Calls `work` for each of 0 to `count`, on as many threads as there are cores.
@@ -138,14 +131,51 @@ void for_each_index(size_t count, const std::function<void(size_t done, size_t t
   for (std::thread& helper : helpers) helper.join();
 }
 
+// Estimates what has not failed, and says whether it is to be ranked.
+void estimate_all(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
+                  std::vector<Advice>& considered) {
+  std::vector<Advice*> open;
+  std::vector<Improvement> improvements;
+  for (Advice& advice : considered) {
+    if (!advice.failed.empty()) continue;
+    open.push_back(&advice);
+    improvements.push_back(advice.improvement);
+  }
+  const std::vector<base::Result<Figures>> figures =
+      whatif::screen(estimator, improvements, {.visits_max = options.visits_max, .progress = options.progress});
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (!figures[i]) {
+      const std::string& why = figures[i].error().message;
+      open[i]->failed = why == whatif::kBeyondBudget ? why : "cannot be estimated: " + why;
+      continue;
+    }
+    open[i]->estimate.figures = *figures[i];
+    judge(*open[i], advices, options);
+  }
+}
+
+// The interval costs three passes: only for what may be shown, the best first, as far as the budget goes.
+void add_intervals(const whatif::Estimator& estimator, const AdviceOptions& options, std::vector<Advice>& considered) {
+  std::vector<Advice*> shown;
+  for (Advice& advice : considered) {
+    if (advice.failed.empty() && advice.filtered.empty()) shown.push_back(&advice);
+  }
+  std::ranges::stable_sort(shown, {}, &Advice::score);
+  const size_t count = std::min(shown.size(), whatif::intervals_max(estimator, options.visits_max));
+  for (size_t i = count; i < shown.size(); ++i) shown[i]->filtered = whatif::kBeyondBudget;
+  for_each_index(count, options.progress, [&](size_t i) { add_interval(estimator, *shown[i]); });
+}
+
 // All candidates, in their order.
 std::vector<Advice> consider_all(const std::vector<analysis::Candidate>& candidates, const whatif::Estimator& estimator,
                                  const analysis::BlockIndex& blocks, const Advices& advices,
                                  const AdviceOptions& options) {
   std::vector<Advice> considered(candidates.size());
-  for_each_index(candidates.size(), options.progress, [&](size_t i) {
-    considered[i] = consider(candidates[i], candidates, estimator, blocks, advices, options);
-  });
+  const whatif::PathKeyIndex paths(*estimator.dag().trace);
+  for_each_index(candidates.size(), options.progress,
+                 [&](size_t i) { considered[i] = described(candidates[i], candidates, paths, blocks); });
+  estimate_all(estimator, advices, options, considered);
+  add_intervals(estimator, options, considered);
   return considered;
 }
 
@@ -261,11 +291,9 @@ void simulate_best(const model::Trace& trace, const whatif::Estimator& estimator
     if (!effect) return;
     advice.simulated = *std::move(effect);
     if (!decides) return;
-    const bool lacks_interval = !advice.filtered.empty() && advice.filtered != kNoGain;
+    const bool lacks_interval = !advice.filtered.empty();
     judge(advice, advices, options);
-    if (!lacks_interval || (!advice.filtered.empty() && advice.filtered != kNoGain)) return;
-    base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
-    if (whole) advice.estimate = *std::move(whole);
+    if (lacks_interval && advice.filtered.empty()) add_interval(estimator, advice);
   });
 }
 

@@ -89,7 +89,7 @@ struct Sound {
 void add_intervals(const whatif::Estimator& estimator, Advices& advices, const std::vector<size_t>& members) {
   for (size_t member : members) {
     Advice& advice = advices.ranked[member];
-    if (advice.filtered.empty() || advice.filtered == kNoGain) continue;
+    if (advice.filtered.empty()) continue;
     base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement, 1), {.bounded = true});
     if (whole) advice.estimate = *std::move(whole);
   }
@@ -125,7 +125,7 @@ std::string refusal(const Found& search, std::span<const whatif::Improvement> im
                          pool_name(search.trace, full->pool), full->size);
     }
   }
-  const base::Status applies = whatif::check_spec(search.estimator, improvements);
+  const base::Status applies = whatif::check_spec(search.estimator, improvements, true);
   return applies ? "" : "its spec cannot be applied: " + applies.error().message;
 }
 
@@ -225,7 +225,8 @@ base::Result<Combination> best_combination(const model::Trace& trace, const what
                                        .filters = options.filter_time && options.filter_peak && options.filter_mean,
                                        .filter_threads = options.threads_scarce,
                                        .slower_max = options.slower_max,
-                                       .visits_max = options.visits_max};
+                                       .visits_max = options.visits_max,
+                                       .keep = options.combinations_max};
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
   const double score_max = options.filter_gain ? 1 - kScoreTolerance : std::numeric_limits<double>::infinity();
   while (best.members.empty()) {

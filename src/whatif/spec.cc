@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "whatif/combinator_expression.h"
@@ -226,7 +227,7 @@ class Selector {
     }
     for (TaskId task : all) {
       std::set<std::pair<PathCondition::Kind, std::string>> keys;
-      for (auto [kind, id] : path_keys(trace_, task)) {
+      for (auto [kind, id] : paths().keys(paths().set_of(task))) {
         if (kind == PathCondition::Kind::enters_method)
           keys.emplace(kind, method_key(MethodId(id)));
         else if (id != UINT32_MAX)
@@ -241,14 +242,20 @@ class Selector {
     std::vector<TaskId> others;
     std::set_difference(all.begin(), all.end(), improvement.tasks.begin(), improvement.tasks.end(),
                         std::back_inserter(others));
-    improvement.path = branch_conditions(dag_, improvement.tasks, others);
+    improvement.path = branch_conditions(paths(), improvement.tasks, others);
     return {};
+  }
+
+  const PathKeyIndex& paths() {
+    if (!paths_) paths_.emplace(trace_);
+    return *paths_;
   }
 
   const TraceDag& dag_;
   const Trace& trace_;
   std::vector<std::string> frames_of_;  // by context
   std::map<std::string, std::vector<TaskId>> by_context_;
+  std::optional<PathKeyIndex> paths_;  // made when first needed
 };
 
 }  // namespace
@@ -291,9 +298,13 @@ base::Result<std::vector<Improvement>> read_spec(const TraceDag& dag, std::strin
   return improvements;
 }
 
-base::Status check_spec(const Estimator& estimator, std::span<const Improvement> improvements) {
+base::Status check_spec(const Estimator& estimator, std::span<const Improvement> improvements, bool applied) {
   base::Result<std::vector<Improvement>> read = read_spec(estimator.dag(), write_spec(estimator.dag(), improvements));
   if (!read) return read.error();
+  const auto same = [](const Improvement& x, const Improvement& y) {
+    return x.optimisation == y.optimisation && x.tasks == y.tasks;
+  };
+  if (applied && std::ranges::equal(*read, improvements, same)) return {};
   base::Result<Estimate> estimate = estimator.estimate(*read, {.trace = true, .interval = false});
   if (!estimate) return estimate.error();
   return {};

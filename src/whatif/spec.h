@@ -26,7 +26,8 @@ std::string write_spec(const graph::TraceDag& dag, std::span<const Improvement> 
 base::Result<std::vector<Improvement>> read_spec(const graph::TraceDag& dag, std::string_view json);
 
 // Whether a spec of these improvements, written and read again, can be applied to the trace that they are of.
-base::Status check_spec(const Estimator& estimator, std::span<const Improvement> improvements);
+// `applied`: that they can themselves is known, so only a spec that selects other tasks is estimated.
+base::Status check_spec(const Estimator& estimator, std::span<const Improvement> improvements, bool applied = false);
 
 // What tells `branch` from the other tasks of its context: a condition, or several, that hold for all of `branch` and
 // for none of the others. Empty if their execution paths do not differ.
