@@ -12,10 +12,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analysis/candidates.h"
+#include "advise/combination.h"
+#include "advise/section_advice.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
-#include "analysis/lock_remedies.h"
 #include "analysis/metric_set.h"
 #include "analysis/task_classes.h"
 #include "analysis/ulc.h"
@@ -23,13 +23,13 @@
 #include "export/perfetto.h"
 #include "export/trace_csv.h"
 #include "format/reader.h"
+#include "improve/spec.h"
+#include "improve/task_candidates.h"
 #include "memory_limit.h"
 #include "model/load.h"
 #include "model/text_trace.h"
 #include "trace_mutator.h"
 #include "whatif/estimate.h"
-#include "whatif/lock_estimate.h"
-#include "whatif/search.h"
 #include "whatif/simulate.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
@@ -54,25 +54,33 @@ void run_locks(const model::Trace& trace) {
 void run_ulc(const model::Trace& trace) {
   const analysis::SectionFacts facts(trace);
   analysis::ulc_profile(facts);
-  analysis::lock_remedies(facts);
-  whatif::LockEstimator(trace, facts.sections, facts.sets, facts.recorded, facts.graph, {.seeds = 1});
+  const advise::Pricer pricer(trace, &facts, {.draws = 1});
+  advise::advise_sections(pricer, {.apply = {}, .priced_max = 4});
 }
+// With a small part of the work that the command may do.
 void run_advise(const model::Trace& trace) {
-  if (trace.tasks.empty()) return;
-  const base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
-  if (!estimator) return;
-  std::vector<whatif::Improvement> improvements;
-  for (const analysis::Candidate& candidate : analysis::candidates(trace).candidates) {
-    if (improvements.size() == 4) break;
-    improvements.push_back({.tasks = candidate.tasks});
-    if (candidate.kind == analysis::CandidateKind::convert_to_combinator) {
-      improvements.back().optimisation = whatif::Optimisation::convert_to_combinator;
-    }
+  std::optional<analysis::SectionFacts> facts;
+  if (!trace.locks.empty()) facts.emplace(trace);
+  const advise::Pricer pricer(trace, facts ? &*facts : nullptr, {.draws = 1});
+  improve::Candidates tasks = improve::task_candidates(trace);
+  tasks.candidates.resize(std::min<size_t>(tasks.candidates.size(), 4));
+  std::optional<whatif::Estimator> estimator;
+  if (!trace.tasks.empty()) {
+    base::Result<whatif::Estimator> made = whatif::Estimator::create(trace);
+    if (!made) return;
+    estimator = *std::move(made);
   }
-  whatif::search(*estimator, improvements, {.estimates_max = 50, .visits_max = 1'000'000, .threads = 1});
-  for (const whatif::Improvement& improvement : improvements) {
-    (void)estimator->estimate(std::span(&improvement, 1), {.trace = true});
-  }
+  const advise::Engines engines{estimator ? &*estimator : nullptr, pricer};
+  const advise::AdviceOptions options{.visits_max = 1'000'000, .simulated_max = 4};
+  base::Result<advise::Advices> advices = advise::advise(engines, tasks, options);
+  if (!advices) return;
+  const base::Result<advise::Combination> best = advise::best_combination(engines, *advices, options);
+  std::vector<improve::SpecEntry> entries;
+  for (const advise::Advice& advice : advices->ranked) entries.push_back({advice.candidate, name_of(advice.verdict)});
+  const improve::SpecTrace in{
+      .trace = trace, .dag = estimator ? &estimator->dag() : nullptr, .sections = facts ? &*facts : nullptr};
+  const improve::SpecText text{.name = "", .json = improve::write_spec(in, entries)};
+  (void)improve::read_specs(in, {&text, 1});
 }
 void run_estimate(const model::Trace& trace) {
   (void)whatif::simulate(trace, {});

@@ -29,8 +29,11 @@ ALLOWED = {
     "graph": ["base", "format", "model"],
     "analysis": ["base", "format", "model", "graph", "table"],
     "whatif": ["base", "format", "model", "graph", "table"],
+    "improve": ["base", "format", "model", "graph", "table", "analysis", "whatif"],
+    "advise": ["base", "format", "model", "graph", "table", "analysis", "whatif", "improve"],
     "replay": ["base", "format", "model", "graph", "table", "whatif"],
     "blueprint": ["base", "table"],
+    "contexts": ["base", "table"],
     "report": ["base", "table"],
     "export": ["base", "table", "format", "model"],
 }
@@ -40,10 +43,11 @@ HEAVY = {
     "CLI/": ["src/cli/options.cc"],  # others declare options through cli/options.h
     "nlohmann/": [  # others put documents together with table/json.h
         "src/blueprint/profile.cc",
+        "src/contexts/profile.cc",
+        "src/improve/spec.cc",
+        "src/improve/spec_parts.h",
         "src/report/page.cc",
         "src/table/json.cc",
-        "src/whatif/lock_spec.cc",
-        "src/whatif/spec.cc",
     ],
 }
 

@@ -13,27 +13,13 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/candidates.h"
 #include "base/clock.h"
+#include "improve/task_candidates.h"
 #include "model/load.h"
 #include "whatif/batch.h"
 
 namespace contrafact::bench {
 namespace {
-
-whatif::Improvement improvement_of(const analysis::Candidate& candidate) {
-  using whatif::Optimisation;
-  whatif::Improvement improvement;
-  improvement.optimisation =
-      candidate.kind == analysis::CandidateKind::convert_to_inline ? Optimisation::convert_to_inline
-      : candidate.kind == analysis::CandidateKind::hoist_branch    ? Optimisation::hoist_branch
-                                                                   : Optimisation::convert_to_combinator;
-  improvement.spawn_context = candidate.context;
-  improvement.body = candidate.body;
-  improvement.tasks = candidate.tasks;
-  improvement.context_tasks = candidate.set_size;
-  return improvement;
-}
 
 // Which improvements can be made by themselves, as a search would find out first.
 std::vector<bool> usable(const whatif::Batch& batch, size_t improvements) {
@@ -47,7 +33,7 @@ std::vector<bool> usable(const whatif::Batch& batch, size_t improvements) {
 }
 
 // Combination `number`: of each set of tasks at most one improvement, so that none excludes another.
-std::vector<uint32_t> combine(const std::vector<analysis::Candidate>& candidates, const std::vector<bool>& usable,
+std::vector<uint32_t> combine(const std::vector<improve::Candidate>& candidates, const std::vector<bool>& usable,
                               uint64_t number) {
   std::mt19937_64 random(number);
   std::vector<uint32_t> set;
@@ -84,10 +70,10 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
     return 1;
   }
   const int64_t created_ns = base::monotonic_ns();
-  const std::vector<analysis::Candidate> candidates = analysis::candidates(trace).candidates;
+  const std::vector<improve::Candidate> candidates = improve::task_candidates(trace).candidates;
   const int64_t found_ns = base::monotonic_ns();
   std::vector<whatif::Improvement> improvements;
-  for (const analysis::Candidate& candidate : candidates) improvements.push_back(improvement_of(candidate));
+  for (const improve::Candidate& candidate : candidates) improvements.push_back(candidate.improvement);
   const whatif::Batch batch(*estimator, improvements);
   const int64_t compile_ns = base::monotonic_ns() - found_ns;
   const std::vector<bool> can_be_made = usable(batch, improvements.size());

@@ -53,7 +53,7 @@ int run(const model::Trace& trace, int rounds) {
          {std::pair{"barging", whatif::LockRule::barging}, std::pair{"fifo", whatif::LockRule::fifo},
           std::pair{"recorded", whatif::LockRule::recorded}}) {
       const int64_t begin_ns = base::monotonic_ns();
-      const auto simulation = simulator.simulate_sections({}, {.lock_rule = rule});
+      const auto simulation = simulator.simulate({}, {.lock_rule = rule});
       const int64_t wall_ns = base::monotonic_ns() - begin_ns;
       if (!simulation || !simulation->stuck.empty()) {
         std::fprintf(stderr, "simulate_bench: the simulation got stuck\n");

@@ -13,6 +13,10 @@
  * `begin` yields private data for one buffer, which only one thread uses; `merge` adds it to the rest, once for a whole
  * buffer (coalescing). An analysis without `begin` gets itself in its place, from several threads at once.
  *
+ * An analysis learns of calls in one of two ways: by method, or by context, which is the whole path of profiled methods
+ * from the outermost one. A context is a number that comes with each event, so that it does not depend on order
+ * either; a tree of contexts is what on_context_call has told of parents and children.
+ *
  * Methods must not call into Java, block for long, or end the process. A C++ exception that leaves one of them is
  * caught, counted and told when the program ends; the event it was given is lost, the others go on. */
 #ifndef CONTRAFACT_ANALYSIS_H_
@@ -25,13 +29,17 @@
 extern "C" {
 #endif
 
-/* Of this interface; raised with any change that an older plug-in would not survive. */
-#define CONTRAFACT_ANALYSIS_VERSION 1
+/* Of this interface; raised with any change that an older plug-in would not survive, and with any addition. Version 1,
+ * which ends with `destroy`, is still accepted. */
+#define CONTRAFACT_ANALYSIS_VERSION 2
+#define CONTRAFACT_ANALYSIS_VERSION_OLDEST 1
 #define CONTRAFACT_ANALYSIS_SYMBOL "contrafact_analysis_entry"
 
 /* Ids of methods and classes begin with 1. As a caller, 0 stands for code that is not profiled: the JVM, native code,
  * and methods that were excluded while no profiled one was active below them. */
 #define CONTRAFACT_OUTSIDE 0u
+/* The same as a context: what has no profiled method below it. All contexts are odd numbers. */
+#define CONTRAFACT_CONTEXT_OUTSIDE 1u
 
 /* Strings are the host's and live as long as the analysis. UTF-8. */
 struct contrafact_method {
@@ -72,6 +80,16 @@ struct contrafact_run {
   uint64_t rest_ns;          /* from the program's end until the last buffer was processed */
 };
 
+struct contrafact_call {
+  uint32_t callee;
+  uint32_t caller;
+};
+struct contrafact_allocation {
+  uint32_t method;
+  uint32_t class_id;
+  uint64_t bytes;
+};
+
 struct contrafact_analysis {
   uint32_t version; /* CONTRAFACT_ANALYSIS_VERSION that it was built with */
   const char* name; /* in messages */
@@ -96,6 +114,20 @@ struct contrafact_analysis {
   int (*finish)(void* analysis, const char* path, const struct contrafact_run* run);
   /* May be NULL. */
   void (*destroy)(void* analysis);
+
+  /* Since version 2. */
+
+  /* In place of on_call, on_exit and on_allocation, which are then NULL. `context` is that of `method` called in
+   * `parent`: 64 bits of which two contexts of a run have the same with a probability of one in a billion where there
+   * are 100,000 of them. */
+  void (*on_context_call)(void* data, uint64_t parent, uint64_t context, uint32_t method);
+  /* The innermost profiled method of `context` made it, or code that it called and that is not told of. */
+  void (*on_context_allocation)(void* data, uint64_t context, uint32_t class_id, uint64_t bytes);
+
+  /* In place of on_call and on_allocation: many events at once, for an analysis to which one call for each event is too
+   * slow. The order of calls is kept, and that of allocations, but not that of the two to each other. */
+  void (*on_calls)(void* data, const struct contrafact_call* calls, size_t count);
+  void (*on_allocations)(void* data, const struct contrafact_allocation* allocations, size_t count);
 };
 
 /* The one symbol that a plug-in exports. */

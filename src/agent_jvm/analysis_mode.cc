@@ -32,7 +32,8 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-constexpr jlong kBufferEnded = -1;
+// A carrier's field for the end of its buffer, once it has ended itself.
+constexpr jlong kEnded = -1;
 
 struct Mode {
   explicit Mode(Agent& agent) : agent(agent), sizes(agent.jvmti) {}
@@ -49,7 +50,9 @@ struct Mode {
   HeapSizes sizes;
   std::mutex describing;
   std::atomic<uint64_t> undescribed{0};  // allocations of classes whose size could not be learnt
-  jfieldID buffer = nullptr;
+  // ContrafactAnalysis.java says what they hold.
+  jfieldID next = nullptr;
+  jfieldID end = nullptr;
   jfieldID class_id = nullptr;
 };
 
@@ -125,8 +128,9 @@ void set_live(JNIEnv* jni, bool live) {
 bool resolve(JNIEnv* jni) {
   jclass thread = jni->FindClass("java/lang/Thread");
   jclass type = jni->FindClass("java/lang/Class");
-  g_mode->buffer = thread ? jni->GetFieldID(thread, "contrafactBuffer", "J") : nullptr;
-  g_mode->class_id = type && g_mode->buffer ? jni->GetFieldID(type, "contrafactClass", "I") : nullptr;
+  g_mode->next = thread ? jni->GetFieldID(thread, "contrafactNext", "J") : nullptr;
+  g_mode->end = g_mode->next ? jni->GetFieldID(thread, "contrafactEnd", "J") : nullptr;
+  g_mode->class_id = type && g_mode->end ? jni->GetFieldID(type, "contrafactClass", "I") : nullptr;
   jclass injected = g_mode->class_id ? jni->FindClass(kAnalysisClass) : nullptr;
   jmethodID prepare = injected ? jni->GetStaticMethodID(injected, "prepare", "()V") : nullptr;
   if (prepare) jni->CallStaticVoidMethod(injected, prepare);
@@ -237,7 +241,7 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
 
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (!t_client) return;
-  jni->SetLongField(thread, g_mode->buffer, kBufferEnded);
+  jni->SetLongField(thread, g_mode->end, kEnded);
   g_mode->processing->detach(t_client);
   t_client = nullptr;
 }
@@ -300,21 +304,26 @@ base::Status start_analysis(Agent& agent) {
 
 // ---- the native methods of ContrafactAnalysisEvents; null arguments have no effect
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
-  if (!carrier || t_client || jni->GetLongField(carrier, g_mode->buffer) == kBufferEnded) return 0;
-  if (g_mode->direct) {
-    const auto shard = reinterpret_cast<jlong>(&g_mode->direct->next_shard());
-    jni->SetLongField(carrier, g_mode->buffer, shard);
-    return shard;
-  }
-  t_client = g_mode->processing->attach();
-  const auto buffer = t_client ? reinterpret_cast<jlong>(t_client->buffer()) : 0;
-  jni->SetLongField(carrier, g_mode->buffer, buffer);
-  return buffer;
+NATIVE jint JNICALL Java_java_lang_ContrafactAnalysisEvents_modeOf(JNIEnv*, jclass) {
+  constexpr jint kDeferred = 1, kDirect = 2, kContexts = 3;  // ContrafactAnalysis.java
+  if (g_mode->direct) return kDirect;
+  return online::wants_contexts(g_mode->analysis->methods) ? kContexts : kDeferred;
 }
 
-NATIVE jlong JNICALL Java_java_lang_ContrafactAnalysisEvents_swap(JNIEnv*, jclass, jlong owner) {
-  return owner ? reinterpret_cast<jlong>(reinterpret_cast<deferred::Client*>(owner)->swap()) : 0;
+NATIVE jboolean JNICALL Java_java_lang_ContrafactAnalysisEvents_refill(JNIEnv* jni, jclass, jthread carrier) {
+  if (!carrier || jni->GetLongField(carrier, g_mode->end) == kEnded) return JNI_FALSE;
+  if (g_mode->direct) {
+    jni->SetLongField(carrier, g_mode->next, reinterpret_cast<jlong>(&g_mode->direct->next_shard()));
+    return JNI_TRUE;
+  }
+  if (!t_client) t_client = g_mode->processing->attach();
+  const contrafact_buffer* buffer = t_client ? t_client->swap() : nullptr;
+  if (!buffer) return JNI_FALSE;
+  const auto words = static_cast<jlong>(buffer->column[0]);
+  constexpr jlong kWordBytes = sizeof(uint64_t);
+  jni->SetLongField(carrier, g_mode->next, words + kWordBytes * buffer->committed);
+  jni->SetLongField(carrier, g_mode->end, words + kWordBytes * buffer->capacity);
+  return JNI_TRUE;
 }
 
 // ContrafactDirect's: where it finds the sizes of classes, 0 if events are deferred; and what does not fit its tables.

@@ -20,8 +20,8 @@ struct Field {
   std::string_view descriptor;
 };
 constexpr Field kFields[] = {
-    {"java/lang/Thread", "contrafactBuffer", "J"},
-    {"java/lang/Thread", "contrafactMethod", "I"},
+    {"java/lang/Thread", "contrafactNext", "J"},   {"java/lang/Thread", "contrafactEnd", "J"},
+    {"java/lang/Thread", "contrafactMethod", "I"}, {"java/lang/Thread", "contrafactContext", "J"},
     {"java/lang/Class", "contrafactClass", "I"},
 };
 
@@ -63,7 +63,7 @@ void AnalysisProbes::refuse(const std::string& place, const std::string& reason)
 
 std::optional<std::vector<uint8_t>> AnalysisProbes::instrument(std::string_view class_name,
                                                                std::span<const uint8_t> bytes) {
-  const bool carrier = class_name == kAnalysisEventsClass && jdk_ >= kJdkVirtualThreads;
+  const bool carrier = class_name == kAnalysisClass && jdk_ >= kJdkVirtualThreads;
   const std::string dotted_name = dotted(class_name);
   const bool never = std::any_of(std::begin(kNever), std::end(kNever),
                                  [&](std::string_view prefix) { return class_name.starts_with(prefix); });
@@ -117,7 +117,7 @@ void AnalysisProbes::edit_method(classfile::ClassFile& file, const std::string& 
 }
 
 base::Status AnalysisProbes::edit_code(Edit& edit, uint32_t method_id) {
-  if (wants_.on_allocation) {
+  if (wants_.on_allocation || wants_.on_allocations || wants_.on_context_allocation) {
     auto unseen = add_allocation_events(edit, method_id);
     if (!unseen) return unseen.error();
     unseen_sites_ += *unseen;
@@ -127,6 +127,7 @@ base::Status AnalysisProbes::edit_code(Edit& edit, uint32_t method_id) {
 
 base::Status AnalysisProbes::add_calls(Edit& edit, uint32_t method_id) {
   const auto id = static_cast<int32_t>(method_id);
+  if (online::wants_contexts(wants_)) return add_context_calls(edit, id);
   const uint32_t caller = edit.flag();
   auto leave = [&](Sequence& s, int thrown) {
     s.iload(caller);
@@ -142,6 +143,17 @@ base::Status AnalysisProbes::add_calls(Edit& edit, uint32_t method_id) {
   if (auto handlers = insert_at_handlers(edit.code, caught); !handlers) return handlers.error();
   return edit.finish([&](Sequence& s) { s.iconst(id).invokestatic(kAnalysisClass, "enter", "(I)I").istore(caller); },
                      [&](Sequence& s) { leave(s, 0); }, [&](Sequence& s) { leave(s, 1); }, true);
+}
+
+base::Status AnalysisProbes::add_context_calls(Edit& edit, int32_t id) {
+  const uint32_t parent = edit.token();
+  Sequence caught(edit.file.pool());
+  caught.lload(parent).iconst(id).invokestatic(kAnalysisClass, "caughtInContext", "(JI)V");
+  if (auto handlers = insert_at_handlers(edit.code, caught); !handlers) return handlers.error();
+  auto leave = [&](Sequence& s) { s.lload(parent).invokestatic(kAnalysisClass, "exitContext", "(J)V"); };
+  return edit.finish(
+      [&](Sequence& s) { s.iconst(id).invokestatic(kAnalysisClass, "enterContext", "(I)J").lstore(parent); }, leave,
+      leave, true);
 }
 
 }  // namespace contrafact::agent_jvm

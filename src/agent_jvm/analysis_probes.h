@@ -17,11 +17,11 @@
 #include "agent_jvm/trace_config.h"
 #include "contrafact/analysis.h"
 #include "online/names.h"
+#include "online/plugin.h"
 
 namespace contrafact::agent_jvm {
 
 constexpr char kAnalysisClass[] = "java/lang/ContrafactAnalysis";
-constexpr char kAnalysisEventsClass[] = "java/lang/ContrafactAnalysisEvents";
 
 class AnalysisProbes {
  public:
@@ -42,6 +42,7 @@ class AnalysisProbes {
   void edit_method(classfile::ClassFile& file, const std::string& class_name, size_t index);
   base::Status edit_code(Edit& edit, uint32_t method_id);
   base::Status add_calls(Edit& edit, uint32_t method_id);
+  base::Status add_context_calls(Edit& edit, int32_t id);
   void refuse(const std::string& place, const std::string& reason);
 
   const int jdk_;

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
-#include "analysis/candidates.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/metric_set.h"
-#include "analysis/model_violations.h"
 #include "analysis/starvation.h"
 #include "analysis/task_classes.h"
 #include "model/random_trace_for_test.h"
@@ -37,23 +35,6 @@ void check_classes(const model::Trace& trace) {
   ASSERT_EQ(tasks, trace.tasks.size());
 }
 
-void check_candidates(const model::Trace& trace) {
-  const BlockIndex index(trace);
-  for (const Candidate& candidate : candidates(trace).candidates) {
-    ASSERT_FALSE(candidate.tasks.empty());
-    ASSERT_TRUE(std::is_sorted(candidate.tasks.begin(), candidate.tasks.end()));
-    ASSERT_LE(candidate.tasks.size(), candidate.set_size);
-    if (candidate.kind == CandidateKind::hoist_branch) {
-      ASSERT_LT(candidate.tasks.size(), candidate.set_size);
-    }
-    for (const model::TaskId task : candidate.tasks) ASSERT_EQ(trace.tasks[task.index()].kind, model::TaskKind::pooled);
-    for (const Violation& violation : model_violations(index, candidate.tasks)) {
-      ASSERT_LE(violation.tasks, violation.count);
-      ASSERT_FALSE(violation.message.empty());
-    }
-  }
-}
-
 void check_locks(const model::Trace& trace) {
   const LockProfile profile = lock_profile(trace);
   ASSERT_GE(profile.run_ns, 0);
@@ -80,7 +61,6 @@ void check_starvations(const model::Trace& trace) {
 void check(const model::Trace& trace) {
   ASSERT_NO_FATAL_FAILURE(check_usage(trace));
   ASSERT_NO_FATAL_FAILURE(check_classes(trace));
-  ASSERT_NO_FATAL_FAILURE(check_candidates(trace));
   ASSERT_NO_FATAL_FAILURE(check_locks(trace));
   ASSERT_NO_FATAL_FAILURE(check_starvations(trace));
 }

@@ -7,18 +7,26 @@
 #include <numeric>
 #include <vector>
 
+#include "analysis/lock_profile.h"
+#include "analysis/places.h"
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
+#include "improve/effort.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
 namespace {
 
+using advise::Advice;
+using advise::Advices;
+using advise::Effect;
 using table::Cell;
 using table::Change;
 using table::Interval;
 using table::Type;
 using table::Unit;
+using whatif::Optimisation;
+using whatif::Target;
 
 // The models agree if their gains in time differ by less than this share of the run.
 constexpr double kAgreement = 0.05;
@@ -29,76 +37,135 @@ Change change(double before, double after) {
   return {before, after};
 }
 
-// The gain in time, from the slow to the fast end of the recorded hand-offs.
-Interval gain_interval(int64_t base_ns, int64_t low_ns, int64_t high_ns) {
-  double base = static_cast<double>(base_ns);
-  double one = gain(base, static_cast<double>(high_ns)), other = gain(base, static_cast<double>(low_ns));
-  return {std::min(one, other), std::max(one, other)};
-}
-
-// By the figures that are to be read first.
-Interval gain_interval(const Advices& advices, const Advice& advice) {
-  if (!advices.baseline || !reads_simulation(advices, advice.simulated)) {
-    return gain_interval(advices.base.duration_ns, advice.estimate.duration_low_ns, advice.estimate.duration_high_ns);
-  }
-  const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
-  const SimulatedInterval after = simulated_interval(*advices.baseline, *advice.simulated);
-  return {gain(base_ns, after.high_ns), gain(base_ns, after.low_ns)};
-}
-
 Cell simulated_cell(const Advices& advices, const Advice& advice) {
-  if (!advices.baseline || !advice.simulated || advice.simulated->stuck) return std::monostate{};
-  return change(static_cast<double>(advices.baseline->simulated_ns),
-                static_cast<double>(advice.simulated->duration_ns));
+  const auto& simulated = advice.effect.simulated;
+  if (!advices.baseline || !simulated || simulated->stuck) return std::monostate{};
+  return change(static_cast<double>(advices.baseline->simulated_ns), static_cast<double>(simulated->duration_ns));
 }
 
-Cell where(const model::Trace& trace, const whatif::Improvement& improvement) {
-  return location_of(trace, place_of(trace, improvement.spawn_context, improvement.tasks));
+Cell where_sections(const model::Trace& trace, const analysis::SectionFacts* facts,
+                    const improve::Candidate& candidate) {
+  if (facts == nullptr || candidate.sites.empty()) return std::monostate{};
+  const analysis::LockSite& site = facts->sites.sites()[candidate.sites[0]];
+  Cell at = location_of(trace, site.context);
+  return at.is_empty() ? Cell(table::Location{.method = site.label, .file = "", .line = 0}) : at;
 }
 
-std::string task_count(const whatif::Improvement& improvement) {
-  return improvement.tasks.size() == improvement.context_tasks
-             ? fmt::format("{}", improvement.tasks.size())
-             : fmt::format("{} of {}", improvement.tasks.size(), improvement.context_tasks);
+Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const Advice& advice) {
+  const whatif::Improvement& improvement = advice.improvement();
+  switch (advice.target()) {
+    case Target::tasks:
+      return location_of(trace, analysis::place_of(trace, improvement.spawn_context, improvement.tasks));
+    case Target::sections:
+      return where_sections(trace, facts, advice.candidate);
+    case Target::pool:
+      return table::Location{.method = "pool " + analysis::pool_name(trace, improvement.pool), .file = "", .line = 0};
+    case Target::machine:
+      return table::Location{.method = "the machine", .file = "", .line = 0};
+  }
+  return std::monostate{};
+}
+
+std::string share_of(size_t part, uint64_t whole, std::string_view one, std::string_view many) {
+  if (part == whole) return table::counted_text(whole, one, many);
+  return fmt::format("{} of {}", part, table::counted_text(whole, one, many));
+}
+
+// "40 of 120 tasks", "488 of 510 sections".
+Cell changes(const Advice& advice) {
+  const whatif::Improvement& improvement = advice.improvement();
+  switch (advice.target()) {
+    case Target::tasks:
+      return share_of(improvement.tasks.size(), improvement.context_tasks, "task", "tasks");
+    case Target::sections:
+      return share_of(improvement.sections.size(), advice.candidate.of_sections, "section", "sections");
+    case Target::pool:
+    case Target::machine:
+      break;
+  }
+  return std::monostate{};
+}
+
+Cell runs(const model::Trace& trace, const Advice& advice) {
+  return advice.target() == Target::tasks ? location_of(trace, advice.improvement().body) : Cell();
+}
+
+std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::SectionFacts* facts,
+                                  const Advices& advices, size_t index) {
+  const Advice& advice = advices.ranked[index];
+  const whatif::Figures &base = advices.base, after = advise::figures_to_read(advices, advice.effect);
+  const advise::Gain gain = advise::gain_to_read(advices, advice.effect);
+  const bool estimated = advice.effect.estimated;
+  const auto threads = [&](double before, double now) { return estimated ? Cell(change(before, now)) : Cell(); };
+  return {static_cast<int64_t>(index + 1),
+          what_of(advice),
+          where(trace, facts, advice),
+          gain.share,
+          Interval{gain.low, gain.high},
+          std::string(name_of(advice.verdict)),
+          std::string(name_of(improve::effort_of(advice.improvement().optimisation))),
+          changes(advice),
+          threads(base.peak_occupied, after.peak_occupied),
+          threads(base.mean_occupied, after.mean_occupied),
+          threads(base.mean_waiting, after.mean_waiting),
+          runs(trace, advice),
+          estimated ? Cell(change(static_cast<double>(base.duration_ns),
+                                  static_cast<double>(advice.effect.estimate.figures.duration_ns)))
+                    : Cell(),
+          simulated_cell(advices, advice),
+          agreement(advices, advice),
+          advice.score,
+          static_cast<int64_t>(advice.violations.size())};
 }
 
 }  // namespace
 
 const table::Schema kImprovementsSchema{
     "improvements",
-    "What to change in the source and what that would gain, the best first; estimated unless it says simulated.",
+    "What to change and what that would gain, the best first; estimated unless it says simulated.",
     {{"rank", "#", Type::integer, Unit::none,
       "Position in the ranking, the best combination's first; the file name of its spec begins with it."},
-     {"what", "what", Type::text, Unit::none, "convert-to-inline, hoist-branch or convert-to-combinator."},
-     {"where", "where", Type::location, Unit::none, "The place in the source that hands the tasks out."},
-     {"body", "runs", Type::location, Unit::none, "The method that the tasks run.", 6},
-     {"tasks", "tasks", Type::text, Unit::none,
-      "How many tasks of the run change (of how many that the place handed out).", 2},
-     {"time_ns", "time", Type::change, Unit::ns, "Duration of the run, measured and estimated.", 7},
-     {"time_gain", "time gain", Type::interval, Unit::ratio,
-      "Gain in time by the figures to be read first. Estimated: if hand-offs are as slow or as fast as recorded (5th "
-      "and 95th percentile). Simulated: by as much less or more as the simulation of the unchanged run is off."},
-     {"peak", "peak", Type::change, Unit::threads, "Most threads occupied (active or waiting) at once."},
-     {"mean", "mean", Type::change, Unit::threads, "Mean number of threads occupied.", 1},
-     {"waiting", "waiting", Type::change, Unit::threads, "Mean number of threads waiting for another task's result.",
+     {"what", "what", Type::word, Unit::none,
+      "The optimisation: convert-to-inline, hoist-branch or convert-to-combinator of tasks; drop-lock, "
+      "reader-writer-lock, split-lock, shorten-section or make-atomic of critical sections; pool-size; cores."},
+     {"where", "where", Type::location, Unit::none,
+      "The place in the source that hands the tasks out or asks for the lock; or the pool."},
+     {"gain", "gain", Type::ratio, Unit::ratio, "Of the run's duration, by the figures to be read first."},
+     {"time_gain", "interval", Type::interval, Unit::ratio,
+      "Of that gain. Estimated: if hand-offs are as slow or as fast as recorded (5th and 95th percentile). Simulated: "
+      "over simulations with drawn hand-overs, and by as much less or more as the simulation of the unchanged run is "
+      "off.",
       3},
+     {"verdict", "verdict", Type::word, Unit::none, "What to think of the gain in time.", 5},
+     {"work", "work", Type::word, Unit::none,
+      "How much there is to change, as far as the kind tells: a setting, one line, one function, a redesign, hardware.",
+      4},
+     {"changes", "changes", Type::word, Unit::none,
+      "How many tasks or critical sections of the run change, of how many of that place.", 6},
+     {"peak", "peak", Type::change, Unit::threads, "Most threads occupied (active or waiting) at once.", 1},
+     {"mean", "mean", Type::change, Unit::threads, "Mean number of threads occupied.", 2},
+     {"waiting", "waiting", Type::change, Unit::threads, "Mean number of threads waiting for another task's result.",
+      7},
+     {"body", "runs", Type::location, Unit::none, "The method that the tasks run.", 10},
+     {"time_ns", "estimated time", Type::change, Unit::ns, "Duration of the run, measured and estimated.", 11},
      {"simulated_ns", "simulated time", Type::change, Unit::ns,
-      "Duration by the re-dispatch model: of the unchanged run, and with the improvement.", 5},
+      "Duration by the re-dispatch model: of the unchanged run, and with the improvement.", 9},
      {"models", "models", Type::text, Unit::none,
       "agree or differ: whether both models' gains in time lie within 5 % of the run; stuck: the simulated program "
       "hangs.",
-      4},
+      8},
      {"score", "score", Type::number, Unit::none,
-      "Weighted mean of the figures as shares of the base's; less is better.", 9},
+      "Weighted mean of the figures as shares of the base's; less is better.", 13},
      {"warnings", "warnings", Type::integer, Unit::none, "Signs that tasks communicate by other means than results.",
-      8}}};
+      12}}};
 
 const table::Schema kLeftOutSchema{
     "left-out",
     "What was considered and not advised.",
     {{"what", "what", Type::text, Unit::none, "The optimisation."},
-     {"where", "where", Type::location, Unit::none, "The place in the source that hands the tasks out."},
-     {"tasks", "tasks", Type::integer, Unit::tasks, "How many tasks."},
+     {"where", "where", Type::location, Unit::none,
+      "The place in the source that hands the tasks out or asks for the lock; or the lock."},
+     {"tasks", "number", Type::integer, Unit::none, "How many tasks or critical sections."},
      {"reason", "reason", Type::text, Unit::none, "Why it is not advised."}}};
 
 const table::Schema kEffectSchema{
@@ -111,91 +178,115 @@ const table::Schema kEffectSchema{
      {"origin", "origin", Type::text, Unit::none, "estimated (fixed assignment) or simulated (re-dispatch)."}}};
 
 std::string agreement(const Advices& advices, const Advice& advice) {
-  if (!advices.baseline || !advice.simulated) return "-";
-  if (advice.simulated->stuck) return "stuck";
-  double simulated =
-      gain(static_cast<double>(advices.baseline->simulated_ns), static_cast<double>(advice.simulated->duration_ns));
-  double estimated =
-      gain(static_cast<double>(advices.base.duration_ns), static_cast<double>(advice.estimate.figures.duration_ns));
-  return std::fabs(simulated - estimated) <= kAgreement ? "agree" : "differ";
+  const Effect& effect = advice.effect;
+  if (!advices.baseline || !effect.simulated || !effect.estimated) return "-";
+  if (effect.simulated->stuck) return "stuck";
+  const double estimated = advise::gain(static_cast<double>(advices.base.duration_ns),
+                                        static_cast<double>(effect.estimate.figures.duration_ns));
+  return std::fabs(effect.simulated->gain - estimated) <= kAgreement ? "agree" : "differ";
 }
 
-table::Table improvements_table(const model::Trace& trace, const Advices& advices) {
-  std::vector<size_t> all(advices.ranked.size());
+std::string place_text_of(const AdviceDocument& document, size_t index) {
+  const Cell cell = where(*document.trace, document.sections, document.advices.ranked[index]);
+  const table::Column column{.name = "", .type = Type::location};
+  const std::string text = table::cell_text(cell, column, true);
+  return text.starts_with("at ") ? text.substr(3) : text;
+}
+
+std::string what_of(const Advice& advice) {
+  const whatif::Improvement& improvement = advice.improvement();
+  const std::string_view name = name_of(improvement.optimisation);
+  if (improvement.size_after > 0)
+    return fmt::format("{} {} -> {}", name, improvement.size_before, improvement.size_after);
+  if (advice.candidate.parts > 0) return fmt::format("{} into {}", name, advice.candidate.parts);
+  return std::string(name);
+}
+
+table::Table improvements_table(const AdviceDocument& document) {
+  std::vector<size_t> all(document.advices.ranked.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  return improvements_table(trace, advices, all);
+  return improvements_table(document, all);
 }
 
-table::Table improvements_table(const model::Trace& trace, const Advices& advices, std::span<const size_t> indexes) {
+table::Table improvements_table(const AdviceDocument& document, std::span<const size_t> indexes) {
   table::Table table(kImprovementsSchema);
-  const whatif::Figures& base = advices.base;
-  for (size_t index : indexes) {
-    const Advice& advice = advices.ranked[index];
-    const whatif::Figures& after = advice.estimate.figures;
-    table.add_row({static_cast<int64_t>(index + 1), std::string(whatif::name_of(advice.improvement.optimisation)),
-                   where(trace, advice.improvement), location_of(trace, advice.improvement.body),
-                   task_count(advice.improvement),
-                   change(static_cast<double>(base.duration_ns), static_cast<double>(after.duration_ns)),
-                   gain_interval(advices, advice), change(base.peak_occupied, after.peak_occupied),
-                   change(base.mean_occupied, after.mean_occupied), change(base.mean_waiting, after.mean_waiting),
-                   simulated_cell(advices, advice), agreement(advices, advice), advice.score,
-                   static_cast<int64_t>(advice.violations.size())});
+  for (const size_t index : indexes) {
+    table.add_row(improvement_row(*document.trace, document.sections, document.advices, index));
   }
-  table.set_empty_reason(no_advice_reason(trace, advices));
+  table.set_empty_reason(no_advice_reason(*document.trace, document.advices));
   return table;
 }
 
-table::Table left_out_table(const model::Trace& trace, const Advices& advices) {
+table::Table left_out_table(const AdviceDocument& document) {
+  const model::Trace& trace = *document.trace;
   table::Table table(kLeftOutSchema);
-  for (const Advice& advice : advices.left_out) {
-    std::string reason = advice.failed.empty() ? advice.filtered : advice.failed;
-    table.add_row({std::string(whatif::name_of(advice.improvement.optimisation)), where(trace, advice.improvement),
-                   static_cast<int64_t>(advice.improvement.tasks.size()), reason});
+  for (const Advice& advice : document.advices.left_out) {
+    const size_t count = advice.improvement().tasks.size() + advice.improvement().sections.size();
+    table.add_row({what_of(advice), where(trace, document.sections, advice), static_cast<int64_t>(count),
+                   advice.failed.empty() ? advice.filtered : advice.failed});
   }
-  for (const analysis::Ineligible& set : advices.ineligible) {
-    table.add_row({std::string(analysis::name_of(set.kind)), location_of(trace, set.context),
-                   static_cast<int64_t>(set.tasks), set.reason});
+  for (const improve::Ineligible& set : document.advices.ineligible) {
+    Cell at = location_of(trace, set.context);
+    if (set.lock.valid()) at = table::Location{.method = analysis::lock_name(trace, set.lock), .file = "", .line = 0};
+    table.add_row({std::string(name_of(set.optimisation)), at, static_cast<int64_t>(set.tasks), set.reason});
   }
   table.set_empty_reason("everything that was considered is advised");
   return table;
 }
 
-table::Table effect_table(const Effect& effect) {
+table::Table effect_table(const whatif::Figures& base, const std::optional<whatif::BaselineCheck>& baseline,
+                          const Effect& effect) {
   table::Table table(kEffectSchema);
   auto add = [&](std::string figure, double before, double after, Type type, Unit unit, std::string origin) {
     table::Column column{.name = "", .type = type, .unit = unit};
     auto text = [&](double value) {
-      Cell cell = type == Type::duration ? Cell(static_cast<int64_t>(value)) : Cell(value);
+      Cell cell = type == Type::duration ? Cell(static_cast<int64_t>(std::llround(value))) : Cell(value);
       return table::cell_text(cell, column, false);
     };
-    table.add_row({std::move(figure), text(before), text(after), gain(before, after), std::move(origin)});
+    table.add_row({std::move(figure), text(before), text(after), advise::gain(before, after), std::move(origin)});
   };
-  const whatif::Figures &base = effect.base, &after = effect.after;
+  const whatif::Estimate& estimate = effect.estimate;
+  const whatif::Figures& after = estimate.figures;
   auto ns = [](int64_t value) { return static_cast<double>(value); };
-  add("duration", ns(base.duration_ns), ns(after.duration_ns), Type::duration, Unit::ns, "estimated");
-  add("duration, slow hand-offs", ns(base.duration_ns), ns(effect.duration_high_ns), Type::duration, Unit::ns,
-      "estimated");
-  add("duration, fast hand-offs", ns(base.duration_ns), ns(effect.duration_low_ns), Type::duration, Unit::ns,
-      "estimated");
-  if (effect.baseline != nullptr && effect.simulated != nullptr && !effect.simulated->stuck) {
-    const double base_ns = ns(effect.baseline->simulated_ns);
-    add("duration, re-dispatched", base_ns, ns(effect.simulated->duration_ns), Type::duration, Unit::ns, "simulated");
-    if (std::fabs(effect.baseline->error) >= kErrorShown) {
-      const SimulatedInterval after_ns = simulated_interval(*effect.baseline, *effect.simulated);
-      add("duration, re-dispatched, at worst", base_ns, after_ns.high_ns, Type::duration, Unit::ns, "simulated");
-      add("duration, re-dispatched, at best", base_ns, after_ns.low_ns, Type::duration, Unit::ns, "simulated");
+  // Other kinds than tasks change besides: what is estimated is of the tasks alone.
+  const std::string estimated = effect.partly_estimated ? "estimated, tasks alone" : "estimated";
+  if (effect.estimated) {
+    add("duration", ns(base.duration_ns), ns(after.duration_ns), Type::duration, Unit::ns, estimated);
+    add("duration, slow hand-offs", ns(base.duration_ns), ns(estimate.duration_high_ns), Type::duration, Unit::ns,
+        estimated);
+    add("duration, fast hand-offs", ns(base.duration_ns), ns(estimate.duration_low_ns), Type::duration, Unit::ns,
+        estimated);
+  }
+  if (effect.sections) {
+    const std::string origin = effect.partly_estimated ? "estimated, locks alone" : "estimated";
+    const double base_ns = ns(base.duration_ns);
+    add("duration, recorded order", base_ns, base_ns * (1 - effect.sections->recorded_order), Type::duration, Unit::ns,
+        origin);
+    if (effect.sections->floor)
+      add("duration, by conflicts", base_ns, base_ns * (1 - *effect.sections->floor), Type::duration, Unit::ns, origin);
+  }
+  if (baseline && effect.simulated && !effect.simulated->stuck) {
+    const double base_ns = ns(baseline->simulated_ns);
+    const advise::Gain gain = advise::gain_of(*baseline, *effect.simulated);
+    add("duration, re-dispatched", base_ns, base_ns * (1 - gain.share), Type::duration, Unit::ns, "simulated");
+    if (gain.high - gain.low >= 2 * kErrorShown) {
+      add("duration, re-dispatched, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns,
+          "simulated");
+      add("duration, re-dispatched, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns,
+          "simulated");
     }
   }
+  if (!effect.estimated) return table;
   if (base.mean_response_ns > 0) {
     add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns,
-        "estimated");
+        estimated);
   }
-  add("peak threads occupied", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, "estimated");
-  add("mean threads occupied", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, "estimated");
-  add("peak threads waiting", base.peak_waiting, after.peak_waiting, Type::number, Unit::threads, "estimated");
-  add("mean threads waiting", base.mean_waiting, after.mean_waiting, Type::number, Unit::threads, "estimated");
-  add("peak threads active", base.peak_active, after.peak_active, Type::number, Unit::threads, "estimated");
-  add("mean threads active", base.mean_active, after.mean_active, Type::number, Unit::threads, "estimated");
+  add("peak threads occupied", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, estimated);
+  add("mean threads occupied", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, estimated);
+  add("peak threads waiting", base.peak_waiting, after.peak_waiting, Type::number, Unit::threads, estimated);
+  add("mean threads waiting", base.mean_waiting, after.mean_waiting, Type::number, Unit::threads, estimated);
+  add("peak threads active", base.peak_active, after.peak_active, Type::number, Unit::threads, estimated);
+  add("mean threads active", base.mean_active, after.mean_active, Type::number, Unit::threads, estimated);
   return table;
 }
 
@@ -203,7 +294,7 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
   if (trace.tasks.empty()) return no_tasks_reason(trace);
   std::map<std::string, uint64_t> reasons;
   if (advices.candidates == 0) {
-    for (const analysis::Ineligible& set : advices.ineligible) reasons[set.reason] += set.tasks;
+    for (const improve::Ineligible& set : advices.ineligible) reasons[set.reason] += set.tasks;
     std::string list;
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
@@ -211,7 +302,10 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
                        unseen.empty() ? "of the run" : "that was recorded",
                        list.empty() ? "" : "; tasks by reason: ", list,
-                       trace.fact("agent") == "native" ? "; contrafact ulc says what to do about its locks" : "",
+                       trace.locks.empty() || !trace.access_sets.empty()
+                           ? ""
+                           : "; what its critical sections touch, and so which of their waiting is unnecessary, a "
+                             "recording with --sets tells",
                        unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "cli/advice.h"
+#include "advise/ranking.h"
 #include "table/table.h"
 
 namespace contrafact::cli {
@@ -12,26 +12,30 @@ extern const table::Schema kImprovementsSchema;
 extern const table::Schema kLeftOutSchema;
 extern const table::Schema kEffectSchema;
 
+using advise::AdviceDocument;
+
 // The ranked improvements, numbered from 1; or those of them whose indexes are given.
-table::Table improvements_table(const model::Trace& trace, const Advices& advices);
-table::Table improvements_table(const model::Trace& trace, const Advices& advices, std::span<const size_t> indexes);
+table::Table improvements_table(const AdviceDocument& document);
+table::Table improvements_table(const AdviceDocument& document, std::span<const size_t> indexes);
 
 // Those that were estimated but not ranked, and sets of tasks without a candidate; with the reasons.
-table::Table left_out_table(const model::Trace& trace, const Advices& advices);
+table::Table left_out_table(const AdviceDocument& document);
 
-// What one variant changes: a row for each figure. `simulated` may be null.
-struct Effect {
-  whatif::Figures base, after;
-  int64_t duration_low_ns = 0, duration_high_ns = 0;
-  const whatif::BaselineCheck* baseline = nullptr;
-  const SimulatedEffect* simulated = nullptr;
-};
-table::Table effect_table(const Effect& effect);
+// What one variant changes: a row for each figure.
+// `baseline` none: nothing was simulated.
+table::Table effect_table(const whatif::Figures& base, const std::optional<whatif::BaselineCheck>& baseline,
+                          const advise::Effect& effect);
+
+// Where the improvement of this index is made: "shop.Main.main(Main.java:9)", "pool web".
+std::string place_text_of(const AdviceDocument& document, size_t index);
+
+// "split-lock into 8", "pool-size 8 -> 12".
+std::string what_of(const advise::Advice& advice);
 
 // Why there is nothing to advise.
-std::string no_advice_reason(const model::Trace& trace, const Advices& advices);
+std::string no_advice_reason(const model::Trace& trace, const advise::Advices& advices);
 
 // Whether the two models say the same of a duration: "agree", "differ", "stuck", or "-" where one is missing.
-std::string agreement(const Advices& advices, const Advice& advice);
+std::string agreement(const advise::Advices& advices, const advise::Advice& advice);
 
 }  // namespace contrafact::cli

@@ -9,19 +9,25 @@
 #include <unordered_map>
 #include <vector>
 
+#include "advise/starvation_text.h"
 #include "analysis/headroom.h"
+#include "analysis/lock_profile.h"
+#include "analysis/places.h"
 #include "cli/advice_tables.h"
-#include "cli/headline.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
-#include "cli/starvation_text.h"
-#include "cli/tellable.h"
 #include "cli/trace_input.h"
+#include "cli/ulc_tables.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
 namespace {
 
+using advise::Advice;
+using advise::Advices;
+using advise::Combination;
+using advise::Headline;
+using advise::Shown;
 using table::Json;
 
 // Lines that several improvements share, with the numbers of those improvements, in order of first appearance.
@@ -88,6 +94,20 @@ std::string branch_text(std::string_view path, std::string_view other_path) {
   return text + some_steps(steps, same) + "; the other tasks: " + some_steps(others, same);
 }
 
+// Which locks change, and what to know of their sections.
+template <typename Line>
+void section_lines(const AdviceDocument& document, const Advice& advice, Line line) {
+  const improve::Candidate& candidate = advice.candidate;
+  line("locks", locks_text(*document.trace, candidate.locks));
+  if (candidate.unknown > 0) {
+    line("note", fmt::format("what {} of these locks touched is not known",
+                             table::counted_text(candidate.unknown, "section", "sections")));
+  }
+  const bool drops = candidate.improvement.optimisation == whatif::Optimisation::drop_lock;
+  if (drops && candidate.improvement.sections.size() + candidate.unknown < candidate.of_sections)
+    line("note", "only where nothing shared is touched");
+}
+
 // Warnings and conditions that the rows of the table have no room for.
 std::string details_text(const AdviceDocument& document, std::span<const size_t> indexes, bool unicode) {
   SharedLines lines;
@@ -97,13 +117,17 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
   for (size_t i : indexes) {
     const Advice& advice = document.advices.ranked[i];
     if (!advice.filtered.empty()) line(i, "note", advice.filtered + " by itself; for the combination only");
-    if (!advice.path.empty()) line(i, "branch to hoist", branch_text(advice.path, advice.other_path));
+    if (!advice.candidate.path.empty())
+      line(i, "branch to hoist", branch_text(advice.candidate.path, advice.candidate.other_path));
+    if (!advice.curve.empty()) line(i, "gain by size", advice.curve);
+    if (advice.target() == whatif::Target::sections)
+      section_lines(document, advice, [&](auto kind, auto text) { line(i, kind, text); });
     for (const analysis::Violation& violation : advice.violations) {
       line(i, violation.serious ? "warning" : "note", violation.message);
     }
-    if (advice.simulated && advice.simulated->stuck)
-      line(i, "warning", "the simulated program hangs: " + advice.simulated->stuck_why);
-    for (const std::string& note : advice.estimate.notes) line(i, "note", note);
+    if (advice.effect.simulated && advice.effect.simulated->stuck)
+      line(i, "warning", "the simulated program hangs: " + advice.effect.simulated->stuck_why);
+    for (const std::string& note : advice.effect.estimate.notes) line(i, "note", note);
   }
   return lines.text();
 }
@@ -112,7 +136,7 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
 std::string left_out_by_estimate_text(const Advices& advices) {
   if (advices.headline.model != model::Origin::simulated) return "";
   const auto count = std::ranges::count_if(
-      advices.left_out, [](const Advice& advice) { return advice.failed.empty() && !advice.simulated; });
+      advices.left_out, [](const Advice& advice) { return advice.failed.empty() && !advice.effect.simulated; });
   if (count == 0) return "";
   return fmt::format("Left out by the estimated figures: {} (--left-out says why, --no-filter all ranks {}).\n",
                      table::counted_text(static_cast<uint64_t>(count), "improvement", "improvements"),
@@ -137,21 +161,10 @@ std::string baseline_text(const AdviceDocument& document, bool unicode) {
                                    : "; so may simulated gains be");
 }
 
-Effect effect_of(const AdviceDocument& document) {
-  const Combination& best = document.best;
-  Effect effect{.base = document.advices.base,
-                .after = best.estimate.figures,
-                .duration_low_ns = best.estimate.duration_low_ns,
-                .duration_high_ns = best.estimate.duration_high_ns};
-  if (document.advices.baseline) effect.baseline = &*document.advices.baseline;
-  if (best.simulated) effect.simulated = &*best.simulated;
-  return effect;
-}
-
 // "shop: 1 -> 2 copies of this run fit its 20 workers"
 std::string headroom_text(const AdviceDocument& document, bool unicode) {
-  if (!document.best.estimate.trace || !document.threads_scarce) return "";
-  const model::Trace &before = *document.trace, &after = *document.best.estimate.trace;
+  if (!document.best.effect.estimate.trace || !document.threads_scarce) return "";
+  const model::Trace &before = *document.trace, &after = *document.best.effect.estimate.trace;
   std::vector<analysis::PoolHeadroom> old_rooms = analysis::headroom(before, analysis::thread_usage(before));
   std::vector<analysis::PoolHeadroom> new_rooms = analysis::headroom(after, analysis::thread_usage(after));
   std::string out;
@@ -161,7 +174,7 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
       if (*room.copies_by_peak == *changed.copies_by_peak) continue;
       out +=
           fmt::format("Head-room of pool {}: {} -> {} concurrent copies of this run fit its {} workers (estimated)\n",
-                      table::printable(pool_name(before, room.pool), unicode), *room.copies_by_peak,
+                      table::printable(analysis::pool_name(before, room.pool), unicode), *room.copies_by_peak,
                       *changed.copies_by_peak, room.size);
     }
   }
@@ -182,24 +195,30 @@ std::string slower_text(const AdviceDocument& document) {
       table::number_text(100 * whatif::kSlightlySlower));
 }
 
+// How the best combination of tasks' improvements was found.
+std::string search_text(const Combination& best) {
+  if (best.estimated == 0) return "";
+  return fmt::format(" ({} combinations estimated{})", table::count_text(static_cast<int64_t>(best.estimated)),
+                     best.exhaustive  ? ", all there are"
+                     : best.cut_short ? ", then the search's budget was spent: --budget"
+                                      : "");
+}
+
 // The best combination: its members, each by itself, and what all of them change together.
 std::string best_text(const AdviceDocument& document, const Shown& shown, const table::TextStyle& style) {
   const Combination& best = document.best;
   std::string out;
   if (!best.members.empty()) {
-    out = table::render_text(improvements_table(*document.trace, document.advices, shown.best), style);
+    out = table::render_text(improvements_table(document, shown.best), style);
     out += details_text(document, shown.best, style.unicode);
-    out += fmt::format("\n{} ({} combinations estimated{}):\n", best.members.size() > 1 ? "All together" : "The effect",
-                       table::count_text(static_cast<int64_t>(best.estimated)),
-                       best.exhaustive  ? ", all there are"
-                       : best.cut_short ? ", then the search's budget was spent: --budget"
-                                        : "");
-    out += table::render_text(effect_table(effect_of(document)), style);
+    out += fmt::format("\n{}{}:\n", best.members.size() > 1 ? "All together" : "The effect", search_text(best));
+    out += table::render_text(effect_table(document.advices.base, document.advices.baseline, best.effect), style);
   }
-  for (const std::string& note : best.estimate.notes) out += "note: " + table::printable(note, style.unicode) + "\n";
-  if (best.simulated && best.simulated->stuck) {
+  for (const std::string& note : best.effect.estimate.notes)
+    out += "note: " + table::printable(note, style.unicode) + "\n";
+  if (best.effect.simulated && best.effect.simulated->stuck) {
     out += fmt::format("warning: the simulated program hangs: {}\n",
-                       table::printable(best.simulated->stuck_why, style.unicode));
+                       table::printable(best.effect.simulated->stuck_why, style.unicode));
   }
   return out + slower_text(document);
 }
@@ -210,7 +229,7 @@ std::string others_text(const AdviceDocument& document, const Shown& shown, cons
   if (!shown.others.empty()) {
     out =
         document.best.members.empty() ? "\nImprovements, each by itself:\n" : "\nInstead or besides, each by itself:\n";
-    out += table::render_text(improvements_table(*document.trace, document.advices, shown.others), style);
+    out += table::render_text(improvements_table(document, shown.others), style);
     out += details_text(document, shown.others, style.unicode);
   }
   if (shown.cut + shown.untellable > 0 && shown.others.empty()) out += "\n";
@@ -229,16 +248,25 @@ Json figures_json(const whatif::Figures& figures) {
           {"peak_waiting", figures.peak_waiting},   {"peak_occupied", figures.peak_occupied}};
 }
 
-Json simulated_json(const Advices& advices, const std::optional<SimulatedEffect>& effect) {
-  if (!effect) return nullptr;
-  Json out{{"duration_ns", effect->duration_ns}, {"stuck", effect->stuck}};
+Json simulated_json(const Advices& advices, const advise::Effect& effect) {
+  if (!effect.simulated) return nullptr;
+  const advise::SimulatedEffect& simulated = *effect.simulated;
+  Json out{{"duration_ns", simulated.duration_ns}, {"stuck", simulated.stuck}};
   if (advices.baseline) {
-    const SimulatedInterval interval = simulated_interval(*advices.baseline, *effect);
-    out["duration_low_ns"] = std::llround(interval.low_ns);
-    out["duration_high_ns"] = std::llround(interval.high_ns);
+    const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
+    const advise::Gain gain = advise::gain_of(*advices.baseline, simulated);
+    out["gain"] = gain.share;
+    out["duration_low_ns"] = std::llround(base_ns * (1 - gain.high));
+    out["duration_high_ns"] = std::llround(base_ns * (1 - gain.low));
   }
-  if (effect->stuck) out["stuck_why"] = effect->stuck_why;
+  if (simulated.stuck) out["stuck_why"] = simulated.stuck_why;
   return out;
+}
+
+Json sections_json(const advise::Effect& effect) {
+  if (!effect.sections) return nullptr;
+  return {{"recorded_order", effect.sections->recorded_order},
+          {"floor", effect.sections->floor ? Json(*effect.sections->floor) : Json()}};
 }
 
 Json estimate_json(const whatif::Estimate& estimate) {
@@ -252,15 +280,21 @@ Json estimate_json(const whatif::Estimate& estimate) {
 Json improvement_json(const AdviceDocument& document, size_t index, const Json& row) {
   const Advice& advice = document.advices.ranked[index];
   Json out = row;
-  out["estimated"] = estimate_json(advice.estimate);
-  out["simulated"] = simulated_json(document.advices, advice.simulated);
+  out["estimated"] = advice.effect.estimated ? estimate_json(advice.effect.estimate) : Json();
+  out["simulated"] = simulated_json(document.advices, advice.effect);
+  out["sections"] = sections_json(advice.effect);
+  out["locks"] = Json::array();
+  for (const model::LockId lock : advice.candidate.locks)
+    out["locks"].push_back(analysis::lock_name(*document.trace, lock));
+  if (!advice.curve.empty()) out["gain_by_size"] = advice.curve;
   out["measurable"] = is_tellable(document, advice);
   out["warnings"] = Json::array();
   for (const analysis::Violation& violation : advice.violations) {
     out["warnings"].push_back(
         {{"serious", violation.serious}, {"message", violation.message}, {"count", violation.count}});
   }
-  if (!advice.path.empty()) out["branch"] = {{"path", advice.path}, {"other_path", advice.other_path}};
+  if (!advice.candidate.path.empty())
+    out["branch"] = {{"path", advice.candidate.path}, {"other_path", advice.candidate.other_path}};
   return out;
 }
 
@@ -268,19 +302,25 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style) {
   const Advices& advices = document.advices;
-  std::string out = starvations_text(*document.trace, document.starvations, style.unicode);
+  std::string out = advise::starvations_text(*document.trace, document.starvations, style.unicode);
   if (advices.ranked.empty()) {
-    out += table::render_text(improvements_table(*document.trace, advices), style);
+    if (const std::string limit = limit_sentence(document); !limit.empty())
+      out += table::printable(limit, style.unicode) + "\n";
+    out += table::render_text(improvements_table(document), style);
   } else {
     const Shown shown = shown_of(document);
-    out += table::printable(summary_sentence(document), style.unicode) + "\n" + headroom_text(document, style.unicode) +
-           "\n";
+    const auto line = [&](const std::string& text) {
+      return text.empty() ? "" : table::printable(text, style.unicode) + "\n";
+    };
+    out += line(limit_sentence(document)) + line(summary_sentence(document)) +
+           line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
+           line(certainty_sentence(document)) + headroom_text(document, style.unicode) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
   }
   if (!advices.branch_hint.empty()) out += "hint: " + table::printable(advices.branch_hint, style.unicode) + "\n";
-  if (document.left_out) out += "\n" + table::render_text(left_out_table(*document.trace, advices), style);
+  if (document.left_out) out += "\n" + table::render_text(left_out_table(document), style);
   return out;
 }
 
@@ -290,29 +330,32 @@ std::string advice_json(const AdviceDocument& document) {
   out["trace"] = trace_json_header(document.path, *document.trace);
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
+  out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);
   out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
-  out["starvation"] = starvations_json(*document.trace, document.starvations);
+  out["starvation"] = advise::starvations_json(*document.trace, document.starvations);
   out["base"] = figures_json(advices.base);
-  table::Table table = improvements_table(*document.trace, advices);
+  table::Table table = improvements_table(document);
   Json rows = table::rows_json(table);
   out["improvements"] = Json::array();
   for (size_t i = 0; i < advices.ranked.size(); ++i)
     out["improvements"].push_back(improvement_json(document, i, rows[i]));
   if (table.empty()) out["empty_reason"] = table.empty_reason();
   out["branch_hint"] = advices.branch_hint.empty() ? Json() : Json(advices.branch_hint);
-  out["left_out"] = table::rows_json(left_out_table(*document.trace, advices));
+  out["left_out"] = table::rows_json(left_out_table(document));
   if (document.best.members.empty()) {
     out["best"] = nullptr;
   } else {
     Json ranks = Json::array();
     for (size_t member : document.best.members) ranks.push_back(member + 1);
-    out["best"] = {{"ranks", ranks},
-                   {"score", document.best.score},
-                   {"combinations_estimated", document.best.estimated},
-                   {"exhaustive", document.best.exhaustive},
-                   {"cut_short", document.best.cut_short},
-                   {"estimated", estimate_json(document.best.estimate)},
-                   {"simulated", simulated_json(advices, document.best.simulated)}};
+    out["best"] = {
+        {"ranks", ranks},
+        {"score", document.best.score},
+        {"combinations_estimated", document.best.estimated},
+        {"exhaustive", document.best.exhaustive},
+        {"cut_short", document.best.cut_short},
+        {"estimated", document.best.effect.estimated ? estimate_json(document.best.effect.estimate) : Json()},
+        {"simulated", simulated_json(advices, document.best.effect)},
+        {"sections", sections_json(document.best.effect)}};
   }
   const Headline& headline = advices.headline;
   out["headline"] = {{"model", headline.model == model::Origin::simulated ? "simulated" : "estimated"},

@@ -3,28 +3,13 @@
 
 #include <string>
 
-#include "analysis/starvation.h"
-#include "cli/advice.h"
-#include "cli/combination.h"
+#include "advise/ranking.h"
 #include "cli/command.h"
 #include "table/render.h"
 
 namespace contrafact::cli {
 
-// All that `advise` found out. `trace` outlives it.
-struct AdviceDocument {
-  std::string path;
-  const model::Trace* trace = nullptr;
-  Weights weights;
-  Advices advices;
-  Combination best;
-  analysis::Starvations starvations;
-  size_t shown = 20;
-  uint32_t cores = 0;          // of the simulated machine; 0: as recorded
-  bool threads_scarce = true;  // false: most are virtual, and only time counts
-  bool left_out = false;
-  bool all = false;  // print also what changes nothing measurable by itself
-};
+using advise::AdviceDocument;
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style);
 std::string advice_json(const AdviceDocument& document);
@@ -33,7 +18,7 @@ std::string advice_json(const AdviceDocument& document);
 // it is not there and there is something to write, but not its parents. Older specs in it are replaced only where the
 // names are the same. What is written can be applied to the trace (`contrafact estimate --apply`): what cannot be is
 // named on standard error, as is what was written.
-base::Status write_specs(const std::string& folder, const whatif::Estimator& estimator, const AdviceDocument& document,
+base::Status write_specs(const std::string& folder, const advise::Engines& engines, const AdviceDocument& document,
                          const Session& session);
 
 }  // namespace contrafact::cli

@@ -2,18 +2,18 @@
 
 #include <memory>
 
-#include "cli/advice.h"
+#include "advise/section_advice.h"
+#include "advise/task_advice.h"
 #include "cli/advice_tables.h"
 #include "cli/advice_text.h"
-#include "cli/combination.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/progress.h"
-#include "cli/tellable.h"
 #include "cli/trace_input.h"
+#include "improve/task_candidates.h"
 #include "whatif/screen.h"
 
 namespace contrafact::cli {
@@ -38,10 +38,15 @@ struct Options {
   bool json = false;
 };
 
-AdviceOptions advice_options(const Options& options, const AdviceDocument& document, const whatif::Estimator& estimator,
+using advise::AdviceOptions;
+using advise::Combination;
+
+AdviceOptions advice_options(const Options& options, const AdviceDocument& document, const whatif::Estimator* estimator,
                              Progress& progress) {
   // Who asks for a budget has the time for simulations too.
   const size_t simulated = options.budget > 0 ? SIZE_MAX : whatif::simulations_max(*document.trace);
+  uint64_t visits_max = options.budget * kBudgetUnit;
+  if (visits_max == 0 && estimator != nullptr) visits_max = whatif::default_visits(*estimator);
   auto filters = [&](std::string_view name) {
     auto named = [&](std::string_view what) {
       return std::find(options.no_filter.begin(), options.no_filter.end(), what) != options.no_filter.end();
@@ -49,14 +54,13 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
     return !named(name) && !named("all");
   };
   return {.weights = document.weights,
-          .cores = options.cores,
           .filter_time = filters("time"),
           .filter_peak = filters("peak"),
           .filter_mean = filters("mean"),
           .threads_scarce = document.threads_scarce,
           .filter_gain = filters("gain"),
           .slower_max = options.slower_max_percent / 100,
-          .visits_max = options.budget > 0 ? options.budget * kBudgetUnit : whatif::default_visits(estimator),
+          .visits_max = visits_max,
           .simulated_max = std::min(options.top, simulated),
           .combinations_max = std::min(whatif::SearchOptions().keep, simulated),
           .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
@@ -69,16 +73,39 @@ base::Status write_plot(const std::string& path, const std::string& trace_path, 
   std::string command(trace.fact("command"));
   page.subtitle = command.empty() ? trace_path : command;
   page.runs.push_back(run_profile("base", trace_path, trace, analysis::thread_usage(trace)));
-  if (best.estimate.trace) {
-    page.runs.push_back(
-        run_profile("best combination", "", *best.estimate.trace, analysis::thread_usage(*best.estimate.trace)));
+  if (best.effect.estimate.trace) {
+    page.runs.push_back(run_profile("best combination", "", *best.effect.estimate.trace,
+                                    analysis::thread_usage(*best.effect.estimate.trace)));
   }
   page.tables.push_back({"Improvements", &improvements});
   return write_output(path, report::profile_page(page));
 }
 
+// What the engines need, as far as the trace has it.
+struct Prepared {
+  std::optional<analysis::SectionFacts> sections;
+  std::optional<whatif::Estimator> estimator;
+  std::optional<advise::Pricer> pricer;
+  improve::Candidates tasks;
+};
+
+base::Status prepare(const model::Trace& trace, const Options& options, Prepared& made) {
+  if (!trace.locks.empty() && advise::no_sets_reason(trace).empty()) made.sections.emplace(trace);
+  made.pricer.emplace(trace, made.sections ? &*made.sections : nullptr,
+                      advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
+  made.tasks = improve::task_candidates(trace);
+  advise::leave_out_others_code(trace, made.tasks);
+  // The threads of a native program are tasks too, but none that could be handed out otherwise.
+  const bool only_threads = trace.fact("agent") == "native" && made.tasks.candidates.empty();
+  if (trace.tasks.empty() || only_threads) return {};
+  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
+  if (!estimator) return estimator.error();
+  made.estimator = *std::move(estimator);
+  return {};
+}
+
 int run(const Options& options, const Session& session) {
-  base::Result<Weights> weights = parse_weights(options.weights);
+  base::Result<advise::Weights> weights = advise::parse_weights(options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
   std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
@@ -95,29 +122,29 @@ int run(const Options& options, const Session& session) {
                           .threads_scarce = threads_scarce,
                           .left_out = options.left_out,
                           .all = options.all};
-  if (trace->tasks.empty()) {
+  Prepared made;
+  if (trace->tasks.empty() && trace->locks.empty()) {
     if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
   } else {
     Progress progress(session, "estimating improvements");
-    base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
-    if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
-    std::optional<whatif::Simulator> simulator;
-    if (options.model == "both") simulator.emplace(*trace);
-    const whatif::Simulator* simulated = simulator ? &*simulator : nullptr;
-    const AdviceOptions how = advice_options(options, document, *estimator, progress);
-    base::Result<Advices> advices = advise(*trace, *estimator, simulated, how);
+    if (base::Status status = prepare(*trace, options, made); !status)
+      return fail(kExitImpossible, fmt::format("{}: {}", options.path, status.error().message));
+    document.sections = made.sections ? &*made.sections : nullptr;
+    const advise::Engines engines{made.estimator ? &*made.estimator : nullptr, *made.pricer};
+    const AdviceOptions how = advice_options(options, document, engines.estimator, progress);
+    base::Result<advise::Advices> advices = advise::advise(engines, made.tasks, how);
     if (!advices) return fail(kExitImpossible, advices.error().message);
     document.advices = *std::move(advices);
-    base::Result<Combination> best = best_combination(*trace, *estimator, simulated, document.advices, how);
+    base::Result<Combination> best = advise::best_combination(engines, document.advices, how);
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
-    rank_as_shown(document);
+    advise::rank_as_shown(document);
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, *estimator, document, session);
+      base::Status written = write_specs(options.specs, engines, document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
-  table::Table improvements = improvements_table(*trace, document.advices);
+  table::Table improvements = improvements_table(document);
   if (!options.plot.empty()) {
     base::Status written = write_plot(options.plot, options.path, *trace, document.best, improvements);
     if (!written) return fail(kExitOutput, written.error().message);
@@ -168,7 +195,8 @@ Run declare(OptionList& list) {
 
 }  // namespace
 
-const Command kAdviseCommand{"advise", "rank what to inline, hoist or turn into combinators, and what that would gain",
+const Command kAdviseCommand{"advise",
+                             "rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
                              "contrafact advise run.cft --specs specs --plot profile.html\n"
                              "contrafact advise run.cft --weights time=1,mean=2 --cores 8 --json",

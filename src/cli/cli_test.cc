@@ -6,12 +6,10 @@
 #include <fstream>
 
 #include "base/check.h"
-#include "cli/branch_hint.h"
 #include "cli/command.h"
 #include "cli/installation.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
-#include "cli/lock_advice.h"
 #include "cli/nearest.h"
 #include "cli/option_values.h"
 #include "cli/options.h"
@@ -20,7 +18,6 @@
 #include "cli/record_summary.h"
 #include "cli/replay_rows.h"
 #include "cli/schemas.h"
-#include "cli/tellable.h"
 #include "format/writer.h"
 #include "model/text_trace.h"
 
@@ -116,47 +113,6 @@ TEST(Jdk, RefusesWhatTheAgentDoesNotKnow) {
   base::Status other = check_supported({.home = "/j9", .version = "17", .feature = 17, .hotspot = false});
   ASSERT_FALSE(other.ok());
   EXPECT_THAT(other.error().message, HasSubstr("no HotSpot virtual machine"));
-}
-
-TEST(LockAdvice, AGainHasAVerdict) {
-  const auto verdict = [](double gain, double low, double high, double error, bool trusted = true) {
-    whatif::LockEstimate estimate{.recorded_order = 0.5, .simulated = true, .floor = {}};
-    estimate.free_order = gain;
-    estimate.free_order_low = low;
-    estimate.free_order_high = high;
-    return verdict_of(estimate, {.error = error, .trusted = trusted, .notes = {}});
-  };
-  EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.01), "a gain");
-  EXPECT_EQ(verdict(0.03, 0.03, 0.03, -0.04), "within its error");
-  EXPECT_EQ(verdict(0.03, 0.0, 0.05, 0.0), "within its error");  // its runs differ by more
-  EXPECT_EQ(verdict(-0.2, -0.21, -0.19, 0.01), "a loss");
-  EXPECT_EQ(verdict(0.0001, 0, 0, 0.04), "no gain");
-  EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.3, false), "baseline off");
-  EXPECT_EQ(verdict_of({.recorded_order = 0.5, .floor = {}}, {.trusted = true, .notes = {}}), "not simulated");
-}
-
-TEST(LockAdvice, OnlyAGainThatCanBeBelievedHelps) {
-  const auto advice = [](double gain, std::optional<double> floor) {
-    LockAdvice one;
-    one.estimate = {.recorded_order = 0.1, .simulated = true, .floor = floor};
-    one.estimate.free_order = one.estimate.free_order_low = one.estimate.free_order_high = gain;
-    return one;
-  };
-  const whatif::LockBaseline good{.error = 0.02, .trusted = true, .notes = {}};
-  const whatif::LockBaseline off{.error = 0.2, .trusted = false, .notes = {}};
-  EXPECT_TRUE(helps(advice(0.3, {}), good));
-  EXPECT_TRUE(helps(advice(0.3, 0.28), good)) << "above what conflicts allow by no more than the error and a point";
-  EXPECT_FALSE(helps(advice(0.3, 0.26), good));
-  EXPECT_EQ(verdict_of(advice(0.3, 0.26).estimate, good), "above its bound");
-  LockAdvice alone = advice(0.3, 0.02);
-  alone.estimate.others_waited = 0.1;
-  EXPECT_TRUE(helps(alone, good)) << "waits for other locks are too short to explain what is above the bound";
-  EXPECT_FALSE(helps(advice(0.3, {}), off));
-  EXPECT_FALSE(helps(advice(0.01, {}), good)) << "within its error";
-  LockAdvice not_simulated;
-  not_simulated.estimate = {.recorded_order = 0.1, .floor = {}};
-  EXPECT_TRUE(helps(not_simulated, good));
-  EXPECT_FALSE(helps(not_simulated, off));
 }
 
 TEST(Replay, AVerdictSaysWhatDisturbsIt) {
@@ -308,26 +264,6 @@ TEST(UsageErrors, SayWhatMayHaveBeenMeant) {
   EXPECT_EQ(nearest(std::string(100000, 'a'), {"advise"}), "");
 }
 
-TEST(BranchHint, SaysWhichMethodsToRecord) {
-  std::string text =
-      "thread main\nthread w1\npool p thread_pool 1 1\nmethod m1 shop.Main.main Main.java:3\n"
-      "method m2 shop.Feed$Item.load Feed.java:20\ncontext c1 - m1:7\n";
-  for (int i = 1; i <= 10; ++i) text += fmt::format("{} main task_spawn t{} c1 p m2\n", i, i);
-  int64_t now = 100;
-  for (int i = 1; i <= 10; ++i) {
-    text += fmt::format("{} w1 task_start t{}\n", now, i);
-    now += i % 2 == 0 ? 40'000 : 1'000;
-    text += fmt::format("{} w1 task_end t{}\n", now, i);
-  }
-  text += fmt::format("{} main thread_end\n", now);
-  const model::Trace trace = *model::parse_text(text);
-  EXPECT_EQ(branch_hint(trace, analysis::candidates(trace)),
-            "the 10 tasks handed out at Main.main (Main.java:7) run for 1 us to 40 us on one recorded path: if they "
-            "branch, hoist-branch sees it in a recording with --include 'shop.Feed*'");
-  const model::Trace traced = *model::parse_text(text + "1 main method_enter m1\n2 main method_exit m1\n");
-  EXPECT_EQ(branch_hint(traced, analysis::candidates(traced)), "");
-}
-
 TEST(OptionValues, SizesArePowersOf1024) {
   auto bytes = [](std::string text) { return size_value().refusal(text).empty() ? text : "refused"; };
   EXPECT_EQ(bytes("1048576"), "1048576");
@@ -381,83 +317,6 @@ TEST(TraceInput, QuietKeepsNotesToItself) {
   Answer quiet = answer_to({"metrics", lossy.c_str(), "-q"});
   EXPECT_EQ(quiet.err, "");
   EXPECT_EQ(quiet.out, answer_to({"metrics", lossy.c_str()}).out);
-}
-
-// A document of improvements with these figures; the best combination is none until a test says which.
-AdviceDocument document_of(const model::Trace& trace, const whatif::Figures& base,
-                           const std::vector<whatif::Figures>& after) {
-  AdviceDocument document{.trace = &trace};
-  document.advices.base = base;
-  for (const whatif::Figures& figures : after) {
-    Advice& advice = document.advices.ranked.emplace_back();
-    advice.estimate.figures = figures;
-  }
-  return document;
-}
-
-whatif::Figures figures_of(int64_t duration_ns, uint32_t peak_occupied, double mean_occupied) {
-  whatif::Figures figures{};
-  figures.duration_ns = duration_ns;
-  figures.peak_occupied = peak_occupied;
-  figures.mean_occupied = mean_occupied;
-  return figures;
-}
-
-TEST(Tellable, GainsBelowNoiseAreOnlyCounted) {
-  const model::Trace trace;
-  AdviceDocument document =
-      document_of(trace, figures_of(1000, 26, 10),
-                  {figures_of(980, 26, 10), figures_of(981, 26, 10), figures_of(1000, 24, 10), figures_of(1000, 25, 10),
-                   figures_of(1000, 26, 9.5), figures_of(1000, 26, 9.6)});
-  Shown shown = shown_of(document);
-  EXPECT_THAT(shown.others, ElementsAre(0, 2, 4));
-  EXPECT_EQ(shown.untellable, 3u);
-  document.best.members = {1, 2};  // a member is shown whatever it gains by itself
-  document.shown = 1;
-  shown = shown_of(document);
-  EXPECT_THAT(shown.best, ElementsAre(1, 2));
-  EXPECT_THAT(shown.others, ElementsAre(0));
-  EXPECT_EQ(shown.cut, 1u);
-  EXPECT_EQ(shown.untellable, 2u);
-  document.all = true;
-  shown = shown_of(document);
-  EXPECT_THAT(shown.others, ElementsAre(0, 3, 4, 5));
-  EXPECT_EQ(shown.cut + shown.untellable, 0u);
-}
-
-TEST(Tellable, RanksAreShownWithoutHoles) {
-  const model::Trace trace;
-  AdviceDocument document = document_of(trace, figures_of(1000, 26, 10),
-                                        {figures_of(999, 26, 10), figures_of(998, 26, 10), figures_of(900, 26, 10)});
-  document.best.members = {1};
-  rank_as_shown(document);
-  const Shown shown = shown_of(document);
-  EXPECT_THAT(shown.best, ElementsAre(0));
-  EXPECT_THAT(shown.others, ElementsAre(1));
-  EXPECT_EQ(document.advices.ranked[0].estimate.figures.duration_ns, 998);
-  EXPECT_EQ(document.advices.ranked[1].estimate.figures.duration_ns, 900);
-  EXPECT_EQ(document.advices.ranked[2].estimate.figures.duration_ns, 999);
-}
-
-TEST(Tellable, TheSummarySaysWhatToDoAndWhatItCosts) {
-  const model::Trace trace;
-  AdviceDocument document = document_of(trace, figures_of(10'000, 26, 10), {{}, {}});
-  document.best.members = {0, 1};
-  document.best.estimate.figures = figures_of(8'000, 13, 9);
-  EXPECT_EQ(
-      summary_sentence(document),
-      "Make these 2 changes together: 26 -> 13 (-50 %) threads occupied at peak, 10 -> 9 (-10 %) on average; the run "
-      "takes 10 us -> 8 us (-20 %, estimated).");
-  document.best.members = {0};
-  document.advices.base.mean_response_ns = 100;
-  document.best.estimate.figures.mean_response_ns = 104;
-  document.best.estimate.figures.duration_ns = 10'100;
-  EXPECT_EQ(
-      summary_sentence(document),
-      "Make this change: 26 -> 13 (-50 %) threads occupied at peak, 10 -> 9 (-10 %) on average; the run takes as long "
-      "as before (10 us -> 10.1 us, estimated); but its outermost tasks take 4 % longer on average.");
-  document.best.estimate.figures = document.advices.base;
-  EXPECT_THAT(summary_sentence(document), testing::StartsWith("Nothing gains more than repeated runs differ by"));
 }
 
 // A recording as a program leaves it that ends at once: `finished` or not, with these facts, and an event or none.

@@ -8,6 +8,7 @@ namespace contrafact::cli {
 extern const Command kRecordCommand;
 extern const Command kProfileCommand;
 extern const Command kBlueprintCommand;
+extern const Command kContextsCommand;
 
 extern const Command kInfoCommand;
 extern const Command kAdviseCommand;

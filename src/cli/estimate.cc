@@ -1,21 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <memory>
 
-#include "base/file.h"
-#include "cli/advice.h"
+#include "advise/section_advice.h"
 #include "cli/advice_tables.h"
 #include "cli/commands.h"
-#include "cli/estimate_locks.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
-#include "cli/metric_tables.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "table/value_text.h"
-#include "whatif/spec.h"
 
 namespace contrafact::cli {
 namespace {
@@ -31,127 +31,190 @@ struct Options {
   bool json = false;
 };
 
-// The variant by either model, as a trace with its figures.
-struct Variant {
+// The improvements made together, by the models that know them.
+struct Outcome {
   whatif::Figures base;
-  whatif::Estimate estimate;                     // fixed assignment
-  std::optional<whatif::Simulation> simulation;  // re-dispatch
-  std::optional<whatif::BaselineCheck> baseline;
-  const model::Trace& trace() const { return simulation ? simulation->trace : *estimate.trace; }
+  advise::Effect effect;
+  std::optional<whatif::BaselineCheck> baseline;  // of what is simulated
+  std::optional<model::Trace> simulated;          // if the run is to be written, and was simulated
+  const model::Trace& trace() const { return simulated ? *simulated : *effect.estimate.trace; }
 };
 
-base::Result<std::vector<whatif::Improvement>> read_specs(const std::vector<std::string>& paths,
-                                                          const whatif::Estimator& estimator) {
-  std::vector<whatif::Improvement> improvements;
-  for (const std::string& path : paths) {
-    base::Result<std::string> text = base::read_text_file(path);
-    if (!text) return text.error();
-    base::Result<std::vector<whatif::Improvement>> read = whatif::read_spec(estimator.dag(), *text);
-    if (!read) return base::Error{fmt::format("{}: {}", path, read.error().message)};
-    improvements.insert(improvements.end(), read->begin(), read->end());
+// What the engines need, as far as the trace has it.
+struct Prepared {
+  std::optional<analysis::SectionFacts> sections;
+  std::optional<whatif::Estimator> estimator;
+  std::optional<advise::Pricer> pricer;
+
+  improve::SpecTrace specs(const model::Trace& trace) const {
+    return {
+        .trace = trace, .dag = estimator ? &estimator->dag() : nullptr, .sections = sections ? &*sections : nullptr};
   }
-  return improvements;
+};
+
+bool changes(const std::vector<whatif::Improvement>& improvements, whatif::Target target) {
+  return std::ranges::any_of(improvements, [&](const whatif::Improvement& improvement) {
+    return whatif::target_of(improvement.optimisation) == target;
+  });
 }
 
-base::Result<Variant> make_variant(const model::Trace& trace, const whatif::Estimator& estimator,
-                                   const std::vector<whatif::Improvement>& improvements, const Options& options) {
-  base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true});
-  if (!estimate) return estimate.error();
-  Variant variant{.base = estimator.base(), .estimate = *std::move(estimate)};
-  if (options.model == "fixed") return variant;
-  whatif::SimulateOptions simulate_options{.cores = options.cores};
-  base::Result<std::vector<whatif::Treatment>> treatments = whatif::treatments_of(trace, improvements);
-  if (!treatments) return treatments.error();
-  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *treatments, simulate_options);
+// Only a simulation knows other changes than those of tasks.
+bool needs_simulation(const std::vector<whatif::Improvement>& improvements) {
+  return std::ranges::any_of(improvements, [](const whatif::Improvement& improvement) {
+    return whatif::target_of(improvement.optimisation) != whatif::Target::tasks;
+  });
+}
+
+// `prepared` is used up: the simulation that makes a trace needs the memory.
+base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const Options& options,
+                           const std::vector<whatif::Improvement>& improvements) {
+  Outcome outcome;
+  advise::Effect& effect = outcome.effect;
+  outcome.base.duration_ns = trace.end_ns() - trace.begin_ns();
+  const bool estimated =
+      prepared.estimator && (!needs_simulation(improvements) || changes(improvements, whatif::Target::tasks));
+  if (estimated) {
+    std::vector<whatif::Improvement> tasks;
+    std::ranges::copy_if(improvements, std::back_inserter(tasks), [](const whatif::Improvement& improvement) {
+      return whatif::target_of(improvement.optimisation) == whatif::Target::tasks;
+    });
+    base::Result<whatif::Estimate> estimate = prepared.estimator->estimate(tasks, {.trace = !prepared.pricer->simulates()});
+    if (!estimate) return estimate.error();
+    outcome.base = prepared.estimator->base();
+    effect.estimate = *std::move(estimate);
+    effect.estimated = true;
+    effect.partly_estimated = needs_simulation(improvements);
+  }
+  if (!prepared.pricer->simulates()) return outcome;
+  if (changes(improvements, whatif::Target::sections)) {
+    base::Result<whatif::SectionGains> gains = prepared.pricer->section_gains(improvements);
+    if (!gains) return gains.error();
+    effect.sections = *std::move(gains);
+  }
+  base::Result<advise::SimulatedEffect> simulated = prepared.pricer->simulate(improvements);
+  if (!simulated) return simulated.error();
+  if (simulated->stuck) return base::Error{"the simulated program hangs: " + simulated->stuck_why};
+  effect.simulated = *std::move(simulated);
+  outcome.baseline = prepared.pricer->baseline();
+  if (options.output.empty()) return outcome;
+  const base::Result<whatif::Variant> variant = prepared.pricer->variant(improvements);
+  if (!variant) return variant.error();
+  prepared.pricer.reset();
+  prepared.estimator.reset();
+  prepared.sections.reset();
+  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *variant, {.cores = options.cores});
   if (!simulation) return simulation.error();
-  if (!simulation->stuck.empty()) {
-    return base::Error{fmt::format("the simulated program hangs: {}", simulation->stuck.front().reason)};
-  }
-  variant.simulation = *std::move(simulation);
-  base::Result<whatif::BaselineCheck> baseline = whatif::check_baseline(trace, simulate_options);
-  if (!baseline) return baseline.error();
-  variant.simulation->trace.facts.push_back(whatif::baseline_fact(*baseline));
-  variant.baseline = *std::move(baseline);
-  return variant;
+  outcome.simulated = std::move(simulation->trace);
+  outcome.simulated->facts.push_back(whatif::baseline_fact(*outcome.baseline));
+  return outcome;
 }
 
-table::Table table_of(const Variant& variant, bool with_notes = true) {
-  Effect effect{.base = variant.base,
-                .after = variant.estimate.figures,
-                .duration_low_ns = variant.estimate.duration_low_ns,
-                .duration_high_ns = variant.estimate.duration_high_ns};
-  SimulatedEffect simulated;
-  if (variant.simulation && variant.baseline) {
-    simulated.duration_ns = variant.simulation->duration_ns;
-    effect.baseline = &*variant.baseline;
-    effect.simulated = &simulated;
-  }
-  table::Table table = effect_table(effect);
+table::Table table_of(const Outcome& outcome, bool with_notes = true) {
+  table::Table table = effect_table(outcome.base, outcome.baseline, outcome.effect);
   if (!with_notes) return table;
-  for (const std::string& note : variant.estimate.notes) table.add_note("note: " + note);
-  if (variant.simulation) {
-    for (const std::string& note : variant.simulation->notes) table.add_note("note (simulation): " + note);
+  if (!outcome.effect.estimated || outcome.effect.partly_estimated) {
+    table.add_note(fmt::format("the gain, simulated: {} ({})", table::percent_text(outcome.effect.simulated->gain),
+                               name_of(advise::verdict_of(outcome.effect, outcome.baseline))));
+  }
+  for (const std::string& note : outcome.effect.estimate.notes) table.add_note("note: " + note);
+  if (outcome.effect.simulated) {
+    for (const std::string& note : outcome.effect.simulated->notes) table.add_note("note (simulation): " + note);
   }
   return table;
 }
 
-std::string json_of(const Options& options, const model::Trace& trace, const Variant& variant,
-                    const std::vector<whatif::Improvement>& improvements) {
+table::Json applied_json(const std::vector<improve::Candidate>& applied) {
+  table::Json list = table::Json::array();
+  for (const improve::Candidate& candidate : applied) {
+    const whatif::Improvement& improvement = candidate.improvement;
+    table::Json one{{"optimisation", name_of(improvement.optimisation)}};
+    switch (whatif::target_of(improvement.optimisation)) {
+      case whatif::Target::tasks:
+        one["tasks"] = improvement.tasks.size();
+        break;
+      case whatif::Target::sections:
+        one["sections"] = improvement.sections.size();
+        break;
+      case whatif::Target::pool:
+      case whatif::Target::machine:
+        one["size"] = improvement.size_after;
+        break;
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome,
+                    const std::vector<improve::Candidate>& applied) {
+  const std::optional<whatif::BaselineCheck>& baseline = outcome.baseline;
+  const advise::Effect& effect = outcome.effect;
   table::Json document = json_document("estimate");
   document["trace"] = trace_json_header(options.path, trace);
-  document["applied"] = table::Json::array();
-  for (const whatif::Improvement& one : improvements) {
-    document["applied"].push_back(
-        {{"optimisation", std::string(whatif::name_of(one.optimisation))}, {"tasks", one.tasks.size()}});
+  document["applied"] = applied_json(applied);
+  document["effect"] = table::rows_json(table_of(outcome));
+  document["base_duration_ns"] = outcome.base.duration_ns;
+  document["estimated_duration_ns"] = nullptr;
+  if (effect.estimated) document["estimated_duration_ns"] = effect.estimate.figures.duration_ns;
+  if (effect.sections) {
+    const double share = 1 - effect.sections->recorded_order;
+    document["estimated_duration_ns"] = std::llround(static_cast<double>(outcome.base.duration_ns) * share);
   }
-  document["effect"] = table::rows_json(table_of(variant));
-  document["base_duration_ns"] = variant.base.duration_ns;
-  document["estimated_duration_ns"] = variant.estimate.figures.duration_ns;
-  document["simulated_duration_ns"] = variant.simulation ? table::Json(variant.simulation->duration_ns) : table::Json();
+  document["simulated_base_ns"] = baseline ? table::Json(baseline->simulated_ns) : table::Json();
+  document["simulated_duration_ns"] = effect.simulated ? table::Json(effect.simulated->duration_ns) : table::Json();
+  document["gain"] = effect.simulated ? table::Json(effect.simulated->gain) : table::Json();
+  document["verdict"] = baseline ? table::Json(name_of(advise::verdict_of(effect, baseline))) : table::Json();
   document["output"] = options.output;
   return table::json_text(document);
+}
+
+base::Status prepare(const model::Trace& trace, Prepared& prepared) {
+  if (!trace.locks.empty() && advise::no_sets_reason(trace).empty()) prepared.sections.emplace(trace);
+  if (trace.tasks.empty()) return {};
+  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
+  if (!estimator) return estimator.error();
+  prepared.estimator = *std::move(estimator);
+  return {};
 }
 
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   for (const std::string& spec : options.specs) protect_input(spec);
-  base::Result<std::vector<whatif::LockSelector>> locks = read_lock_specs(options.specs);
-  if (!locks) return fail(kExitInput, locks.error().message);
-  if (!locks->empty()) {
-    if (options.model_given.given()) {
-      return fail(kExitUsage, "--model is for specs of tasks: a run with locks changed is always simulated");
-    }
-    return estimate_locks({.path = options.path,
-                           .trace = *trace,
-                           .apply = *std::move(locks),
-                           .output = options.output,
-                           .cores = options.cores,
-                           .json = options.json},
-                          session);
-  }
+  const auto impossible = [&](const base::Error& error) {
+    return fail(kExitImpossible, fmt::format("{}: {}", options.path, error.message));
+  };
   if (options.model == "fixed" && options.specs.empty()) {
     return fail(kExitUsage,
                 "nothing to estimate: give --apply SPEC, or --model redispatch to simulate the unchanged run");
   }
-  if (options.model == "fixed" && options.cores > 0) {
+  Prepared prepared;
+  if (base::Status status = prepare(*trace, prepared); !status) return impossible(status.error());
+  base::Result<std::vector<improve::Candidate>> applied = read_spec_files(prepared.specs(*trace), options.specs);
+  if (!applied) return fail(kExitInput, applied.error().message);
+  std::vector<whatif::Improvement> improvements;
+  for (const improve::Candidate& candidate : *applied) improvements.push_back(candidate.improvement);
+  const bool simulates = options.model == "redispatch" || needs_simulation(improvements);
+  if (simulates && options.model == "fixed" && options.model_given.given()) {
+    return fail(kExitUsage, "--model fixed knows tasks only: what changes locks, pools or cores is simulated");
+  }
+  if (!simulates && options.cores > 0) {
     return fail(kExitUsage, "--cores is of the simulated machine: give --model redispatch too");
   }
-  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(*trace);
-  if (!estimator) return fail(kExitImpossible, fmt::format("{}: {}", options.path, estimator.error().message));
-  base::Result<std::vector<whatif::Improvement>> improvements = read_specs(options.specs, *estimator);
-  if (!improvements) return fail(kExitInput, improvements.error().message);
   Progress progress(session, "estimating");
-  base::Result<Variant> variant = make_variant(*trace, *estimator, *improvements, options);
+  prepared.pricer.emplace(*trace, prepared.sections ? &*prepared.sections : nullptr,
+                          advise::PricerOptions{.simulate = simulates, .cores = options.cores});
+  if (simulates && !prepared.pricer->simulates()) return impossible({"the run cannot be simulated"});
+  base::Result<Outcome> outcome = make(*trace, prepared, options, improvements);
   progress.done();
-  if (!variant) return fail(kExitImpossible, fmt::format("{}: {}", options.path, variant.error().message));
+  if (!outcome) return impossible(outcome.error());
   if (!options.output.empty()) {
-    base::Status saved = save_trace(variant->trace(), options.output);
+    base::Status saved = save_trace(outcome->trace(), options.output);
     if (!saved) return fail(kExitOutput, saved.error().message);
     tell_written(session, options.output);
   }
-  std::string text = options.json ? json_of(options, *trace, *variant, *improvements)
-                                  : table::render_text(table_of(*variant, !session.quiet), session.out);
+  std::string text = options.json ? json_of(options, *trace, *outcome, *applied)
+                                  : table::render_text(table_of(*outcome, !session.quiet), session.out);
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
@@ -164,9 +227,10 @@ Run declare(OptionList& list) {
   list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read")
       .value_name("FILE");
   options->model_given =
-      list.add_option("--model", options->model,
-                      "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. Not for specs of locks, "
-                      "which are simulated")
+      list.add_option(
+              "--model", options->model,
+              "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. What changes locks, pools or "
+              "cores is always simulated")
           .check(one_of({"fixed", "redispatch"}))
           .show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
@@ -177,10 +241,11 @@ Run declare(OptionList& list) {
 
 }  // namespace
 
-const Command kEstimateCommand{"estimate", "estimate the run with improvements made, and write it as a trace",
-                               "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
-                               "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8\n"
-                               "contrafact estimate native.cft --apply specs/01-split-lock.json -o changed.cft",
-                               declare};
+const Command kEstimateCommand{
+    "estimate", "estimate the run with improvements made, and write it as a trace",
+    "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
+    "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8\n"
+    "contrafact estimate native.cft --apply specs/01-split-lock.json --apply cores.json -o changed.cft",
+    declare};
 
 }  // namespace contrafact::cli

@@ -1,5 +1,7 @@
 #include "cli/metric_tables.h"
 
+#include "analysis/places.h"
+
 #include <fmt/format.h>
 
 #include "cli/source_files.h"
@@ -96,19 +98,9 @@ table::Cell location_of(const model::Trace& trace, model::ContextId context) {
   return at;
 }
 
-model::ContextId place_of(const model::Trace& trace, model::ContextId context, std::span<const model::TaskId> tasks) {
-  if (tasks.empty() || trace.has_program_frame(context)) return context;
-  const model::ContextId made = trace.tasks[tasks.front().index()].create_context;
-  return trace.has_program_frame(made) ? made : context;
-}
-
 table::Cell location_of(const model::Trace& trace, model::MethodId method) {
   if (!method.valid()) return std::monostate{};
   return location(trace, method, trace.methods[method.index()].line);
-}
-
-std::string pool_name(const model::Trace& trace, model::PoolId pool) {
-  return pool.valid() ? std::string(trace.string(trace.pools[pool.index()].name)) : std::string("-");
 }
 
 table::Table metrics_table(const std::vector<analysis::Metric>& metrics) {
@@ -124,10 +116,11 @@ table::Table headroom_table(const model::Trace& trace, const std::vector<analysi
   table::Table table(kHeadroomSchema);
   for (const analysis::PoolHeadroom& pool : pools) {
     bool bounded = pool.size != 0 && pool.size != UINT32_MAX;
-    table.add_row({pool_name(trace, pool.pool), bounded ? Cell(int64_t{pool.size}) : Cell(), int64_t{pool.workers_seen},
-                   int64_t{pool.peak_occupied}, pool.mean_occupied, bounded ? Cell(pool.utilisation) : Cell(),
-                   bounded ? Cell(pool.active_utilisation) : Cell(), pool.saturated_ns, int64_t{pool.queue_peak},
-                   optional_cell(pool.copies_by_peak), optional_cell(pool.copies_by_mean)});
+    table.add_row({analysis::pool_name(trace, pool.pool), bounded ? Cell(int64_t{pool.size}) : Cell(),
+                   int64_t{pool.workers_seen}, int64_t{pool.peak_occupied}, pool.mean_occupied,
+                   bounded ? Cell(pool.utilisation) : Cell(), bounded ? Cell(pool.active_utilisation) : Cell(),
+                   pool.saturated_ns, int64_t{pool.queue_peak}, optional_cell(pool.copies_by_peak),
+                   optional_cell(pool.copies_by_mean)});
   }
   table.set_empty_reason("no task was given to a pool");
   return table;
@@ -136,7 +129,7 @@ table::Table headroom_table(const model::Trace& trace, const std::vector<analysi
 table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes) {
   table::Table table(kTaskClassesSchema);
   for (const analysis::TaskClass& c : classes) {
-    table.add_row({location_of(trace, c.body), location_of(trace, c.context), pool_name(trace, c.pool),
+    table.add_row({location_of(trace, c.body), location_of(trace, c.context), analysis::pool_name(trace, c.pool),
                    static_cast<int64_t>(c.count), static_cast<int64_t>(c.exceptions), c.duration.total_ns,
                    static_cast<int64_t>(c.duration.mean_ns()), c.duration.p99_ns, c.wait_share, c.block_share,
                    optional_cell(c.cpu_share), static_cast<int64_t>(c.queueing.mean_ns())});

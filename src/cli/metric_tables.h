@@ -28,8 +28,5 @@ table::Table usage_series_table(const analysis::ThreadUsage& usage);
 // own code, with the library that is called there. Where it has none, of a library's or the JDK's code, and says so.
 table::Cell location_of(const model::Trace& trace, model::ContextId context);
 table::Cell location_of(const model::Trace& trace, model::MethodId method);
-// Of where `tasks` were handed out at `context`, or made, if only that shows code of the program.
-model::ContextId place_of(const model::Trace& trace, model::ContextId context, std::span<const model::TaskId> tasks);
-std::string pool_name(const model::Trace& trace, model::PoolId pool);
 
 }  // namespace contrafact::cli

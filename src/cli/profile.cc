@@ -151,6 +151,9 @@ std::string summary(const Options& options, const std::map<std::string, std::str
   if (options.analysis == "blueprint") {
     text += fmt::format("contrafact: to see it: contrafact blueprint {} -o blueprint.html\n", options.output);
   }
+  if (options.analysis == "contexts") {
+    text += fmt::format("contrafact: to see it: contrafact contexts {}\n", options.output);
+  }
   return text;
 }
 
@@ -205,7 +208,7 @@ Run declare(OptionList& list) {
       .value_name("FILE")
       .show_default();
   list.add_option("--analysis", options->analysis,
-                  "blueprint, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
+                  "blueprint, contexts, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
       .value_name("NAME|FILE")
       .show_default();
   list.add_option("--analysis-options", options->analysis_options, "a text that is handed to the analysis");

@@ -86,7 +86,8 @@ base::Status simulate(const whatif::Simulator& simulator, std::span<const Sectio
     for (uint32_t seed = 1; seed <= options.runs; ++seed) {
       const whatif::SimulateOptions simulate{.cores = options.cores, .lock_rule = rule, .seed = seed};
       const auto one = [&](std::span<const SectionEdit> made, std::vector<int64_t>& durations_ns) -> base::Status {
-        const base::Result<whatif::Simulation> run = simulator.simulate_sections(made, simulate);
+        const base::Result<whatif::Simulation> run =
+            simulator.simulate({.edits = {made.begin(), made.end()}}, simulate);
         if (!run) return run.error();
         if (!run->stuck.empty()) runs.impossible = "the simulated program hangs: " + run->stuck.front().reason;
         if (seed == 1) {

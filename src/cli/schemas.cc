@@ -6,6 +6,7 @@
 #include "cli/metric_tables.h"
 #include "cli/replay_rows.h"
 #include "cli/ulc_tables.h"
+#include "contexts/views.h"
 #include "export/trace_csv.h"
 
 namespace contrafact::cli {
@@ -35,7 +36,9 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &exporters::kTaskListSchema,
                                                       &exporters::kEventsSchema,
                                                       &blueprint::kNodesSchema,
-                                                      &blueprint::kEdgesSchema};
+                                                      &blueprint::kEdgesSchema,
+                                                      &contexts::kTreeSchema,
+                                                      &contexts::kContextsSchema};
   return list;
 }
 

@@ -2,33 +2,43 @@
 
 #include "cli/advice_text.h"
 #include "cli/output.h"
-#include "whatif/spec.h"
+#include "improve/spec.h"
 
 namespace contrafact::cli {
 
-base::Status write_specs(const std::string& folder, const whatif::Estimator& estimator, const AdviceDocument& document,
+base::Status write_specs(const std::string& folder, const advise::Engines& engines, const AdviceDocument& document,
                          const Session& session) {
-  const graph::TraceDag& dag = estimator.dag();
+  const improve::SpecTrace in{.trace = *document.trace,
+                              .dag = engines.estimator ? &engines.estimator->dag() : nullptr,
+                              .sections = document.sections};
   std::vector<std::string> names;
-  auto write = [&](const std::string& name, std::span<const whatif::Improvement> improvements) -> base::Status {
+  auto write = [&](const std::string& name, std::span<const improve::SpecEntry> entries) -> base::Status {
     if (names.empty()) {
       if (base::Status made = make_folder(folder); !made) return made;
     }
     names.push_back(name);
-    return write_output(folder + "/" + name, whatif::write_spec(dag, improvements));
+    return write_output(folder + "/" + name, improve::write_spec(in, entries));
   };
-  const std::vector<whatif::Improvement> best = improvements_of(document.advices, document.best);
+  const std::vector<advise::Advice>& ranked = document.advices.ranked;
+  const auto entry_of = [&](size_t i) {
+    return improve::SpecEntry{ranked[i].candidate, advise::name_of(ranked[i].verdict)};
+  };
+  std::vector<improve::SpecEntry> best;
+  for (const size_t member : document.best.members) best.push_back(entry_of(member));
   if (!best.empty()) {
     if (base::Status written = write("best.json", best); !written) return written;
   }
-  for (size_t i = 0; i < document.advices.ranked.size(); ++i) {
-    const whatif::Improvement& improvement = document.advices.ranked[i].improvement;
-    if (base::Status applies = whatif::check_spec(estimator, std::span(&improvement, 1)); !applies) {
+  for (size_t i = 0; i < ranked.size(); ++i) {
+    const bool of_tasks = ranked[i].target() == whatif::Target::tasks;
+    const base::Status applies =
+        of_tasks ? improve::check_task_specs(*engines.estimator, std::span(&ranked[i].candidate, 1)) : base::Status();
+    if (!applies) {
       tell(session, fmt::format("no spec for improvement {}: {}", i + 1, applies.error().message));
       continue;
     }
-    std::string name = fmt::format("{:02}-{}.json", i + 1, whatif::name_of(improvement.optimisation));
-    if (base::Status written = write(name, std::span(&improvement, 1)); !written) return written;
+    const improve::SpecEntry entry = entry_of(i);
+    std::string name = fmt::format("{:02}-{}.json", i + 1, name_of(ranked[i].improvement().optimisation));
+    if (base::Status written = write(name, std::span(&entry, 1)); !written) return written;
   }
   tell_specs(session, folder, names, "nothing is advised");
   return {};

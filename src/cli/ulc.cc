@@ -7,7 +7,6 @@
 
 #include "analysis/cpu_use.h"
 #include "analysis/lock_profile.h"
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -15,11 +14,12 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/replay_rows.h"
+#include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
+#include "improve/spec.h"
 #include "model/text_names.h"
 #include "table/value_text.h"
-#include "whatif/lock_spec.h"
 
 namespace contrafact::cli {
 namespace {
@@ -30,7 +30,7 @@ struct Options {
   std::vector<std::string> apply;
   size_t top = 20;
   uint32_t cores = 0;
-  uint32_t seeds = whatif::LockEstimateOptions().seeds;
+  uint32_t seeds = advise::PricerOptions().draws;
   bool pairs = false;
   bool all = false;
   bool json = false;
@@ -40,12 +40,14 @@ struct Document {
   const Options& options;
   const analysis::SectionFacts& facts;
   const analysis::UlcProfile& profile;
-  const LockAdvices& advices;
+  const advise::SectionAdvices& advices;
+  const std::optional<whatif::BaselineCheck>& baseline;
+  SectionsPriced priced() const { return {advices, baseline}; }
 };
 
 // Why there is nothing to say; empty if there is.
 std::string empty_reason(const model::Trace& trace, const analysis::UlcProfile& profile) {
-  if (std::string why = no_sets_reason(trace); !why.empty()) return why;
+  if (std::string why = advise::no_sets_reason(trace); !why.empty()) return why;
   if (profile.sections == 0) return "the program held no lock that the agent sees (docs/native.md says which it sees)";
   return profile.pairs.all() == 0 ? "no lock was held by one thread after another" : "";
 }
@@ -81,7 +83,6 @@ double floor_gain(const analysis::UlcProfile& profile) {
 
 std::string head_text(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
-  const whatif::LockBaseline& baseline = document.advices.baseline;
   const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
   std::string text = coverage_text(*document.facts.trace, profile);
   text += fmt::format("{}: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {}\n",
@@ -90,12 +91,12 @@ std::string head_text(const Document& document) {
                       table::duration_text(static_cast<double>(profile.cost_ns)));
   text += fmt::format("without any order but that of conflicts: {} shorter (estimated, cores are no limit)\n",
                       table::percent_text(floor_gain(profile)));
-  if (baseline.simulated_ns > 0) {
+  if (document.baseline) {
+    const whatif::BaselineCheck& baseline = *document.baseline;
+    const auto duration = [](int64_t ns) { return table::duration_text(static_cast<double>(ns)); };
     text +=
-        fmt::format("the unchanged run: {} recorded, {} simulated ({}), {} re-timed{}\n",
-                    table::duration_text(static_cast<double>(baseline.recorded_ns)),
-                    table::duration_text(static_cast<double>(baseline.simulated_ns)),
-                    table::percent_text(baseline.error), table::duration_text(static_cast<double>(baseline.retimed_ns)),
+        fmt::format("the unchanged run: {} recorded, {} simulated ({}), {} re-timed{}\n", duration(profile.recorded_ns),
+                    duration(baseline.simulated_ns), table::percent_text(baseline.error), duration(baseline.retimed_ns),
                     baseline.trusted ? "" : ": too far off, do not trust the gains");
   }
   if (const auto foreign = analysis::foreign_share(*document.facts.trace); foreign && *foreign >= kForeignShareTold) {
@@ -108,20 +109,21 @@ std::string head_text(const Document& document) {
 }
 
 // "1 and 4 together: 18.2 % (simulated), 12 % in recorded order (estimated)"
-std::string together_text(const LockAdvices& advices) {
+std::string together_text(const Document& document) {
+  const advise::SectionAdvices& advices = document.advices;
   if (advices.together.empty()) return "";
   std::string text;
   for (size_t i = 0; i < advices.together.size(); ++i) {
     const bool last = i + 1 == advices.together.size();
     text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", advices.together[i] + 1);
   }
-  const whatif::LockEstimate& estimate = advices.together_estimate;
+  const advise::Effect& effect = advices.together_effect;
   text += " together: ";
-  if (estimate.simulated) {
-    text += fmt::format("{} (simulated: {}), ", table::percent_text(estimate.free_order),
-                        verdict_of(estimate, advices.baseline));
+  if (effect.simulated) {
+    text += fmt::format("{} (simulated: {}), ", table::percent_text(effect.simulated->gain),
+                        name_of(advise::verdict_of(effect, document.baseline)));
   }
-  return text + fmt::format("{} in recorded order (estimated)\n", table::percent_text(estimate.recorded_order));
+  return text + fmt::format("{} in recorded order (estimated)\n", table::percent_text(effect.sections->recorded_order));
 }
 
 void cut(table::Table& table, size_t top, std::string_view what) {
@@ -134,8 +136,8 @@ void cut(table::Table& table, size_t top, std::string_view what) {
 // What could not be judged, in the order of first appearance: several locks may have one name and one reason.
 std::vector<std::pair<std::string, size_t>> refused_lines(const Document& document) {
   std::vector<std::pair<std::string, size_t>> lines;
-  for (const analysis::NoRemedy& refused : document.advices.refused) {
-    std::string line = fmt::format("no {} of {}: {}", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)],
+  for (const improve::Ineligible& refused : document.advices.ineligible) {
+    std::string line = fmt::format("no {} of {}: {}", name_of(refused.optimisation),
                                    analysis::lock_name(*document.facts.trace, refused.lock), refused.reason);
     const auto known = std::ranges::find(lines, line, &std::pair<std::string, size_t>::first);
     if (known == lines.end()) {
@@ -148,9 +150,9 @@ std::vector<std::pair<std::string, size_t>> refused_lines(const Document& docume
 }
 
 std::string text_of(const Document& document, const Session& session) {
-  table::Table sites = ulc_sites_table(document.facts, document.profile, document.advices);
+  table::Table sites = ulc_sites_table(document.facts, document.profile, document.priced());
   table::Table remedies =
-      lock_remedies_table(document.facts, document.advices, document.options.all || !document.options.apply.empty());
+      lock_remedies_table(document.facts, document.priced(), document.options.all || !document.options.apply.empty());
   const std::string why = empty_reason(*document.facts.trace, document.profile);
   if (!why.empty()) return why + "\n" + missing_text(document.facts.trace->loss);
   cut(sites, document.options.top, "sites");
@@ -165,7 +167,7 @@ std::string text_of(const Document& document, const Session& session) {
     cut(pairs, document.options.top, "pairs of places");
     text += "\n" + table::render_text(pairs, session.out);
   }
-  text += "\n" + table::render_text(remedies, session.out) + together_text(document.advices);
+  text += "\n" + table::render_text(remedies, session.out) + together_text(document);
   if (document.options.all) {
     for (const auto& [line, locks] : refused_lines(document)) {
       text += line + (locks > 1 ? fmt::format(" ({} locks)\n", locks) : "\n");
@@ -176,7 +178,6 @@ std::string text_of(const Document& document, const Session& session) {
 
 table::Json json_of(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
-  const whatif::LockBaseline& baseline = document.advices.baseline;
   table::Json json = json_document("ulc");
   json["trace"] = trace_json_header(document.options.path, *document.facts.trace);
   table::Json gaps = table::Json::object();
@@ -188,30 +189,31 @@ table::Json json_of(const Document& document) {
   json["duration_ns"] = profile.recorded_ns;
   json["conflicts_only_ns"] = profile.floor_ns;
   json["cost_ns"] = profile.cost_ns;
-  json["simulation_baseline"] = {{"recorded_ns", baseline.recorded_ns}, {"simulated_ns", baseline.simulated_ns},
-                                 {"retimed_ns", baseline.retimed_ns},   {"error", baseline.error},
-                                 {"trusted", baseline.trusted},         {"notes", baseline.notes}};
+  const whatif::BaselineCheck baseline = document.baseline.value_or(whatif::BaselineCheck());
+  json["simulation_baseline"] = {{"recorded_ns", profile.recorded_ns}, {"simulated_ns", baseline.simulated_ns},
+                                 {"retimed_ns", baseline.retimed_ns},  {"error", baseline.error},
+                                 {"trusted", baseline.trusted},        {"notes", baseline.notes}};
   json["foreign_share"] = nullptr;
   if (const auto foreign = analysis::foreign_share(*document.facts.trace)) json["foreign_share"] = *foreign;
-  json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.advices));
+  json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.priced()));
   json["pairs"] = table::rows_json(ulc_pairs_table(document.facts, profile));
-  json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.advices, true));
+  json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.priced(), true));
   json["together"] = nullptr;
-  if (const LockAdvices& advices = document.advices; !advices.together.empty()) {
+  if (const advise::SectionAdvices& advices = document.advices; !advices.together.empty()) {
     table::Json ranks = table::Json::array();
     for (const size_t index : advices.together) ranks.push_back(index + 1);
-    const whatif::LockEstimate& estimate = advices.together_estimate;
+    const advise::Effect& effect = advices.together_effect;
     json["together"] = {{"ranks", std::move(ranks)},
                         {"free_order", nullptr},
-                        {"recorded_order", estimate.recorded_order},
-                        {"verdict", verdict_of(estimate, advices.baseline)},
+                        {"recorded_order", effect.sections->recorded_order},
+                        {"verdict", name_of(advise::verdict_of(effect, document.baseline))},
                         {"floor", nullptr}};
-    if (estimate.simulated) json["together"]["free_order"] = estimate.free_order;
-    if (estimate.floor) json["together"]["floor"] = *estimate.floor;
+    if (effect.simulated) json["together"]["free_order"] = effect.simulated->gain;
+    if (effect.sections->floor) json["together"]["floor"] = *effect.sections->floor;
   }
   json["refused"] = table::Json::array();
-  for (const analysis::NoRemedy& refused : document.advices.refused) {
-    json["refused"].push_back({{"what", whatif::kLockOptimisationNames[static_cast<size_t>(refused.kind)]},
+  for (const improve::Ineligible& refused : document.advices.ineligible) {
+    json["refused"].push_back({{"what", name_of(refused.optimisation)},
                                {"lock", analysis::lock_name(*document.facts.trace, refused.lock)},
                                {"reason", refused.reason}});
   }
@@ -223,29 +225,22 @@ table::Json json_of(const Document& document) {
 // Of the remedies that help; with --all, of those too whose gain is in doubt.
 base::Status write_lock_specs(const Document& document, const Session& session) {
   const std::string& folder = document.options.specs;
-  const whatif::LockBaseline& baseline = document.advices.baseline;
+  const improve::SpecTrace in{.trace = *document.facts.trace, .sections = &document.facts};
   std::vector<std::string> written, doubtful;
   for (size_t i = 0; i < document.advices.ranked.size(); ++i) {
-    const LockAdvice& advice = document.advices.ranked[i];
+    const advise::Advice& advice = document.advices.ranked[i];
     if (!gains(advice)) continue;
-    const std::string_view verdict = verdict_of(advice.estimate, baseline);
-    if (!helps(advice, baseline)) {
+    const std::string_view verdict = name_of(advice.verdict);
+    if (!helps(advice, document.baseline)) {
       doubtful.push_back(fmt::format("{} ({})", i + 1, verdict));
       if (!document.options.all) continue;
     }
-    whatif::LockSpec spec{&advice.improvement};
-    for (const uint32_t site : advice.remedy.sites) spec.sites.push_back(document.facts.sites.sites()[site].context);
-    for (const model::LockId lock : advice.remedy.locks) {
-      spec.locks.push_back(analysis::lock_name(*document.facts.trace, lock));
-    }
-    spec.of_sections = advice.remedy.of_sections;
-    spec.parts = advice.remedy.parts;
-    spec.verdict = verdict;
     if (written.empty()) {
       if (base::Status made = make_folder(folder); !made) return made;
     }
-    written.push_back(fmt::format("{:02}-{}.json", i + 1, name_of(advice.improvement.optimisation)));
-    const std::string text = whatif::write_lock_spec(*document.facts.trace, {&spec, 1});
+    written.push_back(fmt::format("{:02}-{}.json", i + 1, name_of(advice.improvement().optimisation)));
+    const improve::SpecEntry entry{advice.candidate, verdict};
+    const std::string text = improve::write_spec(in, {&entry, 1});
     if (base::Status status = write_output(folder + "/" + written.back(), text); !status) return status;
   }
   tell_specs(session, folder, written,
@@ -260,40 +255,28 @@ base::Status write_lock_specs(const Document& document, const Session& session) 
   return {};
 }
 
-base::Result<std::vector<whatif::LockSelector>> read_specs(const std::vector<std::string>& paths) {
-  std::vector<whatif::LockSelector> all;
-  for (const std::string& path : paths) {
-    base::Result<std::vector<uint8_t>> bytes = base::read_file(path);
-    if (!bytes) return bytes.error();
-    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    base::Result<std::vector<whatif::LockSelector>> read = whatif::read_lock_spec(text);
-    if (!read) return base::Error{fmt::format("{}: {}", path, read.error().message)};
-    all.insert(all.end(), read->begin(), read->end());
-  }
-  return all;
-}
-
 int run(const Options& options, const Session& session) {
   const std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
   const analysis::SectionFacts facts(*trace);
   const analysis::UlcProfile profile = analysis::ulc_profile(facts);
-  LockAdvices advices;
-  const std::string unsuitable = no_sets_reason(*trace);
+  advise::SectionAdvices advices;
+  std::optional<whatif::BaselineCheck> baseline;
+  const std::string unsuitable = advise::no_sets_reason(*trace);
   if (const std::string why = empty_reason(*trace, profile); why.empty()) {
     Progress progress(session, "pricing remedies");
-    base::Result<std::vector<whatif::LockSelector>> apply = read_specs(options.apply);
+    base::Result<std::vector<improve::Candidate>> apply =
+        read_spec_files({.trace = *trace, .sections = &facts}, options.apply);
     if (!apply) return fail(kExitInput, apply.error().message);
-    base::Result<LockAdvices> made =
-        advise_locks(facts, {.estimate = {.seeds = options.seeds, .cores = options.cores},
-                             .apply = *std::move(apply),
-                             .progress = [&](size_t done, size_t total) { progress.update(done, total); }});
-    if (!made) return fail(kExitImpossible, fmt::format("{}: {}", options.path, made.error().message));
-    advices = *std::move(made);
+    const advise::Pricer pricer(*trace, &facts, {.cores = options.cores, .draws = options.seeds});
+    baseline = pricer.baseline();
+    advices = advise::advise_sections(pricer, {.apply = *std::move(apply), .progress = [&](size_t done, size_t total) {
+                                                 progress.update(done, total);
+                                               }});
   } else if (!options.apply.empty()) {
     return fail(kExitImpossible, options.path + ": " + why);
   }
-  const Document document{options, facts, profile, advices};
+  const Document document{options, facts, profile, advices, baseline};
   if (!options.specs.empty() && unsuitable.empty()) {
     if (base::Status written = write_lock_specs(document, session); !written) {
       return fail(kExitOutput, written.error().message);

@@ -1,5 +1,7 @@
 #include "cli/ulc_tables.h"
 
+#include "cli/advice_tables.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +12,15 @@
 namespace contrafact::cli {
 namespace {
 
-using analysis::LockRemedy;
+using advise::Advice;
 using analysis::PairCounts;
-using analysis::RemedyKind;
 using graph::PairKind;
+using improve::Candidate;
 using table::Cell;
 using table::Interval;
 using table::Type;
 using table::Unit;
+using whatif::Optimisation;
 
 constexpr std::string_view kPairKindWords[graph::kPairKinds] = {"null",   "read-read", "disjoint",
                                                                 "benign", "conflict",  "unknown"};
@@ -47,27 +50,22 @@ void add_counts(std::vector<Cell>& row, const PairCounts& pairs) {
   for (size_t kind = 0; kind < graph::kPairKinds; ++kind) row.emplace_back(static_cast<int64_t>(pairs.of[kind]));
 }
 
-Cell free_order(const LockAdvice& advice) {
-  return advice.estimate.simulated ? Cell(advice.estimate.free_order) : Cell();
+Cell free_order(const Advice& advice) {
+  return advice.effect.simulated ? Cell(advice.effect.simulated->gain) : Cell();
 }
-Cell interval(const LockAdvice& advice) {
-  if (!advice.estimate.simulated) return {};
-  return Interval{advice.estimate.free_order_low, advice.estimate.free_order_high};
-}
-
-std::string what_of(const LockRemedy& remedy) {
-  std::string name(whatif::kLockOptimisationNames[static_cast<size_t>(remedy.kind)]);
-  if (remedy.kind == RemedyKind::split_lock) return fmt::format("{} into {}", name, remedy.parts);
-  return name;
+Cell interval(const Advice& advice) {
+  if (!advice.effect.simulated) return {};
+  return Interval{advice.effect.simulated->drawn_low, advice.effect.simulated->drawn_high};
 }
 
-std::string note_of(const LockAdvice& advice) {
+std::string note_of(const Advice& advice) {
+  const Candidate& candidate = advice.candidate;
   std::vector<std::string> notes;
-  if (advice.remedy.unknown > 0) {
-    notes.push_back(table::counted_text(advice.remedy.unknown, "section", "sections") + " not known");
+  if (candidate.unknown > 0) {
+    notes.push_back(table::counted_text(candidate.unknown, "section", "sections") + " not known");
   }
-  if (advice.remedy.kind == RemedyKind::drop_lock &&
-      advice.remedy.sections.size() + advice.remedy.unknown < advice.remedy.of_sections) {
+  if (candidate.improvement.optimisation == whatif::Optimisation::drop_lock &&
+      candidate.improvement.sections.size() + candidate.unknown < candidate.of_sections) {
     notes.emplace_back("where nothing shared is touched");
   }
   return fmt::format("{}", fmt::join(notes, "; "));
@@ -82,7 +80,7 @@ std::string locks_text(const model::Trace& trace, const std::vector<model::LockI
 }
 
 table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile,
-                             const LockAdvices& advices) {
+                             const SectionsPriced& priced) {
   table::Table table(kUlcSitesSchema);
   for (const analysis::UlcSite& site : profile.sites) {
     std::vector<Cell> row{facts.sites.sites()[site.site].label};
@@ -90,14 +88,15 @@ table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis
     row.emplace_back(site.wait_ns);
     row.emplace_back(site.cost_ns);
     row.emplace_back(site.share);
-    const auto best = std::ranges::find_if(advices.ranked, [&](const LockAdvice& advice) {
-      return gains(advice) && std::ranges::find(advice.remedy.sites, site.site) != advice.remedy.sites.end();
+    const auto best = std::ranges::find_if(priced.advices.ranked, [&](const Advice& advice) {
+      const std::vector<uint32_t>& sites = advice.candidate.sites;
+      return gains(advice) && std::ranges::find(sites, site.site) != sites.end();
     });
-    const bool found = best != advices.ranked.end();
-    row.push_back(found ? Cell(what_of(best->remedy)) : Cell());
-    row.push_back(found ? Cell(best->gain()) : Cell());
+    const bool found = best != priced.advices.ranked.end();
+    row.push_back(found ? Cell(what_of(*best)) : Cell());
+    row.push_back(found ? Cell(advise::section_gain(best->effect).share) : Cell());
     row.push_back(found ? interval(*best) : Cell());
-    row.push_back(found ? Cell(std::string(verdict_of(best->estimate, advices.baseline))) : Cell());
+    row.push_back(found ? Cell(std::string(name_of(best->verdict))) : Cell());
     table.add_row(std::move(row));
   }
   return table;
@@ -116,21 +115,21 @@ table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis
   return table;
 }
 
-table::Table lock_remedies_table(const analysis::SectionFacts& facts, const LockAdvices& advices, bool all) {
+table::Table lock_remedies_table(const analysis::SectionFacts& facts, const SectionsPriced& priced, bool all) {
   table::Table table(kLockRemediesSchema);
   int64_t rank = 0;
-  for (const LockAdvice& advice : advices.ranked) {
+  for (const Advice& advice : priced.advices.ranked) {
     ++rank;
     if (!all && !gains(advice)) continue;
-    const LockRemedy& remedy = advice.remedy;
+    const Candidate& candidate = advice.candidate;
+    const whatif::SectionGains& bounds = *advice.effect.sections;
     const std::string note = note_of(advice);
-    table.add_row({rank, what_of(remedy), sites_text(facts, remedy.sites), locks_text(*facts.trace, remedy.locks),
-                   fmt::format("{} of {}", remedy.sections.size(), remedy.of_sections), free_order(advice),
-                   interval(advice), std::string(verdict_of(advice.estimate, advices.baseline)),
-                   advice.estimate.recorded_order, advice.estimate.floor ? Cell(*advice.estimate.floor) : Cell(),
-                   note.empty() ? Cell() : Cell(note)});
+    table.add_row({rank, what_of(advice), sites_text(facts, candidate.sites), locks_text(*facts.trace, candidate.locks),
+                   fmt::format("{} of {}", candidate.improvement.sections.size(), candidate.of_sections),
+                   free_order(advice), interval(advice), std::string(name_of(advice.verdict)), bounds.recorded_order,
+                   bounds.floor ? Cell(*bounds.floor) : Cell(), note.empty() ? Cell() : Cell(note)});
   }
-  table.set_empty_reason(advices.ranked.empty()
+  table.set_empty_reason(priced.advices.ranked.empty()
                              ? "no remedy: what the sections touch needs the locks as they are, or is not known"
                              : "no remedy gains anything; --all shows what was considered");
   return table;

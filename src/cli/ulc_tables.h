@@ -1,20 +1,26 @@
 // The tables of `contrafact ulc`.
 #pragma once
 
-#include "cli/lock_advice.h"
+#include "advise/section_advice.h"
 #include "table/table.h"
 
 namespace contrafact::cli {
+
+// What the improvements of sections gain, and how far the unchanged run is off.
+struct SectionsPriced {
+  const advise::SectionAdvices& advices;
+  const std::optional<whatif::BaselineCheck>& baseline;
+};
 
 extern const table::Schema kUlcSitesSchema;
 extern const table::Schema kUlcPairsSchema;
 extern const table::Schema kLockRemediesSchema;
 
 table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile,
-                             const LockAdvices& advices);
+                             const SectionsPriced& priced);
 table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile);
 // Those that gain something by any bound; with `all`, all.
-table::Table lock_remedies_table(const analysis::SectionFacts& facts, const LockAdvices& advices, bool all);
+table::Table lock_remedies_table(const analysis::SectionFacts& facts, const SectionsPriced& priced, bool all);
 
 // "queue_mutex", "mutex 3, mutex 4, and 17 more".
 std::string locks_text(const model::Trace& trace, const std::vector<model::LockId>& locks);

@@ -19,6 +19,10 @@ inline constexpr size_t kColumnsMax = CONTRAFACT_COLUMNS_MAX;
 struct Layout {
   std::array<uint8_t, kColumnsMax> element_bytes{};
   std::array<uint8_t, kColumnsMax> elements_per_call{};
+  // For foreign producers whose calls say themselves what they are: no column of ids, and room in column 0 for the rest
+  // of a call that begins in its last element.
+  bool without_ids = false;
+  uint8_t elements_beyond = 0;
 };
 
 class Client;

@@ -28,9 +28,11 @@ uint64_t round_up(uint64_t n, uint64_t to) {
 
 uint64_t column_bytes(const Layout& layout, size_t column, uint32_t capacity) {
   const uint64_t calls = uint64_t{capacity} + CONTRAFACT_BUFFER_SLACK;
-  return round_up(calls * layout.element_bytes[column] * layout.elements_per_call[column], 8);
+  const uint64_t beyond = column == 0 ? layout.elements_beyond : 0;
+  return round_up((calls * layout.elements_per_call[column] + beyond) * layout.element_bytes[column], 8);
 }
-uint64_t id_bytes(uint32_t capacity) {
+uint64_t id_bytes(const Layout& layout, uint32_t capacity) {
+  if (layout.without_ids) return 0;
   return round_up((uint64_t{capacity} + CONTRAFACT_BUFFER_SLACK) * sizeof(uint16_t), 8);
 }
 
@@ -67,7 +69,7 @@ BufferPool::BufferPool(const Layout& layout, const Options& options, PoolState& 
   CHECK(size_classes_ > 0 && size_classes_ <= kSizeClassesMax);
   for (uint32_t size_class = 0; size_class < size_classes_; ++size_class) {
     const uint32_t capacity = capacities_[size_class] = options.capacities[size_class];
-    uint64_t bytes = sizeof(Buffer) + id_bytes(capacity);
+    uint64_t bytes = sizeof(Buffer) + id_bytes(layout, capacity);
     for (size_t column = 0; column < kColumnsMax; ++column) bytes += column_bytes(layout, column, capacity);
     class_bytes_[size_class] = round_up(bytes, kLineBytes);
   }
@@ -157,7 +159,7 @@ Buffer* BufferPool::carve(uint32_t size_class) {
   buffer->header.capacity = capacities_[size_class];
   uint8_t* at = region_ + begin + sizeof(Buffer);
   buffer->header.ids = reinterpret_cast<uint64_t>(at);
-  at += id_bytes(capacities_[size_class]);
+  at += id_bytes(layout_, capacities_[size_class]);
   for (size_t column = 0; column < kColumnsMax; ++column) {
     const uint64_t column_size = column_bytes(layout_, column, capacities_[size_class]);
     if (column_size > 0) buffer->header.column[column] = reinterpret_cast<uint64_t>(at);
@@ -178,7 +180,7 @@ BufferPool::Columns BufferPool::columns_of(const Buffer& buffer) const {
   const uint32_t capacity = capacities_[buffer.size_class];
   const uint8_t* at = reinterpret_cast<const uint8_t*>(&buffer) + sizeof(Buffer);
   columns.ids = reinterpret_cast<const uint16_t*>(at);
-  at += id_bytes(capacity);
+  at += id_bytes(layout_, capacity);
   for (size_t i = 0; i < kColumnsMax; ++i) {
     columns.column[i] = at;
     at += column_bytes(layout_, i, capacity);

@@ -113,7 +113,9 @@ void Engine::stop_foreign(Client& client) {
     std::lock_guard lock(client.mutex_);
     client.closed_ = true;
     buffer = client.current_;
-    if (buffer == &client.stub_ || buffer->committed() == 0) return;
+    if (buffer == &client.stub_) return;
+    runner_.settle(buffer->header);
+    if (buffer->committed() == 0) return;
     buffer->kept = true;
     number(client, *buffer);
   }
@@ -175,6 +177,7 @@ void Engine::detached(Client& client) {
 contrafact_buffer* Engine::swap(Client& client) {
   if (in_forked_child()) return drop(client);
   Buffer& old = *client.current_;
+  if (&old != &client.stub_) runner_.settle(old.header);
   if (&old != &client.stub_ && old.header.committed > 0) {
     const bool needs_second = !processor_->in_place() || client.running_;
     Buffer* second = needs_second ? take() : nullptr;
@@ -267,6 +270,7 @@ void Engine::hand_out(Client& client, Buffer& buffer) {
   header.logical_thread = client.stream_;
   header.dropped = 0;
   std::fill_n(header.cursor, kColumnsMax, 0u);
+  runner_.clear(header);
   std::atomic_ref(header.committed).store(0, std::memory_order_relaxed);
   buffer.kept = false;
   buffer.begun = false;
@@ -281,7 +285,9 @@ contrafact_buffer* Engine::drop(Client&) {
 
 void Engine::process_current_buffer(Client& client) {
   Buffer& current = *client.current_;
-  if (&current == &client.stub_ || current.header.committed == 0 || in_forked_child()) return;
+  if (&current == &client.stub_ || in_forked_child()) return;
+  runner_.settle(current.header);
+  if (current.header.committed == 0) return;
   if (go_on_with(client, nullptr)) submit(client, current);
 }
 

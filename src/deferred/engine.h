@@ -57,6 +57,12 @@ class BatchRunner {
   // `failures`, the other calls go on; what this throws is added too, but the rest of the batch is lost.
   virtual void run(void* private_data, Batch& batch, Failures& failures) = 0;
   virtual void end(void* private_data) = 0;
+
+  // For producers that do not count what they commit, because it can be seen in the buffer. `settle` sets `committed`
+  // of a buffer whose producer may be in the middle of appending, or has left it; `clear` makes a buffer empty that
+  // held `committed` calls.
+  virtual void settle(contrafact_buffer& /*buffer*/) {}
+  virtual void clear(contrafact_buffer& /*buffer*/) {}
 };
 
 class Engine final : public Carrier {

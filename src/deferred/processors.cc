@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "deferred/background_thread.h"
 #include "deferred/buffer_queue.h"
+#include "deferred/hand_over_costs.h"
 
 namespace contrafact::deferred {
 namespace {
@@ -125,21 +127,31 @@ class Adaptive final : public Queued {
 
   // A consumer whose core was taken away may hold the lock for long: nobody waits for it.
   void process(FilledBuffer buffer) override {
-    if (queue_.push_unless_locked(buffer)) {
+    const uint32_t calls = buffer.calls();
+    const int64_t begin_ns = base::monotonic_ns();
+    if (costs_.pays(calls) && queue_.push_unless_locked(buffer)) {
       said_ready();
+      costs_.handed_over(since(begin_ns));
     } else {
       buffer.run();
+      costs_.ran(calls, since(begin_ns));
     }
   }
 
  private:
+  static uint64_t since(int64_t begin_ns) { return static_cast<uint64_t>(base::monotonic_ns() - begin_ns); }
+
   void begin_consumer() override { lower_priority_to_idle(); }
   void consume(FilledBuffer buffer) override {
-    if (buffer.run_unless_awaited()) return;
+    const uint32_t calls = buffer.calls();
+    const int64_t begin_ns = base::monotonic_ns();
+    if (buffer.run_unless_awaited()) return costs_.ran(calls, since(begin_ns));
     Waiters waiters = buffer.waiters();
     queue_.put_back(std::move(buffer));
     waiters.nudge();
   }
+
+  HandOverCosts costs_;
 };
 
 base::Status check(const char* what, uint32_t consumers, uint32_t queue) {

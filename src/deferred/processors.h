@@ -4,7 +4,10 @@
 //   synchronous()  its producer               as they were filled               while its buffer is run
 //   pool()         a consumer, or a waiter    none promised                     while the queue is full
 //   adaptive()     a consumer; its producer   none promised                     only while it runs its own buffer
-//                  where the queue is full
+//                  where the queue is full,
+//                  or where running a
+//                  buffer has lately cost
+//                  less than handing it over
 //
 // All: the calls in one buffer are made one after another, in the order in which they were deferred, each exactly once.
 // A waiter is a thread in await_processed(), or in the environment's end. At the memory bound a producer runs its own

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "deferred/environment_testing.h"
+#include "deferred/hand_over_costs.h"
 
 namespace contrafact::deferred {
 namespace {
@@ -408,6 +409,38 @@ TEST(Adaptive, NeverBlocksAProducer) {
   for (int i = 0; i < 1000; ++i) environment->defer<&Blocking::call>(nullptr);
   EXPECT_GE(blocking.made, 990);
   gate.release();
+}
+
+TEST(HandOverCosts, WhatIsNotKnownIsLearnt) {
+  HandOverCosts costs;
+  EXPECT_TRUE(costs.pays(10));
+  costs.ran(1000, 1);
+  EXPECT_TRUE(costs.pays(10));
+  costs.handed_over(1'000'000);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(costs.pays(10), i == 0) << i;
+}
+
+TEST(HandOverCosts, ABufferOfFewOrCheapCallsIsRunInPlace) {
+  HandOverCosts costs;
+  costs.ran(10'000, 50'000);  // 5 ns a call
+  costs.handed_over(2'000);
+  EXPECT_TRUE(costs.pays(10'000));
+  EXPECT_TRUE(costs.pays(401));
+  int handed_over = 0;
+  for (int i = 0; i < 640; ++i) handed_over += costs.pays(399);
+  EXPECT_EQ(handed_over, 10);  // to learn
+}
+
+// A thread whose core was taken away meanwhile says little.
+TEST(HandOverCosts, TheLeastOfTheLastCounts) {
+  HandOverCosts costs;
+  costs.handed_over(2'000);
+  costs.ran(100, 100);
+  for (int i = 0; i < 7; ++i) costs.ran(100, 9'000'000);
+  costs.pays(100);  // one in 64
+  EXPECT_FALSE(costs.pays(100));
+  costs.ran(100, 9'000'000);  // now none of them is short
+  EXPECT_TRUE(costs.pays(100));
 }
 
 TEST(Pool, BlocksAProducerWhileTheQueueIsFull) {

@@ -1,15 +1,18 @@
-// Events: what the probes tell, as deferred methods, and their way into the analysis.
+// Events: takes the event words of buffers (event_words.h) into the analysis.
 //
-//   probes (Java) ─> deferred buffers ─> Events, one for each buffer that is being processed ─> the analysis
+//   probes (Java) ─> deferred buffers ─> Events ─> the analysis
 //
-// The probes write calls of `EventEnvironment`: the order of its methods is the contract with
-// java/java/lang/ContrafactAnalysisEvents.java. What the analysis throws, the engine counts.
+// What the analysis throws is counted; the event is lost, and the next one told.
+//
+// Thread safety: as of a BatchRunner.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "contrafact/analysis.h"
-#include "deferred/environment.h"
+#include "deferred/engine.h"
+#include "online/event_words.h"
 #include "online/names.h"
 
 namespace contrafact::online {
@@ -21,52 +24,41 @@ struct Analysis {
   const ClassTable& classes;
 };
 
-// Two numbers of 32 bits, the first in the upper half. Each event has one, so that a producer finds its place in the
-// column by the number of events, and writes it with one store.
-using TwoIds = uint64_t;
-constexpr TwoIds two_ids(uint32_t upper, uint32_t lower) {
-  return uint64_t{upper} << 32 | lower;
-}
-constexpr uint32_t upper_id(TwoIds ids) {
-  return static_cast<uint32_t>(ids >> 32);
-}
-constexpr uint32_t lower_id(TwoIds ids) {
-  return static_cast<uint32_t>(ids);
-}
-
-// The events of one buffer. One thread.
-class Events {
+class Events final : public deferred::BatchRunner {
  public:
   explicit Events(const Analysis& analysis) : analysis_(analysis) {}
 
-  void before_processing();
-  void after_processing();
+  static constexpr deferred::Layout layout() {
+    deferred::Layout layout;
+    layout.element_bytes[0] = sizeof(uint64_t);
+    layout.elements_per_call[0] = 1;
+    layout.without_ids = true;
+    layout.elements_beyond = kEventWordsMax - 1;
+    return layout;
+  }
 
-  // An analysis is not told what it does not want to know; events of classes that are not known are not written.
-  void call(TwoIds caller_callee);
-  void exit(TwoIds thrown_method);
-  void allocate(TwoIds class_method) { allocate_array(class_method, 0); }
-  void allocate_array(TwoIds class_method, uint32_t length);
+  // Told so far, those included in which the analysis threw.
+  uint64_t told() const { return told_.load(std::memory_order_relaxed); }
+
+  void* begin(const deferred::Client& producer) override;
+  void run(void* data, deferred::Batch& batch, deferred::Failures& failures) override;
+  void end(void* data) override;
+  void settle(contrafact_buffer& buffer) override;
+  void clear(contrafact_buffer& buffer) override;
 
  private:
-  const Analysis& analysis_;
-  void* data_ = nullptr;
+  // Words of one buffer: moves `at`, past an event before the analysis is told of it.
+  struct Words {
+    const uint64_t* at;
+    const uint64_t* end;
+    uint64_t events = 0;
+  };
+  void tell_each(void* data, Words& words) const;
+  void tell_event(void* data, EventKind kind, uint64_t first, const uint64_t* more) const;
+  void tell_in_groups(void* data, Words& words) const;
+
+  const Analysis analysis_;
+  std::atomic<uint64_t> told_{0};
 };
-
-inline void Events::call(TwoIds ids) {
-  if (analysis_.methods.on_call) analysis_.methods.on_call(data_, upper_id(ids), lower_id(ids));
-}
-
-inline void Events::exit(TwoIds ids) {
-  if (analysis_.methods.on_exit) analysis_.methods.on_exit(data_, lower_id(ids), static_cast<int>(upper_id(ids)));
-}
-
-inline void Events::allocate_array(TwoIds ids, uint32_t length) {
-  const ClassInfo* info = analysis_.methods.on_allocation ? analysis_.classes.find(ClassId(upper_id(ids))) : nullptr;
-  if (info) analysis_.methods.on_allocation(data_, lower_id(ids), upper_id(ids), info->bytes_of(length));
-}
-
-using EventEnvironment =
-    deferred::Environment<&Events::call, &Events::exit, &Events::allocate, &Events::allocate_array>;
 
 }  // namespace contrafact::online

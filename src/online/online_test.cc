@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <random>
@@ -162,16 +163,40 @@ contrafact_analysis summing() {
   return analysis;
 }
 
-// As the injected code does it.
-void append(deferred::Client& client, int times) {
-  using Calls = EventEnvironment::Calls;
-  for (int i = 0; i < times; ++i) {
-    Calls::defer<&Events::call>(client, two_ids(1, 2));
-    Calls::defer<&Events::allocate>(client, two_ids(1, 2));
-    Calls::defer<&Events::allocate_array>(client, two_ids(2, 2), 5u);
-    Calls::defer<&Events::exit>(client, two_ids(static_cast<uint32_t>(i % 2), 2));
+// A thread with probes: as ContrafactAnalysis.java does it, whose fields of Thread are here its own.
+class Producer {
+ public:
+  explicit Producer(Processing& processing) : processing_(processing), client_(processing.attach()) {}
+  ~Producer() { processing_.detach(client_); }
+
+  void emit(std::initializer_list<uint64_t> words) {
+    if (next_ >= end_) refill();
+    ASSERT_NE(next_, nullptr);
+    for (size_t i = words.size(); i-- > 0;) next_[i] = words.begin()[i];
+    next_ += words.size();
   }
-}
+  void append(int times) {
+    for (int i = 0; i < times; ++i) {
+      emit({event_word(EventKind::call, 1, 2)});
+      emit({event_word(EventKind::allocate, 1, 2)});
+      emit({event_word(EventKind::allocate_array, 2, 2), kNotZero | 5});
+      emit({event_word(EventKind::exit, static_cast<uint32_t>(i % 2), 2)});
+    }
+  }
+
+ private:
+  void refill() {
+    const contrafact_buffer* buffer = client_->swap();
+    ASSERT_NE(buffer, nullptr);
+    next_ = reinterpret_cast<uint64_t*>(buffer->column[0]) + buffer->committed;
+    end_ = reinterpret_cast<uint64_t*>(buffer->column[0]) + buffer->capacity;
+  }
+
+  Processing& processing_;
+  deferred::Client* client_;
+  uint64_t* next_ = nullptr;
+  uint64_t* end_ = nullptr;
+};
 
 class EveryProcessor : public testing::TestWithParam<std::string> {};
 
@@ -187,15 +212,11 @@ TEST_P(EveryProcessor, TellsTheAnalysisOfEveryEventOnce) {
   ASSERT_TRUE(processing.ok()) << processing.error().message;
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      deferred::Client* client = (*processing)->attach();
-      append(*client, kTimes);
-      (*processing)->detach(client);
-    });
+    threads.emplace_back([&] { Producer(**processing).append(kTimes); });
   }
   for (std::thread& thread : threads) thread.join();
-  deferred::Client* alive = (*processing)->attach();
-  append(*alive, 1);
+  Producer alive(**processing);
+  alive.append(1);
   (*processing)->stop();
 
   constexpr uint64_t kAll = kThreads * kTimes + 1;
@@ -220,10 +241,10 @@ TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
   auto processing =
       Processing::start({.processor = GetParam(), .capacity = 10, .queue = 1}, Analysis{methods, &self, classes});
   ASSERT_TRUE(processing.ok());
-  deferred::Client* client = (*processing)->attach();
-  for (uint32_t i = 0; i < 40; ++i)
-    EventEnvironment::Calls::defer<&Events::call>(*client, two_ids(i == 39 ? 13 : 1, 2));
-  (*processing)->detach(client);
+  {
+    Producer producer(**processing);
+    for (uint32_t i = 0; i < 40; ++i) producer.emit({event_word(EventKind::call, i == 39 ? 13 : 1, 2)});
+  }
   (*processing)->stop();
   // The buffer without data with all its events, and one event of the last.
   EXPECT_EQ(self.total.calls + (*processing)->statistics().failed, 40u + 1u);
@@ -231,6 +252,103 @@ TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, EveryProcessor, testing::Values("sync", "pool", "adaptive"));
+
+// Sums what it is told in groups.
+contrafact_analysis in_groups() {
+  contrafact_analysis analysis = summing();
+  analysis.on_call = nullptr;
+  analysis.on_exit = nullptr;
+  analysis.on_allocation = nullptr;
+  analysis.on_calls = [](void* data, const contrafact_call* calls, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      if (calls[i].caller == 13) throw std::runtime_error("thirteen");
+      static_cast<Sums*>(data)->calls += calls[i].caller == 1 && calls[i].callee == 2;
+    }
+  };
+  analysis.on_allocations = [](void* data, const contrafact_allocation* allocations, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      static_cast<Sums*>(data)->objects += allocations[i].method == 2;
+      static_cast<Sums*>(data)->bytes += allocations[i].bytes;
+    }
+  };
+  return analysis;
+}
+
+TEST(Groups, TellOfEveryEventOnce) {
+  ClassTable classes;
+  classes.add({"shop.Feed", 40, 0, 0});
+  classes.add({"byte[]", 16, 1, 8});
+  Summing self;
+  const contrafact_analysis methods = in_groups();
+  auto processing = Processing::start({.processor = "adaptive", .capacity = 1000}, Analysis{methods, &self, classes});
+  ASSERT_TRUE(processing.ok());
+  {
+    Producer producer(**processing);
+    for (int i = 0; i < 5000; ++i) {
+      producer.emit({event_word(EventKind::call, 1, 2)});
+      producer.emit({event_word(EventKind::allocate, 1, 2)});
+      producer.emit({event_word(EventKind::allocate_array, 2, 2), kNotZero | 5});
+    }
+  }
+  (*processing)->stop();
+  EXPECT_EQ(self.total.calls, 5000u);
+  EXPECT_EQ(self.total.objects, 10'000u);
+  EXPECT_EQ(self.total.bytes, (40 + 24) * 5000u);
+  EXPECT_EQ((*processing)->statistics().events, 15'000u);
+}
+
+// Events of up to three words, which buffers of one word each cut nowhere.
+TEST(Contexts, ComeWithTheirEvents) {
+  struct Seen {
+    uint64_t calls = 0, contexts = 0, objects = 0, bytes = 0;
+  } seen;
+  contrafact_analysis methods{};
+  methods.on_context_call = [](void* data, uint64_t parent, uint64_t context, uint32_t method) {
+    auto& seen = *static_cast<Seen*>(data);
+    ++seen.calls;
+    seen.contexts += context == context_of(parent, method);
+  };
+  methods.on_context_allocation = [](void* data, uint64_t context, uint32_t class_id, uint64_t bytes) {
+    auto& seen = *static_cast<Seen*>(data);
+    seen.objects += context == context_of(CONTRAFACT_CONTEXT_OUTSIDE, 7) && class_id == 1;
+    seen.bytes += bytes;
+  };
+  ClassTable classes;
+  classes.add({"byte[]", 16, 1, 8});
+  for (const uint32_t capacity : {1u, 2u, 1000u}) {
+    seen = {};
+    auto processing = Processing::start({.processor = "sync", .capacity = capacity}, Analysis{methods, &seen, classes});
+    ASSERT_TRUE(processing.ok());
+    Producer producer(**processing);
+    const uint64_t context = context_of(CONTRAFACT_CONTEXT_OUTSIDE, 7);
+    for (int i = 0; i < 1500; ++i) {
+      producer.emit({event_word(EventKind::context_call, 0, 7), CONTRAFACT_CONTEXT_OUTSIDE});
+      producer.emit({event_word(EventKind::context_allocate_array, 1, 0), context, kNotZero | 5});
+      producer.emit({event_word(EventKind::context_allocate, 1, 0), context});
+    }
+    (*processing)->stop();
+    EXPECT_EQ(seen.calls, 1500u) << capacity;
+    EXPECT_EQ(seen.contexts, 1500u);
+    EXPECT_EQ(seen.objects, 3000u);
+    EXPECT_EQ(seen.bytes, 1500u * (24 + 16));
+  }
+}
+
+// All paths of up to four out of 26 methods, and a recursion of 100,000.
+TEST(Contexts, DifferForEveryPath) {
+  std::vector<uint64_t> all{CONTRAFACT_CONTEXT_OUTSIDE};
+  for (size_t begin = 0, depth = 0; depth < 4; ++depth) {
+    const size_t end = all.size();
+    for (; begin < end; ++begin) {
+      for (uint32_t method = 1; method <= 26; ++method) all.push_back(context_of(all[begin], method));
+    }
+  }
+  for (int i = 0; i < 100'000; ++i) all.push_back(context_of(all.back(), 27));
+  for (const uint64_t context : all) ASSERT_EQ(context & 1, 1u);
+  const size_t count = all.size();
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::unique(all.begin(), all.end()) - all.begin(), static_cast<ptrdiff_t>(count));
+}
 
 TEST(Options, WhatCannotBeIsSaidInTheWordsOfTheCommand) {
   EXPECT_TRUE(check({}).ok());

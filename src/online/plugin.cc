@@ -2,28 +2,56 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
+#include <cstring>
+
 #include "online/blueprint_analysis.h"
+#include "online/context_analysis.h"
 
 namespace contrafact::online {
 namespace {
 
 // The built-in ones.
-const contrafact_analysis* const kBuiltIn[] = {&kBlueprintAnalysis};
+const contrafact_analysis* const kBuiltIn[] = {&kBlueprintAnalysis, &kContextAnalysis};
 
-base::Status check(const contrafact_analysis* analysis, const std::string& path) {
+bool by_method(const contrafact_analysis& analysis) {
+  return analysis.on_call || analysis.on_exit || analysis.on_allocation || analysis.on_calls || analysis.on_allocations;
+}
+
+base::Status check_version(const contrafact_analysis* analysis, const std::string& path) {
   if (!analysis) return base::Error{"the analysis '" + path + "' gives no description of itself"};
-  if (analysis->version != CONTRAFACT_ANALYSIS_VERSION) {
+  if (analysis->version < CONTRAFACT_ANALYSIS_VERSION_OLDEST || analysis->version > CONTRAFACT_ANALYSIS_VERSION) {
     return base::Error{"the analysis '" + path + "' was built for version " + std::to_string(analysis->version) +
                        " of contrafact/analysis.h, this is version " + std::to_string(CONTRAFACT_ANALYSIS_VERSION) +
                        ": build it again"};
   }
-  if (!analysis->finish || !analysis->begin != !analysis->merge) {
+  return {};
+}
+
+base::Status check(const contrafact_analysis& analysis, const std::string& path) {
+  if (!analysis.finish || !analysis.begin != !analysis.merge) {
     return base::Error{"the analysis '" + path + "' must have finish, and begin and merge both or neither"};
   }
-  if (!analysis->on_call && !analysis->on_exit && !analysis->on_allocation) {
-    return base::Error{"the analysis '" + path + "' has none of on_call, on_exit and on_allocation"};
+  if (!by_method(analysis) && !wants_contexts(analysis)) {
+    return base::Error{"the analysis '" + path + "' has none of on_call, on_exit and on_allocation, nor their like"};
+  }
+  const bool ungrouped = analysis.on_call || analysis.on_exit || analysis.on_allocation;
+  const bool grouped = analysis.on_calls || analysis.on_allocations;
+  if ((grouped && ungrouped) || (by_method(analysis) && wants_contexts(analysis))) {
+    return base::Error{"the analysis '" + path +
+                       "' must learn of events in one way: on_call, on_exit and on_allocation, or on_calls and "
+                       "on_allocations, or on_context_call and on_context_allocation"};
   }
   return {};
+}
+
+// As this version has it: what an older plug-in does not have is NULL. Stays for ever, as the plug-in does.
+const contrafact_analysis* current(const contrafact_analysis* analysis) {
+  if (analysis->version == CONTRAFACT_ANALYSIS_VERSION) return analysis;
+  auto* copy = new contrafact_analysis{};
+  constexpr size_t kVersion1Bytes = offsetof(contrafact_analysis, on_context_call);
+  std::memcpy(copy, analysis, kVersion1Bytes);
+  return copy;
 }
 
 // The agent has a C++ runtime of its own, and the plug-in the system's. What the plug-in throws is caught here all the
@@ -57,7 +85,9 @@ base::Result<const contrafact_analysis*> find_by_name(const std::string& name) {
     return base::Error{"'" + name + "' is no analysis: it does not export " CONTRAFACT_ANALYSIS_SYMBOL};
   }
   const contrafact_analysis* analysis = entry();
-  if (base::Status good = check(analysis, name); !good) return good.error();
+  if (base::Status good = check_version(analysis, name); !good) return good.error();
+  analysis = current(analysis);
+  if (base::Status good = check(*analysis, name); !good) return good.error();
   return analysis;
 }
 

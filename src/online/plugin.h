@@ -17,6 +17,11 @@ namespace contrafact::online {
 // With `processing` as the user chose it: only some analyses go without coalescing, and only blueprint without buffers.
 base::Result<const contrafact_analysis*> find_analysis(const std::string& name, const ProcessingOptions& processing);
 
+// Whether it learns of calls by context.
+inline bool wants_contexts(const contrafact_analysis& analysis) {
+  return analysis.on_context_call || analysis.on_context_allocation;
+}
+
 inline bool is_plugin(const std::string& name) {
   return name.find('/') != std::string::npos;
 }

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <thread>
 
+#include "deferred/processors.h"
+
 namespace contrafact::online {
 namespace {
 
@@ -62,36 +64,35 @@ base::Result<std::unique_ptr<Processing>> Processing::start(const ProcessingOpti
   auto processor = make_processor(options);
   if (!processor) return processor.error();
   std::unique_ptr<Processing> processing(new Processing(analysis));
-  auto environment = EventEnvironment::create_coalescing(
-      [&analysis = processing->analysis_] { return std::make_unique<Events>(analysis); }, std::move(*processor),
-      {.capacity = options.capacity, .memory_bytes_max = options.memory_bytes_max});
-  if (!environment) return environment.error();
-  processing->environment_ = std::move(*environment);
+  auto engine = deferred::Engine::create(Events::layout(), processing->events_, std::move(*processor),
+                                         {.capacity = options.capacity, .memory_bytes_max = options.memory_bytes_max});
+  if (!engine) return engine.error();
+  processing->engine_ = std::move(*engine);
   return processing;
 }
 
 deferred::Client* Processing::attach() {
   std::shared_lock lock(stopping_);
-  return stopped_ ? nullptr : environment_->engine().attach(0);
+  return stopped_ ? nullptr : engine_->attach(0);
 }
 
 void Processing::detach(deferred::Client* client) {
   std::shared_lock lock(stopping_);
-  if (!stopped_) environment_->engine().detach(client);
+  if (!stopped_) engine_->detach(client);
 }
 
 void Processing::stop() {
   std::lock_guard lock(stopping_);
   if (stopped_) return;
   stopped_ = true;
-  lost_ = environment_->statistics().calls_dropped;
-  environment_->stop();
+  lost_ = engine_->statistics().calls_dropped;
+  engine_->stop();
 }
 
 Processing::Statistics Processing::statistics() const {
-  const deferred::Engine::Statistics engine = environment_->statistics();
-  const deferred::Failures& failures = environment_->failures();
-  return {.events = engine.calls,
+  const deferred::Engine::Statistics engine = engine_->statistics();
+  const deferred::Failures& failures = engine_->failures();
+  return {.events = events_.told(),
           .lost = lost_,
           .failed = failures.count() + failures.calls_not_made(),
           .buffers = engine.buffers,

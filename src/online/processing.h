@@ -39,11 +39,11 @@ class Processing {
   Statistics statistics() const;
 
  private:
-  explicit Processing(const Analysis& analysis) : analysis_(analysis) {}
+  explicit Processing(const Analysis& analysis) : events_(analysis) {}
 
-  const Analysis analysis_;
-  std::unique_ptr<EventEnvironment> environment_;
-  std::shared_mutex stopping_;  // held by those who attach or detach, and exclusively by stop()
+  Events events_;
+  std::unique_ptr<deferred::Engine> engine_;  // after what it tells of its calls
+  std::shared_mutex stopping_;                // held by those who attach or detach, and exclusively by stop()
   bool stopped_ = false;
   uint64_t lost_ = 0;
 };

@@ -138,6 +138,9 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
         case Optimisation::convert_to_combinator:
           status = convert_to_combinator(*dag_, improvement.tasks, placements);
           break;
+        default:
+          status = base::Error{"no change of tasks: only a simulation knows it"};
+          break;
       }
     }
     if (!status) return base::Error{fmt::format("{}: {}", name_of(improvement.optimisation), status.error().message)};

@@ -1,9 +1,12 @@
-// Improvement: one optimisation applied to one set of tasks, as a person would make it in the source ("inline every
-// task spawned here"). Plain data, safe to copy between threads. Candidates are found elsewhere and handed to this
-// folder.
+// Improvement: one optimisation applied to one set of tasks, critical sections or to one resource, as a person would
+// make it ("inline every task spawned here", "give this lock readers", "twelve workers instead of eight"). Plain data,
+// safe to copy between threads. Candidates are found in src/improve and handed to this folder.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/trace.h"
@@ -14,7 +17,28 @@ enum class Optimisation : uint8_t {
   convert_to_inline,      // the body runs at the spawn, on the spawning thread
   hoist_branch,           // the same for the subset of tasks that take one branch
   convert_to_combinator,  // a task that spawns sub-tasks and waits for them becomes a chain of stages
+  drop_lock,              // critical sections take no lock
+  reader_writer_lock,     // critical sections take their lock as readers
+  split_lock,             // critical sections of one lock take several
+  shorten_section,        // what needs no exclusion is done before and after the section
+  make_atomic,            // critical sections become atomic operations
+  pool_size,              // a pool has another number of workers
+  cores,                  // the machine has another number of cores
 };
+inline constexpr std::array<std::string_view, 10> kOptimisationNames{
+    "convert-to-inline", "hoist-branch",    "convert-to-combinator", "drop-lock", "reader-writer-lock",
+    "split-lock",        "shorten-section", "make-atomic",           "pool-size", "cores"};
+constexpr std::string_view name_of(Optimisation optimisation) {
+  return kOptimisationNames[static_cast<size_t>(optimisation)];
+}
+
+// What an optimisation changes: which members of an Improvement it uses.
+enum class Target : uint8_t { tasks, sections, pool, machine };
+constexpr Target target_of(Optimisation optimisation) {
+  if (optimisation <= Optimisation::convert_to_combinator) return Target::tasks;
+  if (optimisation <= Optimisation::make_atomic) return Target::sections;
+  return optimisation == Optimisation::pool_size ? Target::pool : Target::machine;
+}
 
 // What tells the tasks of a hoisted subset from the other tasks of the same context: their execution paths.
 struct PathCondition {
@@ -26,24 +50,34 @@ struct PathCondition {
 
 struct Improvement {
   Optimisation optimisation = Optimisation::convert_to_inline;
-  model::ContextId spawn_context;     // the dynamic context that all `tasks` share
-  model::MethodId body;               // of the tasks; none if they differ
-  std::vector<model::TaskId> tasks;   // sorted, unique: those that change
-  uint32_t context_tasks = 0;         // all tasks of the context; more than `tasks` when a branch is hoisted
-  std::vector<PathCondition> path;    // hoist_branch only
-  std::vector<std::string> warnings;  // signs that the task model does not hold for these tasks
+  std::vector<std::string> warnings = {};  // signs that the models do not hold for what changes
+
+  // Target::tasks
+  model::ContextId spawn_context = {};    // the dynamic context that all `tasks` share
+  model::MethodId body = {};              // of the tasks; none if they differ
+  std::vector<model::TaskId> tasks = {};  // sorted, unique: those that change
+  uint32_t context_tasks = 0;             // all tasks of the context; more than `tasks` when a branch is hoisted
+  std::vector<PathCondition> path = {};   // hoist_branch only
+
+  // Target::sections
+  std::vector<uint32_t> sections = {};  // that change: indexes into model::critical_sections(trace), ascending
+  std::vector<uint32_t> part = {};      // split_lock: by position in `sections`; part 0 keeps the lock
+  std::vector<int64_t> head_ns = {}, tail_ns = {};  // shorten_section: likewise, what moves out in front and behind
+
+  // Target::pool and Target::machine
+  model::PoolId pool = {};                   // none: of the machine
+  uint32_t size_before = 0, size_after = 0;  // workers or cores
 };
 
-constexpr std::string_view name_of(Optimisation optimisation) {
-  switch (optimisation) {
-    case Optimisation::convert_to_inline:
-      return "convert-to-inline";
-    case Optimisation::hoist_branch:
-      return "hoist-branch";
-    case Optimisation::convert_to_combinator:
-      return "convert-to-combinator";
-  }
-  return "?";
+// Of critical sections.
+inline Improvement section_improvement(Optimisation optimisation, std::vector<uint32_t> sections,
+                                       std::vector<uint32_t> part = {}, std::vector<int64_t> head_ns = {},
+                                       std::vector<int64_t> tail_ns = {}) {
+  return {.optimisation = optimisation,
+          .sections = std::move(sections),
+          .part = std::move(part),
+          .head_ns = std::move(head_ns),
+          .tail_ns = std::move(tail_ns)};
 }
 
 }  // namespace contrafact::whatif

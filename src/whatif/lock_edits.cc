@@ -29,19 +29,17 @@ bool ends_in_wait(const Trace& trace, const CriticalSection& section) {
 }
 
 // What moves out on the other side leaves the wait its mutex.
-bool takes_mutex_from_wait(const Trace& trace, const CriticalSection& section, const LockImprovement& change,
-                           size_t i) {
-  const bool shortens = change.optimisation == LockOptimisation::shorten_section;
+bool takes_mutex_from_wait(const Trace& trace, const CriticalSection& section, const Improvement& change, size_t i) {
+  const bool shortens = change.optimisation == Optimisation::shorten_section;
   return (follows_wait(trace, section) && !(shortens && change.head_ns[i] == 0)) ||
          (ends_in_wait(trace, section) && !(shortens && change.tail_ns[i] == 0));
 }
 
-std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const LockImprovement& change,
+std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const Improvement& change,
                        const std::vector<SectionEdit>& edits) {
   const size_t count = change.sections.size();
-  if (change.optimisation == LockOptimisation::split_lock && change.part.size() != count)
-    return "a section has no part";
-  if (change.optimisation == LockOptimisation::shorten_section &&
+  if (change.optimisation == Optimisation::split_lock && change.part.size() != count) return "a section has no part";
+  if (change.optimisation == Optimisation::shorten_section &&
       (change.head_ns.size() != count || change.tail_ns.size() != count)) {
     return "a section has no length";
   }
@@ -61,28 +59,30 @@ std::string_view fault(const Trace& trace, std::span<const CriticalSection> sect
 }  // namespace
 
 base::Result<std::vector<SectionEdit>> edits_of(const Trace& trace, std::span<const CriticalSection> sections,
-                                                std::span<const LockImprovement> improvements) {
+                                                std::span<const Improvement> improvements) {
   std::vector<SectionEdit> edits = unedited(sections);
-  for (const LockImprovement& improvement : improvements) {
+  for (const Improvement& improvement : improvements) {
     if (const std::string_view why = fault(trace, sections, improvement, edits); !why.empty()) {
       return base::Error{fmt::format("{}: {}", name_of(improvement.optimisation), why)};
     }
     switch (improvement.optimisation) {
-      case LockOptimisation::drop_lock:
+      case Optimisation::drop_lock:
         drop_lock(trace, sections, improvement, edits);
         break;
-      case LockOptimisation::reader_writer_lock:
+      case Optimisation::reader_writer_lock:
         reader_writer_lock(trace, sections, improvement, edits);
         break;
-      case LockOptimisation::split_lock:
+      case Optimisation::split_lock:
         split_lock(trace, sections, improvement, edits);
         break;
-      case LockOptimisation::shorten_section:
+      case Optimisation::shorten_section:
         shorten_section(trace, sections, improvement, edits);
         break;
-      case LockOptimisation::make_atomic:
+      case Optimisation::make_atomic:
         make_atomic(trace, sections, improvement, edits);
         break;
+      default:
+        break;  // changes no section
     }
   }
   return edits;

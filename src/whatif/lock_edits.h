@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "whatif/lock_improvement.h"
+#include "whatif/improvement.h"
 #include "whatif/section_edit.h"
 
 namespace contrafact::whatif {
@@ -15,6 +15,6 @@ namespace contrafact::whatif {
 // an earlier one has dropped; or takes the lock from a wait at a condition.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
-                                                std::span<const LockImprovement> improvements);
+                                                std::span<const Improvement> improvements);
 
 }  // namespace contrafact::whatif

@@ -20,10 +20,10 @@ constexpr std::string_view kRun =
 
 class LockEdits : public testing::Test {
  protected:
-  base::Result<std::vector<SectionEdit>> make(const std::vector<LockImprovement>& improvements) const {
+  base::Result<std::vector<SectionEdit>> make(const std::vector<Improvement>& improvements) const {
     return edits_of(trace_, sections_, improvements);
   }
-  std::string refused(const LockImprovement& improvement) const {
+  std::string refused(const Improvement& improvement) const {
     const auto made = make({improvement});
     return made.ok() ? "made" : made.error().message;
   }
@@ -35,32 +35,35 @@ TEST_F(LockEdits, EachOptimisationChangesItsSectionsOnly) {
   ASSERT_EQ(sections_.size(), 5u);
   const auto plain = *make({});
   EXPECT_EQ(plain, unedited(std::span(sections_)));
-  const auto dropped = *make({{LockOptimisation::drop_lock, {1}}});
+  const auto dropped = *make({section_improvement(Optimisation::drop_lock, {1})});
   EXPECT_EQ(dropped[1].mode, Mode::none);
   EXPECT_EQ(dropped[0], plain[0]);
-  EXPECT_EQ((*make({{LockOptimisation::reader_writer_lock, {0, 1}}}))[1].mode, Mode::shared);
-  EXPECT_EQ((*make({{LockOptimisation::make_atomic, {0}}}))[0].mode, Mode::none);
-  const auto split = *make({{LockOptimisation::split_lock, {0, 1}, {0, 1}}});
+  EXPECT_EQ((*make({section_improvement(Optimisation::reader_writer_lock, {0, 1})}))[1].mode, Mode::shared);
+  EXPECT_EQ((*make({section_improvement(Optimisation::make_atomic, {0})}))[0].mode, Mode::none);
+  const auto split = *make({section_improvement(Optimisation::split_lock, {0, 1}, {0, 1})});
   EXPECT_EQ(split[0].lock, 0u);
   EXPECT_EQ(split[1].lock, trace_.locks.size());
-  const auto shorter = *make({{LockOptimisation::shorten_section, {0}, {}, {4}, {9}}});
+  const auto shorter = *make({section_improvement(Optimisation::shorten_section, {0}, {}, {4}, {9})});
   EXPECT_EQ(shorter[0].head_outside_ns, 4);
   EXPECT_EQ(shorter[0].tail_outside_ns, 6);  // no more than there is
 }
 
 TEST_F(LockEdits, TwoSplitsMakeDifferentLocks) {
-  const auto twice = *make({{LockOptimisation::split_lock, {0, 1}, {0, 1}}, {LockOptimisation::split_lock, {0}, {1}}});
+  const auto twice = *make({section_improvement(Optimisation::split_lock, {0, 1}, {0, 1}),
+                            section_improvement(Optimisation::split_lock, {0}, {1})});
   EXPECT_EQ(twice[1].lock, 2u);
   EXPECT_EQ(twice[0].lock, 3u);
 }
 
 TEST_F(LockEdits, WhatCannotBeMadeSaysWhy) {
-  EXPECT_THAT(refused({LockOptimisation::drop_lock, {9}}), HasSubstr("drop-lock: a section does not exist"));
-  EXPECT_THAT(refused({LockOptimisation::drop_lock, {2}}), HasSubstr("a wait at a condition"));
-  EXPECT_THAT(refused({LockOptimisation::drop_lock, {3}}), HasSubstr("a wait at a condition"));
-  EXPECT_THAT(refused({LockOptimisation::drop_lock, {4}}), HasSubstr("never held"));  // the wait itself
-  EXPECT_THAT(refused({LockOptimisation::split_lock, {1}}), HasSubstr("no part"));
-  const auto both = make({{LockOptimisation::drop_lock, {0}}, {LockOptimisation::reader_writer_lock, {0}}});
+  EXPECT_THAT(refused(section_improvement(Optimisation::drop_lock, {9})),
+              HasSubstr("drop-lock: a section does not exist"));
+  EXPECT_THAT(refused(section_improvement(Optimisation::drop_lock, {2})), HasSubstr("a wait at a condition"));
+  EXPECT_THAT(refused(section_improvement(Optimisation::drop_lock, {3})), HasSubstr("a wait at a condition"));
+  EXPECT_THAT(refused(section_improvement(Optimisation::drop_lock, {4})), HasSubstr("never held"));  // the wait itself
+  EXPECT_THAT(refused(section_improvement(Optimisation::split_lock, {1})), HasSubstr("no part"));
+  const auto both = make(
+      {section_improvement(Optimisation::drop_lock, {0}), section_improvement(Optimisation::reader_writer_lock, {0})});
   ASSERT_FALSE(both.ok());
   EXPECT_THAT(both.error().message, HasSubstr("has no lock any more"));
 }

@@ -20,8 +20,9 @@ class Gatherer {
   Gatherer(const Trace& trace, uint32_t cores) : trace_(trace), cores_(cores) {}
 
   SyncFacts run(uint32_t first_token) {
-    facts_.native = trace_.fact("agent") == "native" || !trace_.locks.empty();
-    if (!facts_.native) return std::move(facts_);
+    // A trace in which nobody says what it is of: with locks and without pools it is a native program's.
+    facts_.native = trace_.fact("agent") == "native" || (!trace_.locks.empty() && trace_.pools.empty());
+    if (!facts_.native && trace_.locks.empty()) return std::move(facts_);
     busy_ = BusyCores(trace_, cores_);
     find_usual_blocks();
     facts_.sections = model::critical_sections(trace_);

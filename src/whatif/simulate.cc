@@ -41,50 +41,6 @@ base::Status check_treatments(const model::Trace& trace, std::span<const Treatme
   return {};
 }
 
-Treatment treatment_of(Optimisation optimisation) {
-  return optimisation == Optimisation::convert_to_combinator ? Treatment::combinator : Treatment::inline_at_spawn;
-}
-
-}  // namespace
-
-base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
-                                                   std::span<const Improvement> improvements) {
-  std::vector<Treatment> treatments(trace.tasks.size(), Treatment::keep);
-  for (const Improvement& improvement : improvements) {
-    const Treatment wanted = treatment_of(improvement.optimisation);
-    for (const model::TaskId task : improvement.tasks) {
-      if (task.index() >= treatments.size()) {
-        return base::Error{"improvement " + std::string(name_of(improvement.optimisation)) +
-                           ": the trace has no task " + std::to_string(task.value)};
-      }
-      Treatment& treatment = treatments[task.index()];
-      if (treatment != Treatment::keep && treatment != wanted) {
-        return base::Error{"task " + std::to_string(task.value) + " (" +
-                           trace.method_label(trace.tasks[task.index()].body) +
-                           ") is to be inlined and to become a combinator: the improvements exclude each other"};
-      }
-      treatment = wanted;
-    }
-  }
-  return treatments;
-}
-
-namespace {
-
-base::Result<Simulation> simulate_program(const SimProgram& program, std::span<const Treatment> treatments,
-                                          std::span<const SectionEdit> edits, const SimulateOptions& options) {
-  if (base::Status status = check_treatments(*program.trace, treatments); !status) return status.error();
-  std::vector<std::string> notes;
-  const uint32_t cores = core_count(*program.trace, options, notes);
-  const SectionPlan plan = plan_sections(program, edits, options.lock_rule);
-  SimMachine machine(program, plan, treatments, options, cores);
-  base::Result<Simulation> simulation = machine.run();
-  if (!simulation) return simulation;
-  simulation->locks = machine.lock_waits();
-  simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
-  return simulation;
-}
-
 base::Status check_edits(const SimProgram& program, std::span<const SectionEdit> edits) {
   const size_t sections = program.sync.sections.size();
   if (!edits.empty() && edits.size() != sections) {
@@ -100,18 +56,28 @@ base::Status check_edits(const SimProgram& program, std::span<const SectionEdit>
   return {};
 }
 
-}  // namespace
-
-base::Result<Simulation> simulate_sections(const model::Trace& trace, std::span<const SectionEdit> edits,
-                                           const SimulateOptions& options) {
-  const SimProgram program = compile_program(trace, options.build_trace);
-  if (base::Status status = check_edits(program, edits); !status) return status.error();
-  return simulate_program(program, {}, edits, options);
+base::Result<Simulation> simulate_program(const SimProgram& program, const Variant& variant,
+                                          const SimulateOptions& given) {
+  if (base::Status status = check_treatments(*program.trace, variant.treatments); !status) return status.error();
+  if (base::Status status = check_edits(program, variant.edits); !status) return status.error();
+  SimulateOptions options = given;
+  if (variant.cores > 0) options.cores = variant.cores;
+  options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
+  std::vector<std::string> notes;
+  const uint32_t cores = core_count(*program.trace, options, notes);
+  const SectionPlan plan = plan_sections(program, variant.edits, options.lock_rule);
+  SimMachine machine(program, plan, variant.treatments, options, cores);
+  base::Result<Simulation> simulation = machine.run();
+  if (!simulation) return simulation;
+  simulation->locks = machine.lock_waits();
+  simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
+  return simulation;
 }
 
-base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
-                                  const SimulateOptions& options) {
-  return simulate_program(compile_program(trace, options.build_trace), treatments, {}, options);
+}  // namespace
+
+base::Result<Simulation> simulate(const model::Trace& trace, const Variant& variant, const SimulateOptions& options) {
+  return simulate_program(compile_program(trace, options.build_trace), variant, options);
 }
 
 base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
@@ -124,24 +90,15 @@ model::Fact baseline_fact(const BaselineCheck& check) {
 
 Simulator::Simulator(const model::Trace& trace)
     : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {
-  if (program_->sync.native) retimer_ = std::make_unique<const Retimer>(*program_);
+  if (program_->sync.native || !program_->sync.sections.empty()) retimer_ = std::make_unique<const Retimer>(*program_);
 }
 
 Simulator::~Simulator() = default;
 
-base::Result<Simulation> Simulator::simulate(std::span<const Treatment> treatments,
-                                             const SimulateOptions& options) const {
+base::Result<Simulation> Simulator::simulate(const Variant& variant, const SimulateOptions& options) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  return simulate_program(*program_, treatments, {}, quiet);
-}
-
-base::Result<Simulation> Simulator::simulate_sections(std::span<const SectionEdit> edits,
-                                                      const SimulateOptions& options) const {
-  if (base::Status status = check_edits(*program_, edits); !status) return status.error();
-  SimulateOptions quiet = options;
-  quiet.build_trace = false;
-  return simulate_program(*program_, {}, edits, quiet);
+  return simulate_program(*program_, variant, quiet);
 }
 
 int64_t Simulator::retime_sections(std::span<const SectionEdit> edits) const {

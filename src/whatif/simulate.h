@@ -21,29 +21,16 @@
 
 #include "base/result.h"
 #include "model/trace.h"
-#include "whatif/improvement.h"
-#include "whatif/section_edit.h"
 #include "whatif/sim_lock.h"
+#include "whatif/variant.h"
 
 namespace contrafact::whatif {
-
-// What becomes of each task.
-enum class Treatment : uint8_t {
-  keep,
-  inline_at_spawn,  // its body runs on its spawner's thread, at its spawn (convert-to-inline, hoist-branch)
-  combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
-};
-
-struct PoolSize {
-  model::PoolId pool;
-  uint32_t workers = 0;
-};
 
 struct SimulateOptions {
   uint32_t cores = 0;  // 0: as many as the trace's fact "cores" says; without one, unlimited
   bool unlimited_cores = false;
   bool unlimited_pools = false;
-  std::vector<PoolSize> pool_sizes;  // overrides
+  std::vector<PoolSize> pool_sizes;  // of the machine, beside the variant's
   bool recorded_latencies = true;    // hand-off and wake-up latencies as recorded; false: none
   bool build_trace = true;           // false: metrics only, about twice as fast
 
@@ -81,18 +68,10 @@ struct Simulation {
   std::vector<LockWait> locks;     // native traces: by lock
 };
 
-// What the improvements make of each task. Errors: two of them treat one task differently, or a task does not exist.
-base::Result<std::vector<Treatment>> treatments_of(const model::Trace& trace,
-                                                   std::span<const Improvement> improvements);
-
-// `treatments` is indexed by task; empty: all keep. Errors: a treatment that cannot be applied (says which task and
-// why).
-base::Result<Simulation> simulate(const model::Trace& trace, std::span<const Treatment> treatments,
+// The recorded run as `variant` makes it. Errors: a treatment that cannot be applied (says which task and why), edits
+// that are not parallel to the trace's critical sections or name a lock that cannot be.
+base::Result<Simulation> simulate(const model::Trace& trace, const Variant& variant,
                                   const SimulateOptions& options = {});
-
-// A native run with its critical sections changed; `edits`: parallel to model::critical_sections(trace), or empty.
-base::Result<Simulation> simulate_sections(const model::Trace& trace, std::span<const SectionEdit> edits,
-                                           const SimulateOptions& options = {});
 
 // The self-check: the unchanged run simulated on the recorded machine's cores, and how far its duration is from the
 // recorded one.
@@ -125,12 +104,9 @@ class Simulator {
   explicit Simulator(const model::Trace& trace);
   ~Simulator();
   // As the functions of the same names; options.build_trace is ignored: there is none.
-  base::Result<Simulation> simulate(std::span<const Treatment> treatments, const SimulateOptions& options = {}) const;
+  base::Result<Simulation> simulate(const Variant& variant, const SimulateOptions& options = {}) const;
   base::Result<BaselineCheck> check_baseline(const SimulateOptions& options = {}) const;
-  // The run with its critical sections changed. `edits`: parallel to `sections`, or empty.
-  base::Result<Simulation> simulate_sections(std::span<const SectionEdit> edits,
-                                             const SimulateOptions& options = {}) const;
-  // The same by re-timing (retime.h): recorded order, and as many cores as it takes.
+  // The run with its critical sections changed, by re-timing (retime.h): recorded order, and as many cores as it takes.
   int64_t retime_sections(std::span<const SectionEdit> edits) const;
   // model::critical_sections of the trace; empty but for native ones.
   std::span<const model::CriticalSection> sections() const;
@@ -138,7 +114,7 @@ class Simulator {
 
  private:
   std::unique_ptr<const SimProgram> program_;
-  std::unique_ptr<const Retimer> retimer_;  // of native traces
+  std::unique_ptr<const Retimer> retimer_;  // of traces with locks
 };
 
 }  // namespace contrafact::whatif

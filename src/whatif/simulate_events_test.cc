@@ -27,7 +27,7 @@ Trace parsed(std::string_view text) {
 }
 
 Simulation simulated(const Trace& trace, const SimulateOptions& options = {}, std::vector<Treatment> treatments = {}) {
-  base::Result<Simulation> result = simulate(trace, treatments, options);
+  base::Result<Simulation> result = simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return result.ok() ? std::move(*result) : Simulation();
 }
@@ -217,7 +217,7 @@ thread other
   const Simulation result = simulated(trace, {.cores = 1});
   EXPECT_EQ(result.duration_ns, 1050);
   EXPECT_EQ(result.cpu_ns, 1000);
-  const base::Result<Simulation> refused = simulate(trace, std::vector<Treatment>{Treatment::inline_at_spawn}, {});
+  const base::Result<Simulation> refused = simulate(trace, {.treatments = {Treatment::inline_at_spawn}});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, testing::HasSubstr("is the run of a thread"));
 }

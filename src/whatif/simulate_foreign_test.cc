@@ -79,8 +79,9 @@ TEST(SimulateForeign, ChangedRunsLoseTheSame) {
   std::vector<SectionEdit> edits = unedited(simulator.sections());
   for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
   const SimulateOptions options{.recorded_latencies = false};
-  EXPECT_EQ(simulator.simulate_sections({}, options)->duration_ns, 2'300'000);
-  EXPECT_EQ(simulator.simulate_sections(edits, options)->duration_ns, 1'500'000);  // a's; b's is over after 1300 us
+  EXPECT_EQ(simulator.simulate({}, options)->duration_ns, 2'300'000);
+  EXPECT_EQ(simulator.simulate({.edits = {edits.begin(), edits.end()}}, options)->duration_ns,
+            1'500'000);  // a's; b's is over after 1300 us
 }
 
 // A call of 1000 that was on its core for 300 before it slept and for 200 after.

@@ -23,7 +23,7 @@ Trace parsed(const std::string& text) {
 
 Simulation simulated(const Simulator& simulator, const std::vector<SectionEdit>& edits,
                      const SimulateOptions& options = {}) {
-  base::Result<Simulation> result = simulator.simulate_sections(edits, options);
+  base::Result<Simulation> result = simulator.simulate({.edits = {edits.begin(), edits.end()}}, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return result.ok() ? std::move(*result) : Simulation();
 }
@@ -92,7 +92,8 @@ TEST(SimulateLocks, TheChangedRunIsATrace) {
   const Trace trace = two_sections();
   std::vector<SectionEdit> edits = unedited(Simulator(trace).sections());
   edits[1].lock = 1;
-  const base::Result<Simulation> split = simulate_sections(trace, edits, {.recorded_latencies = false});
+  const base::Result<Simulation> split =
+      simulate(trace, {.edits = {edits.begin(), edits.end()}}, {.recorded_latencies = false});
   ASSERT_TRUE(split.ok());
   ASSERT_EQ(split->trace.locks.size(), 2u);
   EXPECT_EQ(split->trace.string(split->trace.locks[1].name), "table (part 2)");
@@ -104,10 +105,11 @@ TEST(SimulateLocks, TheChangedRunIsATrace) {
   for (const model::CriticalSection& section : sections) EXPECT_EQ(section.hold_ns(), 1000);
   edits[0].lock = edits[1].lock = 0;
   for (SectionEdit& edit : edits) edit.mode = Mode::shared;
-  const base::Result<Simulation> shared = simulate_sections(trace, edits, {.recorded_latencies = false});
+  const base::Result<Simulation> shared =
+      simulate(trace, {.edits = {edits.begin(), edits.end()}}, {.recorded_latencies = false});
   ASSERT_TRUE(shared.ok());
   EXPECT_EQ(shared->trace.locks[0].kind, format::LockKind::rwlock);
-  EXPECT_FALSE(simulate_sections(trace, std::vector<SectionEdit>(1)).ok());
+  EXPECT_FALSE(simulate(trace, {.edits = std::vector<SectionEdit>(1)}).ok());
 }
 
 // Half of each hold happens outside: the second section begins when the first, shortened one is over.
@@ -129,7 +131,7 @@ TEST(SimulateLocks, EditsHoistWork) {
 
 TEST(SimulateLocks, EditsOfAnotherTraceAreRefused) {
   const Trace trace = two_sections();
-  const auto result = Simulator(trace).simulate_sections(std::vector<SectionEdit>(3), {});
+  const auto result = Simulator(trace).simulate({.edits = std::vector<SectionEdit>(3)});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().message, testing::HasSubstr("3 critical sections, the trace has 2"));
 }

@@ -159,7 +159,8 @@ TEST_P(RandomPrograms, InlinedTasksRunOnce) {
   std::mt19937 random(GetParam());
   std::vector<Treatment> treatments;
   for (size_t i = 0; i < trace.tasks.size(); ++i) treatments.push_back(static_cast<Treatment>(random() % 3));
-  base::Result<Simulation> result = simulate(trace, treatments, {.cores = 2, .unlimited_pools = true});
+  base::Result<Simulation> result =
+      simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, {.cores = 2, .unlimited_pools = true});
   ASSERT_TRUE(result.ok());
   ASSERT_THAT(result->stuck, testing::IsEmpty()) << result->stuck.front().reason;
   EXPECT_EQ(result->cpu_ns, work_ns);
@@ -191,7 +192,8 @@ TEST(SimulateDamaged, AlwaysEndsWithAValidTrace) {
       const bool may = trace.tasks[i].kind == model::TaskKind::pooled && trace.tasks[i].start.valid();
       if (may) treatments[i] = static_cast<Treatment>(random() % 3);
     }
-    const base::Result<Simulation> result = simulate(trace, treatments, {.cores = 1 + seed % 3});
+    const base::Result<Simulation> result =
+        simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, {.cores = 1 + seed % 3});
     ASSERT_TRUE(result.ok()) << seed << ": " << result.error().message;
     ASSERT_TRUE(model::verify(result->trace).ok()) << seed;
     stuck += !result->stuck.empty();

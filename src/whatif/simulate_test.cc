@@ -23,7 +23,7 @@ Trace parsed(const std::string& text) {
 }
 
 Simulation simulated(const Trace& trace, const SimulateOptions& options, std::vector<Treatment> treatments = {}) {
-  base::Result<Simulation> result = simulate(trace, treatments, options);
+  base::Result<Simulation> result = simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return result.ok() ? std::move(*result) : Simulation();
 }
@@ -153,7 +153,7 @@ TEST(Simulate, InliningOrCombinatorsEndTheStarvation) {
   EXPECT_EQ(waits, 2u);
 }
 
-TEST(Simulate, ImprovementsBecomeTreatments) {
+TEST(Variant, ImprovementsBecomeTreatments) {
   const Trace trace = parsed(nested(2, 4));
   const auto improvement = [](Optimisation optimisation, std::vector<model::TaskId> tasks) {
     Improvement result;
@@ -163,16 +163,16 @@ TEST(Simulate, ImprovementsBecomeTreatments) {
   };
   const Improvement combine = improvement(Optimisation::convert_to_combinator, {model::TaskId(0)});
   const Improvement hoist = improvement(Optimisation::hoist_branch, {model::TaskId(1), model::TaskId(3)});
-  const auto both = treatments_of(trace, std::vector{combine, hoist});
+  const auto both = variant_of(trace, {}, std::vector{combine, hoist});
   ASSERT_TRUE(both.ok());
-  EXPECT_THAT(*both, testing::ElementsAre(Treatment::combinator, Treatment::inline_at_spawn, Treatment::keep,
-                                          Treatment::inline_at_spawn));
+  EXPECT_THAT(both->treatments, testing::ElementsAre(Treatment::combinator, Treatment::inline_at_spawn, Treatment::keep,
+                                                     Treatment::inline_at_spawn));
   const auto clash =
-      treatments_of(trace, std::vector{combine, improvement(Optimisation::convert_to_inline, {model::TaskId(0)})});
+      variant_of(trace, {}, std::vector{combine, improvement(Optimisation::convert_to_inline, {model::TaskId(0)})});
   ASSERT_FALSE(clash.ok());
   EXPECT_THAT(clash.error().message, testing::HasSubstr("exclude each other"));
   const auto missing =
-      treatments_of(trace, std::vector{improvement(Optimisation::convert_to_inline, {model::TaskId(99)})});
+      variant_of(trace, {}, std::vector{improvement(Optimisation::convert_to_inline, {model::TaskId(99)})});
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, testing::HasSubstr("no task 99"));
 }

@@ -24,11 +24,12 @@ def check_refused(build, program, folder):
     cases = [
         (["--analysis", f"{folder}/none.so"], INPUT, "cannot be loaded"),
         (["--analysis", str(text)], INPUT, "cannot be loaded"),
-        (["--analysis", "nothing"], INPUT, "there is no analysis 'nothing'; built in: blueprint"),
+        (["--analysis", "nothing"], INPUT, "there is no analysis 'nothing'; built in: blueprint, contexts"),
         (plugin("no_symbol"), INPUT, "does not export contrafact_analysis_entry"),
-        (plugin("other_version"), INPUT, "built for version 2 of contrafact/analysis.h, this is version 1"),
+        (plugin("other_version"), INPUT, "built for version 3 of contrafact/analysis.h, this is version 2"),
         (plugin("no_finish"), INPUT, "must have finish"),
         (plugin("no_methods"), INPUT, "has none of on_call, on_exit and on_allocation"),
+        (plugin("two_ways"), INPUT, "must learn of events in one way"),
         (["--capacity", "0"], USAGE, "--capacity 0: a buffer must hold at least one event"),
         (["--capacity", "2000000"], USAGE, "--capacity 2000000: a buffer holds at most 1048576"),
         (["--queue", "0"], USAGE, "--queue 0: the queue must hold at least one buffer"),
@@ -58,6 +59,9 @@ def check_refused_by_analysis(build, program, folder):
 
 
 def check_unharmed(build, program, folder, plain):
+    done = profile(build, f"{folder}/oldest", ["--include", "known.*", "--analysis", f"{build}/lib/plugins/plugin_oldest.so"],
+                   program)
+    assert done.returncode == 0 and int(pathlib.Path(folder, "oldest").read_text()) > 100_000, done
     for name, status, line in [
         ("throws", 0, "threw"),
         ("finish_fails", FAILED, "wrote no result: finish returned 7"),

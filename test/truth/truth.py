@@ -35,6 +35,7 @@ METRICS = ["duration", *THREAD_METRICS]
 # Below this many threads a mean is compared absolutely: no waiting at all is 0, and an error relative to nothing has no meaning.
 THREADS_MIN = 0.25
 MODELS = ("fixed", "redispatch")
+POOL_SIZE = "pool-size"
 HEADLINE = {"estimated": "fixed", "simulated": "redispatch"}
 # Combinations whose composites differ by less than this are equal in rank: repeated runs differ as much.
 RANK_TIE = 0.02
@@ -121,6 +122,8 @@ def matches(wanted, spec, prefix):
     one = spec["improvements"][0]
     if one["optimisation"] != wanted["optimisation"]:
         return False
+    if one["optimisation"] == POOL_SIZE:
+        return True
     type_name, method = wanted["spawn_in"].replace("/", ".").rsplit(".", 1)
     # Whoever hands the task over: the first frame below the library's, or one that a lambda of it stands for.
     frame = own_frame(one["spawn"]["frames"], prefix)
@@ -148,9 +151,10 @@ def find(wanted_list, specs, prefix):
     for wanted in wanted_list:
         of_this = [path for path, spec in specs if matches(wanted, spec, prefix)]
         if not of_this:
+            of_tasks = [s for _, s in specs if "spawn" in s["improvements"][0]]
             offered = sorted({f"{s['improvements'][0]['optimisation']} at "
                               f"{(own_frame(s['improvements'][0]['spawn']['frames'], prefix) or {}).get('method')} "
-                              f"{improvement_branch_methods(s['improvements'][0])}" for _, s in specs})
+                              f"{improvement_branch_methods(s['improvements'][0])}" for s in of_tasks})
             raise Failure(f"not offered: {wanted}; offered: {offered}")
         found += of_this
     return found
@@ -192,12 +196,26 @@ class Comparison:
         return "same" if abs(fixed - free) < 0.005 else "fixed" if fixed < free else "redispatch"
 
 
+def with_size(tool, path, size, name):
+    """A spec of the pool that is advised to be larger, with the size that its twin has."""
+    spec = json.loads(path.read_text())
+    spec["improvements"][0]["size"]["after"] = size
+    copy = tool.folder / f"{name}-pool.json"
+    copy.write_text(json.dumps(spec))
+    return copy
+
+
 def compare(tool, case, before, specs, wanted, main_class, headline, runs):
     prefix = case["before"].rsplit(".", 1)[0] + "."
     paths = find(wanted, specs, prefix)
+    sizes = [one["size"] for one in wanted if one["optimisation"] == POOL_SIZE]
+    if sizes:
+        paths = [with_size(tool, paths[0], sizes[0], main_class)]
     methods = case.get("trace_methods", "").rsplit(".", 1)
     after = Recorded(tool, main_class, f"{methods[0]}.{main_class.rsplit('.', 1)[1]}" if methods[0] else "", runs)
-    predicted = {model: tool.estimate(before.trace, paths, model, main_class) for model in MODELS}
+    # Fixed assignment knows no pools: it says that nothing changes.
+    predicted = {model: before.metrics if sizes and model == "fixed" else tool.estimate(before.trace, paths, model, main_class)
+                 for model in MODELS}
     return Comparison(main_class, before, after, predicted, headline)
 
 

@@ -1,157 +1,98 @@
 package java.lang;
 
-import jdk.internal.misc.Unsafe;
+import static java.lang.ContrafactAnalysis.CLASS_ID;
+import static java.lang.ContrafactAnalysis.CONTEXTS;
+import static java.lang.ContrafactAnalysis.CURRENT;
+import static java.lang.ContrafactAnalysis.DIRECT;
+import static java.lang.ContrafactAnalysis.NEXT;
+import static java.lang.ContrafactAnalysis.U;
+import static java.lang.ContrafactAnalysis.carrier;
+import static java.lang.ContrafactAnalysis.emit;
+import static java.lang.ContrafactAnalysis.mode;
+
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
-/**
- * Writes an analysis's events into the current carrier's off-heap buffer (include/contrafact/deferred_buffer.h), and keeps
- * the shadow stack: a field of Thread names the current method, and each invocation keeps its caller in a local variable
- * of its own, so that an exception cannot leave it wrong. Initialised only after the virtual machine is: it uses Unsafe.
- */
+/** The rest of ContrafactAnalysis: the allocations, the words of events (src/online/event_words.h), and what seldom happens. */
 final class ContrafactAnalysisEvents {
-  private static final Unsafe U = Unsafe.getUnsafe();
-
-  // EventCalls in src/online/events.h. The order is the contract.
-  private static final short CALL = 0;
-  private static final short EXIT = 1;
-  private static final short ALLOCATE = 2;
-  private static final short ALLOCATE_ARRAY = 3;
-
-  // Fields that the agent adds.
-  private static final long BUFFER = U.objectFieldOffset(Thread.class, "contrafactBuffer");  // address; -1 after the end
-  private static final long METHOD = U.objectFieldOffset(Thread.class, "contrafactMethod");  // id; 0: none yet
-  private static final long CLASS_ID = U.objectFieldOffset(Class.class, "contrafactClass");  // 0: not known yet
+  // Kinds, where they are in an event's first word. A call's is 0.
+  static final long EXIT = 1L << 61;
+  private static final long ALLOCATE = 2L << 61;
+  private static final long ALLOCATE_ARRAY = 3L << 61;
+  static final long CONTEXT_CALL = 4L << 61;
+  private static final long CONTEXT_ALLOCATE = 5L << 61;
+  private static final long CONTEXT_ALLOCATE_ARRAY = 6L << 61;
+  private static final long NOT_ZERO = 1L << 32;
 
   private ContrafactAnalysisEvents() {}
 
-  /** Links the native methods: the JVM's search for them runs Java code, which has probes. Nulls have no effect. */
-  static void prepare() {
-    attach(null);
-    swap(0);
+  /** Links the native methods: the JVM's search for them runs Java code, which has probes. Nulls have no effect. Yields `mode`. */
+  static int prepare() {
+    refill(null);
     describe(null, null);
-    ContrafactDirect.prepare();
+    return modeOf();
   }
 
   // Found by the JVM in the agent.
-  private static native long attach(Thread carrier);
-  private static native long swap(long owner);
+  private static native int modeOf();
+  /** Gives the carrier, whose buffer has no room, another one, and its first one too. False if there is none: the event is lost. */
+  private static native boolean refill(Thread carrier);
   /** The id of a class, which is kept in its field from then on; `example` is an object of it, if there is one. */
   private static native int describe(Class<?> type, Object example);
 
-  /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
-  @ForceInline
-  private static Thread carrier() {
-    return Thread.currentThread();
-  }
-
-  /** Of ContrafactDirect: the carrier keeps it where it would have a buffer. 0: the thread has ended. */
+  /** Of ContrafactDirect: the carrier keeps it where the next word would go. 0: there is none. */
   @ForceInline
   static long shard() {
     Thread carrier = carrier();
-    long shard = U.getLong(carrier, BUFFER);
-    return shard > 0 ? shard : shard == 0 ? attach(carrier) : 0;
+    long shard = U.getLong(carrier, NEXT);
+    return shard != 0 || !refill(carrier) ? shard : U.getLong(carrier, NEXT);
   }
 
-  @ForceInline
-  private static boolean hasRoom(long buffer) {
-    return buffer > 0 && U.getInt(buffer) < U.getInt(buffer + ContrafactBuffer.CAPACITY);
+  @DontInline
+  static void emitIntoNext(long word) {
+    if (refill(carrier())) {
+      emit(word);
+    }
   }
 
-  /** Another buffer for the current carrier, whose own has no room; 0 if the event is lost. */
-  private static long refill() {
+  @DontInline
+  static void emitIntoNext(long word, long more) {
+    if (refill(carrier())) {
+      emit(word, more);
+    }
+  }
+
+  /** The first word is written last. */
+  private static void emit3(long word, long second, long third) {
     Thread carrier = carrier();
-    long buffer = U.getLong(carrier, BUFFER);
-    if (buffer == 0) {
-      buffer = attach(carrier);
+    if (U.getLong(carrier, NEXT) >= U.getLong(carrier, ContrafactAnalysis.END) && !refill(carrier)) {
+      return;
     }
-    if (buffer <= 0 || hasRoom(buffer)) {
-      return Math.max(buffer, 0);
-    }
-    buffer = swap(U.getLong(buffer + ContrafactBuffer.OWNER));
-    if (buffer != 0) {
-      U.putLong(carrier, BUFFER, buffer);
-    }
-    return buffer;
-  }
-
-  /**
-   * Every event has one argument of 64 bits, of two halves, in column 0: the number of events is where the next one goes. It
-   * is in the code of all that is profiled: what seldom happens is kept out of it, and it is one method, for each one that is
-   * inlined costs the compilers time.
-   */
-  @ForceInline
-  private static void emit(short kind, int upper, int lower) {
-    long buffer = U.getLong(carrier(), BUFFER);
-    if (buffer > 0) {
-      int n = U.getInt(buffer);
-      if (n < U.getInt(buffer + ContrafactBuffer.CAPACITY)) {
-        U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, kind);
-        U.putLong(U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * n, (long) upper << 32 | lower);
-        U.putIntRelease(null, buffer, n + 1);
-        return;
-      }
-    }
-    emitIntoNext(kind, (long) upper << 32 | lower);
+    long next = U.getLong(carrier, NEXT);
+    U.putLong(null, next + 16, third);
+    U.putLong(null, next + 8, second);
+    U.putLong(null, next, word);
+    U.putLong(carrier, NEXT, next + 24);
   }
 
   @DontInline
-  private static void emitIntoNext(short kind, long argument) {
-    long buffer = refill();
-    if (buffer != 0) {
-      append(buffer, kind, argument);
-    }
-  }
-
-  @ForceInline
-  private static void append(long buffer, short kind, long argument) {
-    long n = U.getInt(buffer);
-    U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2 * n, kind);
-    U.putLong(U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8 * n, argument);
-    U.putIntRelease(null, buffer, (int) n + 1);
-  }
-
-  /** The field is set last: if the stack overflows in here, the method has not begun. */
-  @ForceInline
-  static int enter(int method) {
-    Thread thread = Thread.currentThread();
-    int caller = U.getInt(thread, METHOD);
-    if (ContrafactDirect.ON) {
-      ContrafactDirect.call(caller, method);
-    } else {
-      emit(CALL, caller, method);
-    }
-    U.putInt(thread, METHOD, method);
-    return caller;
-  }
-
-  @ForceInline
-  static void exit(int caller) {
-    U.putInt(Thread.currentThread(), METHOD, caller);
-  }
-
-  static void exit(int caller, int method, int thrown) {
-    U.putInt(Thread.currentThread(), METHOD, caller);
-    emit(EXIT, thrown, method);
-  }
-
-  @DontInline
-  private static int describeFirst(Class<?> type, Object example) {
+  static int describeFirst(Class<?> type, Object example) {
     return describe(type, example);
   }
 
   @ForceInline
-  static void allocate(Class<?> type, int method) {
-    int id = U.getInt(type, CLASS_ID);
-    allocateOf(id != 0 ? id : describeFirst(type, null), method);
+  private static long context() {
+    return U.getLong(Thread.currentThread(), CURRENT) | 1;
   }
 
   @ForceInline
-  private static void allocateOf(int type, int method) {
-    if (ContrafactDirect.ON) {
+  static void allocateOf(int type, int method) {
+    if (mode == DIRECT) {
       ContrafactDirect.allocate(method, type, 0);
+    } else if (mode == CONTEXTS) {
+      emit(CONTEXT_ALLOCATE | (long) type << 32, context());
     } else {
-      emit(ALLOCATE, type, method);
+      emit(ALLOCATE | (long) type << 32 | method);
     }
   }
 
@@ -161,33 +102,13 @@ final class ContrafactAnalysisEvents {
     if (id == 0) {
       id = describeFirst(type, null);
     }
-    if (ContrafactDirect.ON) {
+    if (mode == DIRECT) {
       ContrafactDirect.allocate(method, id, length);
+    } else if (mode == CONTEXTS) {
+      emit3(CONTEXT_ALLOCATE_ARRAY | (long) id << 32, context(), NOT_ZERO | length);
     } else {
-      long buffer = U.getLong(carrier(), BUFFER);
-      if (hasRoom(buffer)) {
-        appendArray(buffer, (long) id << 32 | method, length);
-      } else {
-        emitArrayIntoNext((long) id << 32 | method, length);
-      }
+      emit(ALLOCATE_ARRAY | (long) id << 32 | method, NOT_ZERO | length);
     }
-  }
-
-  @DontInline
-  private static void emitArrayIntoNext(long argument, int length) {
-    long buffer = refill();
-    if (buffer != 0) {
-      appendArray(buffer, argument, length);
-    }
-  }
-
-  /** The length is in column 1, which only arrays have. */
-  @ForceInline
-  private static void appendArray(long buffer, long argument, int length) {
-    int cursor = U.getInt(buffer + ContrafactBuffer.CURSOR_1);
-    U.putInt(U.getLong(buffer + ContrafactBuffer.COLUMN_1) + 4L * cursor, length);
-    U.putInt(buffer + ContrafactBuffer.CURSOR_1, cursor + 1);
-    append(buffer, ALLOCATE_ARRAY, argument);
   }
 
   static void allocateArrays(Object array, int dimensions, int method) {

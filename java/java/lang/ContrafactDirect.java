@@ -12,9 +12,6 @@ final class ContrafactDirect {
   private static final Unsafe U = Unsafe.getUnsafe();
 
   private static final long CLASSES = classes();
-  /** Whether events are counted here; a constant for the compilers. */
-  static final boolean ON = CLASSES != 0;
-
   private static final int METHODS_MAX = 1 << 18;
   private static final long EDGES = 16L * METHODS_MAX;
   private static final int PLACE_BITS = 20;

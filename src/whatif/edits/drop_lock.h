@@ -4,13 +4,13 @@
 #include <span>
 #include <vector>
 
-#include "whatif/lock_improvement.h"
+#include "whatif/improvement.h"
 #include "whatif/section_edit.h"
 
 namespace contrafact::whatif {
 
 // REQUIRES: `edits` is parallel to `sections`, and the improvement's sections can be edited (lock_edits.cc).
 void drop_lock(const model::Trace& trace, std::span<const model::CriticalSection> sections,
-               const LockImprovement& improvement, std::vector<SectionEdit>& edits);
+               const Improvement& improvement, std::vector<SectionEdit>& edits);
 
 }  // namespace contrafact::whatif

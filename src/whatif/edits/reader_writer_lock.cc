@@ -2,8 +2,8 @@
 
 namespace contrafact::whatif {
 
-void reader_writer_lock(const model::Trace&, std::span<const model::CriticalSection>,
-                        const LockImprovement& improvement, std::vector<SectionEdit>& edits) {
+void reader_writer_lock(const model::Trace&, std::span<const model::CriticalSection>, const Improvement& improvement,
+                        std::vector<SectionEdit>& edits) {
   for (const uint32_t s : improvement.sections) edits[s].mode = SectionEdit::Mode::shared;
 }
 

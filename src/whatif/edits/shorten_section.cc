@@ -5,7 +5,7 @@
 namespace contrafact::whatif {
 
 void shorten_section(const model::Trace&, std::span<const model::CriticalSection> sections,
-                     const LockImprovement& improvement, std::vector<SectionEdit>& edits) {
+                     const Improvement& improvement, std::vector<SectionEdit>& edits) {
   for (size_t i = 0; i < improvement.sections.size(); ++i) {
     const uint32_t s = improvement.sections[i];
     const int64_t hold_ns = sections[s].hold_ns();

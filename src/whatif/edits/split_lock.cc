@@ -5,7 +5,7 @@
 
 namespace contrafact::whatif {
 
-void split_lock(const model::Trace& trace, std::span<const model::CriticalSection>, const LockImprovement& improvement,
+void split_lock(const model::Trace& trace, std::span<const model::CriticalSection>, const Improvement& improvement,
                 std::vector<SectionEdit>& edits) {
   auto next = static_cast<uint32_t>(trace.locks.size());
   for (const SectionEdit& edit : edits) {

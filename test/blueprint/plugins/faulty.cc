@@ -43,6 +43,8 @@ void* create(const contrafact_host*, const char*) {
 const contrafact_analysis kAnalysis = {
 #ifdef FAULT_OTHER_VERSION
     .version = CONTRAFACT_ANALYSIS_VERSION + 1,
+#elif defined(FAULT_OLDEST)  // which is none
+    .version = CONTRAFACT_ANALYSIS_VERSION_OLDEST,
 #else
     .version = CONTRAFACT_ANALYSIS_VERSION,
 #endif
@@ -63,6 +65,12 @@ const contrafact_analysis kAnalysis = {
     .finish = finish,
 #endif
     .destroy = nullptr,
+#ifdef FAULT_OLDEST
+    .on_context_call = [](void*, uint64_t, uint64_t, uint32_t) {},  // where an older plug-in ends: whatever is there
+#endif
+#ifdef FAULT_TWO_WAYS
+    .on_context_call = [](void*, uint64_t, uint64_t, uint32_t) {},
+#endif
 };
 
 }  // namespace

@@ -1,0 +1,223 @@
+#include "advise/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <thread>
+
+#include "advise/branch_hint.h"
+#include "advise/limits.h"
+#include "advise/section_advice.h"
+#include "advise/size_advice.h"
+#include "advise/task_advice.h"
+#include "table/value_text.h"
+
+namespace contrafact::advise {
+namespace {
+
+using whatif::Figures;
+
+std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
+  auto above = [](double value, double limit) { return value > limit * (1 + whatif::kRounding); };
+  auto slower = [&](double value, double limit, double share) {
+    return options.filter_time && value > limit * (1 + share);
+  };
+  if (slower(static_cast<double>(figures.duration_ns), static_cast<double>(base.duration_ns),
+             options.slower_max + whatif::kRounding)) {
+    return fmt::format("slower: {} -> {}", table::duration_text(static_cast<double>(base.duration_ns)),
+                       table::duration_text(static_cast<double>(figures.duration_ns)));
+  }
+  if (slower(figures.mean_response_ns, base.mean_response_ns, whatif::slower_tasks_max(options.slower_max))) {
+    return fmt::format("slower tasks: {} -> {} on average from being handed out to the result",
+                       table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
+  }
+  if (!options.threads_scarce) return "";
+  if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {
+    return fmt::format("higher peak: {} -> {} threads", base.peak_occupied, figures.peak_occupied);
+  }
+  if (options.filter_mean && above(figures.mean_occupied, base.mean_occupied)) {
+    return fmt::format("higher mean: {} -> {} threads", table::number_text(base.mean_occupied),
+                       table::number_text(figures.mean_occupied));
+  }
+  return "";
+}
+
+// Both lists are ranked; each keeps its own order.
+std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const Advices& advices,
+                           const AdviceOptions& options) {
+  std::vector<Advice> all;
+  std::merge(std::make_move_iterator(x.begin()), std::make_move_iterator(x.end()), std::make_move_iterator(y.begin()),
+             std::make_move_iterator(y.end()), std::back_inserter(all),
+             [&](const Advice& a, const Advice& b) { return ranks_before(advices, options, a, b); });
+  return all;
+}
+
+// Only where doubt is small enough is a change of sections or sizes ranked.
+void judge_simulated(std::vector<Advice>& advices, const Advices& all, const AdviceOptions& options) {
+  for (Advice& advice : advices) {
+    judge(advice, all, options);
+    if (options.filter_gain && advice.verdict != Verdict::gain && advice.filtered.empty())
+      advice.filtered = name_of(advice.verdict);
+  }
+}
+
+// Those that are neither filtered nor failed, in their order, into the ranking.
+void rank_into(std::vector<Advice> considered, Advices& advices, const AdviceOptions& options) {
+  std::vector<Advice> ranked;
+  for (Advice& advice : considered) {
+    const bool kept = advice.failed.empty() && advice.filtered.empty();
+    (kept ? ranked : advices.left_out).push_back(std::move(advice));
+  }
+  advices.ranked = merged(std::move(advices.ranked), std::move(ranked), advices, options);
+}
+
+// How many hundredths of the run are gained; 0 where it is not more than repeated runs differ by.
+int64_t gain_step(const Advices& advices, const Advice& advice) {
+  const double share = gain_to_read(advices, advice.effect).share;
+  return share < kTellableTime ? 0 : std::llround(share / kGainTie);
+}
+
+// The recorded run where no task's figures are known.
+Figures duration_only(const model::Trace& trace) {
+  Figures figures;
+  figures.duration_ns = trace.end_ns() - trace.begin_ns();
+  return figures;
+}
+
+}  // namespace
+
+void for_each_index(size_t count, const std::function<void(size_t done, size_t total)>& progress,
+                    const std::function<void(size_t index)>& work) {
+  constexpr unsigned kThreadsMax = 8;  // each has the memory of a propagation or a simulation
+  std::atomic<size_t> next{0}, done{0};
+  auto loop = [&](bool reports) {
+    for (size_t i = next++; i < count; i = next++) {
+      work(i);
+      ++done;
+      if (reports && progress) progress(done, count);
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::min(kThreadsMax, std::thread::hardware_concurrency()); ++i)
+    helpers.emplace_back(loop, false);
+  loop(true);
+  for (std::thread& helper : helpers) helper.join();
+}
+
+base::Result<Weights> parse_weights(const std::string& text) {
+  Weights weights{0, 0, 0};
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    size_t equals = item.find('=');
+    std::string_view name = item.substr(0, equals);
+    double* target = name == "time"   ? &weights.duration
+                     : name == "peak" ? &weights.peak
+                     : name == "mean" ? &weights.mean
+                                      : nullptr;
+    if (target == nullptr || equals == std::string_view::npos) {
+      return base::Error{fmt::format("weights: '{}' is none of time=, peak=, mean= with a number", item)};
+    }
+    std::string_view number = item.substr(equals + 1);
+    auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), *target);
+    if (failed != std::errc() || end != number.data() + number.size() || !(*target >= 0) || !std::isfinite(*target)) {
+      return base::Error{fmt::format("weights: '{}' is no number of at least 0", item)};
+    }
+  }
+  if (weights.duration + weights.peak + weights.mean <= 0) {
+    return base::Error{"weights: at least one of time, peak and mean must be above 0"};
+  }
+  return weights;
+}
+
+bool reads_simulation(const Advices& advices, const Effect& effect) {
+  if (!advices.baseline || !effect.simulated || effect.simulated->stuck) return false;
+  return !effect.estimated || effect.partly_estimated || advices.headline.model == model::Origin::simulated;
+}
+
+Gain gain_to_read(const Advices& advices, const Effect& effect) {
+  if (reads_simulation(advices, effect)) return gain_of(*advices.baseline, *effect.simulated);
+  if (!effect.estimated) return section_gain(effect);
+  const auto base_ns = static_cast<double>(advices.base.duration_ns);
+  const auto share = [&](int64_t after_ns) { return gain(base_ns, static_cast<double>(after_ns)); };
+  const auto [low, high] =
+      std::minmax({share(effect.estimate.duration_low_ns), share(effect.estimate.duration_high_ns)});
+  return {share(effect.estimate.figures.duration_ns), low, high, model::Origin::estimated};
+}
+
+Figures figures_to_read(const Advices& advices, const Effect& effect) {
+  Figures figures = effect.estimated ? effect.estimate.figures : advices.base;
+  if (effect.estimated && !reads_simulation(advices, effect)) return figures;
+  const double share = 1 - gain_to_read(advices, effect).share;
+  figures.duration_ns = std::llround(share * static_cast<double>(advices.base.duration_ns));
+  return figures;
+}
+
+std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options) {
+  if (!options.filter_time || !reads_simulation(advices, effect)) return "";
+  if (effect.simulated->gain >= -(options.slower_max + whatif::kRounding)) return "";
+  return fmt::format("slower when simulated: {} -> {}",
+                     table::duration_text(static_cast<double>(advices.baseline->simulated_ns)),
+                     table::duration_text(static_cast<double>(effect.simulated->duration_ns)));
+}
+
+bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y) {
+  const Weights& weights = options.weights;
+  if (weights.duration >= std::max(weights.peak, weights.mean)) {
+    const int64_t of_x = gain_step(advices, x), of_y = gain_step(advices, y);
+    if (of_x != of_y) return of_x > of_y;
+  }
+  return x.score < y.score;
+}
+
+void judge(Advice& advice, const Advices& advices, const AdviceOptions& options) {
+  const Figures figures = figures_to_read(advices, advice.effect);
+  advice.filtered = simulated_loss(advices, advice.effect, options);
+  advice.score = whatif::score_of(figures, advices.base, options.weights);
+  if (advice.filtered.empty()) advice.filtered = filter_reason(figures, advices.base, options);
+  if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
+  advice.verdict = advice.effect.estimated && !reads_simulation(advices, advice.effect)
+                       ? verdict_of(gain_to_read(advices, advice.effect))
+                       : verdict_of(advice.effect, advices.baseline);
+}
+
+base::Result<Advices> advise(const Engines& engines, const improve::Candidates& tasks, const AdviceOptions& options) {
+  const Pricer& pricer = engines.pricer;
+  Advices advices{.base = engines.estimator ? engines.estimator->base() : duration_only(pricer.trace()),
+                  .baseline = pricer.baseline(),
+                  .ineligible = tasks.ineligible,
+                  .candidates = tasks.candidates.size(),
+                  .branch_hint = branch_hint(pricer.trace(), tasks)};
+  advices.headline = headline_of(pricer);
+  advices.limit = limit_of(pricer);
+  const auto sort = [&](std::vector<Advice>& list) {
+    std::ranges::stable_sort(list,
+                             [&](const Advice& x, const Advice& y) { return ranks_before(advices, options, x, y); });
+  };
+  if (engines.estimator) {
+    std::vector<Advice> considered = advise_tasks(engines, tasks, advices, options);
+    sort(considered);
+    rank_into(std::move(considered), advices, options);
+  }
+  if (pricer.sections() && pricer.simulates()) {
+    SectionAdvices sections = advise_sections(pricer, {.apply = {}, .progress = options.progress});
+    judge_simulated(sections.ranked, advices, options);
+    advices.candidates += sections.ranked.size();
+    std::ranges::move(sections.ineligible, std::back_inserter(advices.ineligible));
+    rank_into(std::move(sections.ranked), advices, options);
+  }
+  if (pricer.simulates()) {
+    std::vector<Advice> sizes = advise_sizes(pricer);
+    judge_simulated(sizes, advices, options);
+    sort(sizes);
+    rank_into(std::move(sizes), advices, options);
+  }
+  return advices;
+}
+
+}  // namespace contrafact::advise

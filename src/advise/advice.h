@@ -1,0 +1,111 @@
+// The main job in one place: from a trace to ranked improvements of every kind. Candidates come from `improve`, their
+// effects from the pricer; what is said of them is data here, and shown by others.
+//
+// One call at a time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/effect.h"
+#include "advise/headline.h"
+#include "advise/pricer.h"
+#include "advise/verdict.h"
+#include "analysis/model_violations.h"
+#include "base/result.h"
+#include "improve/candidate.h"
+#include "whatif/search.h"
+
+namespace contrafact::advise {
+
+using Weights = whatif::SearchWeights;
+
+// "time=1,peak=2": those left out are 0; only their ratios matter. The error says what is wrong.
+base::Result<Weights> parse_weights(const std::string& text);
+
+struct AdviceOptions {
+  Weights weights;
+  bool filter_time = true;
+  bool filter_peak = true;
+  bool filter_mean = true;
+  bool threads_scarce = true;                                // false: their number is no loss, and no filter holds
+  bool filter_gain = true;                                   // leave out what does not improve the score
+  double slower_max = 0;                                     // share by which the run may get slower
+  uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of estimates, and of the search
+  size_t simulated_max = 20;                                 // improvements of tasks, the best first, that are
+                                                             // simulated as well
+  size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
+  std::function<void(size_t done, size_t total)> progress;   // may be empty
+};
+
+// `filtered` of an improvement that passes all filters but gains nothing by itself.
+inline constexpr std::string_view kNoGain = "no gain";
+// A score that is better by less is rounding.
+inline constexpr double kScoreTolerance = 1e-3;
+
+struct Advice {
+  improve::Candidate candidate;
+  Effect effect;
+  Verdict verdict = Verdict::no_gain;
+  double score = 1;
+  std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
+  std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
+  std::vector<analysis::Violation> violations;
+  std::string curve;  // of sizes: what other sizes bring, in words
+
+  const whatif::Improvement& improvement() const { return candidate.improvement; }
+  whatif::Target target() const { return whatif::target_of(candidate.improvement.optimisation); }
+};
+
+struct Advices {
+  whatif::Figures base;
+  std::optional<whatif::BaselineCheck> baseline;  // of the simulation
+  Headline headline{model::Origin::estimated, "nothing was simulated"};
+  std::vector<Advice> ranked;    // best first
+  std::vector<Advice> left_out;  // filtered or failed
+  std::vector<improve::Ineligible> ineligible;
+  size_t candidates = 0;
+  std::string limit;        // what limits the run, a clause
+  std::string branch_hint;  // what no hoisted branch could be found for, and how to see it; empty: nothing
+};
+
+// What `advise` works with. The estimator is null where no task can be changed.
+struct Engines {
+  const whatif::Estimator* estimator = nullptr;
+  const Pricer& pricer;
+};
+
+base::Result<Advices> advise(const Engines& engines, const improve::Candidates& tasks, const AdviceOptions& options);
+
+// Whether the simulated figures of an effect are those to be read first.
+bool reads_simulation(const Advices& advices, const Effect& effect);
+
+// The figures by which an effect is judged: estimated ones, but for the duration where the simulated one is to be read.
+whatif::Figures figures_to_read(const Advices& advices, const Effect& effect);
+
+// The gain in time that is to be read first, with its interval.
+Gain gain_to_read(const Advices& advices, const Effect& effect);
+
+// Why an effect is a loss by the figures that are to be read first, where those are simulated; empty: it is not.
+std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options);
+
+// The effect's score, why it is filtered, and its verdict.
+void judge(Advice& advice, const Advices& advices, const AdviceOptions& options);
+
+// The order of the list: the greater gain in time first, where more than repeated runs differ by is gained; else, and
+// where gains are about equal, the better score. Of weights that do not favour time, the score alone.
+bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
+
+// Gains below these, as shares of the recorded run's figure, are not told from noise: repeated runs of one program
+// differ by as much. Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5
+// to 12.2.
+inline constexpr double kTellableTime = 0.02;
+inline constexpr double kTellableThreads = 0.05;
+
+// Calls `work` for each of 0 to `count`, on as many threads as there are cores.
+void for_each_index(size_t count, const std::function<void(size_t done, size_t total)>& progress,
+                    const std::function<void(size_t index)>& work);
+
+}  // namespace contrafact::advise

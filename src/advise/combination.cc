@@ -1,0 +1,408 @@
+#include "advise/combination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "analysis/headroom.h"
+#include "analysis/places.h"
+#include "improve/spec.h"
+#include "whatif/search.h"
+
+namespace contrafact::advise {
+namespace {
+
+// What is left out, but might do good in company: positions in left_out, those that only gain nothing by themselves
+// first.
+std::vector<size_t> estimable(const Advices& advices) {
+  std::vector<size_t> others;
+  for (size_t i = 0; i < advices.left_out.size(); ++i) {
+    if (advices.left_out[i].failed.empty()) others.push_back(i);
+  }
+  std::stable_partition(others.begin(), others.end(),
+                        [&](size_t index) { return advices.left_out[index].filtered == kNoGain; });
+  return others;
+}
+
+size_t without_gain(const Advices& advices) {
+  return static_cast<size_t>(std::count_if(advices.left_out.begin(), advices.left_out.end(), [](const Advice& advice) {
+    return advice.failed.empty() && advice.filtered == kNoGain;
+  }));
+}
+
+// Moves the members that are left out into the ranking. `members` count through the ranking, then through `others`.
+std::vector<size_t> ranked_members(Advices& advices, const AdviceOptions& options, const std::vector<size_t>& others,
+                                   const std::vector<uint32_t>& members) {
+  struct Entry {
+    Advice advice;
+    bool member;
+  };
+  std::vector<Entry> entries;
+  for (Advice& advice : advices.ranked) entries.push_back({std::move(advice), false});
+  std::vector<bool> taken(advices.left_out.size(), false);
+  for (uint32_t member : members) {
+    if (member < advices.ranked.size()) {
+      entries[member].member = true;
+      continue;
+    }
+    const size_t index = others[member - advices.ranked.size()];
+    taken[index] = true;
+    entries.push_back({std::move(advices.left_out[index]), true});
+  }
+  std::ranges::stable_sort(
+      entries, [&](const Entry& a, const Entry& b) { return ranks_before(advices, options, a.advice, b.advice); });
+  std::vector<Advice> left_out;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (!taken[i]) left_out.push_back(std::move(advices.left_out[i]));
+  }
+  advices.left_out = std::move(left_out);
+  advices.ranked.clear();
+  std::vector<size_t> ranks;
+  for (Entry& entry : entries) {
+    if (entry.member) ranks.push_back(advices.ranked.size());
+    advices.ranked.push_back(std::move(entry.advice));
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<whatif::Improvement> improvements_of(const Advices& advices, const Combination& combination) {
+  std::vector<whatif::Improvement> improvements;
+  for (size_t member : combination.members) improvements.push_back(advices.ranked[member].improvement());
+  return improvements;
+}
+
+namespace {
+
+struct Sound {
+  std::vector<uint32_t> members;
+  Effect effect;
+};
+
+// What a filter held back has none yet.
+void add_intervals(const whatif::Estimator& estimator, Advices& advices, const std::vector<size_t>& members) {
+  for (size_t member : members) {
+    Advice& advice = advices.ranked[member];
+    if (advice.filtered.empty()) continue;
+    base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
+    if (whole) advice.effect.estimate = *std::move(whole);
+  }
+}
+
+// What one search has found, and by what to judge it.
+struct Found {
+  const Engines& engines;
+  const Advices& advices;
+  const AdviceOptions& options;
+  std::span<const improve::Candidate> considered;
+  const whatif::SearchResult& found;
+};
+
+std::vector<improve::Candidate> picked(const Found& search, const whatif::Combination& combination) {
+  std::vector<improve::Candidate> candidates;
+  for (const uint32_t member : combination.improvements) candidates.push_back(search.considered[member]);
+  return candidates;
+}
+
+std::vector<whatif::Improvement> changes_of(std::span<const improve::Candidate> candidates) {
+  std::vector<whatif::Improvement> improvements;
+  for (const improve::Candidate& candidate : candidates) improvements.push_back(candidate.improvement);
+  return improvements;
+}
+
+// By re-dispatch; none where nothing is simulated.
+std::optional<SimulatedEffect> simulated(const Found& search, std::span<const improve::Candidate> candidates) {
+  if (!search.engines.pricer.simulates()) return std::nullopt;
+  base::Result<SimulatedEffect> effect = search.engines.pricer.simulate(changes_of(candidates));
+  if (!effect) return std::nullopt;
+  return *std::move(effect);
+}
+
+// Why a combination that can be estimated is not advised; empty: it is. Where the simulated figures are to be read
+// first, the real pools are in them.
+std::string refusal(const Found& search, std::span<const improve::Candidate> candidates,
+                    const whatif::Estimate& estimate) {
+  const model::Trace& trace = search.engines.pricer.trace();
+  if (search.advices.headline.model == model::Origin::estimated) {
+    if (const std::optional<analysis::OverfullPool> full = analysis::overfull_pool(trace, *estimate.trace)) {
+      return fmt::format("it would need {} workers at once of pool {}, which has {}", full->needed,
+                         analysis::pool_name(trace, full->pool), full->size);
+    }
+  }
+  const base::Status applies = improve::check_task_specs(*search.engines.estimator, candidates, true);
+  return applies ? "" : "its spec cannot be applied: " + applies.error().message;
+}
+
+bool sound_alone(const Found& search, Advice& advice) {
+  const std::span<const improve::Candidate> alone(&advice.candidate, 1);
+  base::Result<whatif::Estimate> estimate =
+      search.engines.estimator->estimate(std::span(&advice.improvement(), 1), {.trace = true});
+  advice.failed = estimate ? refusal(search, alone, *estimate) : "cannot be estimated: " + estimate.error().message;
+  return advice.failed.empty();
+}
+
+// Members that cannot be estimated with their trace by themselves, or are refused by themselves, are left out from here
+// on. `members` count through the ranking, then through `others`. False if there are none.
+bool leave_out_failing(const Found& search, const std::vector<uint32_t>& members, const std::vector<size_t>& others,
+                       Advices& advices) {
+  bool any = false;
+  for (uint32_t member : members) {
+    if (member >= advices.ranked.size())
+      any |= !sound_alone(search, advices.left_out[others[member - advices.ranked.size()]]);
+  }
+  std::vector<Advice> kept;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    Advice& advice = advices.ranked[i];
+    if (std::find(members.begin(), members.end(), i) != members.end() && !sound_alone(search, advice)) {
+      advices.left_out.push_back(std::move(advice));
+      any = true;
+    } else {
+      kept.push_back(std::move(advice));
+    }
+  }
+  advices.ranked = std::move(kept);
+  return any;
+}
+
+// The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
+// trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
+// none, but not sound; `passed_over`: why the best of those is not.
+std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any,
+                                 std::string* passed_over) {
+  const Advices& advices = search.advices;
+  struct Entry {
+    const whatif::Combination* combination;
+    std::vector<improve::Candidate> candidates;
+    Effect effect;
+    double score;
+  };
+  const bool decides = advices.headline.model == model::Origin::simulated;
+  std::vector<Entry> entries;
+  *lost = false;
+  for (const whatif::Combination& combination : search.found.best) {
+    Entry entry{&combination, picked(search, combination), {.estimated = true}, combination.score};
+    entry.effect.estimate.figures = combination.figures;
+    if (decides) entry.effect.simulated = simulated(search, entry.candidates);
+    if (reads_simulation(advices, entry.effect)) {
+      entry.score = whatif::score_of(figures_to_read(advices, entry.effect), advices.base, search.options.weights);
+    }
+    if (!simulated_loss(advices, entry.effect, search.options).empty()) {
+      *lost = true;
+    } else if (entry.score < score_max) {
+      entries.push_back(std::move(entry));
+    }
+  }
+  *any = !entries.empty();
+  std::ranges::stable_sort(entries, {}, &Entry::score);
+  for (Entry& entry : entries) {
+    base::Result<whatif::Estimate> estimate =
+        search.engines.estimator->estimate(changes_of(entry.candidates), {.trace = true});
+    const std::string refused = !estimate ? estimate.error().message : refusal(search, entry.candidates, *estimate);
+    if (!refused.empty()) {
+      if (passed_over->empty()) *passed_over = refused;
+      continue;
+    }
+    if (!decides) entry.effect.simulated = simulated(search, entry.candidates);
+    entry.effect.estimate = *std::move(estimate);
+    if (!passed_over->empty())
+      entry.effect.estimate.notes.push_back("a better combination is not advised: " + *passed_over);
+    const std::vector<uint32_t>& members = entry.combination->improvements;
+    return Sound{{members.begin(), members.end()}, std::move(entry.effect)};
+  }
+  return std::nullopt;
+}
+
+// What is ranked, then the `others`.
+std::vector<improve::Candidate> considered_of(const Advices& advices, const std::vector<size_t>& others) {
+  std::vector<improve::Candidate> candidates;
+  for (const Advice& advice : advices.ranked) candidates.push_back(advice.candidate);
+  for (size_t index : others) candidates.push_back(advices.left_out[index].candidate);
+  return candidates;
+}
+
+// Of improvements of tasks: the only ones in `advices`.
+Combination best_of_tasks(const Engines& engines, Advices& advices, const AdviceOptions& options) {
+  Combination best;
+  whatif::SearchOptions search_options{.weights = options.weights,
+                                       .filters = options.filter_time && options.filter_peak && options.filter_mean,
+                                       .filter_threads = options.threads_scarce,
+                                       .slower_max = options.slower_max,
+                                       .visits_max = options.visits_max,
+                                       .keep = options.combinations_max};
+  if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
+  const double score_max = options.filter_gain ? 1 - kScoreTolerance : std::numeric_limits<double>::infinity();
+  std::vector<std::string>& notes = best.effect.estimate.notes;
+  while (best.members.empty()) {
+    const std::vector<size_t> others = estimable(advices);
+    const std::vector<improve::Candidate> considered = considered_of(advices, others);
+    if (considered.empty()) return best;
+    search_options.first_companion = advices.ranked.size() + without_gain(advices);
+    const whatif::SearchResult found = whatif::search(*engines.estimator, changes_of(considered), search_options);
+    best.estimated += found.estimated;
+    best.exhaustive = found.exhaustive;
+    best.cut_short |= found.cut_short;
+    search_options.visits_max -= std::min(search_options.visits_max, found.visits);
+    if (found.slower) best.slower = found.slower->figures;
+    if (found.slower) best.slower_members = found.slower->improvements.size();
+    if (found.best.empty()) return best;
+    if (advices.headline.model == model::Origin::estimated && found.best.front().score >= score_max) return best;
+    bool lost = false, any = false;
+    std::string passed_over;
+    const Found search{engines, advices, options, considered, found};
+    if (std::optional<Sound> sound = first_sound(search, score_max, &lost, &any, &passed_over)) {
+      best.members = ranked_members(advices, options, others, sound->members);
+      add_intervals(*engines.estimator, advices, best.members);
+      best.effect = std::move(sound->effect);
+    } else if (!any) {
+      if (lost) notes.push_back("every combination found makes the run slower when it is simulated");
+      return best;
+    } else if (!leave_out_failing(search, found.best.front().improvements, others, advices)) {
+      notes.push_back("no combination is advised, only the improvements by themselves: " + passed_over);
+      return best;
+    }
+  }
+  return best;
+}
+
+// The search knows estimates only. Where it finds nothing, what gains most when it is simulated stands by itself.
+void take_best_simulated(const Advices& advices, Combination& best) {
+  best.effect.estimate.figures = advices.base;
+  if (advices.ranked.empty() || !reads_simulation(advices, advices.ranked.front().effect)) return;
+  if (advices.ranked.front().verdict != Verdict::gain) return;
+  best.members = {0};
+  best.effect = advices.ranked.front().effect;
+}
+
+// Whether two improvements change one lock or one pool.
+bool share_target(const improve::Candidate& x, const improve::Candidate& y) {
+  if (x.improvement.optimisation == whatif::Optimisation::pool_size &&
+      x.improvement.optimisation == y.improvement.optimisation)
+    return x.improvement.pool == y.improvement.pool;
+  return std::ranges::find_first_of(x.locks, y.locks) != x.locks.end();
+}
+
+// A member must add so much to what the others gain together.
+constexpr double kAddedMin = kGainTie / 2;
+
+// What of the members changes tasks, estimated: their use of threads.
+void estimate_tasks(const Engines& engines, const Advices& advices, Combination& best) {
+  std::vector<whatif::Improvement> tasks;
+  for (const size_t member : best.members) {
+    if (advices.ranked[member].target() == whatif::Target::tasks) tasks.push_back(advices.ranked[member].improvement());
+  }
+  best.effect.estimated = false;
+  best.effect.estimate = {};
+  best.effect.estimate.figures = advices.base;
+  if (tasks.empty()) return;
+  base::Result<whatif::Estimate> estimate = engines.estimator->estimate(tasks, {.bounded = true});
+  if (!estimate) return;
+  best.effect.estimate = *std::move(estimate);
+  best.effect.estimated = true;
+  best.effect.partly_estimated = tasks.size() < best.members.size();
+}
+
+bool simulates_to_an_end(const Effect& effect) {
+  return effect.simulated && !effect.simulated->stuck;
+}
+
+double simulated_gain(const Combination& combination) {
+  return simulates_to_an_end(combination.effect) ? combination.effect.simulated->gain : 0;
+}
+
+// Adds the improvements of the ranking, in its order, with which the simulation gains more. More cores are no change of
+// the program.
+void grow(const Engines& engines, const Advices& advices, bool tasks_too, Combination& best) {
+  std::vector<whatif::Improvement> members = improvements_of(advices, best);
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    const Advice& advice = advices.ranked[i];
+    if (advice.target() == whatif::Target::machine || (advice.target() == whatif::Target::tasks && !tasks_too))
+      continue;
+    const bool again = std::ranges::any_of(best.members, [&](size_t member) {
+      return member == i || share_target(advices.ranked[member].candidate, advice.candidate);
+    });
+    if (again || !simulates_to_an_end(advice.effect)) continue;
+    members.push_back(advice.improvement());
+    base::Result<SimulatedEffect> effect = engines.pricer.simulate(members);
+    if (!effect || effect->stuck || effect->gain < simulated_gain(best) + kAddedMin) {
+      members.pop_back();
+      continue;
+    }
+    best.effect.simulated = *std::move(effect);
+    best.members.push_back(i);
+  }
+}
+
+// Other kinds than tasks join the best combination of tasks; or, if that gains more time, tasks join the best of the
+// other kinds.
+void add_other_kinds(const Engines& engines, const Advices& advices, Combination& best) {
+  const auto is_other = [](const Advice& advice) {
+    return advice.target() == whatif::Target::sections || advice.target() == whatif::Target::pool;
+  };
+  const auto first = std::ranges::find_if(advices.ranked, is_other);
+  if (first == advices.ranked.end()) return;
+  Combination other;
+  other.members = {static_cast<size_t>(first - advices.ranked.begin())};
+  other.effect = first->effect;
+  grow(engines, advices, true, other);
+  const size_t of_tasks = best.members.size();
+  grow(engines, advices, false, best);
+  const bool takes_other = simulated_gain(other) > simulated_gain(best) + kGainTie;
+  if (!takes_other && best.members.size() == of_tasks) return;
+  if (takes_other) {
+    best.members = std::move(other.members);
+    best.effect = std::move(other.effect);
+  }
+  std::ranges::sort(best.members);
+  estimate_tasks(engines, advices, best);
+  const bool any_section = std::ranges::any_of(
+      best.members, [&](size_t member) { return advices.ranked[member].target() == whatif::Target::sections; });
+  if (!any_section) return;
+  const base::Result<whatif::SectionGains> gains = engines.pricer.section_gains(improvements_of(advices, best));
+  if (gains) best.effect.sections = *gains;
+}
+
+// Takes what does not change tasks out of a list.
+std::vector<Advice> take_others(std::vector<Advice>& advices) {
+  const auto others = std::ranges::stable_partition(
+      advices, [](const Advice& advice) { return advice.target() == whatif::Target::tasks; });
+  std::vector<Advice> taken(std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  advices.erase(others.begin(), others.end());
+  return taken;
+}
+
+// Puts them back where they rank; members are found again.
+void put_back(std::vector<Advice> others, Advices& advices, const AdviceOptions& options, Combination& best) {
+  std::vector<Advice> all;
+  std::vector<size_t> members;
+  size_t other = 0;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    while (other < others.size() && ranks_before(advices, options, others[other], advices.ranked[i]))
+      all.push_back(std::move(others[other++]));
+    if (std::ranges::find(best.members, i) != best.members.end()) members.push_back(all.size());
+    all.push_back(std::move(advices.ranked[i]));
+  }
+  while (other < others.size()) all.push_back(std::move(others[other++]));
+  advices.ranked = std::move(all);
+  best.members = std::move(members);
+}
+
+}  // namespace
+
+base::Result<Combination> best_combination(const Engines& engines, Advices& advices, const AdviceOptions& options) {
+  std::vector<Advice> others = take_others(advices.ranked), left_out = take_others(advices.left_out);
+  Combination best;
+  if (engines.estimator) best = best_of_tasks(engines, advices, options);
+  if (best.members.empty()) take_best_simulated(advices, best);
+  put_back(std::move(others), advices, options, best);
+  std::ranges::move(left_out, std::back_inserter(advices.left_out));
+  if (engines.pricer.simulates()) add_other_kinds(engines, advices, best);
+  best.score = whatif::score_of(figures_to_read(advices, best.effect), advices.base, options.weights);
+  return best;
+}
+
+}  // namespace contrafact::advise

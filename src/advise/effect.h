@@ -1,0 +1,46 @@
+// What an improvement, or several made together, changes. One type for tasks, critical sections, pools and cores.
+// Plain data. Shares are of the recorded run's duration.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "whatif/estimate.h"
+#include "whatif/section_bounds.h"
+
+namespace contrafact::advise {
+
+// By the re-dispatch model. Native runs are simulated several times, with hand-overs drawn from the recorded ones; each
+// is compared with the unchanged run that has the same draws.
+struct SimulatedEffect {
+  int64_t duration_ns = 0;  // with typical hand-overs
+  bool stuck = false;       // the simulated program does not come to its end
+  std::string stuck_why;
+  double gain = 0;                       // the median of all draws
+  double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
+  std::vector<std::string> notes;        // assumptions that the trace forced, one line each
+};
+
+struct Effect {
+  // By fixed assignment; of a change that this model does not know, the recorded run's figures.
+  whatif::Estimate estimate;
+  bool estimated = false;
+  bool partly_estimated = false;                 // other kinds change besides the tasks that `estimate` is of
+  std::optional<SimulatedEffect> simulated;      // none: nothing was simulated
+  std::optional<whatif::SectionGains> sections;  // where critical sections change
+};
+
+// The gain that is read first.
+struct Gain {
+  double share = 0;
+  double low = 0, high = 0;  // nominally 90 % of real gains lie between
+  model::Origin origin = model::Origin::estimated;
+};
+
+// (base - value) / base; 0 where base is 0.
+inline double gain(double base, double value) {
+  return base == 0 ? 0 : (base - value) / base;
+}
+
+}  // namespace contrafact::advise

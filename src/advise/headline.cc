@@ -1,0 +1,158 @@
+#include "advise/headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/headroom.h"
+#include "analysis/lock_profile.h"
+#include "analysis/places.h"
+#include "base/saturating.h"
+#include "table/value_text.h"
+
+namespace contrafact::advise {
+namespace {
+
+uint32_t cores_of(const model::Trace& trace) {
+  std::string_view text = trace.fact("cores");
+  uint32_t cores = 0;
+  std::from_chars(text.data(), text.data() + text.size(), cores);
+  return cores;
+}
+
+double overloaded_share(const analysis::ThreadUsage& usage, uint32_t cores) {
+  int64_t overloaded_ns = 0;
+  for (size_t i = 0; i < usage.steps.size(); ++i) {
+    const analysis::UsageStep& step = usage.steps[i];
+    int64_t end_ns = i + 1 < usage.steps.size() ? usage.steps[i + 1].time_ns : usage.window.end_ns;
+    if (step.active - step.blocked > cores) overloaded_ns += end_ns - step.time_ns;
+  }
+  return static_cast<double>(overloaded_ns) / static_cast<double>(usage.window.duration_ns());
+}
+
+// Share of the window in which some thread was pushed off its core while it still had work; none where the kernel told
+// nothing.
+std::optional<double> preempted_share(const model::Trace& trace, const analysis::UsageWindow& window) {
+  std::vector<model::CpuGap> gaps;
+  bool known = false;
+  for (const std::vector<model::CpuGap>& thread : trace.cpu) {
+    known |= !thread.empty();
+    for (const model::CpuGap& gap : thread) {
+      if (gap.preempted) gaps.push_back(gap);
+    }
+  }
+  if (!known) return std::nullopt;
+  std::ranges::sort(gaps, {}, &model::CpuGap::out_ns);
+  int64_t preempted_ns = 0;
+  int64_t covered_to_ns = window.begin_ns;
+  for (const model::CpuGap& gap : gaps) {
+    int64_t begin_ns = std::max(gap.out_ns, covered_to_ns);
+    int64_t end_ns = std::min(gap.in_ns, window.end_ns);
+    if (end_ns <= begin_ns) continue;
+    preempted_ns += end_ns - begin_ns;
+    covered_to_ns = end_ns;
+  }
+  return static_cast<double>(preempted_ns) / static_cast<double>(window.duration_ns());
+}
+
+struct LockWaits {
+  double share = 0;  // of the window; the threads' waits are added up
+  model::LockId most;
+};
+
+LockWaits lock_waits(std::span<const model::CriticalSection> sections, const analysis::UsageWindow& window) {
+  std::map<uint32_t, int64_t> by_lock;
+  int64_t waited_ns = 0;
+  LockWaits waits;
+  int64_t most_ns = 0;
+  for (const model::CriticalSection& section : sections) {
+    if (section.wait_ns() <= 0) continue;
+    waited_ns = base::add_saturated(waited_ns, section.wait_ns());
+    int64_t& of_lock_ns = by_lock[section.lock.value];
+    of_lock_ns = base::add_saturated(of_lock_ns, section.wait_ns());
+    if (of_lock_ns <= most_ns) continue;
+    most_ns = of_lock_ns;
+    waits.most = section.lock;
+  }
+  waits.share = static_cast<double>(waited_ns) / static_cast<double>(window.duration_ns());
+  return waits;
+}
+
+// The window of the tasks, or the whole run where there are none.
+analysis::ThreadUsage usage_of(const model::Trace& trace) {
+  analysis::ThreadUsage usage = analysis::thread_usage(trace, {analysis::ThreadUsageOptions::Window::tasks});
+  return usage.window.duration_ns() > 0 ? usage : analysis::thread_usage(trace);
+}
+
+// Something that ran short, and for what share of the time.
+struct Short {
+  double share = 0;
+  std::string reason;
+};
+
+// How threads waited for a core; no reason: they did not, or too little.
+Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usage, uint32_t cores) {
+  if (std::optional<double> share = preempted_share(trace, usage.window)) {
+    if (*share <= kOverloadedMax) return {};
+    return {*share, fmt::format("some thread had to wait for a core for {} of the time", table::percent_text(*share))};
+  }
+  if (cores == 0) return {};
+  const double share = overloaded_share(usage, cores);
+  if (share <= kOverloadedMax) return {};
+  return {share, fmt::format("more threads were active than the {} for {} of the time",
+                             table::counted_text(cores, "core", "cores"), table::percent_text(share))};
+}
+
+}  // namespace
+
+Shortage shortage_of(const Pricer& pricer) {
+  const model::Trace& trace = pricer.trace();
+  Shortage shortage;
+  const analysis::ThreadUsage usage = usage_of(trace);
+  if (usage.window.duration_ns() <= 0) return shortage;
+  std::vector<Short> all;
+  for (const analysis::PoolHeadroom& pool : analysis::headroom(trace, usage)) {
+    const double share = static_cast<double>(pool.saturated_ns) / static_cast<double>(usage.window.duration_ns());
+    if (pool.size == 0 || share <= kSaturatedMax) continue;
+    const std::string workers = pool.size == 1 ? "its one worker" : fmt::format("all {} workers", pool.size);
+    all.push_back({share, fmt::format("pool {} had {} occupied for {} of the time",
+                                      analysis::pool_name(trace, pool.pool), workers, table::percent_text(share))});
+    shortage.pools.emplace_back(pool.pool, pool.size);
+  }
+  const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : cores_of(trace);
+  if (Short of_cores = core_shortage(trace, usage, cores); !of_cores.reason.empty()) {
+    shortage.cores = cores;
+    all.push_back(std::move(of_cores));
+  }
+  if (const LockWaits waits = lock_waits(pricer.critical_sections(), usage.window); waits.share > kContendedMax) {
+    all.push_back({waits.share, fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}",
+                                            table::percent_text(waits.share), analysis::lock_name(trace, waits.most))});
+  }
+  std::ranges::stable_sort(all, std::greater(), &Short::share);
+  for (Short& one : all) shortage.reasons.push_back(std::move(one.reason));
+  return shortage;
+}
+
+Headline headline_of(const Pricer& pricer) {
+  if (!pricer.simulates()) return {model::Origin::estimated, "nothing was simulated"};
+  const whatif::BaselineCheck& baseline = *pricer.baseline();
+  const std::vector<std::string> reasons = shortage_of(pricer).reasons;
+  if (reasons.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
+  const std::string& short_of = reasons.front();
+  if (baseline.stuck) {
+    return {model::Origin::estimated, short_of +
+                                          ", but the simulation of the unchanged run came to no end: what these "
+                                          "figures say of queues, they do not know"};
+  }
+  if (baseline.trusted) return {model::Origin::simulated, short_of};
+  return {model::Origin::simulated,
+          fmt::format("{}; the simulation missed its self-check by {}, and its gains are uncertain by as much",
+                      short_of, table::percent_text(std::fabs(baseline.error)))};
+}
+
+}  // namespace contrafact::advise

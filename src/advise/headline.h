@@ -1,0 +1,45 @@
+// Which of the two models' figures to read first. Decided from the recorded run alone, before any
+// improvement is estimated.
+//
+// The rule: where something ran short in the recorded run, its queue is part of what an improvement changes, and only
+// re-dispatch models queues. Otherwise nothing would be handed out differently, and fixed assignment, which keeps more
+// of the recording, is the better guess. Short means, during the tasks' window,
+//  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
+//  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not,
+//    more threads were active and not blocked than there are cores, or
+//  - threads waited for locks, whose holders the trace names, for more than kContendedMax of the time.
+// Where the simulation misses its own check (BaselineCheck), its gains are less certain by what it misses, and the
+// reason says so; the estimate knows no queues and is no way out. Only a simulation that came to no end has no figures
+// at all.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "advise/pricer.h"
+#include "model/trace.h"
+
+namespace contrafact::advise {
+
+inline constexpr double kSaturatedMax = 0.01;
+inline constexpr double kOverloadedMax = 0.05;
+inline constexpr double kContendedMax = 0.01;
+
+struct Headline {
+  model::Origin model = model::Origin::estimated;  // or simulated
+  std::string reason;  // a clause: "pool web had all 5 workers occupied for 31 % of the time"
+};
+
+// What ran short in the recorded run.
+struct Shortage {
+  std::vector<std::pair<model::PoolId, uint32_t>> pools;  // saturated, with their sizes; the longest first
+  uint32_t cores = 0;                                     // how many there were, if threads waited for one; else 0
+  // Clauses, what ran short for longest first; empty: nothing did.
+  std::vector<std::string> reasons;
+};
+Shortage shortage_of(const Pricer& pricer);
+
+Headline headline_of(const Pricer& pricer);
+
+}  // namespace contrafact::advise

@@ -1,0 +1,92 @@
+#include "advise/pricer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace contrafact::advise {
+namespace {
+
+double share_gained(int64_t before_ns, int64_t after_ns) {
+  return gain(static_cast<double>(before_ns), static_cast<double>(after_ns));
+}
+
+double median(const std::vector<double>& sorted) {
+  const size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+// Only native recordings hold hand-overs to draw from.
+uint32_t draws_of(const model::Trace& trace, const PricerOptions& options) {
+  return trace.locks.empty() ? 0 : options.draws;
+}
+
+}  // namespace
+
+Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections, const PricerOptions& options)
+    : trace_(trace), sections_(sections), options_(options), simulator_(trace) {
+  if (sections_ != nullptr) {
+    bounds_ = std::make_unique<const whatif::SectionBounds>(simulator_, trace_, sections_->sections, sections_->sets,
+                                                            sections_->recorded, sections_->graph);
+  }
+  if (!options_.simulate) return;
+  base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
+  if (!check) return;
+  baseline_ = *std::move(check);
+  for (uint64_t seed = 0; seed <= draws_of(trace_, options_); ++seed) {
+    const base::Result<whatif::Simulation> simulation = run({}, seed);
+    base_ns_.push_back(simulation.ok() && simulation->stuck.empty() ? simulation->duration_ns : 0);
+  }
+}
+
+Pricer::~Pricer() = default;
+
+base::Result<whatif::Simulation> Pricer::run(const whatif::Variant& variant, uint64_t seed) const {
+  return simulator_.simulate(variant, {.cores = options_.cores, .seed = seed});
+}
+
+base::Result<whatif::Variant> Pricer::variant(std::span<const whatif::Improvement> improvements) const {
+  return whatif::variant_of(trace_, simulator_.sections(), improvements);
+}
+
+base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improvement> improvements) const {
+  const base::Result<whatif::Variant> made = variant(improvements);
+  if (!made) return made.error();
+  SimulatedEffect effect;
+  std::vector<double> gains;
+  for (uint64_t seed = 0; seed < base_ns_.size(); ++seed) {
+    base::Result<whatif::Simulation> simulation = run(*made, seed);
+    if (!simulation) return simulation.error();
+    const bool stuck = !simulation->stuck.empty();
+    if (seed == 0) {
+      effect.duration_ns = simulation->duration_ns;
+      effect.stuck = stuck;
+      effect.notes = std::move(simulation->notes);
+      if (stuck) effect.stuck_why = simulation->stuck.front().reason;
+    }
+    if (!stuck && base_ns_[seed] > 0) gains.push_back(share_gained(base_ns_[seed], simulation->duration_ns));
+    if (effect.stuck) return effect;
+  }
+  if (gains.empty()) return effect;
+  std::ranges::sort(gains);
+  effect.gain = median(gains);
+  effect.drawn_low = gains.front();
+  effect.drawn_high = gains.back();
+  return effect;
+}
+
+base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif::Improvement> improvements) const {
+  const base::Result<whatif::Variant> made = variant(improvements);
+  if (!made) return made.error();
+  return bounds_->gains(improvements, made->edits);
+}
+
+double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
+  return std::max(std::fabs(baseline.error), effect.drawn_high - effect.drawn_low);
+}
+
+Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
+  const double off = std::fabs(baseline.error);
+  return {effect.gain, effect.drawn_low - off, std::min(1.0, effect.drawn_high + off), model::Origin::simulated};
+}
+
+}  // namespace contrafact::advise

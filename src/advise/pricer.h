@@ -1,0 +1,68 @@
+// Prices improvements: joins the engines of `whatif`, of which only the simulation knows every kind of change.
+//
+// Immutable after it was made, and may be shared between threads; what it is given must outlive it. Cost of a
+// simulation: one pass over the events for each draw.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "advise/effect.h"
+#include "analysis/ulc.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::advise {
+
+struct PricerOptions {
+  bool simulate = true;
+  uint32_t cores = 0;  // 0: the recorded machine's
+  // Simulations with drawn hand-overs, beside the typical one; 0: no interval of draws. Traces of one kind of hand-over
+  // are simulated once.
+  uint32_t draws = 5;
+};
+
+class Pricer {
+ public:
+  // `sections` null: the trace has none, or nobody knows what they touched.
+  Pricer(const model::Trace& trace, const analysis::SectionFacts* sections, const PricerOptions& options);
+  ~Pricer();
+
+  // The unchanged run against the recorded one; none: nothing was simulated, or it cannot be.
+  const std::optional<whatif::BaselineCheck>& baseline() const { return baseline_; }
+  const model::Trace& trace() const { return trace_; }
+  // Null without.
+  const analysis::SectionFacts* sections() const { return sections_; }
+  // Of the trace, whether their sets are known or not.
+  std::span<const model::CriticalSection> critical_sections() const { return simulator_.sections(); }
+  bool simulates() const { return baseline_.has_value(); }
+  uint32_t cores() const { return options_.cores; }
+
+  // The improvements made together. Errors: they exclude each other, or one cannot be made.
+  base::Result<whatif::Variant> variant(std::span<const whatif::Improvement> improvements) const;
+  // REQUIRES: simulates().
+  base::Result<SimulatedEffect> simulate(std::span<const whatif::Improvement> improvements) const;
+  // REQUIRES: sections().
+  base::Result<whatif::SectionGains> section_gains(std::span<const whatif::Improvement> improvements) const;
+
+ private:
+  // 0: it came to no end.
+  base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
+
+  const model::Trace& trace_;
+  const analysis::SectionFacts* sections_;
+  const PricerOptions options_;
+  const whatif::Simulator simulator_;
+  std::unique_ptr<const whatif::SectionBounds> bounds_;
+  std::optional<whatif::BaselineCheck> baseline_;
+  std::vector<int64_t> base_ns_;  // of the unchanged run, by draw; 0: it came to no end
+};
+
+// What the simulation may be wrong by: its error on the unchanged run, or the spread of its draws.
+double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
+
+// From the draws, and as much less or more as the unchanged run is off.
+Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
+
+}  // namespace contrafact::advise

@@ -1,0 +1,59 @@
+// All that was found out of a trace, in the order in which a person reads it, and what to do in one sentence. Pure
+// functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/combination.h"
+#include "analysis/starvation.h"
+
+namespace contrafact::advise {
+
+// `trace` and `sections` outlive it.
+struct AdviceDocument {
+  std::string path;
+  const model::Trace* trace = nullptr;
+  const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or nobody knows what they touched
+  Weights weights;
+  Advices advices;
+  Combination best;
+  analysis::Starvations starvations;
+  size_t shown = 20;
+  uint32_t cores = 0;          // of the simulated machine; 0: as recorded
+  bool threads_scarce = true;  // false: most are virtual, and only time counts
+  bool left_out = false;
+  bool all = false;  // print also what changes nothing measurable by itself
+};
+
+// Whether the improvement by itself gains time, peak or mean by more than noise.
+bool is_tellable(const AdviceDocument& document, const Advice& advice);
+
+// How the ranking is shown: indexes into Advices::ranked.
+struct Shown {
+  std::vector<size_t> best;  // of the best combination
+  std::vector<size_t>
+      others;             // worth doing by themselves: at most `document.shown`; with `document.all`, all there are
+  size_t cut = 0;         // tellable ones beyond that number
+  size_t untellable = 0;  // those that change nothing measurable by themselves
+};
+Shown shown_of(const AdviceDocument& document);
+
+// Ranks as they are shown, without holes: the best combination's first, then what is worth doing by itself, then the
+// rest; in each the best first.
+void rank_as_shown(AdviceDocument& document);
+
+// What limits the run, whether there is something to change or not: a line.
+std::string limit_sentence(const AdviceDocument& document);
+
+// What to change first, where, and how much work that is: "convert-to-inline at shop.Main.main (Main.java:9), one
+// line". `what` and `place` are the first one's. REQUIRES: something is ranked.
+std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place);
+
+// How sure the gains are: which model they are by, and how far that is off where the truth is known.
+std::string certainty_sentence(const AdviceDocument& document);
+
+// What to do and what it gains. REQUIRES: something is ranked.
+std::string summary_sentence(const AdviceDocument& document);
+
+}  // namespace contrafact::advise

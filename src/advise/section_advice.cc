@@ -1,0 +1,152 @@
+#include "advise/section_advice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "improve/effort.h"
+#include "improve/lock_candidates.h"
+
+namespace contrafact::advise {
+namespace {
+
+// What the locks' waits come to: an upper bound of what may be gained, as good as any for choosing.
+int64_t waits_ns(const analysis::SectionFacts& facts, const improve::Candidate& candidate) {
+  std::vector<bool> concerned(facts.trace->locks.size());
+  for (const model::LockId lock : candidate.locks) concerned[lock.index()] = true;
+  int64_t sum_ns = 0;
+  for (const model::CriticalSection& section : facts.sections) {
+    if (concerned[section.lock.index()]) sum_ns += section.wait_ns();
+  }
+  return sum_ns;
+}
+
+void rank(std::vector<Advice>& advices) {
+  std::ranges::stable_sort(advices, std::greater(),
+                           [](const Advice& advice) { return section_gain(advice.effect).share; });
+  const auto share_lock = [](const Advice& x, const Advice& y) {
+    return std::ranges::find_first_of(x.candidate.locks, y.candidate.locks) != x.candidate.locks.end();
+  };
+  const auto effort = [](const Advice& advice) { return improve::steps_of(advice.improvement().optimisation); };
+  const auto drawn = [](const Advice& advice) {
+    const Gain gain = section_gain(advice.effect);
+    if (!advice.effect.simulated) return std::pair(gain.share, gain.share);
+    return std::pair(advice.effect.simulated->drawn_low, advice.effect.simulated->drawn_high);
+  };
+  for (auto place = advices.begin(); place != advices.end(); ++place) {
+    auto first = place;
+    for (auto other = place + 1; other != advices.end(); ++other) {
+      const bool as_good =
+          drawn(*other).second + kGainTie >= drawn(*place).first && section_gain(other->effect).share >= kGainMin;
+      if (as_good && share_lock(*other, *place) && effort(*other) < effort(*first)) first = other;
+    }
+    std::rotate(place, first, first + 1);
+  }
+  std::ranges::stable_partition(
+      advices, [](const Advice& advice) { return gains(advice) && advice.verdict != Verdict::above_bound; });
+  std::ranges::stable_partition(advices, gains);
+}
+
+base::Result<Effect> effect_of(const Pricer& pricer, std::span<const whatif::Improvement> improvements) {
+  base::Result<whatif::SectionGains> bounds = pricer.section_gains(improvements);
+  if (!bounds) return bounds.error();
+  Effect effect{.sections = *std::move(bounds)};
+  if (!pricer.simulates()) return effect;
+  base::Result<SimulatedEffect> simulated = pricer.simulate(improvements);
+  if (simulated && !simulated->stuck) effect.simulated = *std::move(simulated);
+  return effect;
+}
+
+// From the best one on, those whose locks no better one changes; or all that were asked for.
+void make_together(const Pricer& pricer, bool all, SectionAdvices& advices) {
+  std::vector<bool> changed(pricer.trace().locks.size());
+  std::vector<whatif::Improvement> improvements;
+  for (size_t i = 0; i < advices.ranked.size(); ++i) {
+    const Advice& advice = advices.ranked[i];
+    const std::vector<model::LockId>& locks = advice.candidate.locks;
+    const bool again = std::ranges::any_of(locks, [&](model::LockId lock) { return changed[lock.index()]; });
+    if (!all && (!helps(advice, pricer.baseline()) || again)) continue;
+    for (const model::LockId lock : locks) changed[lock.index()] = true;
+    advices.together.push_back(i);
+    improvements.push_back(advice.improvement());
+  }
+  base::Result<Effect> effect =
+      improvements.size() < 2 ? base::Error{"nothing to combine"} : effect_of(pricer, improvements);
+  if (effect.ok()) {
+    advices.together_effect = *std::move(effect);
+  } else {
+    advices.together.clear();
+  }
+}
+
+// Those whose locks were waited for longest, where there are too many.
+void keep_longest(const analysis::SectionFacts& facts, size_t kept, SectionAdvices& advices,
+                  std::vector<improve::Candidate>& candidates) {
+  std::vector<std::pair<int64_t, improve::Candidate>> by_wait;
+  for (improve::Candidate& candidate : candidates) {
+    const int64_t wait_ns = waits_ns(facts, candidate);
+    by_wait.emplace_back(wait_ns, std::move(candidate));
+  }
+  std::ranges::stable_sort(by_wait, [](const auto& x, const auto& y) { return x.first > y.first; });
+  advices.not_priced = by_wait.size() > kept ? by_wait.size() - kept : 0;
+  candidates.clear();
+  for (auto& [wait_ns, candidate] : by_wait) {
+    if (candidates.size() < kept) candidates.push_back(std::move(candidate));
+  }
+}
+
+}  // namespace
+
+SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions& options) {
+  const analysis::SectionFacts& facts = *pricer.sections();
+  SectionAdvices advices;
+  improve::Candidates found = improve::lock_candidates(facts);
+  advices.ineligible = std::move(found.ineligible);
+  std::vector<improve::Candidate> candidates = options.apply.empty() ? std::move(found.candidates) : options.apply;
+  keep_longest(facts, options.priced_max, advices, candidates);
+  std::vector<std::optional<Advice>> priced(candidates.size());
+  for_each_index(candidates.size(), options.progress, [&](size_t i) {
+    Advice advice{.candidate = std::move(candidates[i])};
+    base::Result<Effect> effect = effect_of(pricer, std::span(&advice.improvement(), 1));
+    if (!effect) return;
+    advice.effect = *std::move(effect);
+    advice.verdict = verdict_of(advice.effect, pricer.baseline());
+    priced[i] = std::move(advice);
+  });
+  for (std::optional<Advice>& advice : priced) {
+    if (advice) advices.ranked.push_back(*std::move(advice));
+  }
+  rank(advices.ranked);
+  make_together(pricer, !options.apply.empty(), advices);
+  return advices;
+}
+
+Gain section_gain(const Effect& effect) {
+  if (effect.simulated) {
+    const SimulatedEffect& simulated = *effect.simulated;
+    return {simulated.gain, simulated.drawn_low, simulated.drawn_high, model::Origin::simulated};
+  }
+  const double share = effect.sections ? effect.sections->recorded_order : 0;
+  return {share, share, share, model::Origin::estimated};
+}
+
+bool gains(const Advice& advice) {
+  const Effect& effect = advice.effect;
+  const double simulated = effect.simulated ? effect.simulated->gain : 0;
+  return std::max({simulated, effect.sections->recorded_order, effect.sections->floor.value_or(0)}) >= kGainMin;
+}
+
+bool helps(const Advice& advice, const std::optional<whatif::BaselineCheck>& baseline) {
+  if (advice.effect.simulated) return advice.verdict == Verdict::gain;
+  return baseline && baseline->trusted && section_gain(advice.effect).share >= kGainMin;
+}
+
+std::string no_sets_reason(const model::Trace& trace) {
+  if (trace.fact("agent") != "native" && trace.locks.empty()) {
+    return "not a recording of a native program: only those have lock events";
+  }
+  if (trace.locks.empty() || !trace.access_sets.empty()) return "";
+  return "the trace does not say what critical sections read and wrote; contrafact record --sets -o run.cft -- PROGRAM "
+         "records them";
+}
+
+}  // namespace contrafact::advise

@@ -1,0 +1,44 @@
+// Improvements of critical sections, each by itself and together, priced and ranked.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "advise/advice.h"
+
+namespace contrafact::advise {
+
+struct SectionAdviceOptions {
+  std::vector<improve::Candidate> apply;  // only these, and all of them together; empty: whatever is found
+  size_t priced_max = 64;                 // of what is found, those whose sections waited longest
+  std::function<void(size_t done, size_t total)> progress;  // may be empty
+};
+
+struct SectionAdvices {
+  // The greatest gain first, those above their bound behind the others that gain; of those that change the same lock
+  // and whose intervals meet, or miss each other by less than a point, the simpler change. Those that gain nothing too.
+  std::vector<Advice> ranked;
+  // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if
+  // there are not so many.
+  std::vector<size_t> together;
+  Effect together_effect;
+  std::vector<improve::Ineligible> ineligible;
+  size_t not_priced = 0;
+};
+
+// REQUIRES: the pricer has sections.
+SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions& options);
+
+// The gain of an effect of sections: simulated, or else that of the recorded order.
+Gain section_gain(const Effect& effect);
+// Whether it gains anything by any bound.
+bool gains(const Advice& advice);
+// It is worth making: a gain, or one in the recorded order where only the change could not be simulated.
+bool helps(const Advice& advice, const std::optional<whatif::BaselineCheck>& baseline);
+
+// Why the trace cannot tell what locks are needed: it is not of a native program, or has no read and write sets. Empty:
+// it can.
+std::string no_sets_reason(const model::Trace& trace);
+
+}  // namespace contrafact::advise

@@ -1,0 +1,95 @@
+#include "advise/size_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/headline.h"
+#include "analysis/headroom.h"
+#include "table/value_text.h"
+
+namespace contrafact::advise {
+namespace {
+
+using whatif::Improvement;
+using whatif::Optimisation;
+
+struct Point {
+  uint32_t size;
+  SimulatedEffect effect;
+};
+
+// From a little more to eight times as many.
+std::vector<uint32_t> sizes_above(uint32_t size) {
+  std::vector<uint32_t> sizes;
+  for (const double factor : {1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0}) {
+    const auto larger = static_cast<uint32_t>(std::max(size + 1.0, size * factor));
+    if (sizes.empty() || larger > sizes.back()) sizes.push_back(larger);
+  }
+  return sizes;
+}
+
+Improvement sized(Improvement improvement, uint32_t size) {
+  improvement.size_after = size;
+  return improvement;
+}
+
+// The gains at growing sizes, up to the second size in turn that gains no more than the one before.
+std::vector<Point> curve_of(const Pricer& pricer, const Improvement& improvement) {
+  std::vector<Point> curve;
+  int flat = 0;
+  for (const uint32_t size : sizes_above(improvement.size_before)) {
+    const Improvement one = sized(improvement, size);
+    base::Result<SimulatedEffect> effect = pricer.simulate(std::span(&one, 1));
+    if (!effect || effect->stuck) break;
+    const double before = curve.empty() ? 0 : curve.back().effect.gain;
+    flat = effect->gain - before < kGainTie ? flat + 1 : 0;
+    curve.push_back({size, *std::move(effect)});
+    if (flat == 2) break;
+  }
+  return curve;
+}
+
+// "10: 18 %, 12: 31 %, 16: 31 %"
+std::string words_of(const std::vector<Point>& curve) {
+  std::string text;
+  for (const Point& point : curve) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", point.size, table::percent_text(point.effect.gain));
+  }
+  return text;
+}
+
+// The smallest size that gains about as much as any.
+std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improvement) {
+  const std::vector<Point> curve = curve_of(pricer, improvement);
+  double most = 0;
+  for (const Point& point : curve) most = std::max(most, point.effect.gain);
+  if (most < kGainMin) return std::nullopt;
+  const auto best =
+      std::ranges::find_if(curve, [&](const Point& point) { return point.effect.gain + kGainTie >= most; });
+  Advice advice;
+  advice.candidate.improvement = sized(improvement, best->size);
+  advice.candidate.pool = improvement.pool;
+  advice.effect.simulated = best->effect;
+  advice.verdict = verdict_of(advice.effect, pricer.baseline());
+  advice.curve = words_of(curve);
+  return advice;
+}
+
+}  // namespace
+
+std::vector<Advice> advise_sizes(const Pricer& pricer) {
+  std::vector<Advice> advices;
+  const Shortage shortage = shortage_of(pricer);
+  std::vector<Improvement> improvements;
+  for (const auto& [pool, size] : shortage.pools) {
+    improvements.push_back({.optimisation = Optimisation::pool_size, .pool = pool, .size_before = size});
+  }
+  if (shortage.cores > 0) improvements.push_back({.optimisation = Optimisation::cores, .size_before = shortage.cores});
+  for (const Improvement& improvement : improvements) {
+    if (std::optional<Advice> advice = advice_of(pricer, improvement)) advices.push_back(*std::move(advice));
+  }
+  return advices;
+}
+
+}  // namespace contrafact::advise

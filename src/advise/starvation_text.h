@@ -1,0 +1,21 @@
+// Pools that starved, or came near to it, in words and as JSON.
+#pragma once
+
+#include <string>
+
+#include "analysis/starvation.h"
+#include "model/trace.h"
+#include "table/json.h"
+
+namespace contrafact::advise {
+
+// "Pool shop starved: ...": since when, who waits for what, and what ended it.
+std::string starvation_sentence(const model::Trace& trace, const analysis::Starvation& starvation);
+std::string risk_sentence(const model::Trace& trace, const analysis::StarvationRisk& risk);
+
+// Both of all, a line each; empty: nothing starved.
+std::string starvations_text(const model::Trace& trace, const analysis::Starvations& found, bool unicode);
+
+table::Json starvations_json(const model::Trace& trace, const analysis::Starvations& found);
+
+}  // namespace contrafact::advise

@@ -1,0 +1,165 @@
+#include "advise/task_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "analysis/places.h"
+#include "improve/path_keys.h"
+#include "whatif/screen.h"
+
+namespace contrafact::advise {
+namespace {
+
+using whatif::Improvement;
+using whatif::Optimisation;
+
+// The tasks of the candidate's set that are not its own.
+std::vector<model::TaskId> others(const improve::Candidate& candidate, const std::vector<improve::Candidate>& all) {
+  std::vector<model::TaskId> rest;
+  const std::vector<model::TaskId>& own = candidate.improvement.tasks;
+  for (const improve::Candidate& whole : all) {
+    if (whole.set != candidate.set || whole.improvement.optimisation != Optimisation::convert_to_inline) continue;
+    const std::vector<model::TaskId>& tasks = whole.improvement.tasks;
+    std::set_difference(tasks.begin(), tasks.end(), own.begin(), own.end(), std::back_inserter(rest));
+  }
+  return rest;
+}
+
+// It may be shown, by itself or in a combination.
+bool may_be_shown(const Advice& advice) {
+  return advice.filtered.empty() || advice.filtered == kNoGain;
+}
+
+// A wait for a lock that the trace does not name keeps its recorded length, in whatever order its tasks run. Where that
+// alone may make a change look slower, nobody knows.
+void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& options) {
+  judge(advice, advices, options);
+  if (!advice.filtered.starts_with("slower")) return;
+  int64_t waited_ns = 0;
+  for (const analysis::Violation& violation : advice.violations) {
+    if (violation.kind == analysis::ViolationKind::lock_contended) waited_ns += violation.blocked_ns;
+  }
+  const int64_t after_ns = figures_to_read(advices, advice.effect).duration_ns;
+  if (waited_ns == 0 || after_ns - waited_ns > advices.base.duration_ns) return;
+  advice.filtered = "not known: its tasks wait for each other at a lock that the trace does not name";
+}
+
+void add_interval(const whatif::Estimator& estimator, Advice& advice) {
+  base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
+  if (whole) advice.effect.estimate = *std::move(whole);
+}
+
+// What is known of a candidate without estimating it.
+Advice described(const improve::Candidate& candidate, const std::vector<improve::Candidate>& all,
+                 const improve::PathKeyIndex& paths, const analysis::BlockIndex& blocks) {
+  Advice advice{.candidate = candidate};
+  Improvement& improvement = advice.candidate.improvement;
+  if (improvement.optimisation == Optimisation::hoist_branch) {
+    improvement.path = improve::branch_conditions(paths, improvement.tasks, others(candidate, all));
+    if (improvement.path.empty()) {
+      advice.failed = "cannot be told apart: record the methods of the branch (--include)";
+      return advice;
+    }
+  }
+  advice.violations = analysis::model_violations(blocks, improvement.tasks);
+  for (const analysis::Violation& violation : advice.violations) improvement.warnings.push_back(violation.message);
+  return advice;
+}
+
+// Estimates what has not failed, and says whether it is to be ranked.
+void estimate_all(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
+                  std::vector<Advice>& considered) {
+  std::vector<Advice*> open;
+  std::vector<Improvement> improvements;
+  for (Advice& advice : considered) {
+    if (!advice.failed.empty()) continue;
+    open.push_back(&advice);
+    improvements.push_back(advice.improvement());
+  }
+  const std::vector<base::Result<whatif::Figures>> figures =
+      whatif::screen(estimator, improvements, {.visits_max = options.visits_max, .progress = options.progress});
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (!figures[i]) {
+      const std::string& why = figures[i].error().message;
+      open[i]->failed = why == whatif::kBeyondBudget ? why : "cannot be estimated: " + why;
+      continue;
+    }
+    open[i]->effect.estimate.figures = *figures[i];
+    open[i]->effect.estimated = true;
+    judge_task(*open[i], advices, options);
+  }
+}
+
+// The interval costs three passes: only for what may be shown, the best first, as far as the budget goes.
+void add_intervals(const whatif::Estimator& estimator, const AdviceOptions& options, std::vector<Advice>& considered) {
+  std::vector<Advice*> shown;
+  for (Advice& advice : considered) {
+    if (advice.failed.empty() && advice.filtered.empty()) shown.push_back(&advice);
+  }
+  std::ranges::stable_sort(shown, {}, &Advice::score);
+  const size_t count = std::min(shown.size(), whatif::intervals_max(estimator, options.visits_max));
+  for (size_t i = count; i < shown.size(); ++i) shown[i]->filtered = whatif::kBeyondBudget;
+  for_each_index(count, options.progress, [&](size_t i) { add_interval(estimator, *shown[i]); });
+}
+
+// Simulates the best of what can be estimated. Where the simulated figures are to be read first, also what the
+// estimate, which knows no queues, would leave out; and these are judged anew.
+void simulate_best(const Engines& engines, const Advices& advices, std::vector<Advice>& considered,
+                   const AdviceOptions& options) {
+  const bool decides = advices.headline.model == model::Origin::simulated;
+  std::vector<Advice*> wanted;
+  for (Advice& advice : considered) {
+    if (advice.failed.empty() && (decides || advice.filtered.empty())) wanted.push_back(&advice);
+  }
+  std::ranges::stable_sort(wanted, {},
+                           [](const Advice* advice) { return std::pair(!may_be_shown(*advice), advice->score); });
+  wanted.resize(std::min(wanted.size(), options.simulated_max));
+  for_each_index(wanted.size(), options.progress, [&](size_t i) {
+    Advice& advice = *wanted[i];
+    base::Result<SimulatedEffect> effect = engines.pricer.simulate(std::span(&advice.improvement(), 1));
+    if (!effect) return;
+    advice.effect.simulated = *std::move(effect);
+    if (!decides) return;
+    const bool lacks_interval = !advice.filtered.empty();
+    judge_task(advice, advices, options);
+    if (lacks_interval && advice.filtered.empty()) add_interval(*engines.estimator, advice);
+  });
+}
+
+}  // namespace
+
+std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, const Advices& advices,
+                                 const AdviceOptions& options) {
+  const analysis::BlockIndex blocks(engines.pricer.trace());
+  std::vector<Advice> considered(found.candidates.size());
+  const improve::PathKeyIndex paths(engines.pricer.trace());
+  for_each_index(considered.size(), options.progress,
+                 [&](size_t i) { considered[i] = described(found.candidates[i], found.candidates, paths, blocks); });
+  estimate_all(*engines.estimator, advices, options, considered);
+  add_intervals(*engines.estimator, options, considered);
+  if (engines.pricer.simulates()) simulate_best(engines, advices, considered, options);
+  return considered;
+}
+
+void leave_out_others_code(const model::Trace& trace, improve::Candidates& found) {
+  std::erase_if(found.candidates, [&](const improve::Candidate& candidate) {
+    const Improvement& improvement = candidate.improvement;
+    const model::ContextId place = analysis::place_of(trace, improvement.spawn_context, improvement.tasks);
+    if (!place.valid() || trace.has_program_frame(place)) return false;
+    if (improvement.optimisation == Optimisation::convert_to_combinator && improvement.body.valid() &&
+        trace.owner_name(improvement.body).empty())
+      return false;
+    const std::string_view owner = trace.owner_name(trace.contexts[trace.program_frame(place).index()].method);
+    found.ineligible.push_back(
+        {.optimisation = improvement.optimisation,
+         .context = improvement.spawn_context,
+         .body = improvement.body,
+         .reason = fmt::format("handed out by the code of {}, by no known line of the program", owner),
+         .tasks = improvement.tasks.size()});
+    return true;
+  });
+}
+
+}  // namespace contrafact::advise

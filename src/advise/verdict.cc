@@ -1,0 +1,57 @@
+#include "advise/verdict.h"
+
+#include <cmath>
+
+#include "advise/pricer.h"
+
+namespace contrafact::advise {
+namespace {
+
+// A gain may exceed the floor because threads acquire locks in another order than recorded. Orders of other locks can
+// explain at most as much as threads waited for those locks. A larger excess comes from the changed lock itself: one
+// thread may have acquired it many times in turn. That excess casts no doubt on the gain.
+bool is_above_bound(const Effect& effect, double error) {
+  if (!effect.sections || !effect.sections->floor) return false;
+  const double excess = effect.simulated->gain - *effect.sections->floor - error;
+  return excess > kGainTie && excess <= effect.sections->others_waited;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::gain:
+      return "a gain";
+    case Verdict::within_error:
+      return "within its error";
+    case Verdict::above_bound:
+      return "above its bound";
+    case Verdict::no_gain:
+      return "no gain";
+    case Verdict::loss:
+      return "a loss";
+    case Verdict::baseline_off:
+      return "baseline off";
+    case Verdict::not_simulated:
+      return "not simulated";
+  }
+  return "?";
+}
+
+Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline) {
+  if (!baseline || !effect.simulated || effect.simulated->stuck) return Verdict::not_simulated;
+  if (!baseline->trusted) return Verdict::baseline_off;
+  const double share = effect.simulated->gain, error = simulation_error(*baseline, *effect.simulated);
+  if (std::fabs(share) < kGainMin) return Verdict::no_gain;
+  if (std::fabs(share) <= error) return Verdict::within_error;
+  if (share < 0) return Verdict::loss;
+  return is_above_bound(effect, error) ? Verdict::above_bound : Verdict::gain;
+}
+
+Verdict verdict_of(const Gain& gain) {
+  if (std::fabs(gain.share) < kGainMin) return Verdict::no_gain;
+  if (gain.low <= 0 && gain.high >= 0) return Verdict::within_error;
+  return gain.share < 0 ? Verdict::loss : Verdict::gain;
+}
+
+}  // namespace contrafact::advise

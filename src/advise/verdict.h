@@ -1,0 +1,37 @@
+// What to think of a gain: one verdict, and one set of limits, for improvements of every kind. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "advise/effect.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::advise {
+
+enum class Verdict : uint8_t {
+  gain,
+  within_error,   // no greater than the simulation's error on the unchanged run, or than the spread of its draws
+  above_bound,    // exceeds what conflicts allow, where the order of other locks may explain it
+  no_gain,        // less than anybody would see
+  loss,           // the run takes longer
+  baseline_off,   // the simulation misses the unchanged run by too much
+  not_simulated,  // only estimated, where that model knows too little
+};
+
+// "a gain", "within its error", "above its bound", "no gain", "a loss", "baseline off", "not simulated".
+std::string_view name_of(Verdict verdict);
+
+// A gain below this share of the run is none.
+inline constexpr double kGainMin = 0.0005;
+// Gains that differ by less are equally good: repeated runs of a program differ by more.
+inline constexpr double kGainTie = 0.01;
+
+// Of an effect that has to be simulated: of sections, pools or cores, or of several kinds together. `baseline` none:
+// nothing was simulated.
+Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline);
+
+// Of an effect that is estimated, by its gain and interval.
+Verdict verdict_of(const Gain& gain);
+
+}  // namespace contrafact::advise

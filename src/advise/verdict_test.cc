@@ -1,0 +1,64 @@
+#include "advise/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "advise/section_advice.h"
+
+namespace contrafact::advise {
+namespace {
+
+using whatif::BaselineCheck;
+
+Effect effect_of(double gain, double low, double high, std::optional<double> floor = {}) {
+  return {.simulated = SimulatedEffect{.gain = gain, .drawn_low = low, .drawn_high = high},
+          .sections = whatif::SectionGains{.recorded_order = 0.5, .floor = floor}};
+}
+
+TEST(Verdict, AGainIsHeldAgainstItsErrors) {
+  const auto verdict = [](double gain, double low, double high, double error, bool trusted = true) {
+    return name_of(verdict_of(effect_of(gain, low, high), BaselineCheck{.error = error, .trusted = trusted}));
+  };
+  EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.01), "a gain");
+  EXPECT_EQ(verdict(0.03, 0.03, 0.03, -0.04), "within its error");
+  EXPECT_EQ(verdict(0.03, 0.0, 0.05, 0.0), "within its error");  // its draws differ by more
+  EXPECT_EQ(verdict(-0.2, -0.21, -0.19, 0.01), "a loss");
+  EXPECT_EQ(verdict(0.0001, 0, 0, 0.04), "no gain");
+  EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.3, false), "baseline off");
+  EXPECT_EQ(verdict_of(Effect{}, BaselineCheck{.trusted = true}), Verdict::not_simulated);
+}
+
+TEST(Verdict, AnEstimateIsHeldAgainstItsInterval) {
+  EXPECT_EQ(verdict_of(Gain{.share = 0.1, .low = 0.08, .high = 0.12}), Verdict::gain);
+  EXPECT_EQ(verdict_of(Gain{.share = 0.1, .low = -0.01, .high = 0.12}), Verdict::within_error);
+  EXPECT_EQ(verdict_of(Gain{.share = -0.1, .low = -0.12, .high = -0.08}), Verdict::loss);
+  EXPECT_EQ(verdict_of(Gain{}), Verdict::no_gain);
+}
+
+TEST(Verdict, OnlyAGainThatCanBeBelievedHelps) {
+  const BaselineCheck good{.error = 0.02, .trusted = true}, off{.error = 0.2, .trusted = false};
+  const auto advice = [](Effect effect, const BaselineCheck& baseline) {
+    Advice one;
+    one.effect = std::move(effect);
+    one.verdict = verdict_of(one.effect, baseline);
+    return one;
+  };
+  const auto helps_with = [&](const Effect& effect, const BaselineCheck& baseline) {
+    return helps(advice(effect, baseline), baseline);
+  };
+  EXPECT_TRUE(helps_with(effect_of(0.3, 0.3, 0.3), good));
+  EXPECT_TRUE(helps_with(effect_of(0.3, 0.3, 0.3, 0.28), good))
+      << "above the floor by no more than the error and a point";
+  EXPECT_EQ(advice(effect_of(0.3, 0.3, 0.3, 0.26), good).verdict, Verdict::above_bound);
+  EXPECT_FALSE(helps_with(effect_of(0.3, 0.3, 0.3, 0.26), good));
+  Effect alone = effect_of(0.3, 0.3, 0.3, 0.02);
+  alone.sections->others_waited = 0.1;
+  EXPECT_TRUE(helps_with(alone, good)) << "waits for other locks are too short to explain what is above the bound";
+  EXPECT_FALSE(helps_with(effect_of(0.3, 0.3, 0.3), off));
+  EXPECT_FALSE(helps_with(effect_of(0.01, 0.01, 0.01), good)) << "within its error";
+  const Effect not_simulated{.sections = whatif::SectionGains{.recorded_order = 0.1}};
+  EXPECT_TRUE(helps_with(not_simulated, good));
+  EXPECT_FALSE(helps_with(not_simulated, off));
+}
+
+}  // namespace
+}  // namespace contrafact::advise

@@ -1,0 +1,45 @@
+// An improvement worth estimating, with what a person needs to make it; and what cannot be improved, with the reason.
+// Plain data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "whatif/improvement.h"
+
+namespace contrafact::improve {
+
+struct Candidate {
+  whatif::Improvement improvement;
+
+  // Of tasks.
+  model::PoolId pool;      // none where several
+  uint32_t set = 0;        // number of the set that it improves: equal for the candidates of one set
+  uint64_t path_hash = 0;  // hoist_branch: of the execution path that its tasks share
+  std::string path;        // hoist_branch: that path in words, e.g. "spawn Feed.java:41; wait Feed.java:44"
+  std::string other_path;  // the most frequent path among the set's other tasks, in words
+
+  // Of critical sections.
+  std::vector<uint32_t> sites;       // of SectionFacts::sites, where the source changes, the most used first
+  std::vector<model::LockId> locks;  // ascending
+  uint32_t parts = 0;                // split_lock: into how many, of the lock with most
+  uint64_t of_sections = 0;          // that these sites have under these locks
+  uint64_t unknown = 0;              // of all sections of these locks: sets not complete
+};
+
+// Why tasks or a lock have no candidate, in words for a person: "never started", "threads wait at a condition with it".
+struct Ineligible {
+  whatif::Optimisation optimisation = whatif::Optimisation::convert_to_inline;
+  model::ContextId context;  // of tasks: where they are handed out
+  model::MethodId body;
+  model::LockId lock;  // of critical sections
+  std::string reason;
+  uint64_t tasks = 0;
+};
+
+struct Candidates {
+  std::vector<Candidate> candidates;
+  std::vector<Ineligible> ineligible;
+};
+
+}  // namespace contrafact::improve

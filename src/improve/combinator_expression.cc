@@ -1,0 +1,237 @@
+#include "improve/combinator_expression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace contrafact::improve {
+namespace {
+
+using graph::TraceDag;
+using graph::VertexKind;
+using model::TaskId;
+using model::Trace;
+
+// "Feed.Item" of "shop.Feed$Item".
+std::string simple_name(std::string_view class_name) {
+  std::string name(class_name.substr(class_name.rfind('.') + 1));  // npos + 1: all of it
+  std::ranges::replace(name, '$', '.');
+  return name;
+}
+
+// Sub-tasks that are waited for together, and where the coordinator's code waits for the last of them.
+struct Phase {
+  std::vector<TaskId> awaited;
+  model::ContextId wait;
+};
+
+std::string place_text(const Trace& trace, const format::MethodRow& method, uint32_t line) {
+  const std::string_view file = trace.string(method.file);
+  if (file.empty()) return trace.method_name(method, true);
+  return line > 0 ? fmt::format("{}:{}", file, line) : std::string(file);
+}
+
+// "Feed.load, Feed.java:41"; of a lambda its place alone.
+std::string body_text(const Trace& trace, TaskId task) {
+  const model::MethodId body = trace.tasks[task.index()].body;
+  if (!body.valid()) return "its body";
+  const format::MethodRow& method = trace.methods[body.index()];
+  const std::string place = place_text(trace, method, method.line);
+  const bool is_lambda = trace.string(method.name).starts_with("lambda$");
+  return is_lambda || !method.file.valid() ? place : fmt::format("{}, {}", trace.method_name(method, true), place);
+}
+
+// The frame of the wait that runs the coordinator's own code: its body's, or else the innermost one of the program.
+model::ContextId own_frame(const Trace& trace, TaskId coordinator, model::ContextId wait) {
+  const model::MethodId body = trace.tasks[coordinator.index()].body;
+  for (model::ContextId id = wait; id.valid() && body.valid(); id = trace.contexts[id.index()].parent) {
+    const model::MethodId method = trace.contexts[id.index()].method;
+    if (!method.valid()) continue;
+    const format::MethodRow &frame = trace.methods[method.index()], &own = trace.methods[body.index()];
+    if (frame.class_name == own.class_name && frame.name == own.name) return id;
+  }
+  return trace.has_program_frame(wait) ? trace.program_frame(wait) : model::ContextId();
+}
+
+// "Feed.java from line 44 on": what runs once the results are there.
+std::string rest_text(const Trace& trace, TaskId coordinator, model::ContextId wait) {
+  const model::ContextId frame = own_frame(trace, coordinator, wait);
+  if (!frame.valid()) return "the rest of " + body_text(trace, coordinator);
+  const format::ContextRow& row = trace.contexts[frame.index()];
+  const format::MethodRow& method = trace.methods[row.method.index()];
+  const std::string_view file = trace.string(method.file);
+  const std::string where = file.empty() ? trace.method_name(method, true) : std::string(file);
+  return row.line > 0 ? fmt::format("{} from line {} on", where, row.line) : "the rest of " + where;
+}
+
+// A lambda's body that compiles where its comment has not been replaced yet.
+std::string block(std::string_view comment) {
+  return fmt::format("{{ /* {} */ return null; }}", comment);
+}
+
+// A task of a RecursiveTask or its like: forked, not given to an executor.
+bool is_forked(const Trace& trace, TaskId task) {
+  const model::ContextId spawn = trace.tasks[task.index()].spawn_context;
+  const model::ContextId program = trace.program_frame(spawn);
+  for (model::ContextId id = spawn; id.valid() && id != program; id = trace.contexts[id.index()].parent) {
+    const model::MethodId method = trace.contexts[id.index()].method;
+    if (!method.valid()) continue;
+    const std::string_view type = trace.string(trace.methods[method.index()].class_name);
+    if (type == "java.util.concurrent.ForkJoinTask" || type == "java.util.concurrent.RecursiveTask") return true;
+  }
+  return false;
+}
+
+// The text that stands for an executor: the field that holds it, where the recorder found one, else `executor`.
+class Executors {
+ public:
+  // `user`: the class whose code the expression is for.
+  Executors(const Trace& trace, std::string_view user) : trace_(trace), user_(user) {}
+
+  // ", executor"; nothing for the pool that is taken by default.
+  std::string argument(model::PoolId pool) {
+    if (pool.valid() && trace_.string(trace_.pools[pool.index()].name) == "ForkJoinPool.commonPool") return "";
+    if (const std::string field = field_of(pool); !field.empty()) return ", " + field;
+    const auto found = std::ranges::find(seen_, pool);
+    const auto number = static_cast<size_t>(found - seen_.begin());
+    if (found == seen_.end()) seen_.push_back(pool);
+    return number == 0 ? ", executor" : fmt::format(", executor{}", number + 1);
+  }
+
+ private:
+  std::string field_of(model::PoolId pool) {
+    if (!pool.valid()) return "";
+    const auto [known, is_new] = fields_.try_emplace(pool.value);
+    if (is_new) known->second = find_field(pool);
+    return known->second;
+  }
+
+  // Of "shop.Feed.POOL": "POOL" in shop.Feed and the classes within it, elsewhere "Feed.POOL". Goes through all facts.
+  std::string find_field(model::PoolId pool) const {
+    const std::string_view field = trace_.fact(fmt::format("pool.field.{}", pool.value));
+    const size_t dot = field.rfind('.');
+    if (dot == std::string_view::npos) return std::string(field);
+    const std::string_view holder = field.substr(0, dot);
+    const std::string_view rest = user_.starts_with(holder) ? user_.substr(holder.size()) : ".";
+    if (rest.empty() || rest.starts_with('$')) return std::string(field.substr(dot + 1));
+    return simple_name(holder) + std::string(field.substr(dot));
+  }
+
+  const Trace& trace_;
+  std::string_view user_;
+  std::vector<model::PoolId> seen_;
+  std::map<uint32_t, std::string> fields_;  // by pool
+};
+
+// Like texts are one, with their number, in order of first appearance.
+template <typename Text>
+std::vector<std::pair<std::string, size_t>> counted(const std::vector<TaskId>& tasks, Text text_of) {
+  std::vector<std::pair<std::string, size_t>> result;
+  for (TaskId task : tasks) {
+    std::string text = text_of(task);
+    auto same = std::ranges::find_if(result, [&](const auto& entry) { return entry.first == text; });
+    if (same == result.end())
+      result.emplace_back(std::move(text), 1);
+    else
+      ++same->second;
+  }
+  return result;
+}
+
+std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>& tasks, Executors& executors) {
+  std::vector<std::string> result;
+  for (const auto& [text, count] : counted(tasks, [&](TaskId task) {
+         return fmt::format("CompletableFuture.supplyAsync(() -> {}{})", block(body_text(trace, task)),
+                            executors.argument(trace.tasks[task.index()].pool));
+       }))
+    result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
+  return result;
+}
+
+std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
+  const Trace& trace = *dag.trace;
+  std::vector<Phase> phases;
+  const graph::Body& body = dag.body_of(coordinator);
+  bool spawned_since = true;
+  for (uint32_t i = body.begin; i < body.end; ++i) {
+    const graph::Vertex& vertex = dag.vertices[i];
+    if (vertex.vertex_kind() == VertexKind::spawn) spawned_since = true;
+    if (vertex.vertex_kind() != VertexKind::wait) continue;
+    const TaskId awaited(vertex.id);
+    // Only a wait for a task that was spawned after the last wait begins a new phase.
+    const model::EventIndex spawn = trace.tasks[awaited.index()].spawn;
+    bool later = phases.empty();
+    if (!later && spawned_since && spawn.valid()) {
+      const uint32_t last_wait = dag.vertex_event[i];
+      uint32_t previous = 0;
+      for (uint32_t k = body.begin; k < i; ++k) {
+        if (dag.vertices[k].vertex_kind() == VertexKind::wait) previous = dag.vertex_event[k];
+      }
+      later = spawn.value > previous && spawn.value < last_wait;
+    }
+    if (later) phases.emplace_back();
+    spawned_since = false;
+    Phase& phase = phases.back();
+    if (std::find(phase.awaited.begin(), phase.awaited.end(), awaited) == phase.awaited.end())
+      phase.awaited.push_back(awaited);
+    uint32_t begin = dag.vertex_event[i];
+    while (begin > 0 && trace.kind[begin] != model::EventKind::wait_begin) --begin;
+    const model::ContextId context(trace.b[begin]);
+    if (trace.kind[begin] == model::EventKind::wait_begin && context.valid()) phase.wait = context;
+  }
+  return phases;
+}
+
+std::string of_futures(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
+  const model::MethodId body = trace.tasks[coordinator.index()].body;
+  Executors executors(trace, body.valid() ? trace.string(trace.methods[body.index()].class_name) : std::string_view());
+  std::string expression;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const bool last = i + 1 == phases.size();
+    const Phase& phase = phases[i];
+    const std::vector<std::string> parts = suppliers(trace, phase.awaited, executors);
+    const std::string then = block(last ? rest_text(trace, coordinator, phase.wait) : "both results");
+    std::string term;
+    if (phase.awaited.size() == 1) {
+      term = last ? fmt::format("{}.thenApply(a -> {})", parts[0], then) : parts[0];
+    } else if (phase.awaited.size() == 2 && parts.size() == 2) {
+      term = fmt::format("{}.thenCombine({}, (a, b) -> {})", parts[0], parts[1], then);
+    } else {
+      term = fmt::format("CompletableFuture.allOf({})", fmt::join(parts, ", "));
+      if (last) term += fmt::format(".thenApply(all -> {})", then);
+    }
+    expression += i == 0 ? term : fmt::format(".thenCompose(r{} -> {}", i, term);
+  }
+  for (size_t i = 1; i < phases.size(); ++i) expression += ')';
+  return expression;
+}
+
+// The statements of a CountedCompleter's compute(): nobody waits, the last of its parts runs onCompletion.
+std::string of_forks(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
+  std::string text;
+  for (const Phase& phase : phases) {
+    if (!text.empty()) text += " /* and there: */ ";
+    text += fmt::format("setPendingCount({});", phase.awaited.size());
+    for (const auto& [body, count] : counted(phase.awaited, [&](TaskId task) { return body_text(trace, task); })) {
+      text += fmt::format(" /* fork {}{}, with this as completer */", count > 1 ? fmt::format("{} times ", count) : "",
+                          body);
+    }
+    text += fmt::format(" tryComplete(); /* onCompletion: {} */", rest_text(trace, coordinator, phase.wait));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
+  const Trace& trace = *dag.trace;
+  const std::vector<Phase> phases = phases_of(dag, coordinator);
+  const bool forks = !phases.empty() && std::ranges::all_of(phases, [&](const Phase& phase) {
+    return std::ranges::all_of(phase.awaited, [&](TaskId task) { return is_forked(trace, task); });
+  });
+  return forks ? of_forks(trace, coordinator, phases) : of_futures(trace, coordinator, phases);
+}
+
+}  // namespace contrafact::improve

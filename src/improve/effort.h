@@ -1,0 +1,75 @@
+// How much work it is to make an improvement in the source, as far as its kind tells. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "whatif/improvement.h"
+
+namespace contrafact::improve {
+
+enum class Effort : uint8_t { setting, one_line, one_function, redesign, hardware };
+
+constexpr Effort effort_of(whatif::Optimisation optimisation) {
+  using whatif::Optimisation;
+  switch (optimisation) {
+    case Optimisation::pool_size:
+      return Effort::setting;
+    case Optimisation::convert_to_inline:
+    case Optimisation::drop_lock:
+      return Effort::one_line;
+    case Optimisation::hoist_branch:
+    case Optimisation::shorten_section:
+    case Optimisation::reader_writer_lock:
+      return Effort::one_function;
+    case Optimisation::convert_to_combinator:
+    case Optimisation::split_lock:
+    case Optimisation::make_atomic:
+      return Effort::redesign;
+    case Optimisation::cores:
+      return Effort::hardware;
+  }
+  return Effort::redesign;
+}
+
+// In words, as a table has room for.
+constexpr std::string_view name_of(Effort effort) {
+  switch (effort) {
+    case Effort::setting:
+      return "a setting";
+    case Effort::one_line:
+      return "one line";
+    case Effort::one_function:
+      return "one function";
+    case Effort::redesign:
+      return "a redesign";
+    case Effort::hardware:
+      return "hardware";
+  }
+  return "?";
+}
+
+// Finer: of two improvements as good as each other, that of fewer steps is the simpler change.
+constexpr int steps_of(whatif::Optimisation optimisation) {
+  using whatif::Optimisation;
+  switch (optimisation) {
+    case Optimisation::pool_size:
+    case Optimisation::drop_lock:
+      return 0;
+    case Optimisation::convert_to_inline:
+    case Optimisation::shorten_section:
+      return 1;
+    case Optimisation::hoist_branch:
+    case Optimisation::reader_writer_lock:
+      return 2;
+    case Optimisation::split_lock:
+    case Optimisation::convert_to_combinator:
+      return 3;
+    case Optimisation::make_atomic:
+      return 4;
+    case Optimisation::cores:
+      return 5;
+  }
+  return 5;
+}
+
+}  // namespace contrafact::improve

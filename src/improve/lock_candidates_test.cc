@@ -1,0 +1,219 @@
+#include "improve/lock_candidates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analysis/text_trace_for_test.h"
+#include "model/random_trace_for_test.h"
+
+namespace contrafact::improve {
+namespace {
+
+using analysis::parsed;
+using analysis::SectionFacts;
+using whatif::Optimisation;
+
+using model::Trace;
+using testing::ElementsAre;
+
+// Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 10 ns; between two segments
+// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 10 ns.
+struct Scene {
+  explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
+      : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
+
+  static std::string text(const std::vector<std::string>& sections, std::string_view extra) {
+    std::string out =
+        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
+        "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
+        "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
+        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
+        "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
+        "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
+        "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
+    int64_t now_ns = 10;
+    for (const std::string& section : sections) {
+      std::istringstream words(section);
+      std::string thread, site, set;
+      words >> thread >> site;
+      const auto add = [&](int64_t time_ns, const std::string& what) {
+        out += std::to_string(time_ns) + " " + thread + " " + what + "\n";
+      };
+      add(now_ns, "lock_acquire l " + site);
+      for (bool first = true; words >> set; first = false) {
+        if (!first) add(now_ns, "lock_acquire k a");
+        if (!first) add(now_ns, "lock_release k a");
+        std::istringstream parts(set);
+        for (std::string part; std::getline(parts, part, ',');) {
+          now_ns += 10;
+          if (part != "-") add(now_ns, "accesses " + part);
+        }
+      }
+      add(now_ns, "lock_release l");
+      now_ns += 10;
+    }
+    return out + std::string(extra);
+  }
+
+  // That changes site b first of all.
+  const Candidate* get(Optimisation optimisation) const {
+    for (const Candidate& candidate : found.candidates) {
+      if (candidate.improvement.optimisation == optimisation &&
+          facts.sites.sites()[candidate.sites[0]].label == "work (w.cc:20)")
+        return &candidate;
+    }
+    return nullptr;
+  }
+
+  Trace trace;
+  SectionFacts facts;
+  Candidates found;
+};
+
+TEST(LockCandidates, SectionsThatConflictWithEachOtherOnTwoWordsGetNothing) {
+  const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
+  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::reader_writer_lock), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::shorten_section), nullptr);
+}
+
+TEST(LockCandidates, WhatNoOtherThreadTouchesNeedsNoLock) {
+  const Scene scene({"x b w0", "y b w8", "x b w0", "y b w8"});
+  const Candidate* drop = scene.get(Optimisation::drop_lock);
+  ASSERT_NE(drop, nullptr);
+  EXPECT_EQ(drop->improvement.sections.size(), 4u);
+  EXPECT_EQ(drop->of_sections, 4u);
+  EXPECT_EQ(drop->unknown, 0u);
+}
+
+// Site a by x and b by y: nothing says that x alone will go on running a. Both may have locks of their own.
+TEST(LockCandidates, WhatOnlyOneThreadRanGetsALockOfItsOwnNotNone) {
+  const Scene scene({"x a w0", "y b w64", "y b w64", "y b w64"});
+  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  const Candidate* split = scene.get(Optimisation::split_lock);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->parts, 2u);
+  EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
+    return refused.optimisation == Optimisation::drop_lock &&
+           refused.reason == "only one thread ran what writes under it";
+  }));
+  const Scene reads({"x a w0", "y b r64", "x a w0", "y b r64"});
+  EXPECT_NE(reads.get(Optimisation::drop_lock), nullptr);
+}
+
+TEST(LockCandidates, SitesThatOnlyReadBecomeReaders) {
+  const Scene scene({"x b r0", "y b r0", "x a w0 w64", "y b r0", "y a w64"});
+  const Candidate* readers = scene.get(Optimisation::reader_writer_lock);
+  ASSERT_NE(readers, nullptr);
+  EXPECT_EQ(readers->improvement.sections.size(), 3u);
+  ASSERT_EQ(readers->sites.size(), 1u);
+  EXPECT_EQ(scene.facts.sites.sites()[readers->sites[0]].label, "work (w.cc:20)");
+}
+
+// 128 is x's own, 192 y's: locals in memory.
+TEST(LockCandidates, ReadersMayWriteWhatNoOtherThreadTouches) {
+  const std::vector<std::string> own{"x b r0 w128", "y b r0 w192", "x a w0 w64", "y b r0 w192", "y a w64"};
+  const Scene scene(own);
+  const Candidate* readers = scene.get(Optimisation::reader_writer_lock);
+  ASSERT_NE(readers, nullptr);
+  EXPECT_EQ(readers->improvement.sections.size(), 3u);
+  auto not_own = own;
+  not_own.push_back("y b r0 w128");
+  EXPECT_EQ(Scene(not_own).get(Optimisation::reader_writer_lock), nullptr);
+  // What touches nothing shared needs no lock at all.
+  EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(Optimisation::reader_writer_lock), nullptr);
+}
+
+TEST(LockCandidates, PlacesThatNoSectionTiesTogetherAreSplit) {
+  const std::vector<std::string> apart{"x b w0", "y b w0", "x b w64", "y b w64"};
+  const Scene scene(apart);
+  const Candidate* split = scene.get(Optimisation::split_lock);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->parts, 2u);
+  EXPECT_THAT(split->improvement.part, ElementsAre(0, 0, 1, 1));
+  auto tied = apart;
+  tied.push_back("x b w0 w64");
+  EXPECT_EQ(Scene(tied).get(Optimisation::split_lock), nullptr);
+}
+
+TEST(LockCandidates, UnknownSectionsForbidASplitAndAnAtomicAndSayWhy) {
+  const Scene scene({"x b w0", "y b w0", "x b w64", "y b w64", "y b -"});
+  EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
+  ASSERT_FALSE(scene.found.ineligible.empty());
+  EXPECT_EQ(scene.found.ineligible[0].reason, "it has sections whose reads and writes are not known");
+}
+
+TEST(LockCandidates, OneContestedWordBecomesAnAtomic) {
+  const Scene scene({"x b m0", "y b m0", "x b r0"});
+  ASSERT_NE(scene.get(Optimisation::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(Optimisation::make_atomic)->improvement.sections.size(),
+            4u);  // with the first, which touches nothing
+  EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(Optimisation::make_atomic), nullptr);  // over two words
+  const Scene replaced({"x b w0", "y b w0"});
+  EXPECT_EQ(replaced.get(Optimisation::make_atomic), nullptr);
+  ASSERT_FALSE(replaced.found.ineligible.empty());
+  EXPECT_EQ(replaced.found.ineligible[0].reason, "a section needs the value that it replaces");
+}
+
+TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {
+  const Scene scene({"x b m0", "y b m0", "x b m0"});
+  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  EXPECT_NE(scene.get(Optimisation::make_atomic), nullptr);
+}
+
+TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
+  const Scene scene({"x b r8 w0 none", "y b w0 w64", "x b w0 w64"});
+  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->improvement.sections.size(), 1u);
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(10));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(10));
+}
+
+TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
+  const Scene scene({"x b r8,none,w0,w64,none", "y b w0", "x b none,none"});
+  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->improvement.sections, ElementsAre(1));
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(20));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(20));  // w64 is no other thread's
+}
+
+TEST(LockCandidates, SectionsAroundAWaitAtAConditionStay) {
+  const Scene scene({"x b w0", "y b w8", "x b w0"},
+                    "200 x lock_acquire l a\n210 x accesses none\n210 x lock_release l\n210 x sync_wait v\n"
+                    "250 y sync_signal v\n251 x sync_woken v\n251 x lock_acquire l a\n260 x accesses none\n"
+                    "260 x lock_release l\n");
+  for (const Candidate& candidate : scene.found.candidates) {
+    for (const uint32_t s : candidate.improvement.sections) EXPECT_LT(scene.facts.sections[s].acquire_ns, 200);
+  }
+}
+
+// After a wait the end of a section may move out, before one its beginning; the wait keeps its mutex.
+TEST(LockCandidates, SectionsAroundAWaitAreShortenedOnItsOtherSide) {
+  const Scene scene({"x b w0", "y b w0"},
+                    "200 x lock_acquire l b\n205 x accesses none\n208 x accesses w0\n210 x accesses none\n"
+                    "210 x lock_release l\n210 x sync_wait v\n250 y sync_signal v\n251 x sync_woken v\n"
+                    "251 x lock_acquire l b\n255 x accesses none\n258 x accesses w0\n261 x accesses none\n"
+                    "261 x lock_release l\n");
+  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(5, 0));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(0, 3));
+}
+
+TEST(LockCandidates, DamagedTracesAreSurvived) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const Trace trace = model::random_trace(seed, 500);
+    const SectionFacts facts(trace);
+    for (const Candidate& candidate : lock_candidates(facts).candidates)
+      EXPECT_FALSE(candidate.improvement.sections.empty());
+  }
+}
+
+}  // namespace
+}  // namespace contrafact::improve

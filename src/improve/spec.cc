@@ -1,0 +1,137 @@
+#include "improve/spec.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "improve/spec_parts.h"
+
+namespace contrafact::improve {
+namespace {
+
+using whatif::Optimisation;
+using whatif::Target;
+
+class Reader {
+ public:
+  explicit Reader(const SpecTrace& in) : in_(in) {}
+
+  base::Status read(std::string_view text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) return base::Error{"the spec is not valid JSON"};
+    if (!json.is_object() || json.value("schema", Json()) != Json(kSpecSchema)) {
+      return base::Error{fmt::format("the spec's \"schema\" is not \"{}\"", kSpecSchema)};
+    }
+    if (!json.contains("improvements") || !json["improvements"].is_array() || json["improvements"].empty()) {
+      return base::Error{"the spec has no \"improvements\""};
+    }
+    size_t number = 0;
+    for (const Json& entry : json["improvements"]) {
+      ++number;
+      base::Result<Candidate> one = select_caught(entry);
+      if (!one) return base::Error{fmt::format("improvement {}: {}", number, one.error().message)};
+      found_.push_back(*std::move(one));
+    }
+    return {};
+  }
+
+  std::vector<Candidate> take() { return std::move(found_); }
+
+ private:
+  // value() throws where a member has another type than asked for: the library has no other way.
+  base::Result<Candidate> select_caught(const Json& entry) {
+    try {
+      return select(entry);
+    } catch (const nlohmann::json::exception& error) {
+      return base::Error{error.what()};
+    }
+  }
+
+  base::Result<Candidate> select(const Json& entry) {
+    if (!entry.is_object()) return base::Error{"it is no object"};
+    const std::string name = entry.value("optimisation", "");
+    const auto known = std::ranges::find(whatif::kOptimisationNames, name);
+    if (known == whatif::kOptimisationNames.end()) {
+      return base::Error{
+          fmt::format("\"{}\" is no optimisation: {}", name, fmt::join(whatif::kOptimisationNames, ", "))};
+    }
+    const auto optimisation = static_cast<Optimisation>(known - whatif::kOptimisationNames.begin());
+    switch (whatif::target_of(optimisation)) {
+      case Target::tasks:
+        if (in_.dag == nullptr) return base::Error{fmt::format("{}: this recording has no tasks", name)};
+        if (!tasks_) tasks_.emplace(*in_.dag);
+        return tasks_->select(entry, optimisation);
+      case Target::sections:
+        if (in_.sections == nullptr) {
+          return base::Error{fmt::format(
+              "{}: this recording does not say what its critical sections read and wrote (record --sets)", name)};
+        }
+        if (!sections_) sections_.emplace(*in_.sections);
+        return sections_->select(entry, optimisation);
+      case Target::pool:
+      case Target::machine:
+        break;
+    }
+    return select_size(in_, entry, optimisation);
+  }
+
+  const SpecTrace& in_;
+  std::optional<TaskSelector> tasks_;
+  std::optional<SectionSelector> sections_;
+  std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+std::string write_spec(const SpecTrace& in, std::span<const SpecEntry> entries) {
+  Json list = Json::array();
+  for (const SpecEntry& entry : entries) {
+    const whatif::Improvement& improvement = entry.candidate.improvement;
+    switch (whatif::target_of(improvement.optimisation)) {
+      case Target::tasks:
+        list.push_back(task_entry(in, improvement));
+        break;
+      case Target::sections:
+        list.push_back(section_entry(in, entry));
+        break;
+      case Target::pool:
+      case Target::machine:
+        list.push_back(size_entry(in, improvement));
+        break;
+    }
+  }
+  const Json document{{"schema", kSpecSchema}, {"improvements", std::move(list)}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<const SpecText> specs) {
+  Reader reader(in);
+  for (const SpecText& spec : specs) {
+    if (base::Status status = reader.read(spec.json); !status) {
+      return base::Error{spec.name.empty() ? status.error().message
+                                           : fmt::format("{}: {}", spec.name, status.error().message)};
+    }
+  }
+  return reader.take();
+}
+
+base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates, bool applied) {
+  const SpecTrace in{.trace = *estimator.dag().trace, .dag = &estimator.dag()};
+  std::vector<SpecEntry> entries;
+  for (const Candidate& candidate : candidates) entries.push_back({candidate});
+  const SpecText text{.name = "", .json = write_spec(in, entries)};
+  base::Result<std::vector<Candidate>> read = read_specs(in, std::span(&text, 1));
+  if (!read) return read.error();
+  const auto same = [](const Candidate& x, const Candidate& y) {
+    return x.improvement.optimisation == y.improvement.optimisation && x.improvement.tasks == y.improvement.tasks;
+  };
+  if (applied && std::ranges::equal(*read, candidates, same)) return {};
+  std::vector<whatif::Improvement> improvements;
+  for (const Candidate& candidate : *read) improvements.push_back(candidate.improvement);
+  base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true, .interval = false});
+  if (!estimate) return estimate.error();
+  return {};
+}
+
+}  // namespace contrafact::improve

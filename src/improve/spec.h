@@ -1,0 +1,67 @@
+// Improvement specs: improvements as JSON, for people, for patch writers, and for applying them to another recording of
+// the same program. docs/improvement-spec.md documents the schema. One document may hold improvements of any kinds.
+//
+// Code is selected by what does not change between runs. Tasks: the frames of their spawn's dynamic context as text,
+// the body, and for a hoisted branch the conditions on their execution paths. Critical sections: the innermost frame of
+// where their lock is asked for; which sections that code has in another recording, and what they touch there, is found
+// out anew. Pools: their names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/ulc.h"
+#include "base/result.h"
+#include "graph/trace_dag.h"
+#include "improve/candidate.h"
+#include "whatif/estimate.h"
+
+namespace contrafact::improve {
+
+inline constexpr std::string_view kSpecSchema = "contrafact-improvement-1";
+
+// The recording that specs are of, or are applied to.
+struct SpecTrace {
+  const model::Trace& trace;
+  const graph::TraceDag* dag = nullptr;              // null: no improvement of tasks can be named
+  const analysis::SectionFacts* sections = nullptr;  // null: none of critical sections
+};
+
+struct SpecEntry {
+  const Candidate& candidate;
+  std::string_view verdict = "";  // what to think of its gain in this recording; empty: not said
+};
+
+// Indented JSON with one object for each improvement. Deterministic.
+std::string write_spec(const SpecTrace& in, std::span<const SpecEntry> entries);
+
+// The improvements of several specs, with the tasks and sections that they select in this recording. No two of them
+// select one candidate for critical sections. Errors say what is wrong with which spec, or which of its improvements
+// selects nothing here.
+struct SpecText {
+  std::string name;  // for errors: the file's
+  std::string json;
+};
+base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<const SpecText> specs);
+
+// Whether a spec of these improvements of tasks, written and read again, can be applied to the trace that they are of.
+// `applied`: that they can themselves is known, so only a spec that selects other tasks is estimated.
+base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates,
+                              bool applied = false);
+
+// Text that is equal for equal innermost frames of two recordings, "update (table.cc:12)"; where there is no line, the
+// address in the file.
+std::string frame_key(const model::Trace& trace, model::ContextId id);
+
+// File name of the program that was recorded; empty if the trace does not say.
+std::string program_of(const model::Trace& trace);
+
+// What tells `branch` from the other tasks of its context: a condition, or several, that hold for all of `branch` and
+// for none of the others. Empty if their execution paths do not differ.
+std::vector<whatif::PathCondition> branch_conditions(const graph::TraceDag& dag,
+                                                     const std::vector<model::TaskId>& branch,
+                                                     const std::vector<model::TaskId>& others);
+
+}  // namespace contrafact::improve

@@ -1,0 +1,28 @@
+// The improvements of tasks worth estimating (Rehype, section 4.1): for each set of tasks that one place of the program
+// spawns, convert-to-inline; for subsets of it whose execution paths differ from the rest, hoist-branch; for sets whose
+// tasks spawn and wait for sub-tasks, convert-to-combinator. Sets that cannot be improved are listed too, with the
+// reason.
+//
+// Pure function; linear in the events (hashing), millions of tasks in seconds.
+//
+// Invariants
+//  1. The tasks of a candidate are sorted, not empty, and all of one set: spawned (a dependent stage: created) with the
+//     same whole stack. Tasks that never ran or never ended are left out of it.
+//  2. The hoist-branch candidates of one set are disjoint proper subsets of it.
+//  3. The order of candidates, and everything in them, depends on the trace alone.
+#pragma once
+
+#include "improve/candidate.h"
+
+namespace contrafact::improve {
+
+struct CandidateOptions {
+  size_t set_tasks_min = 1;     // sets with fewer tasks are left out
+  size_t branches_max = 16;     // hoist-branch subsets per set, the largest first
+  size_t path_events_max = 64;  // events of a path that `path` spells out
+};
+
+// Sets in order of their total run time, longest first.
+Candidates task_candidates(const model::Trace& trace, const CandidateOptions& options = {});
+
+}  // namespace contrafact::improve

@@ -1,0 +1,57 @@
+// Bounds of what improvements of critical sections gain, besides a simulation:
+//
+//   recorded order  estimated: each lock is acquired in the recorded order still: re-timed (retime.h), the cautious one
+//   floor           estimated: the locks concerned order only what conflicts, in the recorded order of that, on as many
+//                   cores as it takes. Shortened sections and atomics have none: they change what conflicts
+//
+// Gains are shares of the duration that the same model gives the unchanged run.
+//
+// What it is given must outlive it. May be shared between threads. Cost of a call: one pass over the events for each
+// bound; a floor is remembered.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "graph/section_order.h"
+#include "graph/sync_graph.h"
+#include "whatif/simulate.h"
+
+namespace contrafact::whatif {
+
+struct SectionGains {
+  double recorded_order = 0;
+  std::optional<double> floor;
+  // What threads waited for the locks that are left as they are, as a share of the run; the threads' waits are added
+  // up. A gain above the floor by more comes from these locks being acquired in another order, not from others.
+  double others_waited = std::numeric_limits<double>::infinity();
+};
+
+class SectionBounds {
+ public:
+  SectionBounds(const Simulator& simulator, const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                const model::SectionSets& sets, const graph::SectionOrder& recorded, const graph::SyncGraph& graph);
+
+  // Of the improvements of sections among `improvements`; `edits` are what all of these make of the sections.
+  SectionGains gains(std::span<const Improvement> improvements, std::span<const SectionEdit> edits) const;
+
+ private:
+  std::vector<bool> locks_of(std::span<const Improvement> improvements) const;
+  double floor(const std::vector<bool>& relaxed) const;
+  double others_waited(const std::vector<bool>& concerned) const;
+
+  const Simulator& simulator_;
+  const model::Trace& trace_;
+  const std::span<const model::CriticalSection> sections_;
+  const model::SectionSets& sets_;
+  const graph::SectionOrder& recorded_;
+  const graph::SyncGraph& graph_;
+  const int64_t retimed_ns_;  // of the unchanged run
+  mutable std::mutex mutex_;
+  mutable std::map<std::vector<bool>, double> floors_;  // by the locks whose order is reduced; under mutex_
+};
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,75 @@
+#include "whatif/variant.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "whatif/lock_edits.h"
+
+namespace contrafact::whatif {
+namespace {
+
+base::Status treat(const model::Trace& trace, const Improvement& improvement, std::vector<Treatment>& treatments) {
+  const bool combines = improvement.optimisation == Optimisation::convert_to_combinator;
+  const Treatment wanted = combines ? Treatment::combinator : Treatment::inline_at_spawn;
+  if (treatments.empty()) treatments.assign(trace.tasks.size(), Treatment::keep);
+  for (const model::TaskId task : improvement.tasks) {
+    if (task.index() >= treatments.size()) {
+      return base::Error{fmt::format("{}: the trace has no task {}", name_of(improvement.optimisation), task.value)};
+    }
+    Treatment& treatment = treatments[task.index()];
+    if (treatment != Treatment::keep && treatment != wanted) {
+      return base::Error{
+          fmt::format("task {} ({}) is to be inlined and to become a combinator: the improvements exclude each other",
+                      task.value, trace.method_label(trace.tasks[task.index()].body))};
+    }
+    treatment = wanted;
+  }
+  return {};
+}
+
+base::Status resize(const model::Trace& trace, const Improvement& improvement, Variant& variant) {
+  if (improvement.size_after == 0) return base::Error{fmt::format("{}: no size", name_of(improvement.optimisation))};
+  if (improvement.optimisation == Optimisation::cores) {
+    if (variant.cores != 0 && variant.cores != improvement.size_after) return base::Error{"two numbers of cores"};
+    variant.cores = improvement.size_after;
+    return {};
+  }
+  if (improvement.pool.index() >= trace.pools.size()) return base::Error{"pool-size: the trace has no such pool"};
+  if (std::ranges::find(variant.pool_sizes, improvement.pool, &PoolSize::pool) != variant.pool_sizes.end()) {
+    return base::Error{fmt::format("two sizes for pool {}", trace.string(trace.pools[improvement.pool.index()].name))};
+  }
+  variant.pool_sizes.push_back({improvement.pool, improvement.size_after});
+  return {};
+}
+
+}  // namespace
+
+base::Result<Variant> variant_of(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                                 std::span<const Improvement> improvements) {
+  Variant variant;
+  std::vector<Improvement> of_sections;
+  for (const Improvement& improvement : improvements) {
+    base::Status status;
+    switch (target_of(improvement.optimisation)) {
+      case Target::tasks:
+        status = treat(trace, improvement, variant.treatments);
+        break;
+      case Target::sections:
+        of_sections.push_back(improvement);
+        break;
+      case Target::pool:
+      case Target::machine:
+        status = resize(trace, improvement, variant);
+        break;
+    }
+    if (!status) return status.error();
+  }
+  if (of_sections.empty()) return variant;
+  base::Result<std::vector<SectionEdit>> edits = edits_of(trace, sections, of_sections);
+  if (!edits) return edits.error();
+  variant.edits = *std::move(edits);
+  return variant;
+}
+
+}  // namespace contrafact::whatif

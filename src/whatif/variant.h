@@ -1,0 +1,40 @@
+// A variant: what a set of improvements makes of a program, as the simulation reads it. An overlay over the recorded
+// run: what is empty stays as recorded. Plain data.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "whatif/improvement.h"
+#include "whatif/section_edit.h"
+
+namespace contrafact::whatif {
+
+// What becomes of each task.
+enum class Treatment : uint8_t {
+  keep,
+  inline_at_spawn,  // its body runs on its spawner's thread, at its spawn (convert-to-inline, hoist-branch)
+  combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
+};
+
+struct PoolSize {
+  model::PoolId pool;
+  uint32_t workers = 0;
+};
+
+struct Variant {
+  std::vector<Treatment> treatments = {};  // by task
+  std::vector<SectionEdit> edits = {};     // parallel to model::critical_sections(trace)
+  std::vector<PoolSize> pool_sizes = {};
+  uint32_t cores = 0;  // 0: those of SimulateOptions
+};
+
+// The improvements made together; `sections` are model::critical_sections(trace). Later improvements of sections change
+// what earlier ones left. Errors: two improvements treat one task differently; a task or section does not exist; a
+// section was never held, or an earlier improvement has dropped its lock, or a wait at a condition needs it; two sizes
+// for one pool, or two numbers of cores.
+base::Result<Variant> variant_of(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                                 std::span<const Improvement> improvements);
+
+}  // namespace contrafact::whatif
