@@ -33,9 +33,10 @@ struct AdviceOptions {
   bool threads_scarce = true;                                // false: their number is no loss, and no filter holds
   bool filter_gain = true;                                   // leave out what does not improve the score
   double slower_max = 0;                                     // share by which the run may get slower
-  uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of the search for the best combination
+  uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of estimates, and of the search
   size_t simulated_max = 20;                                 // improvements of tasks, the best first, that are
                                                              // simulated as well
+  size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
   std::function<void(size_t done, size_t total)> progress;   // may be empty
 };
 

@@ -88,7 +88,7 @@ struct Sound {
 void add_intervals(const whatif::Estimator& estimator, Advices& advices, const std::vector<size_t>& members) {
   for (size_t member : members) {
     Advice& advice = advices.ranked[member];
-    if (advice.filtered.empty() || advice.filtered == kNoGain) continue;
+    if (advice.filtered.empty()) continue;
     base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
     if (whole) advice.effect.estimate = *std::move(whole);
     advice.verdict = verdict_to_read(advices, advice.effect);
@@ -135,7 +135,7 @@ std::string refusal(const Found& search, std::span<const improve::Candidate> can
                          analysis::pool_name(trace, full->pool), full->size);
     }
   }
-  const base::Status applies = improve::check_task_specs(*search.engines.estimator, candidates);
+  const base::Status applies = improve::check_task_specs(*search.engines.estimator, candidates, true);
   return applies ? "" : "its spec cannot be applied: " + applies.error().message;
 }
 
@@ -233,7 +233,8 @@ Combination best_of_tasks(const Engines& engines, Advices& advices, const Advice
                                        .filters = options.filter_time && options.filter_peak && options.filter_mean,
                                        .filter_threads = options.threads_scarce,
                                        .slower_max = options.slower_max,
-                                       .visits_max = options.visits_max};
+                                       .visits_max = options.visits_max,
+                                       .keep = options.combinations_max};
   if (options.progress) search_options.progress = [&](size_t estimated) { options.progress(estimated, 0); };
   const double score_max = options.filter_gain ? 1 - kScoreTolerance : std::numeric_limits<double>::infinity();
   std::vector<std::string>& notes = best.effect.estimate.notes;

@@ -98,8 +98,13 @@ std::string limit_sentence(const AdviceDocument& document) {
 }
 
 std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place) {
-  const whatif::Optimisation optimisation = document.advices.ranked.front().improvement().optimisation;
-  return fmt::format("Change first: {} at {} ({}).", what, place, improve::name_of(improve::effort_of(optimisation)));
+  const improve::Candidate& first = document.advices.ranked.front().candidate;
+  const whatif::Improvement& improvement = first.improvement;
+  const bool is_part = !improvement.sections.empty() && improvement.sections.size() < first.of_sections;
+  return fmt::format("Change first: {} at {} ({}{}).", what, place, improve::name_of(improve::effort_of(first)),
+                     is_part ? fmt::format("; for {} of {} sections only, the others need the lock as it is",
+                                           improvement.sections.size(), first.of_sections)
+                             : "");
 }
 
 std::string certainty_sentence(const AdviceDocument& document) {

@@ -6,7 +6,8 @@
 #include <iterator>
 
 #include "analysis/places.h"
-#include "improve/spec.h"
+#include "improve/path_keys.h"
+#include "whatif/screen.h"
 
 namespace contrafact::advise {
 namespace {
@@ -45,21 +46,19 @@ void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& opt
   advice.filtered = "not known: its tasks wait for each other at a lock that the trace does not name";
 }
 
-// The interval costs two propagations more: only for what may be shown.
 void add_interval(const whatif::Estimator& estimator, const Advices& advices, Advice& advice) {
   base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
   if (whole) advice.effect.estimate = *std::move(whole);
   advice.verdict = verdict_to_read(advices, advice.effect);
 }
 
-// Estimates one candidate and says whether it is to be ranked.
-Advice consider(const improve::Candidate& candidate, const std::vector<improve::Candidate>& all,
-                const whatif::Estimator& estimator, const analysis::BlockIndex& blocks, const Advices& advices,
-                const AdviceOptions& options) {
+// What is known of a candidate without estimating it.
+Advice described(const improve::Candidate& candidate, const std::vector<improve::Candidate>& all,
+                 const improve::PathKeyIndex& paths, const analysis::BlockIndex& blocks) {
   Advice advice{.candidate = candidate};
   Improvement& improvement = advice.candidate.improvement;
   if (improvement.optimisation == Optimisation::hoist_branch) {
-    improvement.path = improve::branch_conditions(estimator.dag(), improvement.tasks, others(candidate, all));
+    improvement.path = improve::branch_conditions(paths, improvement.tasks, others(candidate, all));
     if (improvement.path.empty()) {
       advice.failed = "cannot be told apart: record the methods of the branch (--include)";
       return advice;
@@ -67,17 +66,44 @@ Advice consider(const improve::Candidate& candidate, const std::vector<improve::
   }
   advice.violations = analysis::model_violations(blocks, improvement.tasks);
   for (const analysis::Violation& violation : advice.violations) improvement.warnings.push_back(violation.message);
-  base::Result<whatif::Estimate> estimate =
-      estimator.estimate(std::span(&improvement, 1), {.interval = false, .bounded = true});
-  if (!estimate) {
-    advice.failed = "cannot be estimated: " + estimate.error().message;
-    return advice;
-  }
-  advice.effect.estimate = *std::move(estimate);
-  advice.effect.estimated = true;
-  judge_task(advice, advices, options);
-  if (may_be_shown(advice)) add_interval(estimator, advices, advice);
   return advice;
+}
+
+// Estimates what has not failed, and says whether it is to be ranked.
+void estimate_all(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
+                  std::vector<Advice>& considered) {
+  std::vector<Advice*> open;
+  std::vector<Improvement> improvements;
+  for (Advice& advice : considered) {
+    if (!advice.failed.empty()) continue;
+    open.push_back(&advice);
+    improvements.push_back(advice.improvement());
+  }
+  const std::vector<base::Result<whatif::Figures>> figures =
+      whatif::screen(estimator, improvements, {.visits_max = options.visits_max, .progress = options.progress});
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (!figures[i]) {
+      const std::string& why = figures[i].error().message;
+      open[i]->failed = why == whatif::kBeyondBudget ? why : "cannot be estimated: " + why;
+      continue;
+    }
+    open[i]->effect.estimate.figures = *figures[i];
+    open[i]->effect.estimated = true;
+    judge_task(*open[i], advices, options);
+  }
+}
+
+// The interval costs three passes: only for what may be shown, the best first, as far as the budget goes.
+void add_intervals(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
+                   std::vector<Advice>& considered) {
+  std::vector<Advice*> shown;
+  for (Advice& advice : considered) {
+    if (advice.failed.empty() && advice.filtered.empty()) shown.push_back(&advice);
+  }
+  std::ranges::stable_sort(shown, {}, &Advice::score);
+  const size_t count = std::min(shown.size(), whatif::intervals_max(estimator, options.visits_max));
+  for (size_t i = count; i < shown.size(); ++i) shown[i]->filtered = whatif::kBeyondBudget;
+  for_each_index(count, options.progress, [&](size_t i) { add_interval(estimator, advices, *shown[i]); });
 }
 
 // Simulates the best of what can be estimated. Where the simulated figures are to be read first, also what the
@@ -98,9 +124,9 @@ void simulate_best(const Engines& engines, const Advices& advices, std::vector<A
     if (!effect) return;
     advice.effect.simulated = *std::move(effect);
     if (!decides) return;
-    const bool lacks_interval = !may_be_shown(advice);
+    const bool lacks_interval = !advice.filtered.empty();
     judge_task(advice, advices, options);
-    if (lacks_interval && may_be_shown(advice)) add_interval(*engines.estimator, advices, advice);
+    if (lacks_interval && advice.filtered.empty()) add_interval(*engines.estimator, advices, advice);
   });
 }
 
@@ -110,9 +136,11 @@ std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidat
                                  const AdviceOptions& options) {
   const analysis::BlockIndex blocks(engines.pricer.trace());
   std::vector<Advice> considered(found.candidates.size());
-  for_each_index(considered.size(), options.progress, [&](size_t i) {
-    considered[i] = consider(found.candidates[i], found.candidates, *engines.estimator, blocks, advices, options);
-  });
+  const improve::PathKeyIndex paths(engines.pricer.trace());
+  for_each_index(considered.size(), options.progress,
+                 [&](size_t i) { considered[i] = described(found.candidates[i], found.candidates, paths, blocks); });
+  estimate_all(*engines.estimator, advices, options, considered);
+  add_intervals(*engines.estimator, advices, options, considered);
   if (engines.pricer.simulates()) simulate_best(engines, advices, considered, options);
   return considered;
 }

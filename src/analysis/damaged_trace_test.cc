@@ -7,6 +7,7 @@
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/metric_set.h"
+#include "analysis/starvation.h"
 #include "analysis/task_classes.h"
 #include "model/random_trace_for_test.h"
 
@@ -45,10 +46,23 @@ void check_locks(const model::Trace& trace) {
   }
 }
 
+void check_starvations(const model::Trace& trace) {
+  const Starvations found = starvations(trace);
+  for (const Starvation& starvation : found.starved) {
+    uint32_t workers = 0;
+    for (const StarvedWait& wait : starvation.waits) workers += wait.workers;
+    ASSERT_EQ(workers, starvation.workers);
+    ASSERT_GT(starvation.queued, 0u);
+    ASSERT_LT(starvation.begin_ns, starvation.end_ns);
+  }
+  for (const StarvationRisk& risk : found.risks) ASSERT_LT(risk.waiting, risk.size);
+}
+
 void check(const model::Trace& trace) {
   ASSERT_NO_FATAL_FAILURE(check_usage(trace));
   ASSERT_NO_FATAL_FAILURE(check_classes(trace));
   ASSERT_NO_FATAL_FAILURE(check_locks(trace));
+  ASSERT_NO_FATAL_FAILURE(check_starvations(trace));
 }
 
 TEST(DamagedTraces, AnalysesKeepTheirInvariants) {

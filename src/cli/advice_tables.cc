@@ -103,7 +103,7 @@ std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::Sec
           gain.share,
           Interval{gain.low, gain.high},
           std::string(name_of(advice.verdict)),
-          std::string(name_of(improve::effort_of(advice.improvement().optimisation))),
+          std::string(name_of(improve::effort_of(advice.candidate))),
           changes(advice),
           threads(base.peak_occupied, after.peak_occupied),
           threads(base.mean_occupied, after.mean_occupied),

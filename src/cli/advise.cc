@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/trace_input.h"
 #include "improve/task_candidates.h"
+#include "whatif/screen.h"
 
 namespace contrafact::cli {
 namespace {
@@ -30,7 +31,7 @@ struct Options {
   std::vector<std::string> no_filter;
   uint32_t cores = 0;
   double slower_max_percent = 0;
-  uint64_t budget = whatif::SearchOptions().visits_max / kBudgetUnit;
+  uint64_t budget = 0;  // 0: by the length of the trace
   size_t top = 20;
   bool left_out = false;
   bool all = false;
@@ -40,7 +41,12 @@ struct Options {
 using advise::AdviceOptions;
 using advise::Combination;
 
-AdviceOptions advice_options(const Options& options, const AdviceDocument& document, Progress& progress) {
+AdviceOptions advice_options(const Options& options, const AdviceDocument& document, const whatif::Estimator* estimator,
+                             Progress& progress) {
+  // Who asks for a budget has the time for simulations too.
+  const size_t simulated = options.budget > 0 ? SIZE_MAX : whatif::simulations_max(*document.trace);
+  uint64_t visits_max = options.budget * kBudgetUnit;
+  if (visits_max == 0 && estimator != nullptr) visits_max = whatif::default_visits(*estimator);
   auto filters = [&](std::string_view name) {
     auto named = [&](std::string_view what) {
       return std::find(options.no_filter.begin(), options.no_filter.end(), what) != options.no_filter.end();
@@ -54,8 +60,9 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
           .threads_scarce = document.threads_scarce,
           .filter_gain = filters("gain"),
           .slower_max = options.slower_max_percent / 100,
-          .visits_max = options.budget * kBudgetUnit,
-          .simulated_max = options.top,
+          .visits_max = visits_max,
+          .simulated_max = std::min(options.top, simulated),
+          .combinations_max = std::min(whatif::SearchOptions().keep, simulated),
           .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
 }
 
@@ -124,12 +131,11 @@ int run(const Options& options, const Session& session) {
       return fail(kExitImpossible, fmt::format("{}: {}", options.path, status.error().message));
     document.sections = made.sections ? &*made.sections : nullptr;
     const advise::Engines engines{made.estimator ? &*made.estimator : nullptr, *made.pricer};
-    base::Result<advise::Advices> advices =
-        advise::advise(engines, made.tasks, advice_options(options, document, progress));
+    const AdviceOptions how = advice_options(options, document, engines.estimator, progress);
+    base::Result<advise::Advices> advices = advise::advise(engines, made.tasks, how);
     if (!advices) return fail(kExitImpossible, advices.error().message);
     document.advices = *std::move(advices);
-    base::Result<Combination> best =
-        advise::best_combination(engines, document.advices, advice_options(options, document, progress));
+    base::Result<Combination> best = advise::best_combination(engines, document.advices, how);
     if (!best) return fail(kExitImpossible, best.error().message);
     document.best = *std::move(best);
     advise::rank_as_shown(document);
@@ -171,10 +177,11 @@ Run declare(OptionList& list) {
                   "per cent by which an improvement may make the run slower")
       .check(decimal_number(0))
       .show_default();
-  list.add_option("--budget", options->budget,
-                  "work for the search for the best combination, in millions of vertices visited")
-      .check(whole_number(1))
-      .show_default();
+  list.add_option(
+          "--budget", options->budget,
+          "work for the estimates, and as much for the search for the best combination, in millions of vertices "
+          "visited; default: 32, for long traces more")
+      .check(whole_number(1));
   list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json")
       .value_name("DIR");
   list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser")

@@ -19,7 +19,8 @@ LaneCompiler::LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std
   const auto windows = static_cast<int64_t>(dag.vertices.size()) / kWindowVertices + 1;
   window_ns_ = std::max<int64_t>(1, (program_.end_ns - program_.begin_ns) / windows);
   for (const Move& move : moves) program_.placements.push_back(move.placement);
-  program_.ops.reserve(dag.vertices.size() + dag.bodies.size());  // few more; what is not used takes no memory
+  // Where tasks fork each other, half as many more; what is not used takes no memory.
+  program_.ops.reserve(2 * (dag.vertices.size() + dag.bodies.size()));
   classify(moves);
   outermost_.resize(tasks_);
   for (TaskId task : outermost) outermost_[task.index()] = true;

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "whatif/improvement.h"
+#include "improve/candidate.h"
 
 namespace contrafact::improve {
 
@@ -29,6 +29,14 @@ constexpr Effort effort_of(whatif::Optimisation optimisation) {
       return Effort::hardware;
   }
   return Effort::redesign;
+}
+
+// A lock that only some sections of its place can do without needs a test of which, where it is dropped.
+inline Effort effort_of(const Candidate& candidate) {
+  const whatif::Improvement& improvement = candidate.improvement;
+  const bool is_part = improvement.optimisation == whatif::Optimisation::drop_lock &&
+                       improvement.sections.size() < candidate.of_sections;
+  return is_part ? Effort::one_function : effort_of(improvement.optimisation);
 }
 
 // In words, as a table has room for.

@@ -116,13 +116,17 @@ base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<c
   return reader.take();
 }
 
-base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates) {
+base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates, bool applied) {
   const SpecTrace in{.trace = *estimator.dag().trace, .dag = &estimator.dag()};
   std::vector<SpecEntry> entries;
   for (const Candidate& candidate : candidates) entries.push_back({candidate});
   const SpecText text{.name = "", .json = write_spec(in, entries)};
   base::Result<std::vector<Candidate>> read = read_specs(in, std::span(&text, 1));
   if (!read) return read.error();
+  const auto same = [](const Candidate& x, const Candidate& y) {
+    return x.improvement.optimisation == y.improvement.optimisation && x.improvement.tasks == y.improvement.tasks;
+  };
+  if (applied && std::ranges::equal(*read, candidates, same)) return {};
   std::vector<whatif::Improvement> improvements;
   for (const Candidate& candidate : *read) improvements.push_back(candidate.improvement);
   base::Result<whatif::Estimate> estimate = estimator.estimate(improvements, {.trace = true, .interval = false});

@@ -47,7 +47,9 @@ struct SpecText {
 base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<const SpecText> specs);
 
 // Whether a spec of these improvements of tasks, written and read again, can be applied to the trace that they are of.
-base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates);
+// `applied`: that they can themselves is known, so only a spec that selects other tasks is estimated.
+base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates,
+                              bool applied = false);
 
 // Text that is equal for equal innermost frames of two recordings, "update (table.cc:12)"; where there is no line, the
 // address in the file.

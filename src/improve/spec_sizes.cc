@@ -4,10 +4,26 @@
 
 namespace contrafact::improve {
 
+namespace {
+
+// Of the pools with one name, which: from 0 on, in the order in which they were made.
+uint32_t number_of(const model::Trace& trace, model::PoolId pool) {
+  uint32_t number = 0;
+  for (uint32_t i = 0; i < pool.index(); ++i) {
+    number += trace.string(trace.pools[i].name) == trace.string(trace.pools[pool.index()].name);
+  }
+  return number;
+}
+
+}  // namespace
+
 Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement) {
   Json json;
   json["optimisation"] = name_of(improvement.optimisation);
-  if (improvement.pool.valid()) json["pool"] = in.trace.string(in.trace.pools[improvement.pool.index()].name);
+  if (improvement.pool.valid()) {
+    json["pool"] = in.trace.string(in.trace.pools[improvement.pool.index()].name);
+    json["number"] = number_of(in.trace, improvement.pool);
+  }
   json["size"] = {{"before", improvement.size_before}, {"after", improvement.size_after}};
   return json;
 }
@@ -28,14 +44,13 @@ base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, what
   candidate.improvement.size_after = after.get<uint32_t>();
   if (optimisation == whatif::Optimisation::cores) return candidate;
   const std::string name = entry.value("pool", "");
+  const uint32_t number = entry.value("number", 0u);
   for (uint32_t i = 0; i < in.trace.pools.size(); ++i) {
-    if (in.trace.string(in.trace.pools[i].name) != name) continue;
-    if (candidate.pool.valid()) {
-      return base::Error{fmt::format("{}: this recording has several pools '{}'", name_of(optimisation), name)};
-    }
-    candidate.improvement.pool = candidate.pool = model::PoolId(i);
+    const model::PoolId pool(i);
+    if (in.trace.string(in.trace.pools[i].name) != name || number_of(in.trace, pool) != number) continue;
+    candidate.improvement.pool = candidate.pool = pool;
+    return candidate;
   }
-  if (candidate.pool.valid()) return candidate;
   return base::Error{fmt::format("{}: this recording has no pool '{}'", name_of(optimisation), name)};
 }
 

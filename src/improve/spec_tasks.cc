@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "improve/combinator_expression.h"
@@ -221,7 +222,7 @@ class TaskSelector::Rows {
     }
     for (TaskId task : all) {
       std::set<std::pair<PathCondition::Kind, std::string>> keys;
-      for (auto [kind, id] : path_keys(trace_, task)) {
+      for (auto [kind, id] : paths().keys(paths().set_of(task))) {
         if (kind == PathCondition::Kind::enters_method)
           keys.emplace(kind, method_key(MethodId(id)));
         else if (id != UINT32_MAX)
@@ -236,14 +237,20 @@ class TaskSelector::Rows {
     std::vector<TaskId> others;
     std::set_difference(all.begin(), all.end(), improvement.tasks.begin(), improvement.tasks.end(),
                         std::back_inserter(others));
-    improvement.path = branch_conditions(dag_, improvement.tasks, others);
+    improvement.path = branch_conditions(paths(), improvement.tasks, others);
     return {};
+  }
+
+  const PathKeyIndex& paths() {
+    if (!paths_) paths_.emplace(trace_);
+    return *paths_;
   }
 
   const TraceDag& dag_;
   const Trace& trace_;
   std::vector<std::string> frames_of_;  // by context
   std::map<std::string, std::vector<TaskId>> by_context_;
+  std::optional<PathKeyIndex> paths_;  // made when first needed
 };
 
 TaskSelector::TaskSelector(const TraceDag& dag) : rows_(std::make_unique<Rows>(dag)) {}

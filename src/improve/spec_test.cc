@@ -266,6 +266,17 @@ TEST(Spec, SizesAndTasksInOneDocument) {
   EXPECT_EQ((*read)[2].improvement.size_after, 4u);
 }
 
+TEST(Spec, OfPoolsWithOneNameTheSameIsSelected) {
+  const Trace trace =
+      parsed(std::string(kProgram).replace(kProgram.find("pool p1"), 0, "pool p0 thread_pool 1 1 \"es\"\n"));
+  Candidate pool;
+  pool.improvement = {.optimisation = Optimisation::pool_size, .pool = model::PoolId(1), .size_after = 5};
+  const SpecEntry entry{pool};
+  const auto read = read_one({.trace = trace}, write_spec({.trace = trace}, {&entry, 1}));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ((*read)[0].improvement.pool, model::PoolId(1));
+}
+
 TEST(Spec, SizesThatCannotBe) {
   const Trace trace = parsed(kProgram);
   const auto error = [&](std::string_view entry) {

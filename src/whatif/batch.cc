@@ -25,20 +25,29 @@ base::Result<Figures> Batch::figures_of_one(std::span<const uint32_t> set, Scrat
   return figures;
 }
 
+std::vector<std::optional<Figures>> Batch::figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
+                                                            Scratch& scratch) const {
+  std::vector<graph::LaneResult> results(sets.size());
+  std::vector<std::span<const uint32_t>> lanes;
+  for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
+  scratch.many->run(lanes, results);
+  // An operation of all lanes takes about half the time of a vertex of one.
+  scratch.visits += scratch.many->operations() / 2;
+  std::vector<std::optional<Figures>> figures(sets.size());
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (results[i].exact) figures[i] = estimator_.figures_of(results[i], program_.answered);
+  }
+  return figures;
+}
+
 std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<uint32_t>* const> sets,
                                                   Scratch& scratch) const {
-  std::vector<graph::LaneResult> results(sets.size());
-  if (program_.possible) {
-    std::vector<std::span<const uint32_t>> lanes;
-    for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
-    scratch.many->run(lanes, results);
-    // An operation of all lanes takes about half the time of a vertex of one.
-    scratch.visits += scratch.many->operations() / 2;
-  }
+  std::vector<std::optional<Figures>> together(sets.size());
+  if (has_lanes()) together = figures_in_lanes(sets, scratch);
   std::vector<base::Result<Figures>> figures;
   for (size_t i = 0; i < sets.size(); ++i) {
-    if (results[i].exact) {
-      figures.emplace_back(estimator_.figures_of(results[i], program_.answered));
+    if (together[i]) {
+      figures.emplace_back(*together[i]);
       continue;
     }
     ++scratch.alone;

@@ -43,6 +43,11 @@ class Batch {
   std::vector<base::Result<Figures>> figures(std::span<const std::vector<uint32_t>* const> sets,
                                              Scratch& scratch) const;
 
+  // The same without those that cannot be estimated together. REQUIRES: has_lanes().
+  std::vector<std::optional<Figures>> figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
+                                                       Scratch& scratch) const;
+  bool has_lanes() const { return program_.possible; }
+
   // The same for one, complete.
   base::Result<Figures> figures_of_one(std::span<const uint32_t> set, Scratch& scratch) const;
 

@@ -150,6 +150,11 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
   return placements;
 }
 
+uint64_t Estimator::visits_max() const {
+  const uint64_t unchanged = dag_->vertices.size() + dag_->bodies.size();
+  return std::max(kVisitsFactorOfLong * unchanged, std::min(kVisitsFactor * unchanged, kVisitsOfOne));
+}
+
 base::Error Estimator::too_much_work() const {
   return {"tasks would run in quite another order than recorded, which would take too long to work out"};
 }

@@ -57,8 +57,11 @@ struct Estimate {
 };
 
 // A variant whose workers take their tasks in quite another order than recorded takes up to a thousand times the work
-// of one that does not. Where many are estimated, those that take more than this factor are refused.
+// of one that does not. Where many are estimated, those that take more than this factor are refused, or in long traces
+// more than these visits and a lesser factor.
 inline constexpr uint64_t kVisitsFactor = 64;
+inline constexpr uint64_t kVisitsOfOne = 16'000'000;  // a second
+inline constexpr uint64_t kVisitsFactorOfLong = 4;
 
 class Estimator {
  public:
@@ -95,7 +98,7 @@ class Estimator {
   Estimator() = default;
   base::Error stuck_error(const std::vector<graph::Stuck>& stuck) const;
   base::Error too_much_work() const;
-  uint64_t visits_max() const { return kVisitsFactor * (dag_->vertices.size() + dag_->bodies.size()); }
+  uint64_t visits_max() const;
   Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
   int64_t duration_of(int64_t end_ns) const;  // kNever: nothing runs but what was recorded
   Figures figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const;

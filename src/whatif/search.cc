@@ -50,15 +50,23 @@ class Search {
 
  private:
   void find_exclusive() {
-    std::unordered_map<uint32_t, std::vector<uint32_t>> by_task;
+    // Few sets of improvements share tasks: each is looked at once, not for each of its tasks.
+    std::vector<std::vector<uint32_t>> sets{{}};
+    std::vector<uint32_t> set_of(estimator_.dag().task_count());
     std::set<std::pair<uint32_t, uint32_t>> pairs;
     for (uint32_t i = 0; i < improvements_.size(); ++i) {
+      std::unordered_map<uint32_t, uint32_t> with_this;  // by set
       for (model::TaskId task : improvements_[i].tasks) {
-        std::vector<uint32_t>& others = by_task[task.value];
-        for (uint32_t other : others) {
-          if (other != i) pairs.emplace(other, i);
+        if (task.index() >= set_of.size()) continue;  // it cannot be made
+        uint32_t& set = set_of[task.index()];
+        if (!sets[set].empty() && sets[set].back() == i) continue;
+        const auto [known, is_new] = with_this.try_emplace(set, static_cast<uint32_t>(sets.size()));
+        if (is_new) {
+          for (uint32_t other : sets[set]) pairs.emplace(other, i);
+          sets.push_back(sets[set]);
+          sets.back().push_back(i);
         }
-        others.push_back(i);
+        set = known->second;
       }
     }
     excludes_.resize(improvements_.size());

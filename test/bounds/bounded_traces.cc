@@ -309,6 +309,82 @@ std::vector<uint8_t> many_tasks(uint32_t count) {
 
 namespace {
 
+// Tasks that fork two each and join them, down to leaves, as a fork-join pool runs them: who joins runs what nobody has
+// taken yet, and two subtrees of each tree are other workers'.
+class ForkTrees {
+ public:
+  explicit ForkTrees(HonestFile& file) : file_(file) {}
+
+  void add(uint32_t trees, uint32_t depth) {
+    for (uint32_t i = 0; i < trees; ++i) {
+      const uint32_t root = spawn(0, kMainPlace);
+      file_.append(0, EventKind::wait_begin, now_ns_[0] += 100, {root, kMainPlace});
+      now_ns_[1] = std::max(now_ns_[1], now_ns_[0] + 500);
+      run(1, root, depth);
+      now_ns_[0] = now_ns_[1] + 500;
+      file_.append(0, EventKind::wait_end, now_ns_[0], {root, 0});
+    }
+  }
+
+ private:
+  static constexpr uint32_t kMainPlace = 0, kLeftPlace = 1, kRightPlace = 2, kJoinRight = 3, kJoinLeft = 4;
+
+  uint32_t spawn(uint32_t thread, uint32_t place) {
+    file_.append(thread, EventKind::task_spawn, now_ns_[thread] += 100, {tasks_, place, 0, 1});
+    return tasks_++;
+  }
+
+  void run(uint32_t thread, uint32_t task, uint32_t depth) {
+    file_.append(thread, EventKind::task_start, now_ns_[thread] += 50, {task});
+    now_ns_[thread] += 200 + task % 7 * 30;
+    if (depth > 0) {
+      const uint32_t left = spawn(thread, kLeftPlace), right = spawn(thread, kRightPlace);
+      const bool stolen = task < 3 * kThreads && thread + 1 < kThreads && now_ns_[thread + 1] <= now_ns_[thread];
+      if (stolen) now_ns_[thread + 1] = now_ns_[thread] + 700;
+      if (stolen) run(thread + 1, left, depth - 1);
+      file_.append(thread, EventKind::wait_begin, now_ns_[thread] += 40, {right, kJoinRight});
+      run(thread, right, depth - 1);
+      file_.append(thread, EventKind::wait_end, now_ns_[thread] += 20, {right, 0});
+      file_.append(thread, EventKind::wait_begin, now_ns_[thread] += 40, {left, kJoinLeft});
+      if (stolen)
+        now_ns_[thread] = std::max(now_ns_[thread], now_ns_[thread + 1] + 300);
+      else
+        run(thread, left, depth - 1);
+      file_.append(thread, EventKind::wait_end, now_ns_[thread] += 20, {left, 0});
+    }
+    file_.append(thread, EventKind::task_complete, now_ns_[thread] += 60, {task, 0});
+    file_.append(thread, EventKind::task_end, now_ns_[thread] += 10, {task, 0});
+  }
+
+  HonestFile& file_;
+  uint32_t tasks_ = 0;
+  std::array<int64_t, kThreads> now_ns_{};
+};
+
+}  // namespace
+
+std::vector<uint8_t> forked_tasks(uint32_t count) {
+  HonestFile file;
+  const std::vector<std::string_view> strings{"ForkJoinPool-1", "demo.Main", "main",     "Main.java",
+                                              "demo.Tree",      "compute",   "Tree.java"};
+  const std::vector<ThreadRow> threads(kThreads, {.name = StringId(0)});
+  const std::vector<MethodRow> methods{{StringId(1), StringId(2), StringId(3), 7},
+                                       {StringId(4), StringId(5), StringId(6), 20}};
+  std::vector<ContextRow> contexts{{ContextId::none(), MethodId(0), 8}};
+  for (uint32_t line = 22; line < 26; ++line) contexts.push_back({ContextId::none(), MethodId(1), line});
+  const PoolRow pool{StringId(0), PoolKind::fork_join, kThreads - 1, kThreads - 1};
+  CHECK(file.writer().add_fact("cores", "2").ok() && file.writer().add_strings(strings).ok());
+  CHECK(file.writer().add_threads(threads).ok() && file.writer().add_methods(methods).ok());
+  CHECK(file.writer().add_contexts(contexts).ok() && file.writer().add_pools({&pool, 1}).ok());
+  constexpr uint32_t kTrees = 3;
+  uint32_t depth = 0;
+  while (kTrees * ((uint32_t{4} << depth) - 1) <= count) ++depth;  // of a tree one deeper
+  ForkTrees(file).add(kTrees, depth);
+  return file.finish();
+}
+
+namespace {
+
 struct Counting : Visitor {
   Holdings held;
   void on_fact(std::string_view, std::string_view) override { ++held.rows; }

@@ -22,6 +22,8 @@ std::vector<uint8_t> many_locks(uint32_t count);
 std::vector<uint8_t> many_lives(uint32_t count);
 // `count` tasks that a pool of four workers runs, each created, spawned, run and waited for by nobody.
 std::vector<uint8_t> many_tasks(uint32_t count);
+// At most `count` tasks of a fork-join pool, in three trees in which each forks two and joins them.
+std::vector<uint8_t> forked_tasks(uint32_t count);
 
 // What a file really holds, and the memory that a command may use for it. Tasks and ranges of access sets are rows.
 struct Holdings {

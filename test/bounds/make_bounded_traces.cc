@@ -26,6 +26,7 @@ bool write(const std::string& directory, TraceFile file) {
 TraceFile honest(const std::string& name, uint32_t count) {
   if (name == "locks") return {name, many_locks(count)};
   if (name == "lives") return {name, many_lives(count)};
+  if (name == "forks") return {name, forked_tasks(count)};
   return {name, many_tasks(count)};
 }
 

@@ -4,6 +4,7 @@
 usage: run_bounds.py BIN_DIR hostile|honest [NAME...]
        run_bounds.py BIN_DIR short: commands that may use half of the memory that they need
        run_bounds.py BIN_DIR growth: commands on a trace four times as long, and the processor time that they take more
+       run_bounds.py BIN_DIR loading: the processor time of commands on a long trace, against that of loading it
 
 The bound of a trace is 100 MB plus 400 bytes for each row and 60 for each event that it really holds
 (make_bounded_traces computes it), whatever ids, counts or unpacked sizes it claims; a command may refuse a trace, but it
@@ -57,6 +58,9 @@ GROWTH_RUNS = 5  # in turns; of each the shortest counts, for other programs mad
 # Where the two shortest runs differ by more, the shortest may be too long as well: a growth measured so is none.
 DISTURBED_MIN = 1.2
 GROWTH_BY_NOISE_MAX = 10  # no noise makes more of it; a command that takes the square of the length is at 16
+# Commands by the trace and how many times the processor time of `info`, which does little but load it, they may take. Some 100 is
+# what advise takes, page faults of a busy machine included; it took more than 1500.
+LOADING = {"forks": (393_213, {"advise {trace}": 250})}
 NOT_MEASURED = 77  # what CTest counts as skipped
 
 
@@ -141,11 +145,34 @@ def growth(binaries, name, traces, folder):
     return said + ("disturbed" if is_noisy and long / short <= GROWTH_BY_NOISE_MAX else f"at most {GROWTH_MAX:.2f} is allowed")
 
 
+def run_loading(binaries, folder):
+    failures = 0
+    for stem, (count, commands) in LOADING.items():
+        subprocess.run([binaries / "make_bounded_traces", folder, stem, str(count)], check=True, stdout=subprocess.DEVNULL)
+        trace = pathlib.Path(folder) / f"{stem}.cft"
+
+        def seconds(words, runs):
+            times = []
+            for _ in range(runs):
+                status, _, spent, text = run([str(binaries / "contrafact")] + words.format(trace=trace).split())
+                if status != 0:
+                    raise SystemExit(f"{stem}: {words} ends with {status}: {text.strip()}")
+                times.append(spent)
+            return min(times)
+
+        loading = seconds("info {trace}", GROWTH_RUNS)
+        for words, times_max in commands.items():
+            spent = seconds(words, 1)
+            print(f"{stem} {words.split()[0]}: {spent:.2f} s, {spent / loading:.1f} times the {loading:.2f} s of info, at most {times_max}")
+            failures += spent > times_max * loading
+    return failures
+
+
 def main():
     binaries, part, only = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    if part in ("short", "growth"):
+    if part in ("short", "growth", "loading"):
         with tempfile.TemporaryDirectory() as folder:
-            failures = (run_short if part == "short" else run_growth)(binaries, folder)
+            failures = {"short": run_short, "growth": run_growth, "loading": run_loading}[part](binaries, folder)
         print(f"{failures} failures")
         return 1 if failures else 0
     failures = 0

@@ -1,0 +1,125 @@
+#include "whatif/screen.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "whatif/batch.h"
+
+namespace contrafact::whatif {
+namespace {
+
+uint64_t visits_of_one(const Estimator& estimator) {
+  return estimator.dag().vertices.size() + estimator.dag().bodies.size();
+}
+
+// Rounds of work that the same threads do; between two of them the work done is looked at.
+class Screening {
+ public:
+  Screening(const Estimator& estimator, const std::vector<Improvement>& improvements, const ScreenOptions& options)
+      : options_(options), batch_(estimator, improvements), found_(improvements.size()) {
+    for (unsigned i = 0; i < std::max(1u, options.threads); ++i)
+      workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
+  }
+
+  std::vector<base::Result<Figures>> run() {
+    std::vector<uint32_t> open;
+    for (uint32_t i = 0; i < found_.size(); ++i) {
+      if (const std::string& reason = batch_.reason(i); !reason.empty())
+        found_[i].emplace(base::Error{reason});
+      else
+        open.push_back(i);
+    }
+    in_lanes(open);
+    std::erase_if(open, [&](uint32_t i) { return found_[i].has_value(); });
+    one_by_one(open);
+    std::vector<base::Result<Figures>> results;
+    for (std::optional<base::Result<Figures>>& figures : found_) {
+      if (figures)
+        results.push_back(*std::move(figures));
+      else
+        results.emplace_back(base::Error{std::string(kBeyondBudget)});
+    }
+    return results;
+  }
+
+ private:
+  // Whatever the lanes know, whether the budget has room for it or not: it is a small part of the cost of the rest.
+  void in_lanes(const std::vector<uint32_t>& open) {
+    if (!batch_.has_lanes()) return;
+    const size_t batches = (open.size() + Batch::kAtATime - 1) / Batch::kAtATime;
+    each(batches, [&](size_t number, Batch::Scratch& scratch) {
+      std::vector<std::vector<uint32_t>> sets;
+      for (size_t i = number * Batch::kAtATime; i < std::min(open.size(), (number + 1) * Batch::kAtATime); ++i)
+        sets.push_back({open[i]});
+      std::vector<const std::vector<uint32_t>*> pointers;
+      for (const std::vector<uint32_t>& set : sets) pointers.push_back(&set);
+      const std::vector<std::optional<Figures>> figures = batch_.figures_in_lanes(pointers, scratch);
+      for (size_t i = 0; i < sets.size(); ++i) {
+        if (figures[i]) found_[sets[i][0]].emplace(*figures[i]);
+      }
+      report(std::min(open.size(), (number + 1) * Batch::kAtATime));
+    });
+  }
+
+  // As many at a time as there are workers, so that any number of them does the same work.
+  void one_by_one(const std::vector<uint32_t>& open) {
+    constexpr size_t kRound = 8;
+    for (size_t first = 0; first < open.size() && visits_ < options_.visits_max; first += kRound) {
+      each(std::min(kRound, open.size() - first), [&](size_t i, Batch::Scratch& scratch) {
+        const std::vector<uint32_t> set{open[first + i]};
+        found_[set[0]].emplace(batch_.figures_of_one(set, scratch));
+      });
+      report(found_.size() - open.size() + std::min(open.size(), first + kRound));
+    }
+  }
+
+  template <typename Work>
+  void each(size_t count, Work work) {
+    std::atomic<size_t> next{0};
+    auto loop = [&](Batch::Scratch& scratch) {
+      for (size_t i = next++; i < count; i = next++) work(i, scratch);
+    };
+    std::vector<std::thread> helpers;
+    for (size_t i = 1; i < std::min(workers_.size(), count); ++i) helpers.emplace_back(loop, std::ref(*workers_[i]));
+    loop(*workers_[0]);
+    for (std::thread& helper : helpers) helper.join();
+    for (const std::unique_ptr<Batch::Scratch>& worker : workers_) visits_ += std::exchange(worker->visits, 0);
+  }
+
+  void report(size_t done) const {
+    if (options_.progress && std::this_thread::get_id() == caller_) options_.progress(done, found_.size());
+  }
+
+  const ScreenOptions& options_;
+  const Batch batch_;
+  std::vector<std::optional<base::Result<Figures>>> found_;
+  std::vector<std::unique_ptr<Batch::Scratch>> workers_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  uint64_t visits_ = 0;
+};
+
+}  // namespace
+
+uint64_t default_visits(const Estimator& estimator) {
+  constexpr uint64_t kVisits = 32'000'000, kPasses = 6;
+  return std::max(kVisits, kPasses * visits_of_one(estimator));
+}
+
+size_t simulations_max(const model::Trace& trace) {
+  constexpr size_t kEvents = 12'000'000, kLeast = 2;  // some four seconds
+  return std::max(kLeast, kEvents / std::max<size_t>(1, trace.event_count()));
+}
+
+size_t intervals_max(const Estimator& estimator, uint64_t visits_max) {
+  return std::max<uint64_t>(1, visits_max / (3 * std::max<uint64_t>(1, visits_of_one(estimator))));
+}
+
+std::vector<base::Result<Figures>> screen(const Estimator& estimator, const std::vector<Improvement>& improvements,
+                                          const ScreenOptions& options) {
+  return Screening(estimator, improvements, options).run();
+}
+
+}  // namespace contrafact::whatif
