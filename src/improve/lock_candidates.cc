@@ -394,7 +394,7 @@ class Finder {
         continue;
       }
       const uint32_t parts = split(locks_[lock.index()], placed);
-      if (parts == 1) refuse(Optimisation::split_lock, lock, "its sections tie together all that they change");
+      if (parts == 1) refuse(Optimisation::split_lock, lock, why_tied(locks_[lock.index()]));
       most = std::max(most, parts);
     }
     if (most < 2) return;
@@ -407,34 +407,58 @@ class Finder {
     found_.candidates.push_back(std::move(made));
   }
 
-  // Connected components of the guarded bytes: a section ties together all that it touches. Returns how many.
-  uint32_t split(const Lock& lock, std::vector<std::pair<uint32_t, uint32_t>>& placed) const {
+  static constexpr uint32_t kNoSite = UINT32_MAX;
+
+  // Connected components of the guarded bytes: a section ties together all that it touches. By section and the number
+  // of its component, from 0 on; those of `left_out` tie nothing, and are not in it.
+  std::vector<std::pair<uint32_t, uint32_t>> components(const Lock& lock, uint32_t left_out = kNoSite) const {
     Unions ties(lock.guarded.size());
-    const auto first_guarded = [&](uint32_t s) {
+    std::vector<std::pair<uint32_t, uint32_t>> found;  // by section: one of its cells
+    for (uint32_t s = lock.begin; s < lock.end; ++s) {
+      if (!counts(s) || facts_.site_of[s] == left_out) continue;
       uint32_t first = UINT32_MAX;
       for (const CellUse& use : lock.cells->of(facts_.sets.of_section[s])) {
-        if (lock.guarded[use.cell] && first == UINT32_MAX) first = use.cell;
-      }
-      return first;
-    };
-    for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      if (!counts(s)) continue;
-      const uint32_t first = first_guarded(s);
-      for (const CellUse& use : lock.cells->of(facts_.sets.of_section[s])) {
-        if (lock.guarded[use.cell]) ties.join(use.cell, first);
+        if (!lock.guarded[use.cell]) continue;
+        if (first == UINT32_MAX) found.emplace_back(s, first = use.cell);
+        ties.join(use.cell, first);
       }
     }
     std::map<uint32_t, uint32_t> numbers;
-    std::vector<std::pair<uint32_t, uint32_t>> mine;
-    for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      const uint32_t first = counts(s) ? first_guarded(s) : UINT32_MAX;
-      if (first == UINT32_MAX) continue;
-      const auto [number, added] = numbers.try_emplace(ties.root(first), static_cast<uint32_t>(numbers.size()));
-      mine.emplace_back(s, number->second);
+    for (auto& [section, cell] : found) {
+      cell = numbers.try_emplace(ties.root(cell), static_cast<uint32_t>(numbers.size())).first->second;
     }
-    if (numbers.size() < 2) return static_cast<uint32_t>(numbers.size());
-    placed.insert(placed.end(), mine.begin(), mine.end());
-    return static_cast<uint32_t>(numbers.size());
+    return found;
+  }
+  static uint32_t count_of(const std::vector<std::pair<uint32_t, uint32_t>>& components) {
+    uint32_t count = 0;
+    for (const auto& [section, number] : components) count = std::max(count, number + 1);
+    return count;
+  }
+
+  // Returns how many there are.
+  uint32_t split(const Lock& lock, std::vector<std::pair<uint32_t, uint32_t>>& placed) const {
+    const auto found = components(lock);
+    const uint32_t count = count_of(found);
+    if (count >= 2) placed.insert(placed.end(), found.begin(), found.end());
+    return count;
+  }
+
+  // Of what no lock of its own can guard: the code that keeps most apart if it is left out.
+  std::string why_tied(const Lock& lock) const {
+    constexpr size_t kSitesMax = 16;
+    std::set<uint32_t> sites;
+    for (uint32_t s = lock.begin; s < lock.end; ++s) {
+      if (counts(s)) sites.insert(facts_.site_of[s]);
+    }
+    uint32_t most = 1, by = kNoSite;
+    for (const uint32_t site : sites) {
+      if (sites.size() < 2 || sites.size() > kSitesMax) break;
+      const uint32_t count = count_of(components(lock, site));
+      if (count > most) most = count, by = site;
+    }
+    if (by == kNoSite) return "its sections tie together all that they change";
+    return facts_.sites.sites()[by].label + " ties together what would be " + std::to_string(most) +
+           " groups without it";
   }
 
   const SectionFacts& facts_;

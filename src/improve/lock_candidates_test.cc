@@ -149,6 +149,13 @@ TEST(LockCandidates, WhatIsTiedTogetherSaysSo) {
   }));
 }
 
+TEST(LockCandidates, WhatTiesThingsTogetherIsNamed) {
+  const Scene scene({"x b w0", "y b w0", "x b w64", "y b w64", "x a w0 w64"});
+  EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
+    return refused.reason == "work (w.cc:10) ties together what would be 2 groups without it";
+  }));
+}
+
 TEST(LockCandidates, SystemCallsAreNoAtomicOperations) {
   const Scene scene({"x b file", "y b file"});
   EXPECT_EQ(scene.get(Optimisation::make_atomic), nullptr);
