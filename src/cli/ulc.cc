@@ -187,7 +187,7 @@ std::string text_of(const Document& document, const Session& session) {
   }
   text += "\n" + table::render_text(remedies, session.out) + together_text(document);
   for (const auto& [line, locks] : refused_lines(document)) {
-    text += line + (locks > 1 ? fmt::format(" ({} locks)\n", locks) : "\n");
+    text += table::printable(line, session.out.unicode) + (locks > 1 ? fmt::format(" ({} locks)\n", locks) : "\n");
   }
   return text;
 }
