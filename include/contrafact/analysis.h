@@ -15,7 +15,7 @@
  *
  * An analysis learns of calls in one of two ways: by method, or by context, which is the whole path of profiled methods
  * from the outermost one. A context is a number that comes with each event, so that it does not depend on order
- * either; a tree of contexts is what on_context_call has told of parents and children.
+ * either; on_context_call reports the parents and children that make a tree of contexts.
  *
  * Methods must not call into Java, block for long, or end the process. A C++ exception that leaves one of them is
  * caught, counted and told when the program ends; the event it was given is lost, the others go on. */
@@ -121,7 +121,7 @@ struct contrafact_analysis {
    * `parent`: 64 bits of which two contexts of a run have the same with a probability of one in a billion where there
    * are 100,000 of them. */
   void (*on_context_call)(void* data, uint64_t parent, uint64_t context, uint32_t method);
-  /* The innermost profiled method of `context` made it, or code that it called and that is not told of. */
+  /* The innermost profiled method of `context` made it, or code that it called and that is not reported. */
   void (*on_context_allocation)(void* data, uint64_t context, uint32_t class_id, uint64_t bytes);
 
   /* In place of on_call and on_allocation: many events at once, for an analysis to which one call for each event is too

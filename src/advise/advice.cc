@@ -136,7 +136,7 @@ base::Result<Weights> parse_weights(const std::string& text) {
 }
 
 bool reads_simulation(const Advices& advices, const Effect& effect) {
-  if (!advices.baseline || !effect.simulated || effect.simulated->stuck) return false;
+  if (!advices.baseline || !ends_simulated(effect)) return false;
   return !effect.estimated || effect.partly_estimated || advices.headline.model == model::Origin::simulated;
 }
 
@@ -196,8 +196,9 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
                   .ineligible = tasks.ineligible,
                   .candidates = tasks.candidates.size(),
                   .branch_hint = branch_hint(pricer.trace(), tasks)};
-  advices.headline = headline_of(pricer);
-  advices.limit = limit_of(pricer);
+  const Shortage shortage = shortage_of(pricer);
+  advices.headline = headline_of(pricer, shortage);
+  advices.limit = limit_of(pricer, shortage);
   const auto sort = [&](std::vector<Advice>& list) {
     std::ranges::stable_sort(list,
                              [&](const Advice& x, const Advice& y) { return ranks_before(advices, options, x, y); });
@@ -215,7 +216,7 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
     rank_into(std::move(sections.ranked), advices, options);
   }
   if (pricer.simulates()) {
-    std::vector<Advice> sizes = advise_sizes(pricer);
+    std::vector<Advice> sizes = advise_sizes(pricer, shortage);
     judge_simulated(sizes, advices, options);
     sort(sizes);
     rank_into(std::move(sizes), advices, options);

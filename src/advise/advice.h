@@ -71,7 +71,7 @@ struct Advices {
   std::string branch_hint;  // what no hoisted branch could be found for, and how to see it; empty: nothing
 };
 
-// What `advise` works with. The estimator is null where no task can be changed.
+// The engines that `advise` asks. The estimator is null where no task can be changed.
 struct Engines {
   const whatif::Estimator* estimator = nullptr;
   const Pricer& pricer;
@@ -91,7 +91,7 @@ Gain gain_to_read(const Advices& advices, const Effect& effect);
 // Why an effect is a loss by the figures that are to be read first, where those are simulated; empty: it is not.
 std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options);
 
-// What to think of the gain that is to be read first.
+// The verdict on the gain that is read first.
 Verdict verdict_to_read(const Advices& advices, const Effect& effect);
 
 // The effect's score, why it is filtered, and its verdict.
@@ -101,9 +101,8 @@ void judge(Advice& advice, const Advices& advices, const AdviceOptions& options)
 // where gains are about equal, the better score. Of weights that do not favour time, the score alone.
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
 
-// Gains below these, as shares of the recorded run's figure, are not told from noise: repeated runs of one program
-// differ by as much. Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5
-// to 12.2.
+// Gains below these, as shares of the recorded run's figure, are noise: repeated runs of one program differ by as much.
+// Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5 to 12.2.
 inline constexpr double kTellableTime = 0.02;
 inline constexpr double kTellableThreads = 0.05;
 

@@ -316,12 +316,8 @@ void estimate_tasks(const Engines& engines, const Advices& advices, Combination&
   best.effect.partly_estimated = tasks.size() < best.members.size();
 }
 
-bool simulates_to_an_end(const Effect& effect) {
-  return effect.simulated && !effect.simulated->stuck;
-}
-
 double simulated_gain(const Combination& combination) {
-  return simulates_to_an_end(combination.effect) ? combination.effect.simulated->gain : 0;
+  return ends_simulated(combination.effect) ? combination.effect.simulated->gain : 0;
 }
 
 // Adds the improvements of the ranking, in its order, with which the simulation gains more. More cores are no change of
@@ -335,7 +331,7 @@ void grow(const Engines& engines, const Advices& advices, bool tasks_too, Combin
     const bool again = std::ranges::any_of(best.members, [&](size_t member) {
       return member == i || share_target(advices.ranked[member].candidate, advice.candidate);
     });
-    if (again || !simulates_to_an_end(advice.effect)) continue;
+    if (again || !ends_simulated(advice.effect)) continue;
     if (advice.target() == whatif::Target::tasks && !applies(engines, advice)) continue;
     members.push_back(advice.improvement());
     base::Result<SimulatedEffect> effect = engines.pricer.simulate(members);

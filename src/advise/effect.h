@@ -31,6 +31,11 @@ struct Effect {
   std::optional<whatif::SectionGains> sections;  // where critical sections change
 };
 
+// Whether it was simulated, to the run's end.
+inline bool ends_simulated(const Effect& effect) {
+  return effect.simulated && !effect.simulated->stuck;
+}
+
 // The gain that is read first.
 struct Gain {
   double share = 0;

@@ -138,12 +138,11 @@ Shortage shortage_of(const Pricer& pricer) {
   return shortage;
 }
 
-Headline headline_of(const Pricer& pricer) {
+Headline headline_of(const Pricer& pricer, const Shortage& shortage) {
   if (!pricer.simulates()) return {model::Origin::estimated, "nothing was simulated"};
   const whatif::BaselineCheck& baseline = *pricer.baseline();
-  const std::vector<std::string> reasons = shortage_of(pricer).reasons;
-  if (reasons.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
-  const std::string& short_of = reasons.front();
+  if (shortage.reasons.empty()) return {model::Origin::estimated, "no pool was saturated, and the cores sufficed"};
+  const std::string& short_of = shortage.reasons.front();
   if (baseline.stuck) {
     return {model::Origin::estimated, short_of +
                                           ", but the simulation of the unchanged run came to no end: what these "

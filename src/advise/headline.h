@@ -40,6 +40,6 @@ struct Shortage {
 };
 Shortage shortage_of(const Pricer& pricer);
 
-Headline headline_of(const Pricer& pricer);
+Headline headline_of(const Pricer& pricer, const Shortage& shortage);
 
 }  // namespace contrafact::advise

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "advise/headline.h"
 #include "analysis/thread_usage.h"
 #include "table/value_text.h"
 
@@ -33,9 +32,8 @@ Shares shares_of(const analysis::ThreadUsage& usage) {
 
 }  // namespace
 
-std::string limit_of(const Pricer& pricer) {
-  if (const std::vector<std::string> reasons = shortage_of(pricer).reasons; !reasons.empty())
-    return fmt::format("{}", fmt::join(reasons, "; "));
+std::string limit_of(const Pricer& pricer, const Shortage& shortage) {
+  if (!shortage.reasons.empty()) return fmt::format("{}", fmt::join(shortage.reasons, "; "));
   const analysis::ThreadUsage usage =
       analysis::thread_usage(pricer.trace(), {analysis::ThreadUsageOptions::Window::tasks});
   if (usage.window.duration_ns() <= 0) return "";

@@ -47,7 +47,6 @@ class Pricer {
   base::Result<whatif::SectionGains> section_gains(std::span<const whatif::Improvement> improvements) const;
 
  private:
-  // 0: it came to no end.
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
 
   const model::Trace& trace_;

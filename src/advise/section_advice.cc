@@ -30,7 +30,7 @@ void rank(std::vector<Advice>& advices) {
   const auto effort = [](const Advice& advice) { return improve::steps_of(advice.improvement().optimisation); };
   const auto drawn = [](const Advice& advice) {
     const Gain gain = section_gain(advice.effect);
-    if (!advice.effect.simulated) return std::pair(gain.share, gain.share);
+    if (!ends_simulated(advice.effect)) return std::pair(gain.share, gain.share);
     return std::pair(advice.effect.simulated->drawn_low, advice.effect.simulated->drawn_high);
   };
   for (auto place = advices.begin(); place != advices.end(); ++place) {
@@ -53,7 +53,7 @@ base::Result<Effect> effect_of(const Pricer& pricer, std::span<const whatif::Imp
   Effect effect{.sections = *std::move(bounds)};
   if (!pricer.simulates()) return effect;
   base::Result<SimulatedEffect> simulated = pricer.simulate(improvements);
-  if (simulated && !simulated->stuck) effect.simulated = *std::move(simulated);
+  if (simulated) effect.simulated = *std::move(simulated);
   return effect;
 }
 
@@ -122,7 +122,7 @@ SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions&
 }
 
 Gain section_gain(const Effect& effect) {
-  if (effect.simulated) {
+  if (ends_simulated(effect)) {
     const SimulatedEffect& simulated = *effect.simulated;
     return {simulated.gain, simulated.drawn_low, simulated.drawn_high, model::Origin::simulated};
   }
@@ -132,7 +132,7 @@ Gain section_gain(const Effect& effect) {
 
 bool gains(const Advice& advice) {
   const Effect& effect = advice.effect;
-  const double simulated = effect.simulated ? effect.simulated->gain : 0;
+  const double simulated = ends_simulated(effect) ? effect.simulated->gain : 0;
   return std::max({simulated, effect.sections->recorded_order, effect.sections->floor.value_or(0)}) >= kGainMin;
 }
 

@@ -34,7 +34,8 @@ SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions&
 Gain section_gain(const Effect& effect);
 // Whether it gains anything by any bound.
 bool gains(const Advice& advice);
-// It is worth making: a gain, or one in the recorded order where only the change could not be simulated.
+// It is worth making: a gain, or one in the recorded order where only the change could not be simulated. What hangs
+// when it is simulated is not.
 bool helps(const Advice& advice, const std::optional<whatif::BaselineCheck>& baseline);
 
 // Why the trace cannot tell what locks are needed: it is not of a native program, or has no read and write sets. Empty:

@@ -79,9 +79,8 @@ std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improve
 
 }  // namespace
 
-std::vector<Advice> advise_sizes(const Pricer& pricer) {
+std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage) {
   std::vector<Advice> advices;
-  const Shortage shortage = shortage_of(pricer);
   std::vector<Improvement> improvements;
   for (const auto& [pool, size] : shortage.pools) {
     improvements.push_back({.optimisation = Optimisation::pool_size, .pool = pool, .size_before = size});

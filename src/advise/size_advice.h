@@ -7,6 +7,6 @@
 namespace contrafact::advise {
 
 // Those that gain something by the simulation. REQUIRES: the pricer simulates.
-std::vector<Advice> advise_sizes(const Pricer& pricer);
+std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage);
 
 }  // namespace contrafact::advise

@@ -39,7 +39,7 @@ std::string_view name_of(Verdict verdict) {
 }
 
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline) {
-  if (!baseline || !effect.simulated || effect.simulated->stuck) return Verdict::not_simulated;
+  if (!baseline || !ends_simulated(effect)) return Verdict::not_simulated;
   if (!baseline->trusted) return Verdict::baseline_off;
   const double share = effect.simulated->gain, error = simulation_error(*baseline, *effect.simulated);
   if (std::fabs(share) < kGainMin) return Verdict::no_gain;

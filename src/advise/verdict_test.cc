@@ -58,6 +58,9 @@ TEST(Verdict, OnlyAGainThatCanBeBelievedHelps) {
   const Effect not_simulated{.sections = whatif::SectionGains{.recorded_order = 0.1}};
   EXPECT_TRUE(helps_with(not_simulated, good));
   EXPECT_FALSE(helps_with(not_simulated, off));
+  Effect hangs = effect_of(0.3, 0.3, 0.3);
+  hangs.simulated->stuck = true;
+  EXPECT_FALSE(helps_with(hangs, good)) << "whatever the recorded order promises";
 }
 
 }  // namespace

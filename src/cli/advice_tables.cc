@@ -291,10 +291,12 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
 }
 
 std::string no_advice_reason(const model::Trace& trace, const Advices& advices) {
-  if (trace.tasks.empty()) return no_tasks_reason(trace);
+  if (trace.tasks.empty() && advices.candidates == 0) return no_tasks_reason(trace);
   std::map<std::string, uint64_t> reasons;
   if (advices.candidates == 0) {
-    for (const improve::Ineligible& set : advices.ineligible) reasons[set.reason] += set.tasks;
+    for (const improve::Ineligible& set : advices.ineligible) {
+      if (set.tasks > 0) reasons[set.reason] += set.tasks;
+    }
     std::string list;
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
@@ -314,7 +316,7 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
   }
   std::string list;
   for (const auto& [reason, count] : reasons) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, reason);
-  return fmt::format("none of the {} possible improvements would gain anything: {} (--left-out lists them)",
+  return fmt::format("none of the {} possible improvements is sure to gain anything: {} (--left-out lists them)",
                      advices.candidates, list);
 }
 

@@ -120,7 +120,7 @@ std::string together_text(const Document& document) {
   }
   const advise::Effect& effect = advices.together_effect;
   text += " together: ";
-  if (effect.simulated) {
+  if (ends_simulated(effect)) {
     text += fmt::format("{} (simulated: {}), ", table::percent_text(effect.simulated->gain),
                         name_of(advise::verdict_of(effect, document.baseline)));
   }
@@ -224,7 +224,7 @@ table::Json json_of(const Document& document) {
                         {"recorded_order", effect.sections->recorded_order},
                         {"verdict", name_of(advise::verdict_of(effect, document.baseline))},
                         {"floor", nullptr}};
-    if (effect.simulated) json["together"]["free_order"] = effect.simulated->gain;
+    if (ends_simulated(effect)) json["together"]["free_order"] = effect.simulated->gain;
     if (effect.sections->floor) json["together"]["floor"] = *effect.sections->floor;
   }
   json["refused"] = table::Json::array();

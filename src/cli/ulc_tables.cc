@@ -51,10 +51,10 @@ void add_counts(std::vector<Cell>& row, const PairCounts& pairs) {
 }
 
 Cell free_order(const Advice& advice) {
-  return advice.effect.simulated ? Cell(advice.effect.simulated->gain) : Cell();
+  return ends_simulated(advice.effect) ? Cell(advice.effect.simulated->gain) : Cell();
 }
 Cell interval(const Advice& advice) {
-  if (!advice.effect.simulated) return {};
+  if (!ends_simulated(advice.effect)) return {};
   return Interval{advice.effect.simulated->drawn_low, advice.effect.simulated->drawn_high};
 }
 

@@ -34,7 +34,7 @@ struct SimulateOptions {
   bool recorded_latencies = true;    // hand-off and wake-up latencies as recorded; false: none
   bool build_trace = true;           // false: metrics only, about twice as fast
 
-  // Native traces.
+  // Where there are locks.
   LockRule lock_rule = LockRule::barging;  // who gets a lock next
   uint64_t seed = 0;     // 0: every hand-over takes the typical time; else one of the recorded ones, drawn by this
   int64_t slice_ns = 0;  // how long a thread keeps a core that others want; 0: as recorded
@@ -65,7 +65,7 @@ struct Simulation {
   uint64_t unknown_waits = 0;      // waits whose cause the trace does not hold: kept at their recorded length
   std::vector<StuckTask> stuck;    // empty: the run came to its end
   std::vector<std::string> notes;  // assumptions that this trace forced, one line each
-  std::vector<LockWait> locks;     // native traces: by lock
+  std::vector<LockWait> locks;     // by lock; empty without locks
 };
 
 // The recorded run as `variant` makes it. Errors: a treatment that cannot be applied (says which task and why), edits
@@ -84,7 +84,7 @@ struct BaselineCheck {
   bool stuck = false;        // the simulation of the unchanged run came to no end: its duration means nothing
   std::vector<std::string> notes;
 
-  // Native traces also re-timed: beyond 2 % the trace does not explain its own waits.
+  // Traces with locks are re-timed as well: beyond 2 % the trace does not explain its own waits.
   int64_t retimed_ns = 0;
   double retimed_error = 0;
 };
@@ -108,7 +108,7 @@ class Simulator {
   base::Result<BaselineCheck> check_baseline(const SimulateOptions& options = {}) const;
   // The run with its critical sections changed, by re-timing (retime.h): recorded order, and as many cores as it takes.
   int64_t retime_sections(std::span<const SectionEdit> edits) const;
-  // model::critical_sections of the trace; empty but for native ones.
+  // model::critical_sections of the trace; empty without locks.
   std::span<const model::CriticalSection> sections() const;
   const SimProgram& program() const;
 

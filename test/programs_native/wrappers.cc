@@ -12,14 +12,15 @@
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER, list = PTHREAD_MUTEX_INITIALIZER,
                        tree = PTHREAD_MUTEX_INITIALIZER;
 static std::mutex store;
+// Written one by one: C++20 deprecates ++ of what is volatile.
 static volatile long entries, errors;
 
 // Checks what the call says, as many do; so it is no tail call.
 APART static void my_lock(pthread_mutex_t* mutex) {
-  if (pthread_mutex_lock(mutex) != 0) ++errors;
+  if (pthread_mutex_lock(mutex) != 0) errors = errors + 1;
 }
 APART static void my_unlock(pthread_mutex_t* mutex) {
-  if (pthread_mutex_unlock(mutex) != 0) ++errors;
+  if (pthread_mutex_unlock(mutex) != 0) errors = errors + 1;
 }
 
 // Three calls deep.
@@ -27,14 +28,14 @@ class Guard {
  public:
   APART explicit Guard(pthread_mutex_t* mutex) : mutex_(mutex) {
     enter();
-    ++depth_;
+    depth_ = depth_ + 1;
   }
   APART ~Guard() { my_unlock(mutex_); }
 
  private:
   APART void enter() {
     my_lock(mutex_);
-    ++depth_;
+    depth_ = depth_ + 1;
   }
   pthread_mutex_t* mutex_;
   volatile int depth_ = 0;
@@ -42,8 +43,8 @@ class Guard {
 
 APART static std::unique_lock<std::mutex> locked_store() {
   std::unique_lock<std::mutex> lock(store);
-  ++errors;
-  --errors;
+  errors = errors + 1;
+  errors = errors - 1;
   return lock;
 }
 
