@@ -41,12 +41,13 @@ double duration_ratio(const Recordings& recordings) {
 }  // namespace
 
 std::optional<Recordings> load_recordings(const std::vector<std::string>& paths, const Session& session,
-                                          const std::vector<std::string>& program_patterns) {
+                                          const std::vector<std::string>& program_patterns,
+                                          const model::LoadOptions& options) {
   if (paths.size() > 2) {
     fail(kExitUsage, "at most two recordings: one for the times, and one with --sets");
     return std::nullopt;
   }
-  std::optional<model::Trace> first = load_trace(paths[0], session, program_patterns);
+  std::optional<model::Trace> first = load_trace(paths[0], session, program_patterns, options);
   if (!first) return std::nullopt;
   Recordings recordings{.path = paths[0], .trace = *std::move(first), .sets_path = "", .observed = std::nullopt};
   if (paths.size() == 1) return recordings;

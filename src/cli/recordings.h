@@ -8,6 +8,7 @@
 
 #include "analysis/section_facts.h"
 #include "cli/command.h"
+#include "model/load.h"
 #include "model/trace.h"
 #include "table/json.h"
 
@@ -24,7 +25,8 @@ struct Recordings {
 
 // Of one or two files, in any order. None after the error has been printed; the command then ends with kExitInput.
 std::optional<Recordings> load_recordings(const std::vector<std::string>& paths, const Session& session,
-                                          const std::vector<std::string>& program_patterns = {});
+                                          const std::vector<std::string>& program_patterns = {},
+                                          const model::LoadOptions& options = {});
 
 // FILE..., for a command that takes several recordings.
 void add_recordings_argument(OptionList& list, std::vector<std::string>& paths);
