@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
 
 struct Options {
-  std::vector<std::string> paths;
+  RecordingPaths paths;
   std::vector<std::string> app;
   std::string weights = "time=1,peak=1,mean=1";
   std::string model = "both";
@@ -160,7 +160,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  add_recordings_argument(list, options->paths);
+  add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
   list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       .show_default();
@@ -202,8 +202,7 @@ Run declare(OptionList& list) {
 const Command kAdviseCommand{"advise",
                              "rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
-                             "contrafact advise run.cft sets.cft\n"
-                             "contrafact advise run.cft --specs specs --plot profile.html\n"
+                             "contrafact advise run.cft sets.cft --specs specs --plot profile.html\n"
                              "contrafact advise run.cft --weights time=1,mean=2 --cores 8 --json",
                              declare};
 

@@ -22,7 +22,7 @@ namespace contrafact::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> paths;
+  RecordingPaths paths;
   std::vector<std::string> app;
   std::vector<std::string> specs;
   std::string output;
@@ -225,7 +225,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  add_recordings_argument(list, options->paths);
+  add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
   list.add_option("--apply", options->specs, "an improvement spec; repeatable").value_name("FILE").repeatable();
   list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read")

@@ -40,19 +40,15 @@ double duration_ratio(const Recordings& recordings) {
 
 }  // namespace
 
-std::optional<Recordings> load_recordings(const std::vector<std::string>& paths, const Session& session,
+std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Session& session,
                                           const std::vector<std::string>& program_patterns,
                                           const model::LoadOptions& options) {
-  if (paths.size() > 2) {
-    fail(kExitUsage, "at most two recordings: one for the times, and one with --sets");
-    return std::nullopt;
-  }
-  std::optional<model::Trace> first = load_trace(paths[0], session, program_patterns, options);
+  std::optional<model::Trace> first = load_trace(paths.trace, session, program_patterns, options);
   if (!first) return std::nullopt;
-  Recordings recordings{.path = paths[0], .trace = *std::move(first), .sets_path = "", .observed = std::nullopt};
-  if (paths.size() == 1) return recordings;
-  recordings.sets_path = paths[1];
-  recordings.observed = load_trace(paths[1], session, program_patterns);
+  Recordings recordings{.path = paths.trace, .trace = *std::move(first), .sets_path = "", .observed = std::nullopt};
+  if (paths.sets.empty()) return recordings;
+  recordings.sets_path = paths.sets;
+  recordings.observed = load_trace(paths.sets, session, program_patterns);
   if (!recordings.observed) return std::nullopt;
   if (const std::string why = mismatch(recordings); !why.empty()) {
     fail(kExitInput, why);
@@ -65,13 +61,12 @@ std::optional<Recordings> load_recordings(const std::vector<std::string>& paths,
   return recordings;
 }
 
-void add_recordings_argument(OptionList& list, std::vector<std::string>& paths) {
-  list.add_option("trace", paths,
-                  "a recorded run; of a native program a second one with --sets may say what the first one's critical "
-                  "sections touch")
-      .number_of_values(1, 2)
-      .value_name("FILE")
-      .required();
+void add_recordings_arguments(OptionList& list, RecordingPaths& paths) {
+  list.add_option("trace", paths.trace, "a recorded run").value_name("FILE").required();
+  list.add_option("sets", paths.sets,
+                  "of a native program: another recording, with --sets, which says what critical sections touch; the "
+                  "times are those of the one without")
+      .value_name("FILE");
 }
 
 analysis::SectionFacts section_facts(const Recordings& recordings) {

@@ -14,6 +14,12 @@
 
 namespace contrafact::cli {
 
+// As they stand on the command line, in any order.
+struct RecordingPaths {
+  std::string trace;
+  std::string sets;  // may be empty
+};
+
 struct Recordings {
   std::string path;
   model::Trace trace;
@@ -23,13 +29,13 @@ struct Recordings {
   bool has_sets() const { return observed || !trace.access_sets.empty(); }
 };
 
-// Of one or two files, in any order. None after the error has been printed; the command then ends with kExitInput.
-std::optional<Recordings> load_recordings(const std::vector<std::string>& paths, const Session& session,
+// None after the error has been printed; the command then ends with kExitInput.
+std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Session& session,
                                           const std::vector<std::string>& program_patterns = {},
                                           const model::LoadOptions& options = {});
 
-// FILE..., for a command that takes several recordings.
-void add_recordings_argument(OptionList& list, std::vector<std::string>& paths);
+// For a command that takes one recording or two.
+void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 
 // Refers to `recordings`, which must not move afterwards.
 analysis::SectionFacts section_facts(const Recordings& recordings);

@@ -32,7 +32,7 @@ using replay::Strategy;
 using whatif::SectionEdit;
 
 struct Options {
-  std::vector<std::string> paths;
+  RecordingPaths paths;
   ReplayEdits edits;
   std::vector<std::string> orders{"free", "recorded", "deterministic"};
   Option orders_given;
@@ -443,7 +443,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  add_recordings_argument(list, options->paths);
+  add_recordings_arguments(list, options->paths);
   const Option edit =
       list.add_option(
               "--edit", options->edits.rules,
@@ -480,7 +480,6 @@ Run declare(OptionList& list) {
 const Command kReplayCommand{"replay",
                              "run a recorded native program's threads and locks again, also with locks changed",
                              "contrafact replay run.cft\n"
-                             "contrafact replay run.cft --edit lock=totals,mode=none --no-threads\n"
                              "contrafact replay run.cft --edit lock=tables,site=update_b,as=b --order recorded\n"
                              "contrafact replay run.cft sets.cft --apply specs/01-split-lock.json",
                              declare};

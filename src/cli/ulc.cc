@@ -27,7 +27,7 @@ namespace contrafact::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> paths;
+  RecordingPaths paths;
   std::string specs;
   std::vector<std::string> apply;
   size_t top = 20;
@@ -340,7 +340,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  add_recordings_argument(list, options->paths);
+  add_recordings_arguments(list, options->paths);
   list.add_option("--top", options->top, "sites, pairs and remedies to print").check(whole_number(1)).show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
@@ -360,10 +360,10 @@ Run declare(OptionList& list) {
 
 }  // namespace
 
-const Command kUlcCommand{
-    "ulc", "find waiting for locks that was unnecessary, and what removing it gains, by code site",
-    "contrafact ulc sets.cft\ncontrafact ulc run.cft sets.cft\ncontrafact ulc run.cft sets.cft --pairs --all --top 50\n"
-    "contrafact ulc run.cft sets.cft --specs specs --json",
-    declare};
+const Command kUlcCommand{"ulc",
+                          "find waiting for locks that was unnecessary, and what removing it gains, by code site",
+                          "contrafact ulc sets.cft\ncontrafact ulc run.cft sets.cft --pairs --all --top 50\n"
+                          "contrafact ulc run.cft sets.cft --specs specs --json",
+                          declare};
 
 }  // namespace contrafact::cli
