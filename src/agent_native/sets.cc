@@ -39,7 +39,8 @@ static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
 static_assert(translate::kAccessRead == format::kAccessRead && translate::kAccessWrite == format::kAccessWrite &&
               translate::kAccessChanged == format::kAccessChanged &&
-              translate::kAccessCommutative == format::kAccessCommutative);
+              translate::kAccessCommutative == format::kAccessCommutative &&
+              translate::kAccessAtomic == format::kAccessAtomic && translate::kAccessFetched == format::kAccessFetched);
 
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
@@ -68,7 +69,8 @@ struct SetsThread {
   uint64_t accesses = 0;  // since it took the first of the locks
   bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
-  int64_t segment_begin_ns = 0;
+  int64_t segment_begin_ns = 0;  // or the end of the last part that was told
+  int64_t segment_first_ns = 0;
   int64_t observed_since_ns = 0;  // while observing: since it took the first of the locks
   int64_t rests_until_ns = 0;     // what outlasted its window has used up the next ones
   SetsCall* call = nullptr;
@@ -124,10 +126,13 @@ void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
   thread.counts->raise(gap);
 }
 
+void emit_parts_of_full_log(uint64_t stack_pointer);
+
 }  // namespace
 
 base::Status begin_sets(const Options& options) {
-  auto created = translate::Translator::create({.translates = options.sets_translate});
+  auto created =
+      translate::Translator::create({.translates = options.sets_translate, .before_full_log = emit_parts_of_full_log});
   const bool tells_itself = dlsym(RTLD_DEFAULT, "__tsan_func_entry") != nullptr;
   if (!tells_itself && !options.sets_translate) {
     return base::Error{"no read and write sets: the program tells nothing of its accesses (docs/native.md)"};
@@ -456,7 +461,7 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   thread.held_by_allocator = 0;
   thread.accesses = 0;
   if (thread.observing) translator.begin_segment(stack_pointer);
-  thread.segment_begin_ns = time_ns;
+  thread.segment_begin_ns = thread.segment_first_ns = time_ns;
 }
 
 int begin_instrumented(ptrdiff_t* wanted_at) {
@@ -493,11 +498,10 @@ namespace {
 
 // Its parts but the last, up to `time_ns`, so that the reader sees when in a long segment what was accessed. None
 // ends before an event that the thread has written meanwhile: events stand in the order of their times.
-void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t stack_pointer) {
-  constexpr int64_t kPartNsMin = 5'000;  // an event and perhaps a set for each: below 1 %
+void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t stack_pointer, int64_t part_ns_min) {
   translate::Translator& translator = *g_state->translator;
   const int64_t begin_ns = thread.segment_begin_ns;
-  if (time_ns - begin_ns < 2 * kPartNsMin) return;
+  if (time_ns - begin_ns < 2 * part_ns_min) return;
   const uint64_t end = __rdtsc();
   const int64_t now_ns = g_clock.now_ns();
   if (end <= g_state->clock || now_ns <= begin_ns) return;
@@ -506,22 +510,38 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
   const auto ticks = [&](int64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick); };
   const uint64_t begin = end - ticks(now_ns - begin_ns);
   const int64_t earliest_ns = std::max(t_local.last_event_ns, begin_ns);
-  for (size_t left = translator.cut_segment(begin, end, ticks(kPartNsMin) + 1, begin + ticks(earliest_ns - begin_ns));
+  for (size_t left = translator.cut_segment(begin, end, ticks(part_ns_min) + 1, begin + ticks(earliest_ns - begin_ns));
        left > 0; --left) {
     uint64_t clock = 0;
     bool overflown = false;
     const auto accesses = translator.next_part(stack_pointer, &clock, &overflown);
     const auto part_ns = begin_ns + static_cast<int64_t>(static_cast<double>(clock - begin) * ns_per_tick);
-    emit(client, thread, std::clamp(part_ns, earliest_ns, std::max(earliest_ns, time_ns)),
-         overflown ? SetGap::overflow : SetGap::complete, accesses);
+    thread.segment_begin_ns = std::clamp(part_ns, earliest_ns, std::max(earliest_ns, time_ns));
+    emit(client, thread, thread.segment_begin_ns, overflown ? SetGap::overflow : SetGap::complete, accesses);
   }
+}
+
+constexpr int64_t kPartNsMin = 5'000;  // an event and perhaps a set for each: below 1 %
+
+// A log that is full may be one of many: parts are the longer, the longer the segment lasts, and so they are few.
+void emit_parts_of_full_log(uint64_t stack_pointer) {
+  constexpr int64_t kPartsOfSegment = 16;
+  SetsThread* thread = t_sets;
+  if (!thread || !thread->observing || thread->held_by_allocator > 0) return;
+  if (gap_now(*thread, true, false) != SetGap::complete) return;
+  const Inside inside;
+  Client* client = recording();
+  if (!client) return;
+  const int64_t now_ns = g_clock.now_ns();
+  emit_parts(client, *thread, now_ns, stack_pointer,
+             std::max(kPartNsMin, (now_ns - thread->segment_first_ns) / kPartsOfSegment));
 }
 
 void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool came_translated, uint64_t stack_pointer,
                     bool is_last) {
   translate::Translator& translator = *g_state->translator;
   if (thread.held_by_allocator == 0 && gap_now(thread, came_translated, false) == SetGap::complete) {
-    emit_parts(client, thread, time_ns, stack_pointer);
+    emit_parts(client, thread, time_ns, stack_pointer, kPartNsMin);
   }
   bool overflown = false;
   const auto accesses = translator.end_segment(stack_pointer, &overflown);
@@ -535,7 +555,7 @@ void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool ca
   if (thread.accesses > kSectionAccessesMax || t_thread.left == Reason::long_section)
     thread.observing = false;  // until it holds no lock any more
   translator.begin_segment(stack_pointer);
-  thread.segment_begin_ns = time_ns;
+  thread.segment_begin_ns = thread.segment_first_ns = time_ns;
 }
 
 }  // namespace
@@ -547,7 +567,7 @@ void sets_before_block(Client* client, int64_t time_ns) {
   const SetsCall& call = *thread->call;
   if (call.from_ != SetsCall::From::translated || thread->held_by_allocator > 0) return;
   if (gap_now(*thread, true, false) != SetGap::complete) return;
-  emit_parts(client, *thread, time_ns, call.stack_pointer());
+  emit_parts(client, *thread, time_ns, call.stack_pointer(), kPartNsMin);
   bool overflown = false;
   const auto accesses = g_state->translator->end_segment(call.stack_pointer(), &overflown);
   emit(client, *thread, time_ns, overflown ? SetGap::overflow : SetGap::complete, accesses);

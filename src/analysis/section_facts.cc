@@ -66,8 +66,9 @@ class Borrower {
     const auto observed_ns = static_cast<double>(from_.sections[counterpart].hold_ns());
     const double scale = observed_ns > 0 ? hold_ns / observed_ns : 1;
     sets_.of_section.push_back(from_.sets.of_section[counterpart]);
-    sets_.head.push_back(scaled(from_.sets.head[counterpart], scale));
-    sets_.tail.push_back(scaled(from_.sets.tail[counterpart], scale));
+    const SectionSets::PartRange head = from_.sets.head[counterpart], tail = from_.sets.tail[counterpart];
+    sets_.head.push_back(scaled(head, scale));
+    sets_.tail.push_back(head.begin == tail.begin ? sets_.head.back() : scaled(tail, scale));
     if (within_ && s == counterpart) return;
     ++counterparts_.found;
     const bool is_slowed = from_.cpu_scales.empty() || from_.cpu_scales[counterpart] < 1;

@@ -1,6 +1,7 @@
 #include "analysis/section_match.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -117,6 +118,7 @@ struct Placed {
   Place place;
   int64_t acquire_ns = 0;
   uint32_t section = 0;
+  float length = 0;  // which share of its place's sections is shorter
   auto operator<=>(const Placed&) const = default;
 };
 
@@ -170,7 +172,7 @@ class Matcher {
   }
 
   // Those of the same thread, or else of any.
-  std::span<const Placed> observed_at(const Place& place) const {
+  std::span<Placed> observed_at(const Place& place) {
     const auto of_thread = std::ranges::equal_range(observed_, place, {}, &Placed::place);
     if (!of_thread.empty()) return {of_thread.begin(), of_thread.end()};
     const auto code = [](const Place& p) { return std::pair(p.lock, p.site); };
@@ -179,26 +181,54 @@ class Matcher {
     return {of_code.begin(), of_code.end()};
   }
 
-  // `group`: all sections of one place.
-  void match(std::span<const Placed> group, std::vector<uint32_t>& found) const {
+  // `group`: all sections of one place. Of the observed ones nearby that which is as long among its own: code that
+  // finds what it looks for and code that does not differ in that.
+  void match(std::span<Placed> group, std::vector<uint32_t>& found) {
     const Place place = group.front().place;
-    const std::span<const Placed> observed = observed_at(place);
+    const std::span<Placed> observed = observed_at(place);
     if (observed.empty() || place.lock == kNoSection || place.site == kNoSection) return;
+    add_lengths(to_, group);
+    add_lengths(from_, observed);
     const bool by_time = within_ && observed.front().place == place;
     for (size_t i = 0; i < group.size(); ++i) {
-      const Placed& match =
-          by_time ? nearest(group[i].acquire_ns, observed) : observed[in_proportion(i, group.size(), observed.size())];
       const uint32_t wanted = group[i].section;
-      found[wanted] = within_ && is_observed(to_, wanted) ? wanted : match.section;
+      const size_t near =
+          by_time ? nearest(group[i].acquire_ns, observed) : in_proportion(i, group.size(), observed.size());
+      found[wanted] = within_ && is_observed(to_, wanted) ? wanted : as_long(group[i], observed, near).section;
     }
   }
 
-  static const Placed& nearest(int64_t acquire_ns, std::span<const Placed> observed) {
+  static void add_lengths(const SectionFacts& facts, std::span<Placed> group) {
+    std::vector<Placed*> by_length;
+    for (Placed& each : group) by_length.push_back(&each);
+    const auto hold_ns = [&](const Placed* each) { return facts.sections[each->section].hold_ns(); };
+    std::ranges::sort(by_length, {}, hold_ns);
+    size_t shorter = 0;
+    for (size_t i = 0; i < by_length.size(); ++i) {
+      if (i > 0 && hold_ns(by_length[i]) > hold_ns(by_length[i - 1])) shorter = i;
+      by_length[i]->length = static_cast<float>(shorter) / static_cast<float>(by_length.size());
+    }
+  }
+
+  // Nearest first, so that among equals it is that one.
+  static const Placed& as_long(const Placed& wanted, std::span<const Placed> observed, size_t near) {
+    constexpr size_t kAside = 4;  // on each side
+    const Placed* best = &observed[near];
+    const auto off = [&](const Placed& each) { return std::abs(each.length - wanted.length); };
+    for (size_t aside = 1; aside <= kAside; ++aside) {
+      if (aside <= near && off(observed[near - aside]) < off(*best)) best = &observed[near - aside];
+      if (near + aside < observed.size() && off(observed[near + aside]) < off(*best)) best = &observed[near + aside];
+    }
+    return *best;
+  }
+
+  static size_t nearest(int64_t acquire_ns, std::span<const Placed> observed) {
     const auto after = std::ranges::lower_bound(observed, acquire_ns, {}, &Placed::acquire_ns);
-    if (after == observed.begin()) return *after;
-    const auto before = std::prev(after);
-    const bool is_before = after == observed.end() || acquire_ns - before->acquire_ns <= after->acquire_ns - acquire_ns;
-    return is_before ? *before : *after;
+    const auto place = static_cast<size_t>(after - observed.begin());
+    if (place == 0) return 0;
+    const bool is_before =
+        place == observed.size() || acquire_ns - observed[place - 1].acquire_ns <= after->acquire_ns - acquire_ns;
+    return is_before ? place - 1 : place;
   }
 
   const SectionFacts& to_;

@@ -2,8 +2,9 @@
 // code, in the same thread, as far as there is one.
 //
 // Threads of two recordings correspond by what they run and by their order; locks by name or by the code that takes
-// them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m. Within
-// one recording it is the nearest in time.
+// them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m,
+// within one recording to the nearest in time; or to one of the four before and after that if it is as long among its
+// own as the section is among its own: code that finds what it looks for and code that does not differ in that.
 //
 // Pure function; a sort of the sections of each recording.
 #pragma once

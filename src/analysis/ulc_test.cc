@@ -81,7 +81,7 @@ TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
   const SectionFacts facts(trace);
   ASSERT_EQ(facts.sections.size(), 2u);
   EXPECT_EQ(facts.sets.ranges_of(facts.sets.of_section[0])[0].flags,
-            format::kAccessFlags & ~format::kAccessCommutative);
+            format::kAccessRead | format::kAccessWrite | format::kAccessChanged);
   const auto head = [&](size_t s) { return facts.sets.parts_of(facts.sets.head[s]); };
   const auto tail = [&](size_t s) { return facts.sets.parts_of(facts.sets.tail[s]); };
   EXPECT_EQ(facts.sets.ranges_of(head(0)[0].set)[0].flags, format::kAccessRead);

@@ -127,7 +127,8 @@ const table::Schema kImprovementsSchema{
       "Position in the ranking, the best combination's first; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none,
       "The optimisation: convert-to-inline, hoist-branch or convert-to-combinator of tasks; drop-lock, "
-      "reader-writer-lock, split-lock, shorten-section or make-atomic of critical sections; pool-size; cores."},
+      "reader-writer-lock, shared-look, split-lock, shorten-section or make-atomic of critical sections; pool-size; "
+      "cores."},
      {"where", "where", Type::location, Unit::none,
       "The place in the source that hands the tasks out or asks for the lock; or the pool."},
      {"gain", "gain", Type::ratio, Unit::ratio, "Of the run's duration, by the figures to be read first."},

@@ -18,6 +18,7 @@
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
+#include "improve/lock_notes.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -99,13 +100,7 @@ template <typename Line>
 void section_lines(const AdviceDocument& document, const Advice& advice, Line line) {
   const improve::Candidate& candidate = advice.candidate;
   line("locks", locks_text(*document.trace, candidate.locks));
-  if (candidate.unknown > 0) {
-    line("note", fmt::format("what {} of these locks touched is not known",
-                             table::counted_text(candidate.unknown, "section", "sections")));
-  }
-  const bool drops = candidate.improvement.optimisation == whatif::Optimisation::drop_lock;
-  if (drops && candidate.improvement.sections.size() + candidate.unknown < candidate.of_sections)
-    line("note", "only where nothing shared is touched");
+  for (const std::string& note : improve::lock_notes(*document.trace, candidate)) line("note", note);
 }
 
 // Warnings and conditions that the rows of the table have no room for.

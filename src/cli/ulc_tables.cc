@@ -1,12 +1,13 @@
 #include "cli/ulc_tables.h"
 
-#include "cli/advice_tables.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "analysis/lock_profile.h"
+#include "cli/advice_tables.h"
+#include "improve/lock_notes.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -56,19 +57,6 @@ Cell free_order(const Advice& advice) {
 Cell interval(const Advice& advice) {
   if (!ends_simulated(advice.effect)) return {};
   return Interval{advice.effect.simulated->drawn_low, advice.effect.simulated->drawn_high};
-}
-
-std::string note_of(const Advice& advice) {
-  const Candidate& candidate = advice.candidate;
-  std::vector<std::string> notes;
-  if (candidate.unknown > 0) {
-    notes.push_back(table::counted_text(candidate.unknown, "section", "sections") + " not known");
-  }
-  if (candidate.improvement.optimisation == whatif::Optimisation::drop_lock &&
-      candidate.improvement.sections.size() + candidate.unknown < candidate.of_sections) {
-    notes.emplace_back("where nothing shared is touched");
-  }
-  return fmt::format("{}", fmt::join(notes, "; "));
 }
 
 }  // namespace
@@ -123,7 +111,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
     if (!all && !gains(advice)) continue;
     const Candidate& candidate = advice.candidate;
     const whatif::SectionGains& bounds = *advice.effect.sections;
-    const std::string note = note_of(advice);
+    const std::string note = fmt::format("{}", fmt::join(improve::lock_notes(*facts.trace, advice.candidate), "; "));
     table.add_row({rank, what_of(advice), sites_text(facts, candidate.sites), locks_text(*facts.trace, candidate.locks),
                    fmt::format("{} of {}", candidate.improvement.sections.size(), candidate.of_sections),
                    free_order(advice), interval(advice), std::string(name_of(advice.verdict)), bounds.recorded_order,
@@ -195,7 +183,7 @@ const table::Schema kLockRemediesSchema{
     "What to change about locks and what that would gain, the best first.",
     {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none,
-      "drop-lock, reader-writer-lock, split-lock, shorten-section or make-atomic."},
+      "drop-lock, reader-writer-lock, shared-look, split-lock, shorten-section or make-atomic."},
      {"where", "where", Type::places, Unit::none, "The code that changes, the most used first."},
      {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 2},
      {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 4},

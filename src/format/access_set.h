@@ -31,7 +31,16 @@ inline constexpr uint32_t kAccessChanged = 4;  // a write changed the value; onl
 inline constexpr uint32_t kAccessCommutative =
     8;  // only read-modify-writes that commute with each other (add, and,
         // or, xor, ...) and whose old value nobody used; only with kAccessWrite
-inline constexpr uint32_t kAccessFlags = 15;
+// Written by atomic additions alone (lock add, inc, or, ...; only with kAccessRead, kAccessWrite and kAccessChanged):
+// these need no lock of their own.
+//   kAccessAtomic                   nothing else touched it
+//   kAccessAtomic, kAccessFetched   likewise, and each of them fetched the old value, to decide by (lock xadd)
+//   kAccessFetched                  they did, and it was read by other instructions as well
+// Where a value is read and then atomically written by an instruction that does not look at it, the two need a lock
+// together: neither is set.
+inline constexpr uint32_t kAccessAtomic = 16;
+inline constexpr uint32_t kAccessFetched = 32;
+inline constexpr uint32_t kAccessFlags = 63;
 
 struct AccessRange {
   uint64_t begin = 0;
@@ -50,16 +59,41 @@ struct AccessSetRow {
   std::span<const AccessRange> ranges;
 };
 
+constexpr bool is_sound_atomic(uint32_t flags) {
+  constexpr uint32_t kNeeded = kAccessRead | kAccessWrite | kAccessChanged;
+  if ((flags & (kAccessAtomic | kAccessFetched)) == 0) return true;
+  return (flags & kNeeded) == kNeeded && ((flags & kAccessFetched) == 0 || (flags & kAccessCommutative) == 0);
+}
 // A range that the format can hold.
 constexpr bool is_sound(const AccessRange& range) {
   return range.length_bytes > 0 && range.begin <= UINT64_MAX - range.length_bytes && range.flags <= kAccessFlags &&
          (range.flags & (kAccessRead | kAccessWrite)) != 0 &&
-         ((range.flags & (kAccessChanged | kAccessCommutative)) == 0 || (range.flags & kAccessWrite) != 0);
+         ((range.flags & (kAccessChanged | kAccessCommutative)) == 0 || (range.flags & kAccessWrite) != 0) &&
+         is_sound_atomic(range.flags);
 }
 
-// Of two accesses to the same bytes. A commutative one stays so only beside another.
+// Of two accesses to the same bytes. A commutative one stays so only beside another, an atomic one beside another or,
+// if it fetched the old value, beside one that reads.
 constexpr uint32_t joined(uint32_t x, uint32_t y) {
-  return ((x | y) & ~kAccessCommutative) | (x & y & kAccessCommutative);
+  constexpr uint32_t kAtomics = kAccessAtomic | kAccessFetched, kQualified = kAccessCommutative | kAtomics;
+  const bool both_write = (x & y & kAccessWrite) != 0;
+  const uint32_t atomics = both_write ? x & y & kAtomics : (x | y) & kAccessFetched;
+  return ((x | y) & ~kQualified) | (x & y & kAccessCommutative) | atomics;
+}
+
+// In the four lowest bits. What is written atomically has a code that nothing else has: commutative, and not written.
+constexpr uint32_t code_of(uint32_t flags) {
+  if ((flags & (kAccessAtomic | kAccessFetched)) == 0) return flags;
+  if ((flags & kAccessFetched) == 0)
+    return kAccessCommutative | ((flags & kAccessCommutative) != 0 ? kAccessChanged : 0);
+  return kAccessCommutative | kAccessRead | ((flags & kAccessAtomic) == 0 ? kAccessChanged : 0);
+}
+constexpr uint32_t flags_of_code(uint32_t code) {
+  constexpr uint32_t kAdded = kAccessRead | kAccessWrite | kAccessChanged;
+  if ((code & kAccessCommutative) == 0 || (code & kAccessWrite) != 0) return code;
+  const bool other = (code & kAccessChanged) != 0;
+  if ((code & kAccessRead) != 0) return kAdded | kAccessFetched | (other ? 0 : kAccessAtomic);
+  return kAdded | kAccessAtomic | (other ? kAccessCommutative : 0);
 }
 
 // Brings ranges in any order, overlapping or not, into canonical form; unsound ones go. O(n log n).

@@ -38,6 +38,27 @@ TEST(AccessSet, ACommutativeWriteStaysSoOnlyBesideAnother) {
   EXPECT_THAT(canonical({{0, 8, add}, {0, 8, kRead}}), ElementsAre(AccessRange{0, 8, kRead | kWrite | kChanged}));
 }
 
+// In every order and grouping, and through the file's four bits.
+TEST(AccessSet, AtomicAdditionsJoin) {
+  constexpr uint32_t kPlain = kAccessRead | kAccessWrite | kAccessChanged;
+  constexpr uint32_t kAdd = kPlain | kAccessAtomic, kFetch = kAdd | kAccessFetched, kBoth = kPlain | kAccessFetched;
+  EXPECT_EQ(joined(kAdd, kFetch), kAdd);
+  EXPECT_EQ(joined(kRead, kFetch), kBoth);
+  EXPECT_EQ(joined(kRead, kAdd), kPlain);
+  EXPECT_EQ(joined(kWrite | kChanged, kFetch), kPlain);
+  EXPECT_EQ(joined(kBoth, kAdd), kPlain);
+  constexpr uint32_t kAll[] = {kRead, kWrite, kPlain, kAdd, kAdd | kAccessCommutative, kFetch, kBoth};
+  for (const uint32_t x : kAll) {
+    EXPECT_EQ(flags_of_code(code_of(x)), x);
+    EXPECT_LT(code_of(x), 16u);
+    EXPECT_TRUE(is_sound({0, 8, x}));
+    for (const uint32_t y : kAll) {
+      EXPECT_EQ(joined(x, y), joined(y, x));
+      for (const uint32_t z : kAll) EXPECT_EQ(joined(joined(x, y), z), joined(x, joined(y, z))) << x << y << z;
+    }
+  }
+}
+
 TEST(AccessSet, RangesThatCannotBeAreLeftOut) {
   EXPECT_TRUE(canonical({{0, 0, kRead}, {0, 8, 0}, {0, 8, kChanged}, {UINT64_MAX, 8, kRead}, {0, 8, 16}}).empty());
   EXPECT_THAT(canonical({{UINT64_MAX - 8, 8, kRead}}), ElementsAre(AccessRange{UINT64_MAX - 8, 8, kRead}));
@@ -73,7 +94,7 @@ TEST(AccessSet, AnyRangesComeToWhatTheirBytesSay) {
 TEST(AccessSet, SurvivesTheFile) {
   std::vector<AccessRange> many;
   for (uint64_t i = 0; i < kAccessRangesMax; ++i) many.push_back({uint64_t{0x7fff'0000'0000} + i * 4096, 8, kRead});
-  const std::vector<AccessRange> last{{0, 1, kRead}, {UINT64_MAX - 8, 8, kAccessFlags}};
+  const std::vector<AccessRange> last{{0, 1, kRead}, {UINT64_MAX - 8, 8, kAccessFlags & ~kAccessCommutative}};
   const AccessSetRow rows[] = {{SetGap::complete, many}, {SetGap::lost, {}}, {SetGap::system_call, last}};
   std::vector<uint8_t> bytes;
   auto writer = Writer::create(std::make_unique<MemorySink>(bytes));

@@ -60,7 +60,7 @@ inline void put_row(std::vector<uint8_t>& out, const AccessSetRow& row) {
   uint64_t at = 0;
   for (const AccessRange& range : row.ranges) {
     put_varint(out, range.begin - at);
-    put_varint(out, uint64_t{range.length_bytes} * 16 + range.flags);
+    put_varint(out, uint64_t{range.length_bytes} * 16 + code_of(range.flags));
     at = range.end();
   }
 }
@@ -153,7 +153,7 @@ inline bool get_row(ByteReader& in, AccessSetRow& row, std::vector<AccessRange>&
     const uint64_t length_and_flags = in.varint();
     if (!in.ok() || before > UINT64_MAX - at || length_and_flags / 16 > kAccessLengthMax) return false;
     const AccessRange range{at + before, static_cast<uint32_t>(length_and_flags / 16),
-                            static_cast<uint32_t>(length_and_flags % 16)};
+                            flags_of_code(static_cast<uint32_t>(length_and_flags % 16))};
     if (!is_sound(range)) return false;
     ranges.push_back(range);
     at = range.end();

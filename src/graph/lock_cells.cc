@@ -21,7 +21,7 @@ std::optional<LockCells> LockCells::make(const model::SectionSets& all, std::vec
     made.begin_.push_back(made.uses_.size());
     for (const model::AccessRange& range : all.ranges_of(set)) {
       const AccessClass access = class_of(range.flags);
-      const bool writes = (range.flags & format::kAccessWrite) != 0;
+      const bool writes = (range.flags & format::kAccessWrite) != 0 && !is_atomic(range.flags);
       const bool replaces = access == AccessClass::writes && (range.flags & format::kAccessRead) != 0;
       auto at = std::lower_bound(addresses.begin(), addresses.end(), range.begin);
       for (; *at < range.end(); ++at) {

@@ -14,7 +14,7 @@ namespace contrafact::graph {
 struct CellUse {
   uint32_t cell;
   AccessClass access;
-  bool writes;    // at all: changing the value, commutatively, or silently
+  bool writes;    // at all, but atomically: changing the value, commutatively, or silently
   bool replaces;  // reads it, and changes it otherwise than commutatively
 };
 

@@ -3,7 +3,9 @@
 //
 // Byte by byte an access has one of three classes. Accesses of one class to the same byte need no order among each
 // other, if the class is `reads` or `updates`:
-//   reads     it read, or wrote what was there already (a silent write)
+//   reads     it read, or wrote what was there already (a silent write), or wrote by atomic additions alone, which need
+//   no
+//             lock of their own
 //   updates   it changed the value by operations that commute, and nobody used the old value
 //   writes    anything else
 // So intersections may be there and still be benign: silent writes against reads, updates against updates.
@@ -31,7 +33,11 @@ constexpr bool is_unnecessary(PairKind kind) {
 }
 
 enum class AccessClass : uint8_t { reads, updates, writes };
+constexpr bool is_atomic(uint32_t flags) {
+  return (flags & (format::kAccessAtomic | format::kAccessFetched)) != 0;
+}
 constexpr AccessClass class_of(uint32_t flags) {
+  if (is_atomic(flags)) return AccessClass::reads;
   if ((flags & format::kAccessCommutative) != 0) return AccessClass::updates;
   return (flags & format::kAccessChanged) != 0 ? AccessClass::writes : AccessClass::reads;
 }

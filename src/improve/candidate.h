@@ -23,6 +23,9 @@ struct Candidate {
   std::vector<uint32_t> sites;       // of SectionFacts::sites, where the source changes, the most used first
   std::vector<model::LockId> locks;  // ascending
   uint32_t parts = 0;                // split_lock: into how many, of the lock with most
+  uint64_t dividing = 0;             // split_lock: sections that change what all parts share, as a table's buckets
+  uint64_t in_middle = 0;            // shorten_section: sections from whose middle something moves out
+  model::ContextId blocks_at;        // likewise: where the longest of these block there; none: none does
   uint64_t of_sections = 0;          // that these sites have under these locks
   uint64_t unknown = 0;              // of all sections of these locks: sets not complete
 };

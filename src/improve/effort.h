@@ -20,6 +20,7 @@ constexpr Effort effort_of(whatif::Optimisation optimisation) {
     case Optimisation::hoist_branch:
     case Optimisation::shorten_section:
     case Optimisation::reader_writer_lock:
+    case Optimisation::shared_look:
       return Effort::one_function;
     case Optimisation::convert_to_combinator:
     case Optimisation::split_lock:
@@ -69,6 +70,7 @@ constexpr int steps_of(whatif::Optimisation optimisation) {
     case Optimisation::hoist_branch:
     case Optimisation::reader_writer_lock:
       return 2;
+    case Optimisation::shared_look:
     case Optimisation::split_lock:
     case Optimisation::convert_to_combinator:
       return 3;

@@ -19,9 +19,10 @@ namespace contrafact::improve {
 
 // drop-lock            sections of a site that touch no contested byte
 // reader-writer-lock   sites that only read
+// shared-look          sites most of whose sections only look at contested bytes
 // split-lock           bytes that no section ties together: contested ones, and what is written by code that one thread
-//                      ran
-// shorten-section      what touches no contested byte, at the beginning or end of a section
+//                      ran; or what is left of these without the few that hardly a section changes (a container's own)
+// shorten-section      what touches no contested byte, at the beginning, at the end or in the middle of a section
 // make-atomic          all that is contested is one word, and no section computes its new value from the old one but by
 //                      operations that commute
 Candidates lock_candidates(const analysis::SectionFacts& facts);

@@ -137,7 +137,9 @@ TEST(LockCandidates, LookUpsThatMeetAWriteNowAndThenAreReaders) {
   EXPECT_EQ(readers->improvement.sections.size(), 5u);
   EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
   EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
-  const auto says = [&](Optimisation optimisation) { return std::ranges::count(scene.found.ineligible, optimisation, &Ineligible::optimisation); };
+  const auto says = [&](Optimisation optimisation) {
+    return std::ranges::count(scene.found.ineligible, optimisation, &Ineligible::optimisation);
+  };
   EXPECT_EQ(says(Optimisation::drop_lock), 1);
   EXPECT_EQ(says(Optimisation::split_lock), 1);
 }
@@ -250,6 +252,57 @@ TEST(LockCandidates, DamagedTracesAreSurvived) {
     for (const Candidate& candidate : lock_candidates(facts).candidates)
       EXPECT_FALSE(candidate.improvement.sections.empty());
   }
+}
+
+// y works for 10 of 30 ns on what nobody else touches, between what others do: the lock can be given up meanwhile.
+TEST(LockCandidates, WorkInTheMiddleOfASectionMovesOut) {
+  const Scene scene({"x b w0,none,w0", "y b w0,none,w0", "x b w0", "y b w0,w0,w0"});
+  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_EQ(shorten->in_middle, 2u);
+  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(10, 10));
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(0, 0));
+  EXPECT_FALSE(shorten->blocks_at.valid());
+}
+
+// Most find what they look for; two insert, and look first for as long as the others do.
+TEST(LockCandidates, MostlyLookersLookAsReaders) {
+  const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,w0", "x b r0", "y b r0", "x b w0", "y b r0"});
+  const Candidate* look = scene.get(Optimisation::shared_look);
+  ASSERT_NE(look, nullptr);
+  EXPECT_EQ(scene.get(Optimisation::reader_writer_lock), nullptr);
+  EXPECT_THAT(look->improvement.part, ElementsAre(1, 1, 1, 0, 1, 1, 0, 1));
+  EXPECT_THAT(look->improvement.look_ns, ElementsAre(0, 0, 0, 10, 0, 0, 10, 0));
+  EXPECT_EQ(Scene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(Optimisation::shared_look), nullptr);  // mostly writers
+}
+
+// Forty sections change their keys' words; one inserts, which all look at: two parts, if the table is divided, too.
+TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
+  std::vector<std::string> sections{"x b r64,w64,w128"};
+  for (int i = 0; i < 10; ++i)
+    for (const char* section : {"x b r64,w128", "y b r64,w192", "y b r64,w128", "x b r64,w192"})
+      sections.emplace_back(section);
+  const Scene scene(sections);
+  const Candidate* split = scene.get(Optimisation::split_lock);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->parts, 2u);
+  EXPECT_EQ(split->dividing, 1u);
+  ASSERT_EQ(split->improvement.sections.size(), 41u);
+  EXPECT_EQ(split->improvement.part[0], split->improvement.part[1]);  // it inserts the key of the next one
+  EXPECT_NE(split->improvement.part[1], split->improvement.part[2]);
+  sections.insert(sections.end(), 5, "y b r64,w64,w192");
+  EXPECT_EQ(Scene(sections).get(Optimisation::split_lock), nullptr);  // too many insert
+}
+
+// What the first section made at first use, all others only read: that keeps no work within the lock.
+TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
+  std::vector<std::string> sections{"x b w64,w0"};
+  for (int i = 0; i < 40; ++i) sections.emplace_back(i % 2 == 0 ? "y b r64,w0" : "x b r64,w0");
+  const Candidate* shorten = Scene(sections).get(Optimisation::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_EQ(shorten->improvement.sections.size(), 40u);
+  sections.emplace_back("x b w64,w0");
+  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);  // and later again
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ inline constexpr EnumNames<format::PoolKind, 5> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other"}};
 
 // Of an access's flags, from the lowest bit.
-inline constexpr std::string_view kAccessLetters = "rwcm";
+inline constexpr std::string_view kAccessLetters = "rwcmaf";
 
 template <typename Enum, size_t N>
 std::optional<Enum> named(const EnumNames<Enum, N>& names, std::string_view word) {

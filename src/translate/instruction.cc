@@ -59,8 +59,8 @@ Flow conditional_flow(ZydisMnemonic mnemonic) {
   }
 }
 
-// Whether the processor lacks the extension. Only extensions that access memory count: such an instruction is an illegal
-// one, whatever its address, and translated code would look at the memory first.
+// Whether the processor lacks the extension. Only extensions that access memory count: such an instruction is an
+// illegal one, whatever its address, and translated code would look at the memory first.
 bool is_missing(ZydisISAExt extension) {
   __builtin_cpu_init();
   switch (extension) {
@@ -306,6 +306,11 @@ bool is_commutative(ZydisMnemonic mnemonic) {
          mnemonic == ZYDIS_MNEMONIC_DEC;
 }
 
+bool is_addition(ZydisMnemonic mnemonic) {
+  return is_commutative(mnemonic) || mnemonic == ZYDIS_MNEMONIC_AND || mnemonic == ZYDIS_MNEMONIC_OR ||
+         mnemonic == ZYDIS_MNEMONIC_XOR || mnemonic == ZYDIS_MNEMONIC_XADD;
+}
+
 }  // namespace
 
 void add_restartable_area(std::ptrdiff_t from_thread_pointer) {
@@ -369,6 +374,8 @@ Analysis analyse(const Instruction& instruction) {
   const MemoryAccess& last = out.access[out.accesses - 1];
   if (!out.is_repeated) find_new_value(instruction, out);
   out.is_commutative = last.is_written && last.is_read && is_commutative(code.mnemonic);
+  out.is_atomic_addition = (code.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0 && is_addition(code.mnemonic);
+  out.fetches = out.is_atomic_addition && code.mnemonic == ZYDIS_MNEMONIC_XADD;
   return out;
 }
 

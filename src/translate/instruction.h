@@ -50,6 +50,8 @@ struct Analysis {
   bool needs_hook = false;
   bool is_repeated = false;                // rep movs and the like: the accesses are a pointer's way
   bool is_commutative = false;             // add, sub, inc, dec of memory
+  bool is_atomic_addition = false;         // with a lock prefix: one of these, and, or, xor, xadd
+  bool fetches = false;                    // likewise, xadd
   NewValue new_value = NewValue::unknown;  // of a write of 1, 2, 4 or 8 bytes, the only access
   Register source = no_register;
   uint64_t immediate = 0;

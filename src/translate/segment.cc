@@ -12,9 +12,13 @@ constexpr uint32_t kVectorBytes = 16;
 constexpr uint32_t kSmallSegment =
     64;  // ranges; smaller segments are fields of a few objects, not walks through memory
 
-// A commutative access stays so only beside another.
+constexpr uint32_t kAtomics = kAccessAtomic | kAccessFetched;
+
+// As format::joined.
 uint32_t joined(uint32_t x, uint32_t y) {
-  return ((x | y) & ~kAccessCommutative) | (x & y & kAccessCommutative);
+  const bool both_write = (x & y & kAccessWrite) != 0;
+  const uint32_t atomics = both_write ? x & y & kAtomics : (x | y) & kAccessFetched;
+  return ((x | y) & ~(kAccessCommutative | kAtomics)) | (x & y & kAccessCommutative) | atomics;
 }
 
 // A value that comes from a register has all its bits.
@@ -29,7 +33,10 @@ inline uint32_t flags_of(const LogEntry& entry) {
   uint32_t flags = entry.meta >> 16 & (kAccessRead | kAccessWrite);
   if ((entry.meta & kMetaWrite) == 0) return flags;
   if ((entry.meta & kMetaValues) == 0 || values_differ(entry)) flags |= kAccessChanged;
+  if ((entry.meta & (kMetaCommutative | kMetaAtomic)) == 0) return flags;
   if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative;
+  if ((entry.meta & kMetaAtomic) != 0) flags |= kAccessAtomic;
+  if ((entry.meta & kMetaFetched) != 0) flags |= kAccessFetched;
   return flags;
 }
 
@@ -41,7 +48,7 @@ Access access_of(const LogEntry& entry, uint64_t thread_pointer) {
   const uint32_t size = entry.meta & kMetaSizeMask;
   const uint64_t base = (entry.meta & kMetaLocal) != 0 ? thread_pointer : 0;
   uint64_t begin = base + entry.address;
-  if ((entry.meta & kMetaString) == 0) return {begin, size, flags_of(entry)};
+  if ((entry.meta & kMetaString) == 0) return {begin, size, flags_of(entry) & ~kAtomics};
   uint64_t end = base + entry.before;
   if (end < begin) {  // downwards: the pointer is that of the next element
     std::swap(begin, end);

@@ -374,6 +374,7 @@ Reason Translator::full_segment(const Thread& thread) const {
 }
 
 void Translator::serve_log_full(Thread& thread) {
+  if (options_.before_full_log && thread.segment.gathers()) options_.before_full_log(thread.registers[rsp]);
   flush_log(thread);
   if (const Reason full = full_segment(thread); full != Reason::none) {
     if (!thread.segment.sink()) return leave(full);

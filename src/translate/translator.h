@@ -39,6 +39,9 @@ struct Options {
   bool translates = true;  // else nothing ever enters the cache, and segments are what is noted
   size_t cache_bytes = size_t{64} << 20;
   uint64_t segment_accesses_max = 1 << 20;  // a longer segment goes on natively
+  // Called in a segment whose log is full, with the program's stack pointer: the last chance to cut what the log holds
+  // (cut_segment). May be null.
+  void (*before_full_log)(uint64_t stack_pointer) = nullptr;
 };
 
 struct Statistics {
@@ -84,7 +87,7 @@ class Translator {
   // began it, or a caller of that, calls another one or gets back from it: at calls and returns `ticks_min` or more
   // apart, not before `earliest`, and no more than kCutsMax. Returns how many there are; then next_part(), called so
   // often, tells what was accessed up to each, the oldest first, and end_segment() the rest. What was added by hand, or
-  // came before the log was full, and all before that is of the first part.
+  // came before the log was full, and all before that is of the first part; Options::before_full_log may cut it then.
   size_t cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest);
   std::span<const Access> next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown);
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);

@@ -46,7 +46,36 @@ TEST(Translator, AnAdditionWhoseOutcomeIsUsedDoesNotCommute) {
     __asm__ volatile("lock decq %1\n\tsete %0" : "=r"(zero), "+m"(*shared)::"cc");
   });
   EXPECT_TRUE(zero);
-  EXPECT_EQ(flags_on(gathered, counter), kReadOnly | kChanging);
+  EXPECT_EQ(flags_on(gathered, counter), kReadOnly | kChanging | kAccessAtomic | kAccessFetched);
+}
+
+// Each kind of access to one word, in each order: only what no lock is needed for stays atomic.
+TEST(Translator, AtomicAdditionsStayAtomicBesideTheirLike) {
+  volatile long counter = 1;
+  volatile long* const shared = &counter;
+  long taken = 2;
+  const auto add = [&] { __asm__ volatile("lock addq $1, %0" : "+m"(*shared)::"cc"); };
+  const auto fetch = [&] { __asm__ volatile("lock xaddq %0, %1" : "+r"(taken), "+m"(*shared)::"cc"); };
+  const auto read = [&] { __asm__ volatile("movq %1, %0" : "=r"(taken) : "m"(*shared)); };
+  const auto store = [&] { __asm__ volatile("xchgq %0, %1" : "+r"(taken), "+m"(*shared)); };
+  constexpr uint32_t kPlain = kReadOnly | kChanging;
+  const auto flags_of = [&](auto first, auto second) {
+    return flags_on(translated([&] {
+                      first();
+                      second();
+                    }),
+                    counter) &
+           ~kAccessCommutative;
+  };
+  EXPECT_EQ(flags_of(add, add), kPlain | kAccessAtomic);
+  EXPECT_EQ(flags_of(add, fetch), kPlain | kAccessAtomic);
+  EXPECT_EQ(flags_of(fetch, fetch), kPlain | kAccessAtomic | kAccessFetched);
+  EXPECT_EQ(flags_of(read, fetch), kPlain | kAccessFetched);
+  EXPECT_EQ(flags_of(fetch, read), kPlain | kAccessFetched);
+  for (const bool first : {true, false}) {  // a test, then an addition that does not look
+    EXPECT_EQ(first ? flags_of(read, add) : flags_of(add, read), kPlain);
+    EXPECT_EQ(first ? flags_of(store, fetch) : flags_of(fetch, store), kPlain);
+  }
 }
 
 TEST(Translator, RunsTheLibrary) {

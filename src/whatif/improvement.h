@@ -19,15 +19,24 @@ enum class Optimisation : uint8_t {
   convert_to_combinator,  // a task that spawns sub-tasks and waits for them becomes a chain of stages
   drop_lock,              // critical sections take no lock
   reader_writer_lock,     // critical sections take their lock as readers
+  shared_look,            // critical sections look as readers, and take their lock alone only to change something
   split_lock,             // critical sections of one lock take several
   shorten_section,        // what needs no exclusion is done before and after the section
   make_atomic,            // critical sections become atomic operations
   pool_size,              // a pool has another number of workers
   cores,                  // the machine has another number of cores
 };
-inline constexpr std::array<std::string_view, 10> kOptimisationNames{
-    "convert-to-inline", "hoist-branch",    "convert-to-combinator", "drop-lock", "reader-writer-lock",
-    "split-lock",        "shorten-section", "make-atomic",           "pool-size", "cores"};
+inline constexpr std::array<std::string_view, 11> kOptimisationNames{"convert-to-inline",
+                                                                     "hoist-branch",
+                                                                     "convert-to-combinator",
+                                                                     "drop-lock",
+                                                                     "reader-writer-lock",
+                                                                     "shared-look",
+                                                                     "split-lock",
+                                                                     "shorten-section",
+                                                                     "make-atomic",
+                                                                     "pool-size",
+                                                                     "cores"};
 constexpr std::string_view name_of(Optimisation optimisation) {
   return kOptimisationNames[static_cast<size_t>(optimisation)];
 }
@@ -61,8 +70,10 @@ struct Improvement {
 
   // Target::sections
   std::vector<uint32_t> sections = {};  // that change: indexes into model::critical_sections(trace), ascending
-  std::vector<uint32_t> part = {};      // split_lock: by position in `sections`; part 0 keeps the lock
+  // split_lock: by position in `sections`; part 0 keeps the lock. shared_look: likewise, 1 for those that only look.
+  std::vector<uint32_t> part = {};
   std::vector<int64_t> head_ns = {}, tail_ns = {};  // shorten_section: likewise, what moves out in front and behind
+  std::vector<int64_t> look_ns = {};                // shared_look: likewise, how long those look that change something
 
   // Target::pool and Target::machine
   model::PoolId pool = {};                   // none: of the machine

@@ -5,6 +5,7 @@
 #include "whatif/edits/drop_lock.h"
 #include "whatif/edits/make_atomic.h"
 #include "whatif/edits/reader_writer_lock.h"
+#include "whatif/edits/shared_look.h"
 #include "whatif/edits/shorten_section.h"
 #include "whatif/edits/split_lock.h"
 
@@ -39,6 +40,10 @@ std::string_view fault(const Trace& trace, std::span<const CriticalSection> sect
                        const std::vector<SectionEdit>& edits) {
   const size_t count = change.sections.size();
   if (change.optimisation == Optimisation::split_lock && change.part.size() != count) return "a section has no part";
+  if (change.optimisation == Optimisation::shared_look &&
+      (change.part.size() != count || change.look_ns.size() != count)) {
+    return "a section does not say whether it looks only";
+  }
   if (change.optimisation == Optimisation::shorten_section &&
       (change.head_ns.size() != count || change.tail_ns.size() != count)) {
     return "a section has no length";
@@ -71,6 +76,9 @@ base::Result<std::vector<SectionEdit>> edits_of(const Trace& trace, std::span<co
         break;
       case Optimisation::reader_writer_lock:
         reader_writer_lock(trace, sections, improvement, edits);
+        break;
+      case Optimisation::shared_look:
+        shared_look(trace, sections, improvement, edits);
         break;
       case Optimisation::split_lock:
         split_lock(trace, sections, improvement, edits);

@@ -31,6 +31,7 @@ struct SectionEdit {
   // acquisition, its last `tail_outside_ns` after the release. Clamped to what the hold has.
   int64_t head_outside_ns = 0;
   int64_t tail_outside_ns = 0;
+  int64_t look_ns = 0;  // time on a core that comes in addition, before the acquisition
 
   bool operator==(const SectionEdit&) const = default;
 };

@@ -64,6 +64,7 @@ class FiberEditor {
   void take(const Op& op) {
     const SectionEdit& edit = edit_of(op);
     if (!cpu_scales_.empty()) scaled_.push_back({section_of(op.value), cpu_scales_[section_of(op.value)]});
+    if (edit.look_ns > 0) out_.push_back({static_cast<uint64_t>(edit.look_ns), UINT32_MAX, OpCode::cpu});
     if (edit.mode == Mode::none) return;
     if (edit.head_outside_ns > 0) out_.insert(out_.end(), 2, kNothing);
     if (edit.head_outside_ns > 0 || edit.tail_outside_ns > 0)

@@ -111,6 +111,17 @@ TEST(SimulateLocks, SectionsTakeLessTimeThanRecorded) {
   EXPECT_EQ(unedited_run->duration_ns, 1500);
 }
 
+// Both look for 200 ns first; a changes nothing and holds the lock as a reader, b waits for that.
+TEST(SimulateLocks, ASecondLookTakesTime) {
+  const Trace trace = two_sections();
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  edits[1].look_ns = 200;
+  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 2500);  // it waits that long anyway
+  edits[0].mode = edits[1].mode = Mode::shared;
+  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 1700);
+}
+
 // Who had what is in the trace, with the lock that the second section has now and the sets of the first run.
 TEST(SimulateLocks, TheChangedRunIsATrace) {
   const Trace trace = two_sections();

@@ -1,0 +1,36 @@
+#include "improve/lock_notes.h"
+
+#include <fmt/format.h>
+
+namespace contrafact::improve {
+namespace {
+
+std::string sections_text(uint64_t count) {
+  return fmt::format("{} section{}", count, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::vector<std::string> lock_notes(const model::Trace& trace, const Candidate& candidate) {
+  using whatif::Optimisation;
+  const Optimisation optimisation = candidate.improvement.optimisation;
+  std::vector<std::string> notes;
+  if (candidate.unknown > 0) notes.push_back(sections_text(candidate.unknown) + " not known");
+  if (optimisation == Optimisation::drop_lock &&
+      candidate.improvement.sections.size() + candidate.unknown < candidate.of_sections)
+    notes.emplace_back("only where nothing shared is touched");
+  if (candidate.in_middle > 0) {
+    notes.push_back(
+        fmt::format("from the middle of {}{}: give the lock up meanwhile, and look again at what was read before",
+                    sections_text(candidate.in_middle),
+                    candidate.blocks_at.valid() ? ", which block at " + trace.context_label(candidate.blocks_at) : ""));
+  }
+  if (optimisation == Optimisation::shared_look)
+    notes.emplace_back("look with the lock shared; to change something, take it alone and look again");
+  if (candidate.dividing > 0)
+    notes.push_back(
+        fmt::format("divide the data too: {} change what all parts share", sections_text(candidate.dividing)));
+  return notes;
+}
+
+}  // namespace contrafact::improve

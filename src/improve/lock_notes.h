@@ -1,0 +1,14 @@
+// What to know of an improvement of locks before making it, in words: what its table row has no room for. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "improve/candidate.h"
+#include "model/trace.h"
+
+namespace contrafact::improve {
+
+std::vector<std::string> lock_notes(const model::Trace& trace, const Candidate& candidate);
+
+}  // namespace contrafact::improve

@@ -1,0 +1,123 @@
+// What the critical sections of each lock do to what it guards: which bytes are contested, and which sections could do
+// without exclusion (lock_candidates.h says what that means). Every kind of candidate starts from it.
+//
+// One group of locks is looked at at a time. Not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/section_facts.h"
+#include "graph/lock_cells.h"
+#include "improve/candidate.h"
+
+namespace contrafact::improve {
+
+// Disjoint sets of the numbers below `count`.
+class Unions {
+ public:
+  explicit Unions(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  uint32_t root(uint32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void join(uint32_t x, uint32_t y) { parent_[root(x)] = root(y); }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+class LockUses {
+ public:
+  using SectionsOfSite = std::map<uint32_t, std::vector<uint32_t>>;
+
+  // What is known of one lock.
+  struct Lock {
+    uint32_t begin = 0, end = 0;  // its sections
+    bool waited = false;          // somebody waited for it
+    bool with_condition = false;  // it is given up while waiting at a condition
+    uint64_t unknown = 0;
+    std::optional<graph::LockCells> cells;
+    std::vector<bool> contested;  // by cell
+    std::vector<bool> guarded;    // likewise: or written, and all that touch it are sections of lone sites
+    std::vector<bool> settled;    // likewise: written by sections at the very beginning only
+  };
+
+  explicit LockUses(const analysis::SectionFacts& facts);
+
+  // Locks whose sections the same code asks for, and one of which was waited for: it is the code that changes.
+  std::vector<std::vector<model::LockId>> groups();
+  // From here on what is asked is about these locks. REQUIRES: one of groups().
+  void look_at(const std::vector<model::LockId>& locks);
+  // Gives the memory of what was looked at back.
+  void forget(const std::vector<model::LockId>& locks);
+
+  const analysis::SectionFacts& facts() const { return facts_; }
+  const model::Trace& trace() const { return trace_; }
+  const Lock& lock(model::LockId id) const { return locks_[id.index()]; }
+  const Lock& lock_of(uint32_t s) const { return lock(section(s).lock); }
+  const model::CriticalSection& section(uint32_t s) const { return facts_.sections[s]; }
+  // Sections by the code that asks for them, in the order of their numbers.
+  const SectionsOfSite& by_site() const { return by_site_; }
+
+  // It was held.
+  bool counts(uint32_t s) const;
+  bool is_known(uint32_t s) const { return facts_.sets.is_complete(facts_.sets.of_section[s]); }
+  // It begins with the end of a wait at a condition, or ends in one: the wait needs the mutex.
+  bool follows_wait(uint32_t s) const;
+  bool ends_in_wait(uint32_t s) const;
+  bool is_around_wait(uint32_t s) const { return follows_wait(s) || ends_in_wait(s); }
+  // Whether a set, in use under the lock, touches a contested byte.
+  bool is_contested(model::LockId id, uint32_t set) const;
+  // The same but for reading what was settled early: what is made at first use (a locale's tables) keeps no later
+  // reader within the lock.
+  bool is_disputed(model::LockId id, uint32_t set) const;
+  bool is_guarded(uint32_t s) const;
+  bool is_harmless(uint32_t s) const;
+  bool only_reads(uint32_t s) const;
+  // What it writes no other thread uses under the lock, as a local variable that lies in its caller's frame: of those
+  // that read the same, several may run at a time.
+  bool writes_only_its_own(uint32_t s) const;
+  bool may_share(uint32_t s) const { return only_reads(s) || writes_only_its_own(s); }
+  // One thread ran all of the site's sections.
+  bool is_lone(uint32_t site) const { return lone_sites_.contains(site); }
+  // The site's sections may share the lock, and some need it: of several threads, or writing nothing at all.
+  bool is_reader(uint32_t site) const { return reader_sites_.contains(site); }
+  // Most sections of the lock only read, some of them what is written: where its parts lie depends on the data.
+  bool is_mostly_read(const Lock& lock) const;
+  // Why the lock's sections cannot be judged as a whole; empty: they can.
+  std::string_view not_judged(model::LockId id) const;
+
+  template <typename Visit>
+  void each_section(std::span<const model::LockId> locks, Visit visit) const {
+    for (const model::LockId id : locks) {
+      for (uint32_t s = lock(id).begin; s < lock(id).end; ++s) {
+        if (counts(s)) visit(s);
+      }
+    }
+  }
+
+  // With the places and locks of its sections; `sections` in any order.
+  Candidate candidate(whatif::Optimisation optimisation, std::vector<uint32_t> sections) const;
+
+ private:
+  void list_locks();
+  void find_contested(Lock& lock);
+  bool may_read(const std::vector<uint32_t>& sections) const;
+
+  const analysis::SectionFacts& facts_;
+  const model::Trace& trace_;
+  std::vector<Lock> locks_;  // by lock
+  Unions groups_;            // of locks
+  SectionsOfSite by_site_;
+  std::set<uint32_t> lone_sites_;
+  std::set<uint32_t> reader_sites_;
+};
+
+}  // namespace contrafact::improve
