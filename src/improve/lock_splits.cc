@@ -93,34 +93,31 @@ class Splitter {
     return count;
   }
 
-  // The same where few sections change what all others look at, as inserting changes the buckets of a table: divided
+  // The same where few sections change what all parts look at, as inserting changes the buckets of a table: divided
   // with the data, those are in the part whose data they touch. `dividing` counts them.
   uint32_t divide(const Lock& lock, Placed& placed, uint64_t& dividing) const {
-    constexpr uint64_t kRare = 20;  // one of so many
-    const std::vector<bool> is_structure = structure_of(lock, kRare);
-    std::vector<bool> divides(lock.end - lock.begin);
-    uint64_t all = 0, few = 0;
+    const std::vector<bool> is_structure = structure_of(lock);
+    std::vector<uint32_t> others;  // sections that change some of it: of one part, or of them all
+    std::vector<bool> is_other(lock.end - lock.begin);
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      if (!uses_.counts(s)) continue;
-      const bool changes = std::ranges::any_of(
-          uses_of(lock, s), [&](const CellUse& use) { return use.writes && is_structure[use.cell]; });
-      divides[s - lock.begin] = changes;
-      few += changes;
-      ++all;
+      is_other[s - lock.begin] = uses_.counts(s) && std::ranges::any_of(uses_of(lock, s), [&](const CellUse& use) {
+                                   return use.writes && is_structure[use.cell];
+                                 });
+      if (is_other[s - lock.begin]) others.push_back(s);
     }
-    if (few == 0 || few * kRare > all) return 1;
     const auto is_of = [&](uint32_t cell) { return lock.guarded[cell] && !is_structure[cell]; };
-    Placed found = components(lock, [&](uint32_t s) { return !divides[s - lock.begin]; }, is_of);
+    Placed found = components(lock, [&](uint32_t s) { return !is_other[s - lock.begin]; }, is_of);
     const uint32_t count = count_of(found);
     if (count < 2 || largest_of(found, count) * 2 > found.size()) return 1;
-    place_dividing(lock, divides, found);
+    const uint64_t few = place_others(lock, others, found);
+    if (few == 0 || few * kRare > found.size()) return 1;
     placed.insert(placed.end(), found.begin(), found.end());
     dividing += few;
     return count;
   }
 
   // Cells that many sections touch and hardly one changes.
-  std::vector<bool> structure_of(const Lock& lock, uint64_t rare) const {
+  std::vector<bool> structure_of(const Lock& lock) const {
     std::vector<uint64_t> touched(lock.guarded.size()), written(lock.guarded.size());
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
       if (!uses_.counts(s)) continue;
@@ -131,7 +128,7 @@ class Splitter {
     }
     std::vector<bool> is_structure(touched.size());
     for (size_t cell = 0; cell < touched.size(); ++cell)
-      is_structure[cell] = written[cell] > 0 && written[cell] * rare <= touched[cell];
+      is_structure[cell] = written[cell] > 0 && written[cell] * kRare <= touched[cell];
     return is_structure;
   }
 
@@ -141,22 +138,45 @@ class Splitter {
     return std::ranges::max(sizes);
   }
 
-  // By the data that they share with the others; those that share none keep the lock.
-  void place_dividing(const Lock& lock, const std::vector<bool>& divides, Placed& found) const {
-    std::map<uint32_t, uint32_t> of_cell;
-    for (const auto& [section, part] : found) {
-      for (const CellUse& use : uses_of(lock, section)) {
-        if (use.writes) of_cell.try_emplace(use.cell, part);
-      }
+  static constexpr uint64_t kRare = 20;  // one of so many
+  static constexpr uint32_t kNobody = UINT32_MAX, kSeveral = UINT32_MAX - 1;
+
+  // The part whose sections alone touch each cell.
+  struct Owners {
+    std::vector<uint32_t> of_cell;
+    void touch(uint32_t cell, uint32_t part) {
+      uint32_t& owner = of_cell[cell];
+      if (owner == kNobody) owner = part;
+      if (owner != part) owner = kSeveral;
     }
-    for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      if (!uses_.counts(s) || !divides[s - lock.begin]) continue;
-      uint32_t part = 0;
+  };
+
+  // By the data that they share with the others; those that share none keep the lock. Returns how many of them change
+  // what several parts look at, or touch data of several.
+  uint64_t place_others(const Lock& lock, const std::vector<uint32_t>& others, Placed& found) const {
+    Owners owners{std::vector<uint32_t>(lock.guarded.size(), kNobody)};
+    for (const auto& [s, part] : found) {
+      for (const CellUse& use : uses_of(lock, s)) owners.touch(use.cell, part);
+    }
+    const size_t placed = found.size();
+    for (const uint32_t s : others) {
+      uint32_t part = kNobody;
       for (const CellUse& use : uses_of(lock, s)) {
-        if (const auto known = of_cell.find(use.cell); known != of_cell.end()) part = known->second;
+        const uint32_t owner = owners.of_cell[use.cell];
+        if (part == kNobody && owner < kSeveral && lock.guarded[use.cell]) part = owner;
       }
-      found.emplace_back(s, part);
+      found.emplace_back(s, part == kNobody ? 0 : part);
     }
+    for (size_t i = placed; i < found.size(); ++i) {
+      for (const CellUse& use : uses_of(lock, found[i].first)) owners.touch(use.cell, found[i].second);
+    }
+    uint64_t dividing = 0;
+    for (const uint32_t s : others) {
+      dividing += std::ranges::any_of(uses_of(lock, s), [&](const CellUse& use) {
+        return use.writes && lock.guarded[use.cell] && owners.of_cell[use.cell] == kSeveral;
+      });
+    }
+    return dividing;
   }
 
   // Of what no lock of its own can guard: the code that keeps most apart if it is left out.
