@@ -313,7 +313,9 @@ class Proposer {
   // here before it asks for one, running that one leaves the others to the pool.
   void propose_at_wait(const TaskSet& set, uint32_t number) {
     const auto of_another = [&](TaskId task) {
-      return task.valid() && set_of_[task.index()] != number && trace_.tasks[task.index()].start.valid();
+      if (!task.valid() || set_of_[task.index()] == number) return false;
+      const TaskRow& row = trace_.tasks[task.index()];
+      return row.kind == TaskKind::pooled && row.start.valid();
     };
     const bool any_past = std::ranges::any_of(set.tasks, [&](TaskId task) {
       const model::ResultWait& wait = waits_[task.index()];

@@ -298,6 +298,15 @@ TEST(TaskCandidates, AtTheirWaitRunTasksThatAreWaitedForPastOthers) {
   EXPECT_THAT(all.ineligible, IsEmpty());
 }
 
+// Threads that the program or a pool starts meanwhile are none of them.
+TEST(TaskCandidates, AtTheirWaitOnlyPastTasks) {
+  std::string text(kThree);
+  text.replace(text.find("2 main task_spawn t3 c2 p m3"), 28, "2 main task_spawn t3 c2 - m3");
+  const auto found = of_kind(task_candidates(parsed_with_rows(text)), Optimisation::inline_at_wait);
+  EXPECT_TRUE(std::ranges::all_of(found, [](const Candidate* one) { return one->improvement.tasks.size() == 1; }));
+  EXPECT_EQ(found.size(), 1u);
+}
+
 TEST(TaskCandidates, AtTheirWaitSaysWhyNot) {
   const auto changed = [](std::string_view old_line, std::string_view new_line) {
     std::string text(kThree);

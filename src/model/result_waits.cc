@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -55,6 +56,7 @@ class Collector {
 
   void spawn(TaskId task, uint32_t body) {
     spawners_[task.index()] = body;
+    if (is_worker_run(trace_, trace_.tasks[task.index()])) return;  // a pool starts its workers by the way
     if (last_[body].valid()) next_[last_[body].index()] = task;
     last_[body] = task;
     Batch& batch = batch_of(task, body);

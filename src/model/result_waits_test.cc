@@ -53,6 +53,28 @@ TEST(ResultWaits, SayWhoAsksAndWhatWasHandedOutBefore) {
 }
 
 // main hands out two batches at one place; of the second it asks for the last one first.
+TEST(ResultWaits, AWorkerThatThePoolStartsIsNotHandedOutByTheProgram) {
+  base::Result<Trace> trace = parse_text(R"(thread main
+thread w1
+pool p1 thread_pool 1
+method m1 shop.Main.main Main.java:10
+method worker java.util.concurrent.ThreadPoolExecutor$Worker.run ThreadPoolExecutor.java:640
+context c1 - m1:11
+10 main task_spawn t1 c1 p1 m1
+11 main task_spawn w c1 - worker
+13 main wait_begin t1 c1
+12 w1 task_start w
+13 w1 task_start t1
+20 w1 task_end t1
+21 main wait_end t1
+30 w1 task_end w
+)");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  ASSERT_EQ(trace->tasks[1].kind, TaskKind::thread);
+  EXPECT_FALSE(result_waits(*trace)[0].next.valid());
+  EXPECT_EQ(result_waits(*trace)[0].batch, 1u);
+}
+
 TEST(ResultWaits, OfEachBatchOneIsAskedForFirst) {
   base::Result<Trace> trace = parse_text(R"(thread main
 pool p1 thread_pool 1
