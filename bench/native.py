@@ -31,7 +31,7 @@ def timed(command):
 def print_set_costs(options, record, folder):
     """Nanoseconds of an empty critical section, and of a read, a write and a call in one."""
     program = options.build / "bin" / "set_cost"
-    ways = {"plain": [], "recorded": record + [folder / "c.cft", "--"], "with sets": record + [folder / "c.cft", "--sets", "--"]}
+    ways = {"plain": [], "recorded": record + [folder / "c.cft", "--"], "with sets": record + [folder / "c.cft", "--sets=always", "--"]}
     best = {}
     for _ in range(options.runs):
         for way, before in ways.items():
@@ -48,7 +48,7 @@ def print_trace_rates(options, record, folder):
     plain_s = min(timed(command)[0] for _ in range(options.runs))
     expected = (folder / "small.bz2").read_bytes()
     say(f"pbzip2 -p2 -b1, 1 MiB: {plain_s:.3f} s plain; bytes of trace, and a second of the program's plain time")
-    for way, option in (("selective, locks", []), ("selective, with sets", ["--sets"]), ("complete", ["--accesses"])):
+    for way, option in (("selective, locks", []), ("selective, with sets", ["--sets=always"]), ("complete", ["--accesses"])):
         trace = folder / "rate.cft"
         seconds = timed(record + [trace, *option, "--", *command])[0]
         if (folder / "small.bz2").read_bytes() != expected:
@@ -76,7 +76,7 @@ def main():
         native_workloads.words(folder / "in", options.megabytes)
         plain_s, recorded_s, sets_s = [], [], []
         ways = ((plain_s, "plain.bz2", []), (recorded_s, "recorded.bz2", record + [folder / "t.cft", "--"]),
-                (sets_s, "sets.bz2", record + [folder / "s.cft", "--sets", "--"]))
+                (sets_s, "sets.bz2", record + [folder / "s.cft", "--sets=always", "--"]))
         for _ in range(options.runs):
             for seconds, out, before in ways:
                 command = before + ["sh", "-c", f"exec pbzip2 -p4 -c {folder / 'in'} > {folder / out}"]

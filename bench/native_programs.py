@@ -38,7 +38,7 @@ class Way:
 
 PLAIN = Way("plain")
 RECORDED = Way("recorded", ())
-SETS = Way("with sets", ("--sets",))
+SETS = Way("with sets", ("--sets=always",))
 WINDOWS = Way("sets in windows", ("--sets=100ms/1s",))
 RECORDINGS = (RECORDED, SETS, WINDOWS)
 # Every access, once for each program and of a tenth of the time: it is many times slower, and traces are of gigabytes.

@@ -56,7 +56,7 @@ class Contrafact(Plain):
 
 
 class ContrafactSets(Contrafact):
-    name, options = "contrafact record --sets", ["--sets"]
+    name, options = "contrafact record --sets=always", ["--sets=always"]
 
 
 class ContrafactCompiled(ContrafactSets):

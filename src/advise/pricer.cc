@@ -32,8 +32,9 @@ Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections
   base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
   if (!check) return;
   baseline_ = *std::move(check);
+  const base::Result<whatif::Variant> unchanged = variant({});
   for (uint64_t seed = 0; seed <= draws_of(trace_, options_); ++seed) {
-    const base::Result<whatif::Simulation> simulation = run({}, seed);
+    const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
     base_ns_.push_back(simulation.ok() && simulation->stuck.empty() ? simulation->duration_ns : 0);
   }
 }
@@ -45,7 +46,9 @@ base::Result<whatif::Simulation> Pricer::run(const whatif::Variant& variant, uin
 }
 
 base::Result<whatif::Variant> Pricer::variant(std::span<const whatif::Improvement> improvements) const {
-  return whatif::variant_of(trace_, simulator_.sections(), improvements);
+  base::Result<whatif::Variant> variant = whatif::variant_of(trace_, simulator_.sections(), improvements);
+  if (variant.ok() && sections_ != nullptr) variant->cpu_scales = sections_->cpu_scales;
+  return variant;
 }
 
 base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improvement> improvements) const {

@@ -13,6 +13,7 @@ namespace contrafact::advise {
 // `trace` and `sections` outlive it.
 struct AdviceDocument {
   std::string path;
+  std::string recordings;  // which recordings times and sets are of: lines; empty where nothing is to be said
   const model::Trace* trace = nullptr;
   const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or nobody knows what they touched
   Weights weights;

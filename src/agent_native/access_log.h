@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "agent_native/time_window.h"
 #include "format/access_log.h"
 #include "recorder/access_log.h"
 #include "translate/segment.h"
@@ -19,12 +20,6 @@ struct AccessTotals {
   std::atomic<uint64_t> accesses{0};
   std::atomic<uint64_t> lost{0};
   std::atomic<uint64_t> bytes{0};  // encoded
-};
-
-// When accesses are wanted: in the first window_ns of each period_ns; always if that is 0.
-struct TimeWindow {
-  int64_t window_ns = 0, period_ns = 0;
-  bool is_open(int64_t now_ns) const { return period_ns == 0 || now_ns % period_ns < window_ns; }
 };
 
 class AccessLog final : public translate::AccessSink {

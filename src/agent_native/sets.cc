@@ -6,6 +6,7 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include "agent_native/access_log.h"
@@ -68,6 +69,8 @@ struct SetsThread {
   bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
   int64_t segment_begin_ns = 0;
+  int64_t observed_since_ns = 0;  // while observing: since it took the first of the locks
+  int64_t rests_until_ns = 0;     // what outlasted its window has used up the next ones
   SetsCall* call = nullptr;
   recorder::AccessSetCache sent;
   std::unique_ptr<AccessLog> log;  // null: only critical sections are of interest
@@ -134,7 +137,7 @@ base::Status begin_sets(const Options& options) {
   g_state->translates = created.ok() && options.sets_translate;
   if (!created) created = translate::Translator::create({.translates = false});
   g_state->translator = std::move(*created);
-  g_state->window = {options.sets_window_ns, options.sets_period_ns};
+  g_state->window = {options.sets_window_ns, options.sets_period_ns, g_state->clock_ns};
   g_state->all_accesses = options.accesses;
   dl_iterate_phdr(add_own_code, g_state->translator.get());
   watch_allocator(*g_state->translator);
@@ -236,6 +239,12 @@ void tell_sets(Client* client) {
                         !g_state->translates ? "compiler"
                         : compiler           ? "translation and compiler"
                                              : "translation");
+  if (const TimeWindow& window = g_state->window; window.period_ns != 0) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%lld/%lld", static_cast<long long>(window.window_ns),
+                  static_cast<long long>(window.period_ns));
+    recorder::append_text(client, recorder::TextKind::fact, 0, "sets.windows_ns", text);
+  }
 }
 
 void attach_sets(Client* client, bool from_its_beginning) {
@@ -438,7 +447,8 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   thread.held.take(lock_word);
   if (!is_first) return;
   translate::Translator& translator = *g_state->translator;
-  thread.observing = g_state->window.is_open(time_ns);
+  thread.observing = g_state->window.is_open(time_ns) && time_ns >= thread.rests_until_ns;
+  thread.observed_since_ns = time_ns;
   if (!thread.observing) thread.counts->raise_outside();
   if (thread.observing && !translator.is_attached())
     thread.observing = translator.attach(thread.stack_begin, thread.stack_end);
@@ -568,6 +578,7 @@ void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t
     if (is_allocator && thread->held_by_allocator > 0) --thread->held_by_allocator;
     if (thread->held.holds_any()) return;
     if (thread->log) g_state->translator->pause_segment();
+    if (thread->observing) thread->rests_until_ns = g_state->window.rest_until_ns(thread->observed_since_ns, time_ns);
     thread->observing = false;
   } else if (taken) {
     if (is_foreign) {

@@ -10,12 +10,30 @@
 #include "agent_native/held_locks.h"
 #include "agent_native/set_counts.h"
 #include "agent_native/set_gaps.h"
+#include "agent_native/time_window.h"
 
 namespace contrafact::agent_native {
 namespace {
 
 using format::SetGap;
 using translate::Reason;
+
+TEST(TimeWindow, OpensAtTheBeginningOfEachPeriod) {
+  const TimeWindow window{10, 40, 1000};
+  for (const int64_t open_ns : {1000, 1009, 1040, 1089}) EXPECT_TRUE(window.is_open(open_ns)) << open_ns;
+  for (const int64_t closed_ns : {1010, 1039, 1050}) EXPECT_FALSE(window.is_open(closed_ns)) << closed_ns;
+  EXPECT_TRUE(TimeWindow().is_open(12345));
+}
+
+// A quarter of the time is observed: who took 30 ns too long rests for three times that.
+TEST(TimeWindow, WhatOutlastsItRestsLonger) {
+  const TimeWindow window{10, 40, 1000};
+  EXPECT_EQ(window.rest_until_ns(1005, 1009), 0);
+  EXPECT_EQ(window.rest_until_ns(1005, 1010), 0);
+  EXPECT_EQ(window.rest_until_ns(1005, 1040), 1040 + 90);
+  EXPECT_EQ(window.rest_until_ns(1045, 1060), 1060 + 30);
+  EXPECT_EQ(TimeWindow().rest_until_ns(5, 1000), 0);
+}
 
 TEST(HeldLocks, InAnyOrderAndMoreThanOnce) {
   HeldLocks held;

@@ -10,17 +10,6 @@ using graph::PairKind;
 using model::CriticalSection;
 using model::EventKind;
 
-SectionFacts::SectionFacts(const model::Trace& of)
-    : trace(&of),
-      sections(model::critical_sections(of)),
-      sets(model::section_sets(of, sections)),
-      recorded(graph::recorded_order(of, sections)),
-      graph(graph::build_sync_graph(of, sections, recorded)),
-      sites(of) {
-  site_of.reserve(sections.size());
-  for (const CriticalSection& section : sections) site_of.push_back(sites.of(section.site));
-}
-
 uint64_t PairCounts::all() const {
   return std::accumulate(of.begin(), of.end(), uint64_t{0});
 }

@@ -17,24 +17,10 @@
 #include <array>
 #include <vector>
 
-#include "analysis/lock_sites.h"
-#include "graph/section_order.h"
-#include "graph/sync_graph.h"
+#include "analysis/section_facts.h"
+#include "graph/section_conflicts.h"
 
 namespace contrafact::analysis {
-
-// What the analyses of critical sections start from. The trace must outlive it.
-struct SectionFacts {
-  const model::Trace* trace = nullptr;
-  std::vector<model::CriticalSection> sections;
-  model::SectionSets sets;
-  graph::SectionOrder recorded;
-  graph::SyncGraph graph;
-  LockSites sites;
-  std::vector<uint32_t> site_of;  // by section
-
-  explicit SectionFacts(const model::Trace& trace);
-};
 
 struct PairCounts {
   std::array<uint64_t, graph::kPairKinds> of{};

@@ -322,7 +322,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     };
     out += line(limit_sentence(document)) + line(summary_sentence(document)) +
            line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
-           line(certainty_sentence(document)) + headroom_text(document, style.unicode) + "\n";
+           line(certainty_sentence(document)) + document.recordings + headroom_text(document, style.unicode) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/profile_input.h"
 #include "cli/progress.h"
+#include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "improve/task_candidates.h"
 #include "whatif/screen.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr uint64_t kBudgetUnit = 1'000'000;  // vertices visited
 
 struct Options {
-  std::string path;
+  RecordingPaths paths;
   std::vector<std::string> app;
   std::string weights = "time=1,peak=1,mean=1";
   std::string model = "both";
@@ -89,8 +90,9 @@ struct Prepared {
   improve::Candidates tasks;
 };
 
-base::Status prepare(const model::Trace& trace, const Options& options, Prepared& made) {
-  if (!trace.locks.empty() && advise::no_sets_reason(trace).empty()) made.sections.emplace(trace);
+base::Status prepare(const Recordings& recordings, const Options& options, Prepared& made) {
+  const model::Trace& trace = recordings.trace;
+  if (!trace.locks.empty() && recordings.has_sets()) made.sections.emplace(section_facts(recordings));
   made.pricer.emplace(trace, made.sections ? &*made.sections : nullptr,
                       advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
   made.tasks = improve::task_candidates(trace);
@@ -107,29 +109,31 @@ base::Status prepare(const model::Trace& trace, const Options& options, Prepared
 int run(const Options& options, const Session& session) {
   base::Result<advise::Weights> weights = advise::parse_weights(options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
-  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
-  if (!trace) return kExitInput;
+  const std::optional<Recordings> recordings = load_recordings(options.paths, session, options.app);
+  if (!recordings) return kExitInput;
+  const model::Trace& trace = recordings->trace;
   // Where most of the threads are virtual, only time counts.
   constexpr double kMostly = 0.5;
-  const bool threads_scarce = analysis::virtual_share(*trace) <= kMostly;
+  const bool threads_scarce = analysis::virtual_share(trace) <= kMostly;
   if (!threads_scarce) *weights = {.duration = 1, .peak = 0, .mean = 0};
-  AdviceDocument document{.path = options.path,
-                          .trace = &*trace,
+  AdviceDocument document{.path = recordings->path,
+                          .trace = &trace,
                           .weights = *weights,
-                          .starvations = analysis::starvations(*trace),
+                          .starvations = analysis::starvations(trace),
                           .shown = options.top,
                           .cores = options.cores,
                           .threads_scarce = threads_scarce,
                           .left_out = options.left_out,
                           .all = options.all};
   Prepared made;
-  if (trace->tasks.empty() && trace->locks.empty()) {
+  if (trace.tasks.empty() && trace.locks.empty()) {
     if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
   } else {
     Progress progress(session, "estimating improvements");
-    if (base::Status status = prepare(*trace, options, made); !status)
-      return fail(kExitImpossible, fmt::format("{}: {}", options.path, status.error().message));
+    if (base::Status status = prepare(*recordings, options, made); !status)
+      return fail(kExitImpossible, fmt::format("{}: {}", recordings->path, status.error().message));
     document.sections = made.sections ? &*made.sections : nullptr;
+    if (made.sections) document.recordings = recordings_text(*recordings, *made.sections);
     const advise::Engines engines{made.estimator ? &*made.estimator : nullptr, *made.pricer};
     const AdviceOptions how = advice_options(options, document, engines.estimator, progress);
     base::Result<advise::Advices> advices = advise::advise(engines, made.tasks, how);
@@ -146,7 +150,7 @@ int run(const Options& options, const Session& session) {
   }
   table::Table improvements = improvements_table(document);
   if (!options.plot.empty()) {
-    base::Status written = write_plot(options.plot, options.path, *trace, document.best, improvements);
+    base::Status written = write_plot(options.plot, recordings->path, trace, document.best, improvements);
     if (!written) return fail(kExitOutput, written.error().message);
     tell_written(session, options.plot);
   }
@@ -156,7 +160,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
   list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
       .show_default();
@@ -198,7 +202,7 @@ Run declare(OptionList& list) {
 const Command kAdviseCommand{"advise",
                              "rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
-                             "contrafact advise run.cft --specs specs --plot profile.html\n"
+                             "contrafact advise run.cft sets.cft --specs specs --plot profile.html\n"
                              "contrafact advise run.cft --weights time=1,mean=2 --cores 8 --json",
                              declare};
 

@@ -13,6 +13,7 @@
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/recordings.h"
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "table/value_text.h"
@@ -21,7 +22,7 @@ namespace contrafact::cli {
 namespace {
 
 struct Options {
-  std::string path;
+  RecordingPaths paths;
   std::vector<std::string> app;
   std::vector<std::string> specs;
   std::string output;
@@ -78,7 +79,8 @@ base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const 
     std::ranges::copy_if(improvements, std::back_inserter(tasks), [](const whatif::Improvement& improvement) {
       return whatif::target_of(improvement.optimisation) == whatif::Target::tasks;
     });
-    base::Result<whatif::Estimate> estimate = prepared.estimator->estimate(tasks, {.trace = !prepared.pricer->simulates()});
+    base::Result<whatif::Estimate> estimate =
+        prepared.estimator->estimate(tasks, {.trace = !prepared.pricer->simulates()});
     if (!estimate) return estimate.error();
     outcome.base = prepared.estimator->base();
     effect.estimate = *std::move(estimate);
@@ -145,12 +147,12 @@ table::Json applied_json(const std::vector<improve::Candidate>& applied) {
   return list;
 }
 
-std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome,
+std::string json_of(const Options& options, const Recordings& recordings, const Outcome& outcome,
                     const std::vector<improve::Candidate>& applied) {
   const std::optional<whatif::BaselineCheck>& baseline = outcome.baseline;
   const advise::Effect& effect = outcome.effect;
   table::Json document = json_document("estimate");
-  document["trace"] = trace_json_header(options.path, trace);
+  document["trace"] = trace_json_header(recordings.path, recordings.trace);
   document["applied"] = applied_json(applied);
   document["effect"] = table::rows_json(table_of(outcome));
   document["base_duration_ns"] = outcome.base.duration_ns;
@@ -168,8 +170,9 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
   return table::json_text(document);
 }
 
-base::Status prepare(const model::Trace& trace, Prepared& prepared) {
-  if (!trace.locks.empty() && advise::no_sets_reason(trace).empty()) prepared.sections.emplace(trace);
+base::Status prepare(const Recordings& recordings, Prepared& prepared) {
+  const model::Trace& trace = recordings.trace;
+  if (!trace.locks.empty() && recordings.has_sets()) prepared.sections.emplace(section_facts(recordings));
   if (trace.tasks.empty()) return {};
   base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
   if (!estimator) return estimator.error();
@@ -178,19 +181,20 @@ base::Status prepare(const model::Trace& trace, Prepared& prepared) {
 }
 
 int run(const Options& options, const Session& session) {
-  std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
-  if (!trace) return kExitInput;
+  std::optional<Recordings> recordings = load_recordings(options.paths, session, options.app);
+  if (!recordings) return kExitInput;
+  const model::Trace& trace = recordings->trace;
   for (const std::string& spec : options.specs) protect_input(spec);
   const auto impossible = [&](const base::Error& error) {
-    return fail(kExitImpossible, fmt::format("{}: {}", options.path, error.message));
+    return fail(kExitImpossible, fmt::format("{}: {}", recordings->path, error.message));
   };
   if (options.model == "fixed" && options.specs.empty()) {
     return fail(kExitUsage,
                 "nothing to estimate: give --apply SPEC, or --model redispatch to simulate the unchanged run");
   }
   Prepared prepared;
-  if (base::Status status = prepare(*trace, prepared); !status) return impossible(status.error());
-  base::Result<std::vector<improve::Candidate>> applied = read_spec_files(prepared.specs(*trace), options.specs);
+  if (base::Status status = prepare(*recordings, prepared); !status) return impossible(status.error());
+  base::Result<std::vector<improve::Candidate>> applied = read_spec_files(prepared.specs(trace), options.specs);
   if (!applied) return fail(kExitInput, applied.error().message);
   std::vector<whatif::Improvement> improvements;
   for (const improve::Candidate& candidate : *applied) improvements.push_back(candidate.improvement);
@@ -202,10 +206,10 @@ int run(const Options& options, const Session& session) {
     return fail(kExitUsage, "--cores is of the simulated machine: give --model redispatch too");
   }
   Progress progress(session, "estimating");
-  prepared.pricer.emplace(*trace, prepared.sections ? &*prepared.sections : nullptr,
+  prepared.pricer.emplace(trace, prepared.sections ? &*prepared.sections : nullptr,
                           advise::PricerOptions{.simulate = simulates, .cores = options.cores});
   if (simulates && !prepared.pricer->simulates()) return impossible({"the run cannot be simulated"});
-  base::Result<Outcome> outcome = make(*trace, prepared, options, improvements);
+  base::Result<Outcome> outcome = make(trace, prepared, options, improvements);
   progress.done();
   if (!outcome) return impossible(outcome.error());
   if (!options.output.empty()) {
@@ -213,7 +217,7 @@ int run(const Options& options, const Session& session) {
     if (!saved) return fail(kExitOutput, saved.error().message);
     tell_written(session, options.output);
   }
-  std::string text = options.json ? json_of(options, *trace, *outcome, *applied)
+  std::string text = options.json ? json_of(options, *recordings, *outcome, *applied)
                                   : table::render_text(table_of(*outcome, !session.quiet), session.out);
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
@@ -221,7 +225,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded run").value_name("FILE").required();
+  add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
   list.add_option("--apply", options->specs, "an improvement spec; repeatable").value_name("FILE").repeatable();
   list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read")
@@ -245,7 +249,7 @@ const Command kEstimateCommand{
     "estimate", "estimate the run with improvements made, and write it as a trace",
     "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
     "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8\n"
-    "contrafact estimate native.cft --apply specs/01-split-lock.json --apply cores.json -o changed.cft",
+    "contrafact estimate native.cft sets.cft --apply specs/01-split-lock.json --apply cores.json -o changed.cft",
     declare};
 
 }  // namespace contrafact::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -49,6 +50,8 @@ struct Options {
   bool children = false;
   bool no_command = false;
   std::string sets;  // as given
+  double slowdown = 1.5;
+  Option slowdown_given;
   std::string accesses;
   std::string sets_from = "translation";
   std::string clock = "processor";
@@ -113,9 +116,17 @@ int64_t duration_ns(std::string_view text) {
   return unit == "s" ? number * 1'000'000'000 : 0;
 }
 
-// The agent's form of --sets or --accesses.
-base::Result<std::string> windows_option(std::string_view option, const std::string& text) {
+// How long what critical sections touch is gathered in each period, so that a program whose threads do nothing else
+// takes `slowdown` times as long, however slow they are meanwhile.
+std::string windows_for(double slowdown) {
+  constexpr int64_t kPeriodNs = 37'000'000;  // of no usual timer: what a program does every 10 or 20 ms is seen as well
+  return fmt::format("{}/{}", std::llround(static_cast<double>(kPeriodNs) * (1 - 1 / slowdown)), kPeriodNs);
+}
+
+// The agent's form of --sets or --accesses. "windows": as `slowdown` allows.
+base::Result<std::string> windows_option(std::string_view option, const std::string& text, double slowdown) {
   if (text == "always") return text;
+  if (text == "windows") return windows_for(slowdown);
   const size_t slash = text.find('/');
   const int64_t window_ns = duration_ns(std::string_view(text).substr(0, slash));
   const int64_t period_ns = slash == std::string::npos ? 0 : duration_ns(std::string_view(text).substr(slash + 1));
@@ -139,11 +150,11 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   agent.command = !options.no_command;
   if (!options.sets.empty()) {
     if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
-    agent.sets = *windows_option("--sets", options.sets);
+    agent.sets = *windows_option("--sets", options.sets, options.slowdown);
   }
   if (!options.accesses.empty()) {
     if (!preparation.native) return base::Error{"--accesses is for native programs: those of a JVM cannot be seen"};
-    agent.accesses = *windows_option("--accesses", options.accesses);
+    agent.accesses = *windows_option("--accesses", options.accesses, options.slowdown);
   }
   if (!options.sets.empty() || !options.accesses.empty()) {
     agent.sets_translate = options.sets_from == "translation";
@@ -311,10 +322,12 @@ int run(const Options& options, const Session& session) {
   }
   for (const auto& [option, text] : {std::pair{"--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
     if (text->empty()) continue;
-    if (base::Result<std::string> windows = windows_option(option, *text); !windows) {
+    if (base::Result<std::string> windows = windows_option(option, *text, options.slowdown); !windows) {
       return fail(kExitUsage, windows.error().message);
     }
   }
+  if (options.slowdown_given.given() && options.sets != "windows")
+    return fail(kExitUsage, "--slowdown chooses the windows of --sets: give that without windows of its own");
   if (options.sets_from == "compiler" && !options.accesses.empty()) {
     return fail(kExitUsage, "--accesses needs translation: --sets-from compiler is for --sets");
   }
@@ -379,10 +392,15 @@ Run declare(OptionList& list) {
   const Option sets =
       list.add_option(
               "--sets", options->sets,
-              "native: gather what critical sections read and write, in all or in a window of each period, e.g. "
-              "--sets=100ms/1s")
+              "native: gather what critical sections read and write, in windows of time that --slowdown allows, or in "
+              "a window of each period (--sets=100ms/1s), or always")
           .value_name("[WINDOW/PERIOD]")
-          .value_if_bare("always");
+          .value_if_bare("windows");
+  options->slowdown_given =
+      list.add_option("--slowdown", options->slowdown,
+                      "native, with --sets: how many times as long what critical sections do may take")
+          .check(decimal_number(1.01))
+          .show_default();
   list.add_option(
           "--accesses", options->accesses,
           "native: record every access of every thread, in its order, always or in a window of each period; many "

@@ -16,13 +16,13 @@
 #include "cli/json_document.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/replay_edits.h"
 #include "cli/replay_rows.h"
 #include "cli/trace_input.h"
 #include "replay/enforce/process.h"
 #include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
 #include "table/value_text.h"
-#include "whatif/section_rules.h"
 
 namespace contrafact::cli {
 namespace {
@@ -32,8 +32,8 @@ using replay::Strategy;
 using whatif::SectionEdit;
 
 struct Options {
-  std::string path;
-  std::vector<std::string> edits;
+  RecordingPaths paths;
+  ReplayEdits edits;
   std::vector<std::string> orders{"free", "recorded", "deterministic"};
   Option orders_given;
   std::string csv;
@@ -63,6 +63,7 @@ struct Parts {
 
 struct Outcome {
   int64_t recorded_ns = 0;
+  std::optional<double> recorder_share;
   whatif::BaselineCheck baseline;
   std::vector<MethodRuns> methods;
   std::vector<Parts> parts;
@@ -147,9 +148,6 @@ double foreign_share(const Parts& parts) {
   return parts.runs.empty() ? 0 : sum / static_cast<double>(parts.runs.size());
 }
 
-base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const model::Trace& trace,
-                                                 const whatif::Simulator& simulator);
-
 // What is replayed: as it was recorded, and changed by the edits, if there are any.
 struct Plans {
   std::unique_ptr<ScheduleFile> before, after;
@@ -169,12 +167,14 @@ base::Result<Plans> plans_for(const whatif::Simulator& simulator, std::span<cons
 
 // The same with turns at shared memory: the edits are for other numbers of sections then.
 base::Result<Plans> plans_with_turns(const model::Trace& trace, const Options& options, Outcome& outcome) {
+  if (!options.edits.specs.empty())
+    return base::Error{"with accesses in order, changes are taken by --edit, not --apply"};
   replay::SharedAccesses facts;
   const base::Result<model::Trace> with_turns = replay::with_access_turns(trace, facts);
   if (!with_turns) return with_turns.error();
   outcome.accesses = facts;
   const whatif::Simulator simulator(*with_turns);
-  const base::Result<std::vector<SectionEdit>> edits = edits_for(options, *with_turns, simulator);
+  const base::Result<std::vector<SectionEdit>> edits = edits_of_rules(options.edits.rules, *with_turns, simulator);
   if (!edits) return edits.error();
   return plans_for(simulator, *edits);
 }
@@ -242,17 +242,6 @@ int64_t median_of(const Parts& parts, Value value) {
   return *middle;
 }
 
-// The probes' time in the recording: an estimate from what they cost on a machine of the kind that they were measured
-// on. None where every access was recorded: what that costs depends on the code.
-std::optional<double> recorder_share(const model::Trace& trace, int64_t recorded_ns) {
-  if (trace.access_log.accesses + trace.access_log.lost > 0) return std::nullopt;
-  constexpr double kEventNs = 21;  // half of a lock and unlock, recorded less bare: bench/native/lock_cost.cc
-  uint64_t events = 0;
-  for (size_t i = 0; i < trace.event_count(); ++i) events += trace.kind[i] >= model::EventKind::lock_acquire;
-  const double threads = static_cast<double>(std::max<size_t>(trace.threads.size(), 1));
-  return static_cast<double>(events) * kEventNs / (threads * static_cast<double>(std::max<int64_t>(recorded_ns, 1)));
-}
-
 // Warnings of what the rows' figures suffer from.
 void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Table& table) {
   for (const MethodRuns& runs : outcome.methods) {
@@ -281,10 +270,10 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
                     "nothing of them",
                     runs.method, 100 * runs.foreign_share));
   }
-  if (!recorder_share(trace, outcome.recorded_ns)) {
+  if (!outcome.recorder_share) {
     table.add_note(
-        "warning: with every access recorded the program's code ran translated, many times slower than alone: the "
-        "times are those of that run");
+        "warning: with every access or every section observed (--accesses, --sets=always) the program's code ran "
+        "translated, several times slower than alone: the times are those of that run");
   }
   if (outcome.accesses && outcome.accesses->lost + outcome.accesses->gaps > 0) {
     table.add_note(fmt::format("warning: accesses are missing, {} lost and others at {}: their order is not kept",
@@ -295,9 +284,10 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
 
 // What else there is to know; nothing with --quiet.
 void add_notes(const model::Trace& trace, const Outcome& outcome, table::Table& table) {
-  if (const std::optional<double> share = recorder_share(trace, outcome.recorded_ns)) {
-    table.add_note(
-        fmt::format("the recorder's own part of the threads' time: about {:.2g} % (estimated)", 100 * *share));
+  if (outcome.recorder_share) {
+    table.add_note(fmt::format("the recorder's own part of the threads' time: about {:.2g} % ({})",
+                               100 * *outcome.recorder_share,
+                               trace.access_sets.empty() ? "estimated" : "measured by its windows"));
   }
   for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
   if (outcome.accesses) {
@@ -357,14 +347,15 @@ std::string csv_of(const Outcome& outcome) {
   return text;
 }
 
-std::string json_of(const Options& options, const model::Trace& trace, const Outcome& outcome) {
+std::string json_of(const Options& options, const Recordings& recordings, const Outcome& outcome) {
+  const model::Trace& trace = recordings.trace;
   table::Json document = json_document("replay");
-  document["trace"] = trace_json_header(options.path, trace);
+  document["trace"] = trace_json_header(recordings.path, trace);
   document["recorded_ns"] = outcome.recorded_ns;
-  document["edits"] = options.edits;
+  document["edits"] = options.edits.rules;
+  document["applied"] = options.edits.specs;
   document["runs"] = options.runs;
-  const std::optional<double> share = recorder_share(trace, outcome.recorded_ns);
-  document["recorder_share"] = share ? table::Json(*share) : table::Json(nullptr);
+  document["recorder_share"] = outcome.recorder_share ? table::Json(*outcome.recorder_share) : table::Json(nullptr);
   document["foreign_share"] = nullptr;
   if (const auto foreign = analysis::foreign_share(trace)) document["foreign_share"] = *foreign;
   document["retimed_error"] = outcome.baseline.retimed_error;
@@ -388,57 +379,48 @@ std::string json_of(const Options& options, const model::Trace& trace, const Out
   return table::json_text(document);
 }
 
-base::Result<std::vector<SectionEdit>> edits_for(const Options& options, const model::Trace& trace,
-                                                 const whatif::Simulator& simulator) {
-  std::vector<whatif::SectionRule> rules;
-  for (const std::string& text : options.edits) {
-    base::Result<whatif::SectionRule> rule = whatif::parse_section_rule(text);
-    if (!rule) return base::Error{"--edit " + rule.error().message};
-    rules.push_back(*std::move(rule));
-  }
-  if (rules.empty()) return std::vector<SectionEdit>();
-  base::Result<std::vector<SectionEdit>> edits = whatif::edits_of(trace, simulator.sections(), rules);
-  if (!edits) return base::Error{"--edit: " + edits.error().message};
-  return edits;
-}
-
 int run(const Options& options, const Session& session) {
   if (options.no_threads && options.orders_given.given()) {
     return fail(kExitUsage, "--order is of replays by real threads, and --no-threads makes none: give one of the two");
   }
   const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
-  std::optional<model::Trace> trace =
-      load_trace(options.path, session, model::LoadOptions{.access_log = wants_accesses && !options.no_threads});
-  if (!trace) return kExitInput;
-  if (trace->fact("agent") != "native" && trace->locks.empty()) {
+  const std::optional<Recordings> recordings =
+      load_recordings(options.paths, session, {}, {.access_log = wants_accesses && !options.no_threads});
+  if (!recordings) return kExitInput;
+  const model::Trace& trace = recordings->trace;
+  const std::string& path = recordings->path;
+  for (const std::string& spec : options.edits.specs) protect_input(spec);
+  if (trace.fact("agent") != "native" && trace.locks.empty()) {
     return fail(kExitImpossible,
-                options.path + ": not a recording of a native program: only those have the locks that are replayed");
+                path + ": not a recording of a native program: only those have the locks that are replayed");
   }
   if (!options.csv.empty()) {  // before a replay that may take minutes
     if (base::Status status = check_writable(options.csv, 0); !status) return fail(kExitOutput, status.error().message);
   }
   const bool only_accesses = std::ranges::all_of(options.orders, [](const auto& order) { return order == "accesses"; });
   if (wants_accesses && only_accesses && !options.no_threads) {
-    if (base::Status status = replay::check_access_log(*trace); !status)
-      return fail(kExitImpossible, options.path + ": " + status.error().message);
+    if (base::Status status = replay::check_access_log(trace); !status)
+      return fail(kExitImpossible, path + ": " + status.error().message);
   }
-  const whatif::Simulator simulator(*trace);
-  base::Result<std::vector<SectionEdit>> edits = edits_for(options, *trace, simulator);
-  if (!edits) return fail(kExitUsage, edits.error().message);
+  const whatif::Simulator simulator(trace);
+  base::Result<std::vector<SectionEdit>> edits = edits_for(options.edits, *recordings, simulator);
+  if (!edits) return fail(options.edits.specs.empty() ? kExitUsage : kExitInput, edits.error().message);
   base::Result<whatif::BaselineCheck> baseline = simulator.check_baseline({.cores = options.cores});
-  if (!baseline) return fail(kExitImpossible, options.path + ": " + baseline.error().message);
-  Outcome outcome{.recorded_ns = baseline->recorded_ns, .baseline = *baseline};
+  if (!baseline) return fail(kExitImpossible, path + ": " + baseline.error().message);
+  Outcome outcome{.recorded_ns = baseline->recorded_ns,
+                  .recorder_share = recorder_share(*recordings, baseline->recorded_ns),
+                  .baseline = *baseline};
   const double recorded_s = static_cast<double>(outcome.recorded_ns) / 1e9;
   if (!options.no_threads && recorded_s > options.limit_s) {
     return fail(kExitImpossible, fmt::format("{}: {:.0f} s were recorded, and a replay is ended after {:g} s: --limit "
                                              "allows more, --no-threads only computes",
-                                             options.path, recorded_s, options.limit_s));
+                                             path, recorded_s, options.limit_s));
   }
   if (base::Status status = simulate(simulator, *edits, options, outcome); !status)
-    return fail(kExitImpossible, options.path + ": " + status.error().message);
+    return fail(kExitImpossible, path + ": " + status.error().message);
   if (!options.no_threads) {
-    if (base::Status status = replay_all(*trace, simulator, *edits, options, outcome); !status)
-      return fail(kExitImpossible, options.path + ": " + status.error().message);
+    if (base::Status status = replay_all(trace, simulator, *edits, options, outcome); !status)
+      return fail(kExitImpossible, path + ": " + status.error().message);
   }
   if (!options.csv.empty()) {
     if (base::Status status = write_output(options.csv, csv_of(outcome)); !status)
@@ -447,11 +429,11 @@ int run(const Options& options, const Session& session) {
   }
   std::string text;
   if (options.json) {
-    text = json_of(options, *trace, outcome);
+    text = json_of(options, *recordings, outcome);
   } else {
-    table::Table methods = methods_table(*trace, outcome);
-    add_warnings(*trace, outcome, methods);
-    if (!session.quiet) add_notes(*trace, outcome, methods);
+    table::Table methods = methods_table(trace, outcome);
+    add_warnings(trace, outcome, methods);
+    if (!session.quiet) add_notes(trace, outcome, methods);
     text = table::render_text(methods, session.out);
     if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);
   }
@@ -461,11 +443,17 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded native run").value_name("FILE").required();
-  list.add_option("--edit", options->edits,
-                  "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
-                  "[,tail=20us]; repeatable")
-      .repeatable();
+  add_recordings_arguments(list, options->paths);
+  const Option edit =
+      list.add_option(
+              "--edit", options->edits.rules,
+              "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
+              "[,tail=20us]; repeatable")
+          .repeatable();
+  list.add_option("--apply", options->edits.specs, "change them as an improvement spec says; repeatable")
+      .value_name("FILE")
+      .repeatable()
+      .excludes(edit);
   options->orders_given =
       list.add_option(
               "--order", options->orders,
@@ -492,8 +480,8 @@ Run declare(OptionList& list) {
 const Command kReplayCommand{"replay",
                              "run a recorded native program's threads and locks again, also with locks changed",
                              "contrafact replay run.cft\n"
-                             "contrafact replay run.cft --edit lock=totals,mode=none --no-threads\n"
-                             "contrafact replay run.cft --edit lock=tables,site=update_b,as=b --order recorded",
+                             "contrafact replay run.cft --edit lock=tables,site=update_b,as=b --order recorded\n"
+                             "contrafact replay run.cft sets.cft --apply specs/01-split-lock.json",
                              declare};
 
 }  // namespace contrafact::cli

@@ -42,8 +42,9 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
 }
 
 std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
-                                       const std::vector<std::string>& program_patterns) {
-  return load(path, session, {}, program_patterns);
+                                       const std::vector<std::string>& program_patterns,
+                                       const model::LoadOptions& options) {
+  return load(path, session, options, program_patterns);
 }
 
 void add_app_option(OptionList& list, std::vector<std::string>& program_patterns) {

@@ -17,7 +17,8 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
                                        const model::LoadOptions& options = {});
 // The same where the user may say which code is the program's own.
 std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
-                                       const std::vector<std::string>& program_patterns);
+                                       const std::vector<std::string>& program_patterns,
+                                       const model::LoadOptions& options = {});
 
 // --app PATTERN, for a command that prints places.
 void add_app_option(OptionList& list, std::vector<std::string>& program_patterns);

@@ -14,6 +14,7 @@
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/recordings.h"
 #include "cli/replay_rows.h"
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
@@ -26,7 +27,7 @@ namespace contrafact::cli {
 namespace {
 
 struct Options {
-  std::string path;
+  RecordingPaths paths;
   std::string specs;
   std::vector<std::string> apply;
   size_t top = 20;
@@ -39,6 +40,7 @@ struct Options {
 
 struct Document {
   const Options& options;
+  const Recordings& recordings;
   const analysis::SectionFacts& facts;
   const analysis::UlcProfile& profile;
   const advise::SectionAdvices& advices;
@@ -46,9 +48,14 @@ struct Document {
   SectionsPriced priced() const { return {advices, baseline}; }
 };
 
+// Why no recording tells what locks are needed; empty if one does.
+std::string unsuitable(const Recordings& recordings) {
+  return recordings.observed ? "" : advise::no_sets_reason(recordings.trace);
+}
+
 // Why there is nothing to say; empty if there is.
-std::string empty_reason(const model::Trace& trace, const analysis::UlcProfile& profile) {
-  if (std::string why = advise::no_sets_reason(trace); !why.empty()) return why;
+std::string empty_reason(const Recordings& recordings, const analysis::UlcProfile& profile) {
+  if (std::string why = unsuitable(recordings); !why.empty()) return why;
   if (profile.sections == 0) return "the program held no lock that the agent sees (docs/native.md says which it sees)";
   return profile.pairs.all() == 0 ? "no lock was held by one thread after another" : "";
 }
@@ -82,6 +89,29 @@ double floor_gain(const analysis::UlcProfile& profile) {
   return 1 - static_cast<double>(profile.floor_ns) / static_cast<double>(profile.recorded_ns);
 }
 
+// Places that much of the waiting is at, and of whose sections few were observed. What is not known for another reason
+// than windows, longer recording does not mend.
+std::string little_observed_text(const Document& document) {
+  constexpr uint64_t kEnough = 200;
+  constexpr int64_t kSharesOfWaits = 20;
+  const analysis::SectionFacts& facts = document.facts;
+  if (facts.counterparts.found == 0) return "";
+  int64_t wait_ns = 0;
+  for (const analysis::UlcSite& site : document.profile.sites) wait_ns = base::add_saturated(wait_ns, site.wait_ns);
+  std::string text;
+  for (const analysis::UlcSite& site : document.profile.sites) {
+    const bool is_much = site.wait_ns > 0 && site.wait_ns >= wait_ns / kSharesOfWaits;
+    const auto all = std::ranges::count(facts.site_of, site.site);
+    const uint64_t observed = facts.observed[site.site];
+    if (!is_much || observed >= kEnough || 2 * observed >= static_cast<uint64_t>(all)) continue;
+    text += fmt::format("{} has {} of the waiting, and only {} observed: record longer, or with --sets=always\n",
+                        facts.sites.sites()[site.site].label,
+                        table::percent_text(static_cast<double>(site.wait_ns) / static_cast<double>(wait_ns)),
+                        table::counted_text(observed, "section was", "sections were"));
+  }
+  return text;
+}
+
 std::string head_text(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
@@ -100,6 +130,7 @@ std::string head_text(const Document& document) {
                     duration(baseline.simulated_ns), table::percent_text(baseline.error), duration(baseline.retimed_ns),
                     baseline.trusted ? "" : ": too far off, do not trust the gains");
   }
+  text += recordings_text(document.recordings, document.facts) + little_observed_text(document);
   if (const auto foreign = analysis::foreign_share(*document.facts.trace); foreign && *foreign >= kForeignShareTold) {
     text += fmt::format(
         "other programs had at least {} of the cores while this one wanted them: the recorded run is "
@@ -171,7 +202,7 @@ std::string text_of(const Document& document, const Session& session) {
   table::Table sites = ulc_sites_table(document.facts, document.profile, document.priced());
   table::Table remedies =
       lock_remedies_table(document.facts, document.priced(), document.options.all || !document.options.apply.empty());
-  const std::string why = empty_reason(*document.facts.trace, document.profile);
+  const std::string why = empty_reason(document.recordings, document.profile);
   if (!why.empty()) return why + "\n" + missing_text(document.facts.trace->loss);
   cut(sites, document.options.top, "sites");
   cut(remedies, document.options.top, "remedies");
@@ -195,7 +226,8 @@ std::string text_of(const Document& document, const Session& session) {
 table::Json json_of(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   table::Json json = json_document("ulc");
-  json["trace"] = trace_json_header(document.options.path, *document.facts.trace);
+  json["trace"] = trace_json_header(document.recordings.path, *document.facts.trace);
+  json["counterparts"] = counterparts_json(document.recordings, document.facts);
   table::Json gaps = table::Json::object();
   for (size_t gap = 0; gap < profile.gaps.size(); ++gap) {
     gaps[std::string(model::kSetGapNames[static_cast<format::SetGap>(gap)])] = profile.gaps[gap];
@@ -234,7 +266,7 @@ table::Json json_of(const Document& document) {
                                {"reason", refused.reason}});
   }
   json["not_priced"] = document.advices.not_priced;
-  if (const std::string why = empty_reason(*document.facts.trace, profile); !why.empty()) json["empty_reason"] = why;
+  if (const std::string why = empty_reason(document.recordings, profile); !why.empty()) json["empty_reason"] = why;
   return json;
 }
 
@@ -272,42 +304,43 @@ base::Status write_lock_specs(const Document& document, const Session& session) 
 }
 
 int run(const Options& options, const Session& session) {
-  const std::optional<model::Trace> trace = load_trace(options.path, session);
-  if (!trace) return kExitInput;
-  const analysis::SectionFacts facts(*trace);
+  const std::optional<Recordings> recordings = load_recordings(options.paths, session);
+  if (!recordings) return kExitInput;
+  const model::Trace& trace = recordings->trace;
+  const analysis::SectionFacts facts = section_facts(*recordings);
   const analysis::UlcProfile profile = analysis::ulc_profile(facts);
   advise::SectionAdvices advices;
   std::optional<whatif::BaselineCheck> baseline;
-  const std::string unsuitable = advise::no_sets_reason(*trace);
-  if (const std::string why = empty_reason(*trace, profile); why.empty()) {
+  const std::string no_sets = unsuitable(*recordings);
+  if (const std::string why = empty_reason(*recordings, profile); why.empty()) {
     Progress progress(session, "pricing remedies");
     base::Result<std::vector<improve::Candidate>> apply =
-        read_spec_files({.trace = *trace, .sections = &facts}, options.apply);
+        read_spec_files({.trace = trace, .sections = &facts}, options.apply);
     if (!apply) return fail(kExitInput, apply.error().message);
-    const advise::Pricer pricer(*trace, &facts, {.cores = options.cores, .draws = options.seeds});
+    const advise::Pricer pricer(trace, &facts, {.cores = options.cores, .draws = options.seeds});
     baseline = pricer.baseline();
     advices = advise::advise_sections(pricer, {.apply = *std::move(apply), .progress = [&](size_t done, size_t total) {
                                                  progress.update(done, total);
                                                }});
   } else if (!options.apply.empty()) {
-    return fail(kExitImpossible, options.path + ": " + why);
+    return fail(kExitImpossible, recordings->path + ": " + why);
   }
-  const Document document{options, facts, profile, advices, baseline};
-  if (!options.specs.empty() && unsuitable.empty()) {
+  const Document document{options, *recordings, facts, profile, advices, baseline};
+  if (!options.specs.empty() && no_sets.empty()) {
     if (base::Status written = write_lock_specs(document, session); !written) {
       return fail(kExitOutput, written.error().message);
     }
   }
-  if (options.json || unsuitable.empty()) {
+  if (options.json || no_sets.empty()) {
     const base::Status printed = print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
     if (!printed) return fail(kExitOutput, printed.error().message);
   }
-  return unsuitable.empty() ? kExitOk : fail(kExitImpossible, options.path + ": " + unsuitable);
+  return no_sets.empty() ? kExitOk : fail(kExitImpossible, recordings->path + ": " + no_sets);
 }
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a native run, recorded with --sets").value_name("FILE").required();
+  add_recordings_arguments(list, options->paths);
   list.add_option("--top", options->top, "sites, pairs and remedies to print").check(whole_number(1)).show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
@@ -329,8 +362,8 @@ Run declare(OptionList& list) {
 
 const Command kUlcCommand{"ulc",
                           "find waiting for locks that was unnecessary, and what removing it gains, by code site",
-                          "contrafact ulc run.cft\ncontrafact ulc run.cft --pairs --all --top 50\n"
-                          "contrafact ulc run.cft --specs specs --json",
+                          "contrafact ulc sets.cft\ncontrafact ulc run.cft sets.cft --pairs --all --top 50\n"
+                          "contrafact ulc run.cft sets.cft --specs specs --json",
                           declare};
 
 }  // namespace contrafact::cli

@@ -49,10 +49,13 @@ struct Open {
 
 class Collector {
  public:
-  Collector(const Trace& trace, std::span<const CriticalSection> sections) : trace_(trace), sections_(sections) {}
+  Collector(const Trace& trace, std::span<const CriticalSection> sections)
+      : trace_(trace),
+        sections_(sections),
+        unseen_(trace.fact("sets.windows_ns").empty() ? SetGap::not_observed : SetGap::outside_window) {}
 
   SectionSets run() {
-    const uint32_t unseen = intern({}, SetGap::not_observed);
+    const uint32_t unseen = intern({}, unseen_);
     out_.of_section.assign(sections_.size(), unseen);
     out_.parts.push_back({unseen, 0});
     out_.head.assign(sections_.size(), {0, 1});
@@ -122,7 +125,7 @@ class Collector {
     if (open_.empty()) return;
     if (segment_.of_trace.empty() && segment_.gap == SetGap::complete && !segment_.waits &&
         now_ns > segment_.begin_ns) {
-      segment_.gap = SetGap::not_observed;
+      segment_.gap = unseen_;
     }
     const SectionSets::PartRange parts = add_parts(now_ns);
     for (Open& open : open_) {
@@ -206,6 +209,7 @@ class Collector {
 
   const Trace& trace_;
   const std::span<const CriticalSection> sections_;
+  const SetGap unseen_;  // why nothing is known of what has no set
   SectionSets out_;
   std::unordered_map<uint32_t, uint32_t> begins_, ends_;  // sections by event
   std::vector<Open> open_;

@@ -1,6 +1,7 @@
 #include "whatif/sim_sections.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -14,10 +15,12 @@ using model::CriticalSection;
 // Rewrites one fiber's operations.
 class FiberEditor {
  public:
-  FiberEditor(std::span<const SectionEdit> edits, base::Column<Op>& out) : edits_(edits), out_(out) {}
+  FiberEditor(std::span<const SectionEdit> edits, std::span<const float> cpu_scales, base::Column<Op>& out)
+      : edits_(edits), cpu_scales_(cpu_scales), out_(out) {}
 
   void run(std::span<const Op> ops) {
     open_.clear();
+    scaled_.clear();
     for (const Op& op : ops) {
       switch (op.code) {
         case OpCode::take:
@@ -38,6 +41,10 @@ class FiberEditor {
   }
 
  private:
+  struct Scaled {
+    uint32_t section;
+    double scale;
+  };
   struct Open {
     uint32_t section;
     size_t take_at;  // in `out_`; what went before it stands at take_at - 2 (CPU) and take_at - 1 (pauses)
@@ -56,6 +63,7 @@ class FiberEditor {
 
   void take(const Op& op) {
     const SectionEdit& edit = edit_of(op);
+    if (!cpu_scales_.empty()) scaled_.push_back({section_of(op.value), cpu_scales_[section_of(op.value)]});
     if (edit.mode == Mode::none) return;
     if (edit.head_outside_ns > 0) out_.insert(out_.end(), 2, kNothing);
     if (edit.head_outside_ns > 0 || edit.tail_outside_ns > 0)
@@ -63,8 +71,17 @@ class FiberEditor {
     out_.push_back(edited(op, edit));
   }
 
+  // Of sections inside of each other the outermost one counts: what it was made longer by has theirs in it.
+  double scale() const { return scaled_.empty() ? 1 : scaled_.front().scale; }
+
+  static uint64_t scaled_ns(int64_t time_ns, double scale) {
+    return scale == 1 ? static_cast<uint64_t>(time_ns)
+                      : static_cast<uint64_t>(std::llround(static_cast<double>(time_ns) * scale));
+  }
+
   // What is hoisted out of the head goes to the places kept before the acquisition.
   void timed(const Op& op) {
+    const double scale = op.code == OpCode::cpu ? this->scale() : 1;
     Op rest = op;
     for (Open& open : open_) {
       const int64_t moved_ns = std::min(open.head_left_ns, static_cast<int64_t>(rest.value));
@@ -73,19 +90,22 @@ class FiberEditor {
       rest.value -= static_cast<uint64_t>(moved_ns);
       Op& before = out_[open.take_at - (op.code == OpCode::cpu ? 2 : 1)];
       before.code = op.code;
-      before.value += static_cast<uint64_t>(moved_ns);
+      before.value += scaled_ns(moved_ns, scale);
     }
+    rest.value = scaled_ns(static_cast<int64_t>(rest.value), scale);
     if (rest.value > 0) out_.push_back(rest);
   }
 
   void give(const Op& op) {
     const SectionEdit& edit = edit_of(op);
+    const double scale = this->scale();
+    std::erase_if(scaled_, [&](const Scaled& each) { return each.section == section_of(op.value); });
     if (edit.mode == Mode::none) return;
     uint64_t moved_cpu_ns = 0, moved_pause_ns = 0;
     const auto open =
         std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.section == section_of(op.value); });
     if (open != open_.end()) {
-      auto left_ns = static_cast<uint64_t>(std::max<int64_t>(edit.tail_outside_ns, 0));
+      uint64_t left_ns = scaled_ns(std::max<int64_t>(edit.tail_outside_ns, 0), scale);
       for (size_t i = out_.size(); i > open->take_at + 1 && left_ns > 0; --i) {
         Op& inside = out_[i - 1];
         if (inside.code != OpCode::cpu && inside.code != OpCode::pause) continue;
@@ -103,15 +123,20 @@ class FiberEditor {
   }
 
   std::span<const SectionEdit> edits_;
+  std::span<const float> cpu_scales_;
   base::Column<Op>& out_;
   std::vector<Open> open_;
+  std::vector<Scaled> scaled_;  // the outermost first
 };
 
 class Planner {
  public:
-  Planner(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule)
-      : program_(program), sections_(program.sync.sections), edits_(edits), rule_(rule) {
+  Planner(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule,
+          std::span<const float> cpu_scales)
+      : program_(program), sections_(program.sync.sections), edits_(edits), cpu_scales_(cpu_scales), rule_(rule) {
     CHECK(edits.empty() || edits.size() == sections_.size());
+    CHECK(cpu_scales.empty() || cpu_scales.size() == sections_.size());
+    if (edits.empty() && !cpu_scales.empty()) edits_ = unedited_ = unedited(sections_);
   }
 
   SectionPlan run() {
@@ -135,7 +160,7 @@ class Planner {
   void edit_ops() {
     plan_.ops.reserve(program_.ops.size());
     plan_.fibers.resize(program_.fibers.size());
-    FiberEditor editor(edits_, plan_.ops);
+    FiberEditor editor(edits_, cpu_scales_, plan_.ops);
     for (size_t i = 0; i < program_.fibers.size(); ++i) {
       const Fiber& fiber = program_.fibers[i];
       plan_.fibers[i].begin = static_cast<uint32_t>(plan_.ops.size());
@@ -201,15 +226,18 @@ class Planner {
 
   const SimProgram& program_;
   const std::vector<CriticalSection>& sections_;
-  const std::span<const SectionEdit> edits_;
+  std::span<const SectionEdit> edits_;
+  std::vector<SectionEdit> unedited_;  // where only times change
+  const std::span<const float> cpu_scales_;
   const LockRule rule_;
   SectionPlan plan_;
 };
 
 }  // namespace
 
-SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule) {
-  return Planner(program, edits, rule).run();
+SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule,
+                          std::span<const float> cpu_scales) {
+  return Planner(program, edits, rule, cpu_scales).run();
 }
 
 }  // namespace contrafact::whatif

@@ -19,7 +19,8 @@ struct SectionPlan {
   std::vector<uint32_t> need;       // by section, under LockRule::recorded: see sim_lock.h
 };
 
-// REQUIRES: `edits` is empty or parallel to program.sync.sections.
-SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule);
+// `cpu_scales`: see Variant. REQUIRES: `edits` and `cpu_scales` are empty or parallel to program.sync.sections.
+SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule,
+                          std::span<const float> cpu_scales = {});
 
 }  // namespace contrafact::whatif

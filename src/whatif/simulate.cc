@@ -65,7 +65,7 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
   std::vector<std::string> notes;
   const uint32_t cores = core_count(*program.trace, options, notes);
-  const SectionPlan plan = plan_sections(program, variant.edits, options.lock_rule);
+  const SectionPlan plan = plan_sections(program, variant.edits, options.lock_rule, variant.cpu_scales);
   SimMachine machine(program, plan, variant.treatments, options, cores);
   base::Result<Simulation> simulation = machine.run();
   if (!simulation) return simulation;

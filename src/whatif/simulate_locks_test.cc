@@ -87,6 +87,30 @@ TEST(SimulateLocks, EditsHoistBlocks) {
   EXPECT_EQ(with(0, 800), 1700);
 }
 
+// Sections that recording made longer take half of it: a holds for 500 ns, b waits for that, and both work on for 500
+// ns. What moves out of the lock is as much shorter.
+TEST(SimulateLocks, SectionsTakeLessTimeThanRecorded) {
+  const Trace trace = two_sections();
+  const Simulator simulator(trace);
+  const auto duration_ns = [&](std::vector<float> scales, auto change) {
+    std::vector<SectionEdit> edits = unedited(simulator.sections());
+    for (SectionEdit& edit : edits) change(edit);
+    const base::Result<Simulation> result = simulator.simulate(
+        {.edits = {edits.begin(), edits.end()}, .cpu_scales = std::move(scales)}, {.recorded_latencies = false});
+    return result.ok() ? result->duration_ns : -1;
+  };
+  const auto nothing = [](SectionEdit&) {};
+  EXPECT_EQ(duration_ns({0.5, 0.5}, nothing), 1500);
+  EXPECT_EQ(duration_ns({0.5, 1}, nothing), 2000);
+  EXPECT_EQ(duration_ns({0.5, 0.5}, [](SectionEdit& edit) { edit.mode = Mode::none; }), 1000);
+  EXPECT_EQ(duration_ns({0.5, 0.5}, [](SectionEdit& edit) { edit.head_outside_ns = 400; }), 1300);
+  EXPECT_EQ(duration_ns({0.5, 0.5}, [](SectionEdit& edit) { edit.tail_outside_ns = 400; }), 1300);
+  const base::Result<Simulation> unedited_run =
+      simulator.simulate({.cpu_scales = {0.5, 0.5}}, {.recorded_latencies = false});
+  ASSERT_TRUE(unedited_run.ok());
+  EXPECT_EQ(unedited_run->duration_ns, 1500);
+}
+
 // Who had what is in the trace, with the lock that the second section has now and the sets of the first run.
 TEST(SimulateLocks, TheChangedRunIsATrace) {
   const Trace trace = two_sections();

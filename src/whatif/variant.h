@@ -27,6 +27,9 @@ struct PoolSize {
 struct Variant {
   std::vector<Treatment> treatments = {};  // by task
   std::vector<SectionEdit> edits = {};     // parallel to model::critical_sections(trace)
+  // Likewise: what a section does on a core takes so many times as long as recorded, be it inside or moved outside.
+  // Below 1 where recording it made it longer.
+  std::vector<float> cpu_scales = {};
   std::vector<PoolSize> pool_sizes = {};
   uint32_t cores = 0;  // 0: those of SimulateOptions
 };

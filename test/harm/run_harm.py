@@ -23,7 +23,7 @@ import tempfile
 
 import kills
 
-WAYS = {"plain recording": [], "sets": ["--sets"], "children": ["--children"]}
+WAYS = {"plain recording": [], "sets": ["--sets=always"], "children": ["--children"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
@@ -494,14 +494,14 @@ def declare_kills():
         case(f"kills.{name}", [], run=run, label=label, needs="javac" if name.startswith("jvm") else "")
 
     for beside, place in [(contextlib.nullcontext, "quiet"), (kills.busy, "busy")]:
-        for way, options in [("plain", []), ("sets", ["--sets"])]:
+        for way, options in [("plain", []), ("sets", ["--sets=always"])]:
             declare(f"{way}.{place}", "native", lambda *where, o=options, b=beside: kills.native(*where, o, 6, b))
             declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 60, b))
         declare(f"jvm.{place}", "jvm", lambda *where, b=beside: kills.jvm(*where, 4, b))
         declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
     for name in kills.FIRST_LINES:
         declare(f"jvm.first_line.{name}", "jvm", lambda *where, n=name: kills.jvm_first_line(*where, n, 5))
-    for way, options in [("plain", []), ("sets", ["--sets"])]:
+    for way, options in [("plain", []), ("sets", ["--sets=always"])]:
         declare(f"recorder.{way}", "native", lambda *where, o=options: kills.recorder(*where, o, 3))
         declare(f"recorder_stopped.{way}", "native", lambda *where, o=options: kills.stopped_recorder(*where, o, 2))
 

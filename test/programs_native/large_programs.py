@@ -135,7 +135,7 @@ def main():
             if one in missing:
                 continue
             trace = folder / f"{one}.cft"
-            record = [CONTRAFACT, "record", "-q", "--native", "-o", trace, "--sets", "--"]
+            record = [CONTRAFACT, "record", "-q", "--native", "-o", trace, "--sets=always", "--"]
             if one in programs.servers:
                 plain, recorded = run_server([], programs, one), run_server(record, programs, one)
             else:

@@ -134,17 +134,17 @@ def debug_files():
 
 def handlers():
     """A program that asks for its signal handlers finds its own, and they run, also in children and after an exec."""
-    for options in [[], ["--sets"], ["--accesses"], ["--sets", "--children"]]:
+    for options in [[], ["--sets=always"], ["--accesses"], ["--sets=always", "--children"]]:
         Recording("handlers", options=options)
 
 
 def sandboxes():
     """Programs that restrict their system calls do what they did, and are not ended for what sets need."""
-    for options in [["--sets"], ["--accesses"], []]:
+    for options in [["--sets=always"], ["--accesses"], []]:
         for case in ["strict_mode", "strict_mode_in_section", "only_its_own_calls", "in_a_section", "with_handlers",
                      "thread_ends", "workers", "workers_bound"]:
             Recording("sandboxes", case, options=options)
-    facts = Recording("sandboxes", "only_asks", options=["--sets"]).json("info")["facts"]
+    facts = Recording("sandboxes", "only_asks", options=["--sets=always"]).json("info")["facts"]
     check("sets.ended" not in facts and facts["sets.segments.complete"] == "600", facts)
 
 
@@ -166,7 +166,7 @@ def lock_errors():
     recording = Recording("lock_errors")
     locks = [row for row in recording.json("locks")["locks"] if row["failed"] > 0]
     check({row["kind"] for row in locks} >= {"mutex", "rwlock", "spinlock", "semaphore"}, locks)
-    Recording("lock_errors", options=["--sets"])
+    Recording("lock_errors", options=["--sets=always"])
     Recording("lock_errors", options=["--accesses"])
 
 
@@ -374,12 +374,12 @@ def children():
     check(len(files) == 4, files)  # the process, the fork, the one that executes, the spawned one
     for path in files:
         check(recording.locks(path)["mutex"]["acquisitions"] == 10, path)
-    recording = Recording("forks", options=["--children", "--sets"])
+    recording = Recording("forks", options=["--children", "--sets=always"])
     for path in sorted(pathlib.Path(recording.folder.name).iterdir()):
         facts = recording.json("info", path)["facts"]
         check((facts["sets.segments.complete"], facts["sets.segments.incomplete"]) == ("10", "0"), (path, facts))
     # Forked with a lock held, from translated code: the child ends without another section.
-    Recording("sections", "forks", options=["--children", "--sets"])
+    Recording("sections", "forks", options=["--children", "--sets=always"])
 
 
 def exec():
@@ -494,7 +494,7 @@ def locks_text():
 def ulc():
     """The increments commute, so the waiting for them is benign and an atomic would do, but it is enough not to sleep in the
     lock; without sets nothing is claimed."""
-    recording = Recording("mutex", options=["--sets"])
+    recording = Recording("mutex", options=["--sets=always"])
     found = recording.json("ulc")
     check(found["sections"]["sets"]["complete"] == found["sections"]["count"], found["sections"])
     site = found["sites"][0]
@@ -517,7 +517,7 @@ def sets_everywhere():
     for case in ["cancel", "cancel_asynchronously", "exceptions", "jumps", "signals", "signal_flags", "signal_jumps",
                  "interrupted_call", "forks",
                  "libraries", "handed_over", "ends_inside", "restricts_itself"]:
-        recording = Recording("sections", case, options=["--sets"])
+        recording = Recording("sections", case, options=["--sets=always"])
         facts = recording.json("info")["facts"]
         check("sets.segments.complete" in facts, f"{case}: {facts}")
         if case == "signals":
@@ -533,18 +533,18 @@ def sets_everywhere():
             check(facts["sets.segments.incomplete"] == "0", f"{case}: {facts}")
             check(int(facts["sets.segments.complete"]) >= 20, f"{case}: {facts}")
     for program in ["barrier", "once", "semaphore"]:  # nobody holds a lock
-        Recording(program, options=["--sets"])
+        Recording(program, options=["--sets=always"])
     for program in ["c11", "condition", "cpp", "mutex", "mutex_kinds", "rwlock", "spinlock",
                     "threads", "exec", "forks", "stripped"]:
-        recording = Recording(program, options=["--sets"])
+        recording = Recording(program, options=["--sets=always"])
         facts = recording.json("info")["facts"]
         check(int(facts["sets.segments.complete"]) > 0, f"{program}: {facts}")
-    facts = Recording("libraries", LIBRARY, options=["--sets"]).json("info")["facts"]
+    facts = Recording("libraries", LIBRARY, options=["--sets=always"]).json("info")["facts"]
     check(int(facts["sets.segments.complete"]) > 0, facts)
 
 
 def sets():
-    recording = Recording("access_sets", options=["--sets"])
+    recording = Recording("access_sets", options=["--sets=always"])
     info = recording.json("info")
     facts = info["facts"]
     check(facts["sets.segments.incomplete"] == "0", facts)
@@ -556,7 +556,7 @@ def sets():
 
 def ulc_of_a_part():
     """Of a damaged or cut file, ulc says that it is not the whole run, and how much is missing where that is known."""
-    recording = Recording("mutex", options=["--sets"])
+    recording = Recording("mutex", options=["--sets=always"])
     check(recording.json("ulc")["sections"]["whole_run"], recording.json("ulc")["sections"])
     content = recording.path.read_bytes()
     part = pathlib.Path(recording.folder.name) / "part.cft"
@@ -579,7 +579,7 @@ def ulc_of_a_part():
 def hidden_accesses():
     """Conflicts by libraries, by the allocator, on a thread's stack, and in its own variables: none may be taken for unnecessary contention."""
     for program in ["hidden_accesses", "hidden_accesses_compiled"]:
-        recording = Recording(program, options=["--sets"])
+        recording = Recording(program, options=["--sets=always"])
         document = recording.json("ulc")
         check(document["sections"]["sets"]["complete"] == document["sections"]["count"] == 240, document["sections"])
         # What fill_block comes after is the block of another round, if at the same place.
@@ -595,7 +595,7 @@ def hidden_accesses():
 
 def allocator():
     """A thread that a handler took out of the allocator for good is not believed to be there."""
-    recording = Recording("allocator", options=["--sets"])
+    recording = Recording("allocator", options=["--sets=always"])
     document = recording.json("ulc")
     row = site(document["sites"], "changes (allocator.cc")
     check(row["conflict"] == row["pairs"] >= 19, row)
@@ -603,7 +603,7 @@ def allocator():
 
 def section_kinds(program="section_kinds"):
     """What translation finds on an optimised program, through to the verdict."""
-    recording = Recording(program, options=["--sets"])
+    recording = Recording(program, options=["--sets=always"])
     document = recording.json("ulc")
     check(document["sections"]["sets"]["complete"] == document["sections"]["count"] == 280, document["sections"])
     kinds = {"nothing": "null_lock", "reads": "read_read", "writes_apart": "disjoint_write", "copies_apart": "disjoint_write",
@@ -615,7 +615,7 @@ def section_kinds(program="section_kinds"):
 
 def kernel_state():
     """What the kernel keeps orders sections that share no memory: positions, what goes into a socket, the working folder."""
-    recording = Recording("kernel_state", options=["--sets"])
+    recording = Recording("kernel_state", options=["--sets=always"])
     document = recording.json("ulc")
     needed = ["two_writes", "vectors", "seek_and_read", "messages", "takes", "mask", "folder", "handler", "same_place",
               "append_and_close", "prints", "copies_of_one"]
@@ -629,7 +629,7 @@ def kernel_state():
 def containers():
     """Remedies for standard containers: what a look-up copies is the reader's own, and a lock that is not split has a reason."""
     def remedies(case):
-        recording = Recording("containers", case, options=["--sets"])
+        recording = Recording("containers", case, options=["--sets=always"])
         document = recording.json("ulc")
         complete = document["sections"]["sets"]["complete"]
         check(complete > 0.98 * document["sections"]["count"], document["sections"])
@@ -648,13 +648,13 @@ def containers():
 
 
 def sets_compiled():
-    recording = Recording("access_sets_compiled", options=["--sets"])
+    recording = Recording("access_sets_compiled", options=["--sets=always"])
     facts = recording.json("info")["facts"]
     check(facts["sets.source"] == "translation and compiler" and facts["sets.blocks"] != "0", facts)
     check((facts["sets.segments.complete"], facts["sets.segments.incomplete"]) == ("61", "0"), facts)
     section_kinds("section_kinds_compiled")  # the runtime's own accesses are in no set
     # Without translation nobody knows what else ran: conflicts are seen, but no set is complete.
-    recording = Recording("section_kinds_compiled", options=["--sets", "--sets-from", "compiler"])
+    recording = Recording("section_kinds_compiled", options=["--sets=always", "--sets-from", "compiler"])
     facts = recording.json("info")["facts"]
     check((facts["sets.source"], facts["sets.segments.complete"]) == ("compiler", "0"), facts)
     check(facts["sets.segments.not_observed"] == facts["sets.segments.incomplete"] == "280", facts)
@@ -663,7 +663,7 @@ def sets_compiled():
         check(row["conflict"] + row["unknown"] == row["pairs"] == 39, row)
     for function in ["conflicts", "writes_the_same"]:
         check(site(rows, f"{function} (section_kinds.cc")["conflict"] == 39, (function, rows))
-    status, _, err = run([CONTRAFACT, "record", "--sets", "--sets-from", "compiler", "-o", recording.path, "--",
+    status, _, err = run([CONTRAFACT, "record", "--sets=always", "--sets-from", "compiler", "-o", recording.path, "--",
                           PROGRAMS / "native_mutex"])
     check(status == 3 and "the program tells nothing of its accesses" in err, (status, err))
     without = Recording("access_sets_compiled")
@@ -677,6 +677,17 @@ def sets_windows():
     check(outside > 0 and outside + int(facts["sets.segments.complete"]) == 425, facts)
     status, _, err = run([CONTRAFACT, "record", "--sets=2s/1s", "--", PROGRAMS / "native_mutex"])
     check(status != 0 and "the window in '2s/1s' is longer than its period" in err, err)
+    for options, windows in [(["--sets"], "12333333/37000000"), (["--sets", "--slowdown", "2"], "18500000/37000000")]:
+        recording = Recording("mutex", options=options)
+        check(recording.json("info")["facts"]["sets.windows_ns"] == windows, recording.json("info")["facts"])
+    status, _, err = run([CONTRAFACT, "record", "--sets=1ms/2ms", "--slowdown", "2", "--", PROGRAMS / "native_mutex"])
+    check(status == 1 and "--slowdown chooses the windows of --sets" in err, err)
+    plain = Recording("mutex")
+    status, out, err = run([CONTRAFACT, "ulc", "--json", "-q", recording.path, plain.path])
+    found = json.loads(out)
+    check(found["trace"]["path"] == str(plain.path) and found["counterparts"]["path"] == str(recording.path), found["trace"])
+    check(found["counterparts"]["found"] + found["counterparts"]["missing"] == found["sections"]["count"], found["counterparts"])
+    check(found["counterparts"]["missing"] < found["sections"]["count"] / 10, found["counterparts"])
 
 
 READ, WRITTEN, CHANGED = 1, 2, 4
@@ -793,7 +804,7 @@ def accesses_windows():
 
 def sets_long_section():
     """After a million accesses under one lock the thread goes on natively, until it holds none."""
-    recording = Recording("long_section", options=["--sets"])
+    recording = Recording("long_section", options=["--sets=always"])
     facts = recording.json("info")["facts"]
     check(facts["sets.left.long_section"] == "1" and facts["sets.segments.incomplete"] == "0", facts)
     # 1,048,576 accesses are 5,243 inner sections; each is two segments with what lies between.

@@ -2,13 +2,13 @@
 """usage: ulc_finds.py CONTRAFACT PROGRAMS [--case NAME]...
 
 Whether `contrafact ulc` finds by itself what was really done to the lock of each program of cases.json. Records the program
-with --sets; of all remedies the first must be the twin's, at the twin's place, and its gain that of the case's edit, which a
-person wrote by hand, in the same recording. Of a program that is rightly left alone no remedy may promise more than
-KEEP_GAIN_MAX, and where the sections conflict there may be none.
+as a user does, once without and once with --sets, and asks of the second recording alone and of both: of all remedies the
+first must be the twin's, at the twin's place, and its gain that of the case's edit, which a person wrote by hand, in the
+recording without sets. Of a program that is rightly left alone no remedy may promise more than KEEP_GAIN_MAX, and where the
+sections conflict there may be none.
 
-What is compared comes from one recording, so a little load on the machine does no harm. Much keeps a program's threads from meeting
-at its lock: where other programs had more than FOREIGN_MAX of the cores, nothing is measured. Exit status 77 if that is so of any
-program.
+A little load on the machine does no harm. Much keeps a program's threads from meeting at its lock: where other programs had
+more than FOREIGN_MAX of the cores, nothing is measured. Exit status 77 if that is so of any program.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def run(command):
 
 def kept_faults(found):
     for remedy in found["remedies"]:
-        if (remedy["free_order"] or 0) > KEEP_GAIN_MAX:
+        if remedy["verdict"] == "a gain" and remedy["free_order"] > KEEP_GAIN_MAX:
             yield f"to be left alone, and {remedy['what']} promises {100 * remedy['free_order']:.1f} %"
     if all(site["unnecessary"] == 0 for site in found["sites"]) and found["remedies"]:
         yield f"all pairs conflict, and {found['remedies'][0]['what']} is proposed"
@@ -53,12 +53,24 @@ class NotMeasured(Exception):
     pass
 
 
-def faults(tool, programs, case, trace):
-    run([tool, "record", "-q", "--sets", "-o", trace, "--", programs / f"truth_{case['name']}"])
-    by_hand, foreign_share = gain_by_hand(tool, trace, case["edits"])
+def recorded(tool, programs, case, trace, options):
+    run([tool, "record", "-q", *options, "-o", trace, "--", programs / f"truth_{case['name']}"])
+    return trace
+
+
+def faults(tool, programs, case, folder):
+    plain = recorded(tool, programs, case, folder / "plain.cft", [])
+    sets = recorded(tool, programs, case, folder / "sets.cft", ["--sets"])
+    by_hand, foreign_share = gain_by_hand(tool, plain, case["edits"])
     if foreign_share > FOREIGN_MAX:
         raise NotMeasured(f"{case['name']}: other programs had {100 * foreign_share:.0f} % of the cores")
-    found = json.loads(run([tool, "ulc", "--json", "-q", trace]))
+    for traces in ([sets], [plain, sets]):
+        found = json.loads(run([tool, "ulc", "--json", "-q", *traces]))
+        for fault in found_faults(found, case, by_hand):
+            yield f"by {' and '.join(trace.name for trace in traces)}: {fault}"
+
+
+def found_faults(found, case, by_hand):
     if found["sections"]["sets"]["complete"] < 0.95 * found["sections"]["count"]:
         yield f"only {found['sections']['sets']['complete']} of {found['sections']['count']} sections are known"
     if case.get("keep"):
@@ -93,8 +105,8 @@ def main():
             if arguments.case and case["name"] not in arguments.case:
                 continue
             try:
-                trace = pathlib.Path(folder) / "run.cft"
-                found += [f"{case['name']}: {fault}" for fault in faults(arguments.contrafact, arguments.programs, case, trace)]
+                tried = faults(arguments.contrafact, arguments.programs, case, pathlib.Path(folder))
+                found += [f"{case['name']}: {fault}" for fault in tried]
             except NotMeasured as why:
                 unmeasured.append(str(why))
     print("\n".join(found))

@@ -1,0 +1,170 @@
+#include "analysis/section_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "analysis/section_match.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using model::SectionSets;
+
+// Of sections with times of their own: the sets of others.
+class Borrower {
+ public:
+  Borrower(const SectionFacts& to, const SectionFacts& from) : to_(to), from_(from), within_(&to == &from) {
+    sets_.sets = from.sets.sets;
+    sets_.ranges = from.sets.ranges;
+    unobserved_ = static_cast<uint32_t>(sets_.sets.size());
+    const auto none = static_cast<uint32_t>(sets_.ranges.size());
+    sets_.sets.push_back({format::SetGap::not_observed, none, none});
+  }
+
+  SectionSets run() {
+    const std::vector<uint32_t> counterpart = match_sections(to_, from_);
+    for (uint32_t s = 0; s < counterpart.size(); ++s) {
+      if (counterpart[s] != kNoSection) {
+        take(s, counterpart[s]);
+        continue;
+      }
+      counterparts_.missing += is_hold(s);
+      within_ ? take(s, s) : take_nothing(s);
+    }
+    return std::move(sets_);
+  }
+
+  Counterparts counterparts() {
+    if (!dilations_.empty()) {
+      const auto middle = dilations_.begin() + static_cast<ptrdiff_t>(dilations_.size() / 2);
+      std::ranges::nth_element(dilations_, middle);
+      counterparts_.dilation = *middle;
+    }
+    return counterparts_;
+  }
+
+ private:
+  bool is_hold(uint32_t s) const {
+    const model::CriticalSection& section = to_.sections[s];
+    return section.outcome == model::Outcome::normal && model::is_held(to_.trace->locks[section.lock.index()].kind);
+  }
+
+  void take_nothing(uint32_t s) {
+    const model::CriticalSection& section = to_.sections[s];
+    const auto part = static_cast<uint32_t>(sets_.parts.size());
+    sets_.parts.push_back({unobserved_, section.hold_ns()});
+    sets_.of_section.push_back(unobserved_);
+    sets_.head.push_back({part, part + 1});
+    sets_.tail.push_back({part, part + 1});
+  }
+
+  void take(uint32_t s, uint32_t counterpart) {
+    const auto hold_ns = static_cast<double>(to_.sections[s].hold_ns());
+    const auto observed_ns = static_cast<double>(from_.sections[counterpart].hold_ns());
+    const double scale = observed_ns > 0 ? hold_ns / observed_ns : 1;
+    sets_.of_section.push_back(from_.sets.of_section[counterpart]);
+    sets_.head.push_back(scaled(from_.sets.head[counterpart], scale));
+    sets_.tail.push_back(scaled(from_.sets.tail[counterpart], scale));
+    if (within_ && s == counterpart) return;
+    ++counterparts_.found;
+    const bool is_slowed = from_.cpu_scales.empty() || from_.cpu_scales[counterpart] < 1;
+    if (hold_ns > 0 && is_slowed) dilations_.push_back(observed_ns / hold_ns);
+  }
+
+  SectionSets::PartRange scaled(SectionSets::PartRange range, double scale) {
+    const auto begin = static_cast<uint32_t>(sets_.parts.size());
+    for (const SectionSets::Part& part : from_.sets.parts_of(range))
+      sets_.parts.push_back({part.set, std::llround(static_cast<double>(part.length_ns) * scale)});
+    return {begin, static_cast<uint32_t>(sets_.parts.size())};
+  }
+
+  const SectionFacts& to_;
+  const SectionFacts& from_;
+  const bool within_;  // one recording
+  SectionSets sets_;
+  uint32_t unobserved_ = 0;  // a set
+  Counterparts counterparts_;
+  std::vector<double> dilations_;
+};
+
+// The mean of what is left without the longest twentieth: a thread that lost its core tells nothing of the code.
+double typical_ns(std::vector<int64_t>& holds_ns) {
+  const size_t kept = holds_ns.size() - holds_ns.size() / 20;
+  const auto end = holds_ns.begin() + static_cast<ptrdiff_t>(kept);
+  std::nth_element(holds_ns.begin(), end - 1, holds_ns.end());
+  return std::accumulate(holds_ns.begin(), end, 0.0) / static_cast<double>(kept);
+}
+
+// Of each site's sections in windows, how much shorter those outside are; `own`: the sets as they were recorded. Sites
+// without enough of both are left as they are.
+std::vector<float> window_scales(const SectionFacts& facts, const SectionSets& own) {
+  constexpr size_t kEnough = 5;
+  struct Holds {
+    std::vector<int64_t> inside_ns, outside_ns;
+  };
+  const auto is_outside = [&](uint32_t s) { return own.gap_of(own.of_section[s]) == format::SetGap::outside_window; };
+  std::vector<Holds> of_site(facts.sites.sites().size());
+  for (uint32_t s = 0; s < facts.sections.size(); ++s) {
+    Holds& holds = of_site[facts.site_of[s]];
+    (is_outside(s) ? holds.outside_ns : holds.inside_ns).push_back(facts.sections[s].hold_ns());
+  }
+  std::vector<float> scale_of_site;
+  for (Holds& holds : of_site) {
+    const bool enough = holds.inside_ns.size() >= kEnough && holds.outside_ns.size() >= kEnough;
+    const double inside_ns = enough ? typical_ns(holds.inside_ns) : 0;
+    scale_of_site.push_back(inside_ns > 0 ? static_cast<float>(std::min(1.0, typical_ns(holds.outside_ns) / inside_ns))
+                                          : 1);
+  }
+  std::vector<float> scales;
+  for (uint32_t s = 0; s < facts.sections.size(); ++s)
+    scales.push_back(is_outside(s) ? 1 : scale_of_site[facts.site_of[s]]);
+  return scales;
+}
+
+bool has_windows(const SectionSets& sets) {
+  return std::ranges::any_of(sets.sets,
+                             [](const model::AccessSet& set) { return set.gap == format::SetGap::outside_window; });
+}
+
+}  // namespace
+
+SectionFacts::SectionFacts(const model::Trace& of, WithoutSets)
+    : trace(&of),
+      sections(model::critical_sections(of)),
+      recorded(graph::recorded_order(of, sections)),
+      graph(graph::build_sync_graph(of, sections, recorded)),
+      sites(of) {
+  site_of.reserve(sections.size());
+  for (const model::CriticalSection& section : sections) site_of.push_back(sites.of(section.site));
+}
+
+SectionFacts::SectionFacts(const model::Trace& of) : SectionFacts(of, WithoutSets()) {
+  sets = model::section_sets(of, sections);
+  observed = count_observed();
+  if (!has_windows(sets)) return;
+  cpu_scales = window_scales(*this, sets);
+  Borrower borrower(*this, *this);
+  sets = borrower.run();
+  counterparts = borrower.counterparts();
+}
+
+SectionFacts::SectionFacts(const model::Trace& of, const SectionFacts& from) : SectionFacts(of, WithoutSets()) {
+  Borrower borrower(*this, from);
+  sets = borrower.run();
+  counterparts = borrower.counterparts();
+  std::map<std::string_view, uint64_t> of_label;
+  for (size_t site = 0; site < from.observed.size(); ++site)
+    of_label[from.sites.sites()[site].label] = from.observed[site];
+  for (const LockSite& site : sites.sites()) observed.push_back(of_label[site.label]);
+}
+
+std::vector<uint64_t> SectionFacts::count_observed() const {
+  std::vector<uint64_t> count(sites.sites().size());
+  for (uint32_t s = 0; s < sections.size(); ++s) count[site_of[s]] += sets.is_complete(sets.of_section[s]);
+  return count;
+}
+
+}  // namespace contrafact::analysis

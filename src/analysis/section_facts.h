@@ -1,0 +1,55 @@
+// What the analyses of critical sections start from, computed once from a trace: its sections, what each of them read
+// and wrote, the recorded order, and the code that asks for locks.
+//
+// What sections touch may come from another recording of the same program. Recording it makes sections several times
+// longer; so one recording says how long things take, and another one what they touch. Each section gets the sets of
+// its counterpart (section_match.h), and the lengths of its parts in proportion. Likewise within one recording: what
+// lies outside of the windows of `record --sets` gets the sets of what lies inside, and what lies inside would take as
+// long as its like outside.
+//
+// Immutable after it was made; may be shared between threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/lock_sites.h"
+#include "graph/section_order.h"
+#include "graph/sync_graph.h"
+
+namespace contrafact::analysis {
+
+// How well the counterparts stand for the sections. All zero: each section has the sets that it was recorded with.
+struct Counterparts {
+  uint64_t found = 0;    // sections with the sets of a counterpart
+  uint64_t missing = 0;  // sections that have none, for no section of their lock and code was observed
+  // How many times as long as its section a counterpart takes: the median.
+  std::optional<double> dilation;
+};
+
+// The trace must outlive it.
+struct SectionFacts {
+  const model::Trace* trace = nullptr;
+  std::vector<model::CriticalSection> sections;
+  model::SectionSets sets;
+  graph::SectionOrder recorded;
+  graph::SyncGraph graph;
+  LockSites sites;
+  std::vector<uint32_t> site_of;  // by section
+  Counterparts counterparts;
+  std::vector<uint64_t> observed;  // by site: sections that were observed themselves, here or in the other recording
+  // By section: how many times as long it would take on a core if it were not observed. Empty: as long as recorded.
+  std::vector<float> cpu_scales;
+
+  explicit SectionFacts(const model::Trace& trace);
+  // Times of `trace`, sets of `observed`. Both are recordings of one program.
+  SectionFacts(const model::Trace& trace, const SectionFacts& observed);
+
+ private:
+  struct WithoutSets {};
+  std::vector<uint64_t> count_observed() const;
+  SectionFacts(const model::Trace& trace, WithoutSets);
+};
+
+}  // namespace contrafact::analysis

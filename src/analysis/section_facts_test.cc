@@ -1,0 +1,124 @@
+#include "analysis/section_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/text_trace_for_test.h"
+#include "graph/section_conflicts.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using format::SetGap;
+using model::Trace;
+using ::testing::ElementsAre;
+
+constexpr std::string_view kHead =
+    "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex \"\"\nlock k mutex \"\"\n"
+    "access_set none complete\naccess_set reads complete 0+8:r\naccess_set adds complete 0+8:rwc\n"
+    "access_set own complete 64+8:rw\naccess_set later outside_window\nthread x\nthread y\n";
+
+Trace recorded(std::string_view events) {
+  return parsed(std::string(kHead) + std::string(events));
+}
+
+// Where the first range of each section's set begins, and its flags; -1: it has none.
+std::vector<int64_t> begins(const SectionFacts& facts) {
+  std::vector<int64_t> begins;
+  for (const uint32_t set : facts.sets.of_section) {
+    const auto ranges = facts.sets.ranges_of(set);
+    begins.push_back(ranges.empty() ? -1 : static_cast<int64_t>(ranges.front().begin));
+  }
+  return begins;
+}
+
+// Times are the plain run's, sets the other's: x reads for 8 ns of 10, which took 80 of 100 where it was observed.
+TEST(SectionFacts, TakeTheirSetsFromARecordingThatTookLonger) {
+  const Trace plain =
+      recorded("0 x lock_acquire l a\n10 x lock_release l\n12 y lock_acquire l a\n14 y lock_release l\n");
+  const Trace observed = recorded(
+      "0 x lock_acquire l a\n20 x accesses none\n100 x accesses reads\n100 x lock_release l\n"
+      "110 y lock_acquire l a\n150 y accesses own\n150 y lock_release l\n");
+  const SectionFacts facts(plain, SectionFacts(observed));
+  EXPECT_THAT(begins(facts), ElementsAre(0, 64));
+  EXPECT_EQ(facts.trace, &plain);
+  const auto parts = facts.sets.parts_of(facts.sets.head[0]);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].length_ns, 2);
+  EXPECT_EQ(parts[1].length_ns, 8);
+  EXPECT_EQ(facts.counterparts.found, 2u);
+  EXPECT_EQ(facts.counterparts.missing, 0u);
+  EXPECT_EQ(facts.counterparts.dilation, 20.0);  // of 10 and 20, the upper one
+}
+
+// Of two locks without names that of the same code counts, whatever their order; of more sections than were observed,
+// each stands for several.
+TEST(SectionFacts, FindTheirCounterpartsByLockAndCode) {
+  const Trace plain = recorded(
+      "0 x lock_acquire k b\n1 x lock_release k\n2 x lock_acquire l a\n3 x lock_release l\n4 x lock_acquire l a\n"
+      "5 x lock_release l\n6 x lock_acquire l a\n7 x lock_release l\n8 x lock_acquire l a\n9 x lock_release l\n");
+  const Trace observed = recorded(
+      "0 x lock_acquire k a\n2 x accesses reads\n2 x lock_release k\n3 x lock_acquire k a\n5 x accesses own\n"
+      "5 x lock_release k\n6 x lock_acquire l b\n8 x accesses none\n8 x lock_release l\n");
+  EXPECT_THAT(begins(SectionFacts(plain, SectionFacts(observed))), ElementsAre(0, 0, 64, 64, -1));
+}
+
+TEST(SectionFacts, AreUnknownWhereTheirCodeWasNotObserved) {
+  const Trace plain =
+      recorded("0 x lock_acquire l a\n10 x lock_release l\n12 x lock_acquire l b\n14 x lock_release l\n");
+  const Trace observed = recorded("0 x lock_acquire l a\n9 x accesses reads\n9 x lock_release l\n");
+  const SectionFacts facts(plain, SectionFacts(observed));
+  EXPECT_EQ(facts.counterparts.missing, 1u);
+  EXPECT_EQ(facts.sets.gap_of(facts.sets.of_section[0]), SetGap::complete);
+  EXPECT_EQ(facts.sets.gap_of(facts.sets.of_section[1]), SetGap::not_observed);
+  graph::SectionConflicts conflicts(facts.sets);
+  EXPECT_EQ(conflicts.between(facts.sets.of_section[0], facts.sets.of_section[1]), graph::PairKind::unknown);
+}
+
+// A thread's own memory stays its own: each thread of one run has one of the other.
+TEST(SectionFacts, KeepThreadsApart) {
+  const Trace plain = recorded("0 y lock_acquire l a\n1 y lock_release l\n2 x lock_acquire l a\n3 x lock_release l\n");
+  const Trace observed = recorded(
+      "0 x lock_acquire l a\n9 x accesses own\n9 x lock_release l\n10 y lock_acquire l a\n19 y accesses reads\n"
+      "19 y lock_release l\n");
+  EXPECT_THAT(begins(SectionFacts(plain, SectionFacts(observed))), ElementsAre(0, 64));
+}
+
+// What was recorded outside of a window touches what the nearest of its kind inside does.
+TEST(SectionFacts, TakeTheirSetsFromTheNearestWindow) {
+  const Trace trace = recorded(
+      "0 x lock_acquire l a\n10 x accesses own\n10 x lock_release l\n20 x lock_acquire l a\n22 x accesses later\n"
+      "22 x lock_release l\n80 x lock_acquire l a\n81 x accesses later\n81 x lock_release l\n90 x lock_acquire l a\n"
+      "99 x accesses reads\n99 x lock_release l\n100 y lock_acquire l b\n101 y accesses later\n101 y lock_release l\n");
+  const SectionFacts facts(trace);
+  EXPECT_THAT(begins(facts), ElementsAre(64, 64, 0, 0, -1));
+  EXPECT_EQ(facts.counterparts.found, 2u);
+  EXPECT_EQ(facts.counterparts.missing, 1u);
+  EXPECT_EQ(facts.counterparts.dilation, std::nullopt);  // they are too few to tell
+  EXPECT_EQ(facts.sets.gap_of(facts.sets.of_section[4]), SetGap::outside_window);
+}
+
+// Ten sections of 8 ns in windows and ten of 2 ns outside of them: those would take a quarter. Elsewhere nothing is
+// known of how long they would take.
+TEST(SectionFacts, AreScaledToWhatTheirLikeTakesOutsideOfWindows) {
+  std::string events;
+  for (int i = 0; i < 10; ++i) {
+    const int begin = 100 * i;
+    events += std::to_string(begin) + " x lock_acquire l a\n" + std::to_string(begin + 8) + " x accesses reads\n" +
+              std::to_string(begin + 8) + " x lock_release l\n" + std::to_string(begin + 50) + " x lock_acquire l a\n" +
+              std::to_string(begin + 52) + " x lock_release l\n";
+  }
+  events += "2000 x lock_acquire k b\n2010 x accesses own\n2010 x lock_release k\n";
+  const Trace trace = recorded("fact sets.windows_ns 10/40\n" + events);
+  const SectionFacts facts(trace);
+  ASSERT_EQ(facts.cpu_scales.size(), 21u);
+  for (size_t s = 0; s < 20; ++s) EXPECT_EQ(facts.cpu_scales[s], s % 2 == 0 ? 0.25F : 1.0F) << s;
+  EXPECT_EQ(facts.cpu_scales[20], 1.0F);
+  EXPECT_EQ(facts.counterparts.found, 10u);
+  EXPECT_EQ(facts.counterparts.dilation, 4.0);
+  EXPECT_EQ(facts.observed[facts.site_of[0]], 10u);
+  EXPECT_TRUE(SectionFacts(recorded(events)).cpu_scales.empty());
+}
+
+}  // namespace
+}  // namespace contrafact::analysis

@@ -1,0 +1,217 @@
+#include "analysis/section_match.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "model/text_names.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using model::CriticalSection;
+
+bool is_hold(const SectionFacts& facts, uint32_t s) {
+  const CriticalSection& section = facts.sections[s];
+  return section.outcome == model::Outcome::normal && model::is_held(facts.trace->locks[section.lock.index()].kind);
+}
+
+bool is_observed(const SectionFacts& facts, uint32_t s) {
+  return facts.sets.gap_of(facts.sets.of_section[s]) != format::SetGap::outside_window;
+}
+
+// What one recording calls each of its threads, locks or sites, in terms that the other one shares.
+using Names = std::vector<std::string>;
+
+// The i-th of n in one list corresponds to the (i * m / n)-th of m in another one.
+size_t in_proportion(size_t i, size_t n, size_t m) {
+  return i * m / n;
+}
+
+// For each member of `to` the one of `from` with the same name; of several, in their orders. `order` lists the members
+// of each in the order that counts. kNoSection: the name is not in `from`.
+std::vector<uint32_t> correspond(const Names& to, const std::vector<uint32_t>& to_order, const Names& from,
+                                 const std::vector<uint32_t>& from_order) {
+  std::unordered_map<std::string_view, std::pair<std::vector<uint32_t>, std::vector<uint32_t>>> of_name;
+  for (const uint32_t member : to_order) of_name[to[member]].first.push_back(member);
+  for (const uint32_t member : from_order) of_name[from[member]].second.push_back(member);
+  std::vector<uint32_t> counterpart(to.size(), kNoSection);
+  for (const auto& [name, members] : of_name) {
+    const auto& [of_to, of_from] = members;
+    for (size_t i = 0; i < of_to.size() && !of_from.empty(); ++i)
+      counterpart[of_to[i]] = of_from[in_proportion(i, of_to.size(), of_from.size())];
+  }
+  return counterpart;
+}
+
+// By the thread's name and by what it runs first.
+Names thread_names(const model::Trace& trace) {
+  Names names;
+  for (uint32_t t = 0; t < trace.threads.size(); ++t) {
+    std::string name(trace.string(trace.threads[t].name));
+    const model::EventRange events = trace.thread_events(model::ThreadId(t));
+    for (uint32_t i = events.begin; i < events.end; ++i) {
+      if (trace.kind[i] != model::EventKind::task_start) continue;
+      name += "\n" + trace.method_label(trace.tasks[trace.a[i]].body);
+      break;
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// By the lock's name, or else by the code that takes it most.
+struct LockNames {
+  Names names;                       // empty: nobody ever held it
+  std::vector<uint32_t> first_held;  // the others, in the order of their first sections
+};
+
+LockNames lock_names(const SectionFacts& facts) {
+  const model::Trace& trace = *facts.trace;
+  LockNames named{.names = Names(trace.locks.size())};
+  std::vector<std::pair<int64_t, uint32_t>> firsts;
+  for (uint32_t begin = 0, end = 0; begin < facts.sections.size(); begin = end) {
+    const uint32_t lock = facts.sections[begin].lock.value;
+    std::map<std::string_view, size_t> of_site;
+    int64_t first_ns = INT64_MAX;
+    for (end = begin; end < facts.sections.size() && facts.sections[end].lock.value == lock; ++end) {
+      if (!is_hold(facts, end)) continue;
+      ++of_site[facts.sites.sites()[facts.site_of[end]].label];
+      first_ns = std::min(first_ns, facts.sections[end].acquire_ns);
+    }
+    if (of_site.empty()) continue;
+    const format::LockRow& row = trace.locks[lock];
+    const std::string_view name = trace.string(row.name);
+    const auto most = std::ranges::max_element(of_site, {}, [](const auto& each) { return each.second; });
+    named.names[lock] =
+        std::string(model::kLockKindNames[row.kind]) + "\n" + std::string(name.empty() ? most->first : name);
+    firsts.emplace_back(first_ns, lock);
+  }
+  std::ranges::sort(firsts);
+  for (const auto& [first_ns, lock] : firsts) named.first_held.push_back(lock);
+  return named;
+}
+
+Names site_names(const SectionFacts& facts) {
+  Names names;
+  for (const LockSite& site : facts.sites.sites()) names.push_back(site.label);
+  return names;
+}
+
+std::vector<uint32_t> first_to_last(size_t count) {
+  std::vector<uint32_t> all(count);
+  for (uint32_t i = 0; i < count; ++i) all[i] = i;
+  return all;
+}
+
+// Where a section of `to` looks for its counterpart in `from`.
+struct Place {
+  uint32_t lock = kNoSection, site = kNoSection, thread = kNoSection;
+  auto operator<=>(const Place&) const = default;
+};
+
+struct Placed {
+  Place place;
+  int64_t acquire_ns = 0;
+  uint32_t section = 0;
+  auto operator<=>(const Placed&) const = default;
+};
+
+class Matcher {
+ public:
+  Matcher(const SectionFacts& to, const SectionFacts& from) : to_(to), from_(from), within_(&to == &from) {}
+
+  std::vector<uint32_t> run() {
+    find_correspondence();
+    for (uint32_t s = 0; s < from_.sections.size(); ++s) {
+      const CriticalSection& section = from_.sections[s];
+      if (!is_hold(from_, s) || !is_observed(from_, s)) continue;
+      observed_.push_back({{section.lock.value, from_.site_of[s], section.thread.value}, section.acquire_ns, s});
+    }
+    std::ranges::sort(observed_);
+    std::vector<Placed> wanted;
+    for (uint32_t s = 0; s < to_.sections.size(); ++s) {
+      if (is_hold(to_, s)) wanted.push_back({place_of(s), to_.sections[s].acquire_ns, s});
+    }
+    std::ranges::sort(wanted);
+    std::vector<uint32_t> found(to_.sections.size(), kNoSection);
+    for (auto begin = wanted.begin(); begin != wanted.end();) {
+      const auto end =
+          std::find_if(begin, wanted.end(), [&](const Placed& each) { return each.place != begin->place; });
+      match({begin, end}, found);
+      begin = end;
+    }
+    return found;
+  }
+
+ private:
+  void find_correspondence() {
+    if (within_) {
+      threads_ = first_to_last(to_.trace->threads.size());
+      locks_ = first_to_last(to_.trace->locks.size());
+      sites_ = first_to_last(to_.sites.sites().size());
+      return;
+    }
+    const Names to_threads = thread_names(*to_.trace), from_threads = thread_names(*from_.trace);
+    threads_ =
+        correspond(to_threads, first_to_last(to_threads.size()), from_threads, first_to_last(from_threads.size()));
+    const LockNames to_locks = lock_names(to_), from_locks = lock_names(from_);
+    locks_ = correspond(to_locks.names, to_locks.first_held, from_locks.names, from_locks.first_held);
+    const Names to_sites = site_names(to_), from_sites = site_names(from_);
+    sites_ = correspond(to_sites, first_to_last(to_sites.size()), from_sites, first_to_last(from_sites.size()));
+  }
+
+  Place place_of(uint32_t s) const {
+    const CriticalSection& section = to_.sections[s];
+    return {locks_[section.lock.index()], sites_[to_.site_of[s]], threads_[section.thread.index()]};
+  }
+
+  // Those of the same thread, or else of any.
+  std::span<const Placed> observed_at(const Place& place) const {
+    const auto of_thread = std::ranges::equal_range(observed_, place, {}, &Placed::place);
+    if (!of_thread.empty()) return {of_thread.begin(), of_thread.end()};
+    const auto code = [](const Place& p) { return std::pair(p.lock, p.site); };
+    const auto of_code =
+        std::ranges::equal_range(observed_, code(place), {}, [&](const Placed& p) { return code(p.place); });
+    return {of_code.begin(), of_code.end()};
+  }
+
+  // `group`: all sections of one place.
+  void match(std::span<const Placed> group, std::vector<uint32_t>& found) const {
+    const Place place = group.front().place;
+    const std::span<const Placed> observed = observed_at(place);
+    if (observed.empty() || place.lock == kNoSection || place.site == kNoSection) return;
+    const bool by_time = within_ && observed.front().place == place;
+    for (size_t i = 0; i < group.size(); ++i) {
+      const Placed& match =
+          by_time ? nearest(group[i].acquire_ns, observed) : observed[in_proportion(i, group.size(), observed.size())];
+      const uint32_t wanted = group[i].section;
+      found[wanted] = within_ && is_observed(to_, wanted) ? wanted : match.section;
+    }
+  }
+
+  static const Placed& nearest(int64_t acquire_ns, std::span<const Placed> observed) {
+    const auto after = std::ranges::lower_bound(observed, acquire_ns, {}, &Placed::acquire_ns);
+    if (after == observed.begin()) return *after;
+    const auto before = std::prev(after);
+    const bool is_before = after == observed.end() || acquire_ns - before->acquire_ns <= after->acquire_ns - acquire_ns;
+    return is_before ? *before : *after;
+  }
+
+  const SectionFacts& to_;
+  const SectionFacts& from_;
+  const bool within_;
+  std::vector<uint32_t> threads_, locks_, sites_;  // of `from`, by those of `to`
+  std::vector<Placed> observed_;                   // sections of `from`, sorted
+};
+
+}  // namespace
+
+std::vector<uint32_t> match_sections(const SectionFacts& to, const SectionFacts& from) {
+  return Matcher(to, from).run();
+}
+
+}  // namespace contrafact::analysis

@@ -1,0 +1,81 @@
+#include "cli/replay_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/spec_input.h"
+#include "whatif/section_rules.h"
+
+namespace contrafact::cli {
+namespace {
+
+base::Result<std::vector<whatif::SectionEdit>> edits_of_specs(const std::vector<std::string>& paths,
+                                                              const Recordings& recordings,
+                                                              const whatif::Simulator& simulator) {
+  const analysis::SectionFacts facts = section_facts(recordings);
+  const base::Result<std::vector<improve::Candidate>> candidates =
+      read_spec_files({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
+  if (!candidates) return candidates.error();
+  std::vector<whatif::Improvement> improvements;
+  for (const improve::Candidate& candidate : *candidates) {
+    const whatif::Improvement& improvement = candidate.improvement;
+    if (whatif::target_of(improvement.optimisation) != whatif::Target::sections)
+      return base::Error{fmt::format("--apply: {} changes no lock, and locks are all that a replay changes: estimate",
+                                     name_of(improvement.optimisation))};
+    improvements.push_back(improvement);
+  }
+  base::Result<whatif::Variant> variant = whatif::variant_of(recordings.trace, simulator.sections(), improvements);
+  if (!variant) return base::Error{"--apply: " + variant.error().message};
+  return std::move(variant->edits);
+}
+
+// Of the threads' time; none where nothing was recorded without sets, to compare with.
+std::optional<double> sets_share(const Recordings& recordings, double threads_ns) {
+  const model::Trace& trace = recordings.trace;
+  if (trace.access_sets.empty()) return 0;
+  if (trace.fact("sets.windows_ns").empty()) return std::nullopt;
+  const analysis::SectionFacts facts(trace);
+  double more_ns = 0;
+  for (size_t s = 0; s < facts.cpu_scales.size(); ++s)
+    more_ns += static_cast<double>(facts.sections[s].hold_ns()) * (1 - facts.cpu_scales[s]);
+  return more_ns / threads_ns;
+}
+
+}  // namespace
+
+base::Result<std::vector<whatif::SectionEdit>> edits_of_rules(const std::vector<std::string>& texts,
+                                                              const model::Trace& trace,
+                                                              const whatif::Simulator& simulator) {
+  std::vector<whatif::SectionRule> rules;
+  for (const std::string& text : texts) {
+    base::Result<whatif::SectionRule> rule = whatif::parse_section_rule(text);
+    if (!rule) return base::Error{"--edit " + rule.error().message};
+    rules.push_back(*std::move(rule));
+  }
+  if (rules.empty()) return std::vector<whatif::SectionEdit>();
+  base::Result<std::vector<whatif::SectionEdit>> edits = whatif::edits_of(trace, simulator.sections(), rules);
+  if (!edits) return base::Error{"--edit: " + edits.error().message};
+  return edits;
+}
+
+base::Result<std::vector<whatif::SectionEdit>> edits_for(const ReplayEdits& edits, const Recordings& recordings,
+                                                         const whatif::Simulator& simulator) {
+  if (!edits.specs.empty()) return edits_of_specs(edits.specs, recordings, simulator);
+  return edits_of_rules(edits.rules, recordings.trace, simulator);
+}
+
+std::optional<double> recorder_share(const Recordings& recordings, int64_t recorded_ns) {
+  const model::Trace& trace = recordings.trace;
+  if (trace.access_log.accesses + trace.access_log.lost > 0) return std::nullopt;
+  constexpr double kEventNs = 21;  // half of a lock and unlock, recorded less bare: bench/native/lock_cost.cc
+  uint64_t events = 0;
+  for (size_t i = 0; i < trace.event_count(); ++i) events += trace.kind[i] >= model::EventKind::lock_acquire;
+  const double threads_ns = static_cast<double>(std::max<size_t>(trace.threads.size(), 1)) *
+                            static_cast<double>(std::max<int64_t>(recorded_ns, 1));
+  const std::optional<double> sets = sets_share(recordings, threads_ns);
+  if (!sets) return std::nullopt;
+  return *sets + static_cast<double>(events) * kEventNs / threads_ns;
+}
+
+}  // namespace contrafact::cli
