@@ -275,12 +275,16 @@ bool applies(const Engines& engines, const Advice& advice) {
   return improve::check_task_specs(*engines.estimator, std::span(&advice.candidate, 1)).ok();
 }
 
-// The search knows estimates only. Where it finds nothing, what gains most when it is simulated stands by itself.
-void take_best_simulated(const Engines& engines, const Advices& advices, Combination& best) {
-  best.effect.estimate.figures = advices.base;
+// The search knows estimates only. Where it finds nothing, or less than what gains most when it is simulated, that
+// stands by itself.
+void take_best_simulated(const Engines& engines, const Advices& advices, const AdviceOptions& options,
+                         Combination& best) {
+  if (best.members.empty()) best.effect.estimate.figures = advices.base;
   if (advices.ranked.empty() || !reads_simulation(advices, advices.ranked.front().effect)) return;
   if (advices.ranked.front().verdict != Verdict::gain) return;
   const Advice& first = advices.ranked.front();
+  const double score = whatif::score_of(figures_to_read(advices, best.effect), advices.base, options.weights);
+  if (!best.members.empty() && first.score > score - kScoreTolerance) return;
   if (first.target() == whatif::Target::tasks && !applies(engines, first)) return;
   std::vector<std::string> notes = std::move(best.effect.estimate.notes);
   best.members = {0};
@@ -404,7 +408,7 @@ base::Result<Combination> best_combination(const Engines& engines, Advices& advi
   std::vector<Advice> others = take_others(advices.ranked), left_out = take_others(advices.left_out);
   Combination best;
   if (engines.estimator) best = best_of_tasks(engines, advices, options);
-  if (best.members.empty()) take_best_simulated(engines, advices, best);
+  take_best_simulated(engines, advices, options, best);
   put_back(std::move(others), advices, options, best);
   std::ranges::move(left_out, std::back_inserter(advices.left_out));
   if (engines.pricer.simulates()) add_other_kinds(engines, advices, best);

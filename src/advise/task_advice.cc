@@ -65,6 +65,10 @@ Advice described(const improve::Candidate& candidate, const std::vector<improve:
     }
   }
   advice.violations = analysis::model_violations(blocks, improvement.tasks);
+  // A wait for a task that ran there wraps its failure as before.
+  if (improvement.optimisation == Optimisation::inline_at_wait)
+    std::erase_if(advice.violations,
+                  [](const analysis::Violation& one) { return one.kind == analysis::ViolationKind::failure; });
   for (const analysis::Violation& violation : advice.violations) improvement.warnings.push_back(violation.message);
   return advice;
 }

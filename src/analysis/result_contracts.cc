@@ -119,6 +119,13 @@ bool is_any_of_several(const Trace& trace, ContextId spawn_context) {
   return false;
 }
 
+bool is_all_at_once(const Trace& trace, ContextId spawn_context) {
+  for (std::string_view type : {"AbstractExecutorService", "ForkJoinPool", "ForkJoinTask", "ThreadPerTaskExecutor"}) {
+    if (has_frame(trace, spawn_context, type, "invokeAll")) return true;
+  }
+  return false;
+}
+
 bool is_taken_as_it_comes(const Trace& trace, ContextId spawn_context) {
   return has_frame(trace, spawn_context, "ExecutorCompletionService", "submit");
 }

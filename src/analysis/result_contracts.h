@@ -24,6 +24,8 @@ std::vector<ResultContract> result_contracts(const model::Trace& trace);
 
 // Handed out so that the first of several results wins (invokeAny).
 bool is_any_of_several(const model::Trace& trace, model::ContextId spawn_context);
+// Handed out and waited for by one call (invokeAll).
+bool is_all_at_once(const model::Trace& trace, model::ContextId spawn_context);
 // Handed to an ExecutorCompletionService: whoever takes from it gets the results in the order in which they come.
 bool is_taken_as_it_comes(const model::Trace& trace, model::ContextId spawn_context);
 

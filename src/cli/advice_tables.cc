@@ -126,7 +126,7 @@ const table::Schema kImprovementsSchema{
     {{"rank", "#", Type::integer, Unit::none,
       "Position in the ranking, the best combination's first; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none,
-      "The optimisation: convert-to-inline, hoist-branch or convert-to-combinator of tasks; drop-lock, "
+      "The optimisation: convert-to-inline, inline-at-wait, hoist-branch or convert-to-combinator of tasks; drop-lock, "
       "reader-writer-lock, shared-look, split-lock, shorten-section or make-atomic of critical sections; pool-size; "
       "cores."},
      {"where", "where", Type::location, Unit::none,
@@ -187,11 +187,25 @@ std::string agreement(const Advices& advices, const Advice& advice) {
   return std::fabs(effect.simulated->gain - estimated) <= kAgreement ? "agree" : "differ";
 }
 
-std::string place_text_of(const AdviceDocument& document, size_t index) {
-  const Cell cell = where(*document.trace, document.sections, document.advices.ranked[index]);
+namespace {
+
+std::string location_text(const Cell& cell) {
   const table::Column column{.name = "", .type = Type::location};
   const std::string text = table::cell_text(cell, column, true);
   return text.starts_with("at ") ? text.substr(3) : text;
+}
+
+}  // namespace
+
+std::string place_text_of(const AdviceDocument& document, size_t index) {
+  const Cell cell = where(*document.trace, document.sections, document.advices.ranked[index]);
+  const std::string runs_at = runs_at_text(document, index);
+  return location_text(cell) + (runs_at.empty() ? "" : ", to run at " + runs_at);
+}
+
+std::string runs_at_text(const AdviceDocument& document, size_t index) {
+  const model::ContextId place = document.advices.ranked[index].candidate.runs_at;
+  return place.valid() ? location_text(location_of(*document.trace, place)) : "";
 }
 
 std::string what_of(const Advice& advice) {

@@ -26,8 +26,12 @@ table::Table left_out_table(const AdviceDocument& document);
 table::Table effect_table(const whatif::Figures& base, const std::optional<whatif::BaselineCheck>& baseline,
                           const advise::Effect& effect);
 
-// Where the improvement of this index is made: "shop.Main.main(Main.java:9)", "pool web".
+// Where the improvement of this index is made: "shop.Main.main(Main.java:9)", "pool web"; of inline-at-wait both
+// places.
 std::string place_text_of(const AdviceDocument& document, size_t index);
+
+// Where the tasks of inline-at-wait run, as text; empty of all others.
+std::string runs_at_text(const AdviceDocument& document, size_t index);
 
 // "split-lock into 8", "pool-size 8 -> 12".
 std::string what_of(const advise::Advice& advice);

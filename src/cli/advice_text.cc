@@ -103,6 +103,10 @@ void section_lines(const AdviceDocument& document, const Advice& advice, Line li
   for (const std::string& note : improve::lock_notes(*document.trace, candidate)) line("note", note);
 }
 
+bool is_part_at_wait(const Advice& advice) {
+  return advice.candidate.runs_at.valid() && advice.improvement().tasks.size() < advice.improvement().context_tasks;
+}
+
 // Warnings and conditions that the rows of the table have no room for.
 std::string details_text(const AdviceDocument& document, std::span<const size_t> indexes, bool unicode) {
   SharedLines lines;
@@ -114,6 +118,9 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
     if (!advice.filtered.empty()) line(i, "note", advice.filtered + " by itself; for the combination only");
     if (!advice.candidate.path.empty())
       line(i, "branch to hoist", branch_text(advice.candidate.path, advice.candidate.other_path));
+    if (const std::string runs_at = runs_at_text(document, i); !runs_at.empty())
+      line(i, "runs at the wait",
+           runs_at + (is_part_at_wait(advice) ? ", of each batch the first that is asked for" : ""));
     if (!advice.curve.empty()) line(i, "gain by size", advice.curve);
     if (advice.target() == whatif::Target::sections)
       section_lines(document, advice, [&](auto kind, auto text) { line(i, kind, text); });
@@ -281,6 +288,7 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
   out["locks"] = Json::array();
   for (const model::LockId lock : advice.candidate.locks)
     out["locks"].push_back(analysis::lock_name(*document.trace, lock));
+  if (const std::string runs_at = runs_at_text(document, index); !runs_at.empty()) out["runs_at"] = runs_at;
   if (!advice.curve.empty()) out["gain_by_size"] = advice.curve;
   out["measurable"] = is_tellable(document, advice);
   out["warnings"] = Json::array();

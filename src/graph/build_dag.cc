@@ -76,6 +76,7 @@ class Builder {
     link_wakes();
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) walk(thread);
     set_spawn_costs();
+    set_askers();
     set_latencies();
     std::string_view cost = trace_.fact("probe.cost_ns");
     std::from_chars(cost.data(), cost.data() + cost.size(), dag_.probe_cost_ns);
@@ -459,6 +460,10 @@ class Builder {
       const TaskRow& row = trace_.tasks[i];
       dag_.spawn_cost_ns[i] = std::min(gap_ns[i], typical[row.pool.valid() ? row.pool.index() : trace_.pools.size()]);
     }
+  }
+
+  void set_askers() {
+    for (const model::ResultWait& wait : model::result_waits(trace_)) dag_.askers.push_back(wait.asker);
   }
 
   void set_latencies() {

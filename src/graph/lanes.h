@@ -13,8 +13,10 @@
 // what is known is final, and a loop runs once more than tasks in it hold each other up.
 //
 // Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
-// (tasks that leave their worker's order, stages that no recorded thread can run): their lanes say so by `exact` =
-// false, and are to be propagated one by one.
+// (tasks that leave their worker's order, stages that no recorded thread can run, tasks that run where they are waited
+// for): their lanes say so by `exact` = false, and are to be propagated one by one. A task that some lanes run at its
+// wait would come after all that its spawner does before, and in the others before what waits for its worker: wherever
+// something of that is waited for first, the orders contradict each other.
 //
 // A LaneProgram is immutable and may be shared between threads; a LaneRunner belongs to one. Deterministic.
 #pragma once

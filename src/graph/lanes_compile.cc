@@ -75,8 +75,11 @@ void LaneCompiler::classify(std::span<const Move> moves) {
   inlines_.assign(program_.class_moves.size(), false);
   continues_.assign(program_.class_moves.size(), false);
   for (size_t i = 0; i < program_.class_moves.size(); ++i) {
-    for (uint32_t move : program_.class_moves[i])
+    for (uint32_t move : program_.class_moves[i]) {
+      if (moves[move].placement == Placement::at_wait) continue;
       (moves[move].placement == Placement::continuation ? continues_ : inlines_)[i] = true;
+    }
+    if (!inlines_[i] && !continues_[i]) program_.refused[i] = true;  // class 0, too: nobody moves its tasks
   }
 }
 

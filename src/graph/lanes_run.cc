@@ -44,8 +44,9 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
     for (size_t i = 0; i < program_.class_moves.size(); ++i) {
       for (uint32_t move : program_.class_moves[i]) {
         if (!chosen[move]) continue;
-        const bool continues = program_.placements[move] == Placement::continuation;
-        if (program_.refused[i] || (continues && program_.refused_coordinators[i])) {
+        const Placement placement = program_.placements[move];
+        const bool continues = placement == Placement::continuation;
+        if (placement == Placement::at_wait || program_.refused[i] || (continues && program_.refused_coordinators[i])) {
           refused_.lane[lane] = kAll;
           continue;
         }

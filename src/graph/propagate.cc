@@ -73,7 +73,8 @@ void Propagator::count_coordinator_waits() {
     if (placements_[task] != Placement::continuation) continue;
     const Body& body = dag_.bodies[task];
     for (uint32_t i = body.begin; i < body.end; ++i) {
-      if (dag_.vertices[i].vertex_kind() == VertexKind::wait) ++expected_[dag_.vertices[i].id];
+      const Vertex& vertex = dag_.vertices[i];
+      if (vertex.vertex_kind() == VertexKind::wait && !runs_at_wait(vertex.id)) ++expected_[vertex.id];
     }
   }
 }
@@ -174,6 +175,7 @@ void Propagator::advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int6
   use_plain_range(strand, frame, ready_ns, time_ns);
   strand.now_ns = time_ns;
   frame.credit_ns = 0;
+  frame.asked = false;
   ++frame.at;
 }
 
@@ -186,7 +188,7 @@ bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) 
   wake_all(spawn_list_[task]);
   if (!placements_.empty() && placements_[task] != Placement::own_thread) {
     frame.credit_ns = dag_.spawn_cost_ns[task];
-    enter_body(strand, task, now_ns);
+    if (!runs_at_wait(task)) enter_body(strand, task, now_ns);
   }
   return true;
 }
@@ -310,7 +312,11 @@ bool Propagator::complete(Strand& strand, uint32_t task, int64_t time_ns) {
 
 bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
   const uint32_t task = vertex.id;
-  const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  const int64_t ready_ns = frame.asked ? strand.now_ns : strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  if (runs_at_wait(task) && !ran_[task]) {
+    run_at_wait(strand, frame, task, ready_ns);
+    return true;
+  }
   if (continued(frame.body)) {
     return step_coordinator_wait(strand, frame, vertex, ready_ns);
   }
@@ -321,6 +327,15 @@ bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
                               : ready_ns + (vertex.assumed_post ? latencies_->wait_post_ns : vertex.post_ns);
   sleep_until(strand, frame, ready_ns, time_ns);
   return true;
+}
+
+// The thread does itself what it asks for, and comes back to the same wait.
+void Propagator::run_at_wait(Strand& strand, Frame& frame, uint32_t task, int64_t ready_ns) {
+  if (options_.steps) log(strand, Step::Kind::asked, frame.at, ready_ns, ready_ns);
+  frame.credit_ns = 0;
+  frame.asked = true;
+  available_[task] = ready_ns;
+  enter_body(strand, task, ready_ns);
 }
 
 // Waits from `ready_ns` to `time_ns`.
@@ -334,6 +349,7 @@ void Propagator::sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int
   if (options_.steps) log(strand, Step::Kind::vertex, frame.at, ready_ns, time_ns);
   strand.now_ns = time_ns;
   frame.credit_ns = 0;
+  frame.asked = false;
   ++frame.at;
 }
 
@@ -354,6 +370,7 @@ bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Verte
   }
   Parked parked{frame, ready_ns, kNone};
   parked.frame.credit_ns = 0;
+  parked.frame.asked = false;
   if (options_.steps)
     log(strand, Step::Kind::segment_end, parked.frame.at++, ready_ns, ready_ns);
   else
@@ -423,7 +440,7 @@ void Propagator::enter_body(Strand& strand, uint32_t index, int64_t time_ns) {
   const bool is_task = index < dag_.task_count();
   const bool own_run = !is_task || has(index, kIsThread);
   if (is_task) ran_[index] = 1;
-  strand.frames.push_back({index, body.begin, body.end, 0, strand.use, false});
+  strand.frames.push_back({index, body.begin, body.end, 0, strand.use});
   strand.now_ns = time_ns;
   if (!own_run || body.state == BodyState::active) set_use(strand, time_ns, Use::active);
   if (options_.steps) log(strand, Step::Kind::body_begin, index, time_ns, time_ns);

@@ -27,6 +27,7 @@ enum class Placement : uint8_t {
   own_thread,    // as recorded
   at_spawn,      // on the spawning thread, at the spawn (equations 1 and 2)
   continuation,  // the same until its first wait; then each part runs where and when the task waited for completes
+  at_wait,       // on the thread that waits for it, at the first wait: nobody hands it out
 };
 
 // What a thread is doing, for the counts.
@@ -61,6 +62,7 @@ struct Step {
     body_end,
     segment_end,    // a continuation leaves this thread at the wait `index` ...
     segment_begin,  // ... and goes on here
+    asked,          // the thread comes to the wait `index`, and runs there what it asks for
   };
   Kind kind;
   uint32_t index;
@@ -91,8 +93,8 @@ class Propagator {
  public:
   explicit Propagator(const TraceDag& dag);
 
-  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved. The result is valid
-  // until the next run.
+  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved, to a wait only those
+  // that have one (model::Asker::spawner). The result is valid until the next run.
   const Propagated& run(std::span<const Placement> placements, const PropagateOptions& options = {});
 
   // Of the latest run; kNever if it did not happen.
@@ -106,6 +108,7 @@ class Propagator {
     int64_t credit_ns;  // taken off the next delay: the hand-out that an inlined task does not need
     Use outer;          // the thread's use outside this body
     bool ended = false;
+    bool asked = false;  // the delay before `at` is over: the task waited for ran here
   };
   enum class Wait : uint8_t { nothing, spawn, completion, link, coordinator };
   struct Strand {
@@ -141,6 +144,7 @@ class Propagator {
   bool inside_task(const Frame& frame) const;
   bool step_complete(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
+  void run_at_wait(Strand& strand, Frame& frame, uint32_t task, int64_t ready_ns);
   bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns);
   void use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns);
@@ -168,6 +172,7 @@ class Propagator {
   bool continued(uint32_t body) const {
     return any_continuation_ && body < placements_.size() && placements_[body] == Placement::continuation;
   }
+  bool runs_at_wait(uint32_t task) const { return !placements_.empty() && placements_[task] == Placement::at_wait; }
   bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
 
   const TraceDag& dag_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "model/finish.h"
 
@@ -20,6 +21,7 @@ struct Cursor {
   int64_t last_old_ns = 0;  // of the last vertex, or of what it called
   int64_t last_new_ns = 0;
   uint32_t alias = UINT32_MAX;  // the task that stands for it: itself, or the stage of a continuation
+  bool asked = false;           // the delay before the next vertex, a wait, is over
 };
 
 // One thread's row of steps, and the thread that gets its events.
@@ -181,6 +183,9 @@ class Restorer {
       case Step::Kind::skipped_call:
         skipped_call(step);
         break;
+      case Step::Kind::asked:
+        asked(step);
+        break;
       case Step::Kind::segment_end:
         segment_end(step);
         break;
@@ -276,7 +281,7 @@ class Restorer {
     Cursor& cursor = top();
     if (event < cursor.next) return;  // a task that a worker took early: its call was logged at its place already
     if (is_early(step)) return;
-    gap(event, vertex.delay_ns, step.ready_ns, step.time_ns, false);
+    gap(event, std::exchange(cursor.asked, false) ? 0 : vertex.delay_ns, step.ready_ns, step.time_ns, false);
     if (kind == VertexKind::call) {
       step_over_call(vertex.id);
     } else {
@@ -287,6 +292,20 @@ class Restorer {
       cursor.last_old_ns = old_.time_ns[event];
     }
     cursor.last_new_ns = step.time_ns;
+  }
+
+  // The events up to the wait's begin: what is waited for runs before that.
+  void asked(const Step& step) {
+    Cursor& cursor = top();
+    uint32_t begin = UINT32_MAX;
+    for (uint32_t i = cursor.next; i < dag_.vertex_event[step.index]; ++i) {
+      if (old_.kind[i] == EventKind::wait_begin) begin = i;
+    }
+    if (begin != UINT32_MAX) {
+      gap(begin, dag_.vertices[step.index].delay_ns, step.ready_ns, step.time_ns, false);
+      cursor.last_old_ns = old_.time_ns[begin];
+    }
+    cursor.asked = true;
   }
 
   // A worker took this task before others that stand in front of it: the body's own cursor stays where it is.

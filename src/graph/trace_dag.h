@@ -30,6 +30,7 @@
 
 #include "base/column.h"
 #include "base/result.h"
+#include "model/result_waits.h"
 #include "model/thread_state.h"
 #include "model/trace.h"
 
@@ -111,6 +112,7 @@ struct TraceDag {
   std::vector<model::ThreadUse> uses;      // by thread
   std::vector<uint8_t> task_flags;         // of TaskFlag
   std::vector<int64_t> spawn_cost_ns;      // by task: what handing it out cost its spawner, gone if it is inlined
+  std::vector<model::Asker> askers;        // by task: who waits for it
   std::vector<uint32_t> dependency_begin;  // by task, one more: range in trace->dependencies
   uint32_t link_count = 0;
   Latencies typical, low, high;  // median, 5th and 95th percentile

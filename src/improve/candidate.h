@@ -13,11 +13,12 @@ struct Candidate {
   whatif::Improvement improvement;
 
   // Of tasks.
-  model::PoolId pool;      // none where several
-  uint32_t set = 0;        // number of the set that it improves: equal for the candidates of one set
-  uint64_t path_hash = 0;  // hoist_branch: of the execution path that its tasks share
-  std::string path;        // hoist_branch: that path in words, e.g. "spawn Feed.java:41; wait Feed.java:44"
-  std::string other_path;  // the most frequent path among the set's other tasks, in words
+  model::PoolId pool;        // none where several
+  uint32_t set = 0;          // number of the set that it improves: equal for the candidates of one set
+  uint64_t path_hash = 0;    // hoist_branch: of the execution path that its tasks share
+  std::string path;          // hoist_branch: that path in words, e.g. "spawn Feed.java:41; wait Feed.java:44"
+  std::string other_path;    // the most frequent path among the set's other tasks, in words
+  model::ContextId runs_at;  // inline_at_wait: the wait at which most of its tasks run
 
   // Of critical sections.
   std::vector<uint32_t> sites;       // of SectionFacts::sites, where the source changes, the most used first

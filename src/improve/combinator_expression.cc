@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "improve/expression_parts.h"
+
 namespace contrafact::improve {
 namespace {
 
@@ -14,34 +16,11 @@ using graph::VertexKind;
 using model::TaskId;
 using model::Trace;
 
-// "Feed.Item" of "shop.Feed$Item".
-std::string simple_name(std::string_view class_name) {
-  std::string name(class_name.substr(class_name.rfind('.') + 1));  // npos + 1: all of it
-  std::ranges::replace(name, '$', '.');
-  return name;
-}
-
 // Sub-tasks that are waited for together, and where the coordinator's code waits for the last of them.
 struct Phase {
   std::vector<TaskId> awaited;
   model::ContextId wait;
 };
-
-std::string place_text(const Trace& trace, const format::MethodRow& method, uint32_t line) {
-  const std::string_view file = trace.string(method.file);
-  if (file.empty()) return trace.method_name(method, true);
-  return line > 0 ? fmt::format("{}:{}", file, line) : std::string(file);
-}
-
-// "Feed.load, Feed.java:41"; of a lambda its place alone.
-std::string body_text(const Trace& trace, TaskId task) {
-  const model::MethodId body = trace.tasks[task.index()].body;
-  if (!body.valid()) return "its body";
-  const format::MethodRow& method = trace.methods[body.index()];
-  const std::string place = place_text(trace, method, method.line);
-  const bool is_lambda = trace.string(method.name).starts_with("lambda$");
-  return is_lambda || !method.file.valid() ? place : fmt::format("{}, {}", trace.method_name(method, true), place);
-}
 
 // The frame of the wait that runs the coordinator's own code: its body's, or else the innermost one of the program.
 model::ContextId own_frame(const Trace& trace, TaskId coordinator, model::ContextId wait) {
@@ -64,24 +43,6 @@ std::string rest_text(const Trace& trace, TaskId coordinator, model::ContextId w
   const std::string_view file = trace.string(method.file);
   const std::string where = file.empty() ? trace.method_name(method, true) : std::string(file);
   return row.line > 0 ? fmt::format("{} from line {} on", where, row.line) : "the rest of " + where;
-}
-
-// A lambda's body that compiles where its comment has not been replaced yet.
-std::string block(std::string_view comment) {
-  return fmt::format("{{ /* {} */ return null; }}", comment);
-}
-
-// A task of a RecursiveTask or its like: forked, not given to an executor.
-bool is_forked(const Trace& trace, TaskId task) {
-  const model::ContextId spawn = trace.tasks[task.index()].spawn_context;
-  const model::ContextId program = trace.program_frame(spawn);
-  for (model::ContextId id = spawn; id.valid() && id != program; id = trace.contexts[id.index()].parent) {
-    const model::MethodId method = trace.contexts[id.index()].method;
-    if (!method.valid()) continue;
-    const std::string_view type = trace.string(trace.methods[method.index()].class_name);
-    if (type == "java.util.concurrent.ForkJoinTask" || type == "java.util.concurrent.RecursiveTask") return true;
-  }
-  return false;
 }
 
 // The text that stands for an executor: the field that holds it, where the recorder found one, else `executor`.
@@ -229,7 +190,7 @@ std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
   const Trace& trace = *dag.trace;
   const std::vector<Phase> phases = phases_of(dag, coordinator);
   const bool forks = !phases.empty() && std::ranges::all_of(phases, [&](const Phase& phase) {
-    return std::ranges::all_of(phase.awaited, [&](TaskId task) { return is_forked(trace, task); });
+    return std::ranges::all_of(phase.awaited, [&](TaskId task) { return hand_out_of(trace, task) == HandOut::forked; });
   });
   return forks ? of_forks(trace, coordinator, phases) : of_futures(trace, coordinator, phases);
 }

@@ -17,6 +17,7 @@ constexpr Effort effort_of(whatif::Optimisation optimisation) {
     case Optimisation::convert_to_inline:
     case Optimisation::drop_lock:
       return Effort::one_line;
+    case Optimisation::inline_at_wait:
     case Optimisation::hoist_branch:
     case Optimisation::shorten_section:
     case Optimisation::reader_writer_lock:
@@ -67,6 +68,7 @@ constexpr int steps_of(whatif::Optimisation optimisation) {
     case Optimisation::convert_to_inline:
     case Optimisation::shorten_section:
       return 1;
+    case Optimisation::inline_at_wait:
     case Optimisation::hoist_branch:
     case Optimisation::reader_writer_lock:
       return 2;

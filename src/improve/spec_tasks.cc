@@ -5,9 +5,13 @@
 #include <optional>
 #include <set>
 
+#include "analysis/result_contracts.h"
+#include "improve/at_wait_expression.h"
 #include "improve/combinator_expression.h"
 #include "improve/path_keys.h"
 #include "improve/spec_parts.h"
+#include "improve/task_candidates.h"
+#include "model/result_waits.h"
 
 namespace contrafact::improve {
 
@@ -22,6 +26,7 @@ using whatif::Improvement;
 using whatif::Optimisation;
 using whatif::PathCondition;
 
+constexpr std::string_view kFirstAwaited = "first-awaited";  // inline-at-wait of one task of each batch
 constexpr std::string_view kConditionNames[] = {"enters", "spawns_at", "waits_at"};
 
 Json method_json(const Trace& trace, MethodId id) {
@@ -90,6 +95,18 @@ Json conditions_json(const Trace& trace, const std::vector<PathCondition>& condi
   return json;
 }
 
+// Tasks of one context may be waited for in several ways: each with the number of tasks that it stands for.
+Json at_wait_json(const Trace& trace, const Improvement& improvement) {
+  std::map<AtWaitExpression, uint64_t> expressions;
+  for (TaskId task : improvement.tasks) ++expressions[at_wait_expression(trace, task)];
+  Json list = Json::array();
+  for (const auto& [expression, count] : expressions) {
+    if (!expression.wait.empty())
+      list.push_back({{"spawn", expression.spawn}, {"wait", expression.wait}, {"count", count}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Json task_entry(const SpecTrace& in, const Improvement& improvement) {
@@ -121,6 +138,10 @@ Json task_entry(const SpecTrace& in, const Improvement& improvement) {
     Json list = Json::array();
     for (const auto& [expression, count] : expressions) list.push_back({{"expression", expression}, {"count", count}});
     json["combinators"] = std::move(list);
+  }
+  if (improvement.optimisation == Optimisation::inline_at_wait) {
+    if (improvement.tasks.size() < improvement.context_tasks) json["subset"] = kFirstAwaited;
+    json["at_wait"] = at_wait_json(trace, improvement);
   }
   json["warnings"] = improvement.warnings;
   return json;
@@ -171,6 +192,9 @@ class TaskSelector::Rows {
       if (improvement.tasks.empty())
         return base::Error{fmt::format("{}: none of the tasks waits for another", optimisation)};
     }
+    if (improvement.optimisation == Optimisation::inline_at_wait) {
+      if (base::Status status = narrow_to_waits(json, improvement); !status) return status.error();
+    }
     for (const Json& warning : json.value("warnings", Json::array())) {
       if (warning.is_string()) improvement.warnings.push_back(warning.get<std::string>());
     }
@@ -196,6 +220,26 @@ class TaskSelector::Rows {
       if (dag_.vertices[i].vertex_kind() == graph::VertexKind::wait) return true;
     }
     return false;
+  }
+
+  base::Status narrow_to_waits(const Json& json, Improvement& improvement) const {
+    const std::string subset = json.value("subset", "");
+    if (subset == kFirstAwaited)
+      improvement.tasks = first_awaited(model::result_waits(trace_), improvement.tasks);
+    else if (!subset.empty())
+      return base::Error{fmt::format("inline-at-wait: \"{}\" is no subset: {}", subset, kFirstAwaited)};
+    if (improvement.tasks.empty())
+      return base::Error{"inline-at-wait: no spawner hands out several of the tasks before it asks for one"};
+    if (any_timed(improvement.tasks)) return base::Error{"inline-at-wait: a task is waited for with a time limit"};
+    return {};
+  }
+
+  // Whoever runs a task itself does not stop waiting for it.
+  bool any_timed(const std::vector<TaskId>& tasks) const {
+    const std::vector<analysis::ResultContract> contracts = analysis::result_contracts(trace_);
+    return !contracts.empty() && std::ranges::any_of(tasks, [&](TaskId task) {
+      return contracts[task.index()].timed_get.valid() || contracts[task.index()].time_limit.valid();
+    });
   }
 
   base::Status narrow(const Json& json, const std::vector<TaskId>& all, Improvement& improvement) {

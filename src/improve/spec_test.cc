@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "improve/at_wait_expression.h"
 #include "improve/combinator_expression.h"
 #include "model/text_trace.h"
 
@@ -180,6 +181,29 @@ context c4 c3 m3:651
             "/* onCompletion: Fib.java from line 14 on */");
 }
 
+TEST(AtWait, IsWrittenAsTheTaskWasHandedOut) {
+  const auto expression = [](std::string_view library_frame) {
+    std::string text(kProgram);
+    if (!library_frame.empty()) {
+      text.replace(text.find("task_spawn t3 c3"), 16, "task_spawn t3 c9");
+      text.insert(text.find("10 main task_spawn"), "method m9 java.util.concurrent." + std::string(library_frame) +
+                                                       " X.java:100\ncontext c9 c3 m9:101\n");
+    }
+    return at_wait_expression(parsed(text), TaskId(2));
+  };
+  using Expression = AtWaitExpression;
+  EXPECT_EQ(expression(""), (Expression{"", ""}));  // by no class of java.util.concurrent
+  EXPECT_EQ(
+      expression("AbstractExecutorService.submit"),
+      (Expression{"new FutureTask<>(() -> { /* Example.java:30 */ return null; })", "((Runnable) future).run();"}));
+  EXPECT_EQ(expression("CompletableFuture.supplyAsync"),
+            (Expression{"new CompletableFuture<>()",
+                        "future.completeAsync(() -> { /* Example.java:30 */ return null; }, Runnable::run);"}));
+  EXPECT_EQ(expression("ForkJoinPool.submit"),
+            (Expression{"ForkJoinTask.adapt(() -> { /* Example.java:30 */ return null; })", "future.invoke();"}));
+  EXPECT_EQ(expression("ForkJoinTask.fork"), (Expression{"/* no fork of Example.java:30 */", "future.invoke();"}));
+}
+
 // Of one improvement of tasks.
 std::string written(const Trace& trace, const graph::TraceDag& dag, const Improvement& improvement) {
   Candidate candidate;
@@ -205,6 +229,36 @@ TEST(Spec, SelectsTheSameTasksAgain) {
   EXPECT_THAT((*read)[0].improvement.tasks, ElementsAre(TaskId(0)));
   EXPECT_THAT((*read)[0].improvement.warnings, ElementsAre("the task blocks on a queue"));
   EXPECT_EQ(written(trace, dag, (*read)[0].improvement), spec);
+}
+
+TEST(Spec, OfATaskAtItsWaitSelectsItAgainUnlessThatHasATimeLimit) {
+  std::string text(kProgram);
+  text.insert(text.find("10 main task_spawn"),
+              "method m8 java.util.concurrent.FutureTask.get FutureTask.java:190\ncontext c8 c4 m8:191\n"
+              "method m9 java.util.concurrent.AbstractExecutorService.submit X.java:100\ncontext c9 c2 m9:101\n");
+  text.replace(text.find("task_spawn t2 c2"), 16, "task_spawn t2 c9");
+  text.replace(text.find("wait_begin t2 c4"), 16, "wait_begin t2 c8");
+  const Trace trace = parsed(text);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  Improvement at_wait{.optimisation = Optimisation::inline_at_wait,
+                      .spawn_context = trace.tasks[1].spawn_context,
+                      .body = trace.tasks[1].body,
+                      .tasks = {TaskId(1)},
+                      .context_tasks = 1};
+  const std::string spec = written(trace, dag, at_wait);
+  EXPECT_THAT(spec, HasSubstr("\"wait\": \"((Runnable) future).run();\""));
+  EXPECT_THAT(spec, HasSubstr("\"waits\""));
+  base::Result<std::vector<Candidate>> read = read_one({.trace = trace, .dag = &dag}, spec);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ((*read)[0].improvement.optimisation, Optimisation::inline_at_wait);
+  EXPECT_THAT((*read)[0].improvement.tasks, ElementsAre(TaskId(1)));
+  EXPECT_EQ(written(trace, dag, (*read)[0].improvement), spec);
+  // The `get` with a time-out begins here in the source of JDK 17.
+  text.replace(text.find("FutureTask.java:190"), 19, "FutureTask.java:199");
+  const Trace timed = parsed("fact jvm.version 17.0.15\n" + text);
+  const graph::TraceDag timed_dag = *graph::build_dag(timed);
+  EXPECT_THAT(read_one({.trace = timed, .dag = &timed_dag}, spec).error().message,
+              HasSubstr("inline-at-wait: a task is waited for with a time limit"));
 }
 
 TEST(Spec, SelectsABranchByItsPath) {

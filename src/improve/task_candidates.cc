@@ -8,6 +8,7 @@
 
 #include "analysis/execution_path.h"
 #include "analysis/result_contracts.h"
+#include "model/result_waits.h"
 #include "model/task_walk.h"
 
 namespace contrafact::improve {
@@ -57,6 +58,16 @@ constexpr std::array<std::string_view, kReasons> kReasonTexts{
     "handed to invokeAny: the first of several results wins, which no call in place can say",
     "handed to an ExecutorCompletionService, whose results are taken in the order in which they come",
 };
+
+// Why tasks cannot run at their wait, by model::Asker.
+constexpr std::array<std::string_view, 5> kNotAtWait{"nobody waits for them", "",
+                                                     "not only their spawner waits for them", "a stage depends on them",
+                                                     "a wait for them ended without a result, or they were cancelled"};
+constexpr std::string_view kTimedAtWait =
+    "waited for with a time limit, which nothing keeps where they run at the wait";
+
+constexpr std::string_view kAllAtOnce =
+    "handed out and waited for by one call, invokeAll: no wait of their own to run at";
 
 constexpr std::string_view kCancelledWhileRunning = "cancelled while they ran";
 
@@ -251,10 +262,18 @@ std::vector<TaskSet> sets_of(const Trace& trace, const std::vector<TaskFacts>& f
 class Proposer {
  public:
   Proposer(const Trace& trace, const std::vector<TaskFacts>& facts, const CandidateOptions& options)
-      : trace_(trace), facts_(facts), options_(options) {}
+      : trace_(trace),
+        facts_(facts),
+        options_(options),
+        waits_(model::result_waits(trace)),
+        contracts_(analysis::result_contracts(trace)),
+        set_of_(trace.tasks.size(), UINT32_MAX) {}
 
   Candidates run() {
     const std::vector<TaskSet> sets = sets_of(trace_, facts_);
+    for (uint32_t i = 0; i < sets.size(); ++i) {
+      for (const TaskId task : sets[i].tasks) set_of_[task.index()] = i;
+    }
     for (uint32_t i = 0; i < sets.size(); ++i) propose(sets[i], i);
     return std::move(result_);
   }
@@ -269,6 +288,7 @@ class Proposer {
     if (set.ruled_out()) return reject(set, "others of the same place rule the change out", set.tasks.size());
     if (set.tasks.size() < options_.set_tasks_min) return reject(set, "fewer tasks than asked for", set.tasks.size());
     propose_one(set, number, Optimisation::convert_to_inline, set.tasks);
+    propose_at_wait(set, number);
     propose_branches(set, number);
     std::vector<TaskId> coordinators;
     for (const TaskId task : set.tasks) {
@@ -287,6 +307,51 @@ class Proposer {
     if (!set.pools_differ) candidate.pool = set.pool;
     candidate.set = number;
     return candidate;
+  }
+
+  // Where nothing else runs meanwhile, convert-to-inline does the same. Of several tasks that one spawner hands out
+  // here before it asks for one, running that one leaves the others to the pool.
+  void propose_at_wait(const TaskSet& set, uint32_t number) {
+    const auto of_another = [&](TaskId task) {
+      if (!task.valid() || set_of_[task.index()] == number) return false;
+      const TaskRow& row = trace_.tasks[task.index()];
+      return row.kind == TaskKind::pooled && row.start.valid();
+    };
+    const bool any_past = std::ranges::any_of(set.tasks, [&](TaskId task) {
+      const model::ResultWait& wait = waits_[task.index()];
+      return of_another(wait.next) || of_another(wait.last);
+    });
+    const std::vector<TaskId> firsts = first_awaited(waits_, set.tasks);
+    const bool is_part = !firsts.empty() && firsts.size() < set.tasks.size();
+    if ((any_past || is_part) && analysis::is_all_at_once(trace_, set.context))
+      return reject(set, std::string(kAllAtOnce), set.tasks.size(), Optimisation::inline_at_wait);
+    if (any_past) propose_these_at_wait(set, number, set.tasks, true);
+    if (is_part) propose_these_at_wait(set, number, firsts, !any_past);
+  }
+
+  void propose_these_at_wait(const TaskSet& set, uint32_t number, const std::vector<TaskId>& tasks, bool says_why) {
+    std::map<std::string_view, uint64_t> reasons;
+    for (const TaskId task : tasks) {
+      const std::string_view reason = kNotAtWait[static_cast<size_t>(waits_[task.index()].asker)];
+      if (!reason.empty()) ++reasons[reason];
+      if (is_timed(task)) ++reasons[kTimedAtWait];
+    }
+    for (const auto& [reason, count] : reasons) {
+      if (says_why) reject(set, std::string(reason), count, Optimisation::inline_at_wait);
+    }
+    if (!reasons.empty()) return;
+    propose_one(set, number, Optimisation::inline_at_wait, tasks).runs_at = most_frequent_wait(tasks);
+  }
+
+  bool is_timed(TaskId task) const {
+    if (contracts_.empty()) return false;
+    return contracts_[task.index()].timed_get.valid() || contracts_[task.index()].time_limit.valid();
+  }
+
+  model::ContextId most_frequent_wait(const std::vector<TaskId>& tasks) const {
+    std::map<model::ContextId, uint64_t> counts;
+    for (const TaskId task : tasks) ++counts[waits_[task.index()].place];
+    return std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; })->first;
   }
 
   void propose_branches(const TaskSet& set, uint32_t number) {
@@ -337,10 +402,21 @@ class Proposer {
   const Trace& trace_;
   const std::vector<TaskFacts>& facts_;
   const CandidateOptions& options_;
+  const std::vector<model::ResultWait> waits_;
+  const std::vector<analysis::ResultContract> contracts_;  // empty: none
+  std::vector<uint32_t> set_of_;                           // by task: of those that are in one
   Candidates result_;
 };
 
 }  // namespace
+
+std::vector<TaskId> first_awaited(std::span<const model::ResultWait> waits, std::span<const TaskId> tasks) {
+  std::vector<TaskId> firsts;
+  for (const TaskId task : tasks) {
+    if (waits[task.index()].batch >= 2) firsts.push_back(task);
+  }
+  return firsts;
+}
 
 Candidates task_candidates(const Trace& trace, const CandidateOptions& options) {
   const std::vector<TaskFacts> facts = FactCollector(trace).collect();

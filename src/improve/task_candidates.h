@@ -1,7 +1,8 @@
 // The improvements of tasks worth estimating (Rehype, section 4.1): for each set of tasks that one place of the program
-// spawns, convert-to-inline; for subsets of it whose execution paths differ from the rest, hoist-branch; for sets whose
-// tasks spawn and wait for sub-tasks, convert-to-combinator. Sets that cannot be improved are listed too, with the
-// reason.
+// spawns, convert-to-inline; where their spawner waits for them only after it has handed out others, inline-at-wait, of
+// all of them or of the first of each batch that it asks for; for subsets of it whose execution paths differ from the
+// rest, hoist-branch; for sets whose tasks spawn and wait for sub-tasks, convert-to-combinator. Sets that cannot be
+// improved are listed too, with the reason.
 //
 // Pure function; linear in the events (hashing), millions of tasks in seconds.
 //
@@ -12,7 +13,11 @@
 //  3. The order of candidates, and everything in them, depends on the trace alone.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "improve/candidate.h"
+#include "model/result_waits.h"
 
 namespace contrafact::improve {
 
@@ -21,6 +26,11 @@ struct CandidateOptions {
   size_t branches_max = 16;     // hoist-branch subsets per set, the largest first
   size_t path_events_max = 64;  // events of a path that `path` spells out
 };
+
+// Those of `tasks` that their spawner asks for first among several that it has handed out at one place. `waits` are the
+// trace's model::result_waits.
+std::vector<model::TaskId> first_awaited(std::span<const model::ResultWait> waits,
+                                         std::span<const model::TaskId> tasks);
 
 // Sets in order of their total run time, longest first.
 Candidates task_candidates(const model::Trace& trace, const CandidateOptions& options = {});

@@ -266,6 +266,99 @@ context c6 c1 submit:186
   EXPECT_THAT(reasons, testing::HasSubstr("handed to an ExecutorCompletionService"));
 }
 
+// main hands out t1, t2 and t3, of which the first two at one place, and waits for them in that order.
+constexpr std::string_view kThree = R"(
+0 main task_spawn t1 c1 p m2
+1 main task_spawn t2 c1 p m2
+2 main task_spawn t3 c2 p m3
+0 w1 task_start t1
+9 w1 task_end t1
+3 w2 task_start t2
+12 w2 task_end t2
+12 w1 task_start t3
+15 w1 task_end t3
+3 main wait_begin t1 c3
+9 main wait_end t1
+10 main wait_begin t2 c3
+12 main wait_end t2
+12 main wait_begin t3 c4
+15 main wait_end t3
+)";
+
+// Where nothing else runs meanwhile, convert-to-inline does the same.
+TEST(TaskCandidates, AtTheirWaitRunTasksThatAreWaitedForPastOthers) {
+  const Candidates all = task_candidates(parsed_with_rows(kThree));
+  const auto found = of_kind(all, Optimisation::inline_at_wait);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0]->improvement.tasks, ElementsAre(TaskId(0), TaskId(1)));
+  EXPECT_EQ(found[0]->runs_at, model::ContextId(2));
+  EXPECT_THAT(found[1]->improvement.tasks, ElementsAre(TaskId(0)));  // the first of a batch of two
+  EXPECT_EQ(found[1]->improvement.context_tasks, 2u);
+  EXPECT_EQ(of_kind(all, Optimisation::convert_to_inline).size(), 2u);
+  EXPECT_THAT(all.ineligible, IsEmpty());
+}
+
+// Threads that the program or a pool starts meanwhile are none of them.
+TEST(TaskCandidates, AtTheirWaitOnlyPastTasks) {
+  std::string text(kThree);
+  text.replace(text.find("2 main task_spawn t3 c2 p m3"), 28, "2 main task_spawn t3 c2 - m3");
+  const auto found = of_kind(task_candidates(parsed_with_rows(text)), Optimisation::inline_at_wait);
+  EXPECT_TRUE(std::ranges::all_of(found, [](const Candidate* one) { return one->improvement.tasks.size() == 1; }));
+  EXPECT_EQ(found.size(), 1u);
+}
+
+TEST(TaskCandidates, AtTheirWaitSaysWhyNot) {
+  const auto changed = [](std::string_view old_line, std::string_view new_line) {
+    std::string text(kThree);
+    text.replace(text.find(old_line), old_line.size(), new_line);
+    return task_candidates(parsed_with_rows(text));
+  };
+  const auto expect_part = [](const Candidates& all) {  // t1, alone of its place
+    const auto part = of_kind(all, Optimisation::inline_at_wait);
+    ASSERT_EQ(part.size(), 1u);
+    EXPECT_THAT(part[0]->improvement.tasks, ElementsAre(TaskId(0)));
+  };
+  const Candidates unasked = changed("10 main wait_begin t2 c3\n12 main wait_end t2\n", "");
+  EXPECT_THAT(reasons(unasked), ElementsAre("nobody waits for them: 1"));
+  expect_part(unasked);
+  const Candidates shared =
+      changed("12 w1 task_start t3\n", "12 w1 task_start t3\n13 w1 wait_begin t2 c4\n14 w1 wait_end t2\n");
+  EXPECT_THAT(reasons(shared), ElementsAre("not only their spawner waits for them: 1"));
+  expect_part(shared);
+}
+
+TEST(TaskCandidates, NotAtTheWaitsOfInvokeAll) {
+  const Candidates all = task_candidates(parsed_with_rows(R"(
+method all java.util.concurrent.AbstractExecutorService.invokeAll AbstractExecutorService.java:240
+context c5 c1 all:245
+0 main task_spawn t1 c5 p m2
+1 main task_spawn t2 c5 p m2
+2 w1 task_start t1
+9 w1 task_end t1
+3 w2 task_start t2
+12 w2 task_end t2
+3 main wait_begin t1 c5
+9 main wait_end t1
+10 main wait_begin t2 c5
+12 main wait_end t2
+)"));
+  EXPECT_THAT(of_kind(all, Optimisation::inline_at_wait), IsEmpty());
+  EXPECT_THAT(reasons(all), ElementsAre(testing::HasSubstr("invokeAll")));
+}
+
+TEST(TaskCandidates, NotAtAWaitWithATimeLimit) {
+  const std::string rows =
+      "fact jvm.version 17.0.15\n"
+      "method get java.util.concurrent.FutureTask.get FutureTask.java:199\n"
+      "context c5 c3 get:205\n";
+  std::string text(kThree);
+  text.replace(text.find("wait_begin t1 c3"), 16, "wait_begin t1 c5");
+  const Candidates timed = task_candidates(parsed_with_rows(rows + text));
+  EXPECT_THAT(of_kind(timed, Optimisation::inline_at_wait), IsEmpty());
+  EXPECT_THAT(reasons(timed), ElementsAre("waited for with a time limit, which nothing keeps where they run at the "
+                                          "wait: 1"));
+}
+
 void check_candidates(const model::Trace& trace) {
   const BlockIndex index(trace);
   for (const Candidate& candidate : task_candidates(trace).candidates) {

@@ -4,10 +4,9 @@ namespace contrafact::whatif {
 
 Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improvements) : estimator_(estimator) {
   for (const Improvement& improvement : improvements) {
-    const bool combinator = improvement.optimisation == Optimisation::convert_to_combinator;
     const base::Result<Placements> placed = estimator.place_all(std::span(&improvement, 1));
     reasons_.push_back(placed ? "" : placed.error().message);
-    graph::Move move{{}, combinator ? graph::Placement::continuation : graph::Placement::at_spawn};
+    graph::Move move{{}, placement_of(improvement.optimisation)};
     if (placed) move.tasks = improvement.tasks;
     moves_.push_back(move);
   }

@@ -9,6 +9,7 @@
 #include "graph/restore.h"
 #include "whatif/edits/combinator.h"
 #include "whatif/edits/hoist_branch.h"
+#include "whatif/edits/inline_at_wait.h"
 #include "whatif/edits/inline_task.h"
 
 namespace contrafact::whatif {
@@ -131,6 +132,9 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
       switch (improvement.optimisation) {
         case Optimisation::convert_to_inline:
           status = inline_tasks(*dag_, improvement.tasks, placements);
+          break;
+        case Optimisation::inline_at_wait:
+          status = inline_tasks_at_wait(*dag_, improvement.tasks, placements);
           break;
         case Optimisation::hoist_branch:
           status = hoist_branch(*dag_, improvement.tasks, improvement.context_tasks, placements);

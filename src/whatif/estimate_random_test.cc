@@ -1,6 +1,8 @@
 // Properties of estimates over random programs, recorded on pools of finite size.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/text_trace.h"
 #include "whatif/estimate.h"
 #include "whatif/random_program.h"
@@ -14,17 +16,24 @@ using model::Trace;
 
 std::vector<Improvement> random_improvements(const Estimator& estimator, uint32_t seed, uint32_t one_in) {
   std::mt19937 random(seed);
-  Improvement inlined, combined;
+  Improvement inlined, combined, at_wait;
   combined.optimisation = Optimisation::convert_to_combinator;
+  at_wait.optimisation = Optimisation::inline_at_wait;
   for (uint32_t i = 0; i < estimator.dag().task_count(); ++i) {
     const TaskId task(i);
     if (why_not_movable(estimator.dag(), task) || random() % one_in != 0) continue;
-    if (random() % 2 == 0 && waits(estimator.dag(), task))
+    // Where main's dealings with tasks begin is looked at below: what it would hand out there stays.
+    const graph::TraceDag& dag = estimator.dag();
+    const bool by_main =
+        dag.uses[dag.trace->thread_of(dag.trace->tasks[i].spawn).index()].role == model::ThreadRole::plain;
+    if (random() % 3 == 0 && dag.askers[i] == model::Asker::spawner && !by_main)
+      at_wait.tasks.push_back(task);
+    else if (random() % 2 == 0 && waits(estimator.dag(), task))
       combined.tasks.push_back(task);
     else
       inlined.tasks.push_back(task);
   }
-  return {inlined, combined};
+  return {inlined, combined, at_wait};
 }
 
 class RandomEstimates : public testing::TestWithParam<uint32_t> {};
@@ -77,6 +86,29 @@ TEST_P(RandomEstimates, InliningEverythingIsTheSerialProgram) {
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_EQ(estimate->figures.peak_occupied, 1u);
   EXPECT_EQ(estimate->figures.peak_waiting <= 1u, true);
+}
+
+// Whoever is waited for runs where that is: one thread, which never waits, for the same time as inlined at the spawns.
+TEST_P(RandomEstimates, RunningAllAtTheirWaitsIsTheSerialProgramToo) {
+  const Trace trace = recorded(GetParam());
+  base::Result<Estimator> estimator = Estimator::create(trace);
+  ASSERT_TRUE(estimator.ok());
+  Improvement at_wait, others;
+  at_wait.optimisation = Optimisation::inline_at_wait;
+  for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
+    if (why_not_movable(estimator->dag(), TaskId(i))) continue;
+    const bool asked = estimator->dag().askers[i] == model::Asker::spawner;
+    (asked ? at_wait : others).tasks.push_back(TaskId(i));
+  }
+  base::Result<Estimate> estimate = estimator->estimate(std::vector{at_wait, others}, {.trace = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_EQ(estimate->figures.peak_occupied, 1u);
+  Improvement all = others;
+  all.tasks.insert(all.tasks.end(), at_wait.tasks.begin(), at_wait.tasks.end());
+  std::ranges::sort(all.tasks);
+  base::Result<Estimate> at_spawn = estimator->estimate(std::vector{all});
+  ASSERT_TRUE(at_spawn.ok());
+  EXPECT_EQ(estimate->figures.duration_ns, at_spawn->figures.duration_ns);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomEstimates, testing::Range(1u, 101u));

@@ -15,7 +15,8 @@ namespace contrafact::whatif {
 
 enum class Optimisation : uint8_t {
   convert_to_inline,      // the body runs at the spawn, on the spawning thread
-  hoist_branch,           // the same for the subset of tasks that take one branch
+  inline_at_wait,         // the body runs where the task is first waited for, on the thread that handed it out
+  hoist_branch,           // convert-to-inline for the subset of tasks that take one branch
   convert_to_combinator,  // a task that spawns sub-tasks and waits for them becomes a chain of stages
   drop_lock,              // critical sections take no lock
   reader_writer_lock,     // critical sections take their lock as readers
@@ -26,17 +27,10 @@ enum class Optimisation : uint8_t {
   pool_size,              // a pool has another number of workers
   cores,                  // the machine has another number of cores
 };
-inline constexpr std::array<std::string_view, 11> kOptimisationNames{"convert-to-inline",
-                                                                     "hoist-branch",
-                                                                     "convert-to-combinator",
-                                                                     "drop-lock",
-                                                                     "reader-writer-lock",
-                                                                     "shared-look",
-                                                                     "split-lock",
-                                                                     "shorten-section",
-                                                                     "make-atomic",
-                                                                     "pool-size",
-                                                                     "cores"};
+inline constexpr std::array<std::string_view, 12> kOptimisationNames{
+    "convert-to-inline", "inline-at-wait",     "hoist-branch", "convert-to-combinator",
+    "drop-lock",         "reader-writer-lock", "shared-look",  "split-lock",
+    "shorten-section",   "make-atomic",        "pool-size",    "cores"};
 constexpr std::string_view name_of(Optimisation optimisation) {
   return kOptimisationNames[static_cast<size_t>(optimisation)];
 }

@@ -216,7 +216,7 @@ bool SimMachine::step(uint32_t id) {
       spawn(id, value, op.event);
       break;
     case OpCode::call:
-      if (is_new(value)) push_frame(id, value);
+      if (is_new(value) && treatment(value) != Treatment::inline_at_wait) push_frame(id, value);
       break;
     case OpCode::register_:
       registered_[value] = true;
@@ -252,6 +252,10 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   Frame& frame = thread.stack.back();
   const auto awaited = static_cast<uint32_t>(op.value);
+  if (treatment(awaited) == Treatment::inline_at_wait && is_new(awaited) && fibers_[awaited].runs()) {
+    push_frame(id, awaited);
+    return true;
+  }
   if (!completed_[awaited] && frame.fiber < program_.task_count() && treatment(frame.fiber) == Treatment::combinator) {
     detach(id, awaited);
     return true;
@@ -380,7 +384,8 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
   if (treatment(task) != Treatment::keep) {
     out_.write_create(thread.stream, now_ns, task);
-    return push_frame(id, task);
+    if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
+    return;
   }
   out_.copy(thread.stream, now_ns, event);
   const model::TaskRow& spawned = row(task);

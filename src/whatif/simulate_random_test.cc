@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "model/random_trace_for_test.h"
+#include "model/result_waits.h"
 #include "model/trace_builder.h"
 #include "whatif/simulate.h"
 
@@ -16,6 +18,10 @@ using model::EventKind;
 using model::TaskId;
 using model::ThreadId;
 using model::Trace;
+
+// The last one only for tasks that are waited for.
+constexpr std::array kTreatments{Treatment::keep, Treatment::inline_at_spawn, Treatment::combinator,
+                                 Treatment::inline_at_wait};
 
 // Records a random program as it runs without any limit: every task on a worker of its own, at once, on as many cores
 // as it likes.
@@ -158,7 +164,11 @@ TEST_P(RandomPrograms, InlinedTasksRunOnce) {
   const Trace trace = program.build();
   std::mt19937 random(GetParam());
   std::vector<Treatment> treatments;
-  for (size_t i = 0; i < trace.tasks.size(); ++i) treatments.push_back(static_cast<Treatment>(random() % 3));
+  const std::vector<model::ResultWait> waits = model::result_waits(trace);
+  for (const model::ResultWait& wait : waits) {
+    const bool asked = wait.asker == model::Asker::spawner;
+    treatments.push_back(kTreatments[random() % (asked ? kTreatments.size() : kTreatments.size() - 1)]);
+  }
   base::Result<Simulation> result =
       simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, {.cores = 2, .unlimited_pools = true});
   ASSERT_TRUE(result.ok());
@@ -190,7 +200,7 @@ TEST(SimulateDamaged, AlwaysEndsWithAValidTrace) {
     std::vector<Treatment> treatments(trace.tasks.size(), Treatment::keep);
     for (size_t i = 0; i < treatments.size(); ++i) {
       const bool may = trace.tasks[i].kind == model::TaskKind::pooled && trace.tasks[i].start.valid();
-      if (may) treatments[i] = static_cast<Treatment>(random() % 3);
+      if (may) treatments[i] = kTreatments[random() % kTreatments.size()];
     }
     const base::Result<Simulation> result =
         simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, {.cores = 1 + seed % 3});

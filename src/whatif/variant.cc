@@ -3,15 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "whatif/lock_edits.h"
 
 namespace contrafact::whatif {
 namespace {
 
+Treatment treatment_of(Optimisation optimisation) {
+  switch (optimisation) {
+    case Optimisation::inline_at_wait:
+      return Treatment::inline_at_wait;
+    case Optimisation::convert_to_combinator:
+      return Treatment::combinator;
+    default:
+      return Treatment::inline_at_spawn;
+  }
+}
+
+std::string_view words_of(Treatment treatment) {
+  switch (treatment) {
+    case Treatment::inline_at_spawn:
+      return "be inlined";
+    case Treatment::inline_at_wait:
+      return "be inlined at its wait";
+    case Treatment::combinator:
+      return "become a combinator";
+    case Treatment::keep:
+      break;
+  }
+  return "stay";
+}
+
 base::Status treat(const model::Trace& trace, const Improvement& improvement, std::vector<Treatment>& treatments) {
-  const bool combines = improvement.optimisation == Optimisation::convert_to_combinator;
-  const Treatment wanted = combines ? Treatment::combinator : Treatment::inline_at_spawn;
+  const Treatment wanted = treatment_of(improvement.optimisation);
   if (treatments.empty()) treatments.assign(trace.tasks.size(), Treatment::keep);
   for (const model::TaskId task : improvement.tasks) {
     if (task.index() >= treatments.size()) {
@@ -19,9 +44,9 @@ base::Status treat(const model::Trace& trace, const Improvement& improvement, st
     }
     Treatment& treatment = treatments[task.index()];
     if (treatment != Treatment::keep && treatment != wanted) {
-      return base::Error{
-          fmt::format("task {} ({}) is to be inlined and to become a combinator: the improvements exclude each other",
-                      task.value, trace.method_label(trace.tasks[task.index()].body))};
+      return base::Error{fmt::format("task {} ({}) cannot both {} and {}: the improvements exclude each other",
+                                     task.value, trace.method_label(trace.tasks[task.index()].body),
+                                     words_of(treatment), words_of(wanted))};
     }
     treatment = wanted;
   }

@@ -15,6 +15,7 @@ namespace contrafact::whatif {
 enum class Treatment : uint8_t {
   keep,
   inline_at_spawn,  // its body runs on its spawner's thread, at its spawn (convert-to-inline, hoist-branch)
+  inline_at_wait,   // its body runs on its spawner's thread, where that first waits for it
   combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
 };
 

@@ -18,6 +18,17 @@ std::optional<std::string> why_not_movable(const graph::TraceDag& dag, model::Ta
   return std::nullopt;
 }
 
+graph::Placement placement_of(Optimisation optimisation) {
+  switch (optimisation) {
+    case Optimisation::inline_at_wait:
+      return graph::Placement::at_wait;
+    case Optimisation::convert_to_combinator:
+      return graph::Placement::continuation;
+    default:
+      return graph::Placement::at_spawn;
+  }
+}
+
 base::Status place(const graph::TraceDag& dag, const std::vector<model::TaskId>& tasks, graph::Placement placement,
                    Placements& placements) {
   placements.resize(dag.task_count(), graph::Placement::own_thread);

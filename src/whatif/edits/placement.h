@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/propagate.h"
+#include "whatif/improvement.h"
 
 namespace contrafact::whatif {
 
@@ -14,6 +15,9 @@ using Placements = std::vector<graph::Placement>;  // by task
 // Why `task` cannot run at its spawn, as the end of a sentence ("was never started"); nothing if it can. Whether the
 // spawner would then wait for itself is known only after propagation: estimate.h reports that.
 std::optional<std::string> why_not_movable(const graph::TraceDag& dag, model::TaskId task);
+
+// How the tasks of an improvement are placed. REQUIRES: it is one of tasks.
+graph::Placement placement_of(Optimisation optimisation);
 
 // Sets the placement of all `tasks`. Errors name the first task that cannot be moved, or that another edit has moved
 // otherwise, and why.
