@@ -647,6 +647,23 @@ def containers():
     check(split or any(row["what"] == "split-lock" for row in document["refused"]), (document["remedies"], document["refused"]))
 
 
+def remedies():
+    """What would help at locks of code as people write it: in a recording as a user makes it, with windows of sets."""
+    cases = {"logging": ("shorten-section", "Log::add"), "remote": ("shorten-section", "Cache::get"),
+             "registry": ("shared-look", "Registry::use"), "bank": ("split-lock", "Bank::book"),
+             "stats": ("split-lock", "Stats::add"), "queue": ("shorten-section", "Queue::put")}
+    for case, (what, where) in cases.items():
+        plain, sets = Recording("remedies", case), Recording("remedies", case, options=["--sets"])
+        status, out, err = run([CONTRAFACT, "ulc", "--all", "--json", "-q", plain.path, sets.path])
+        document = json.loads(out)
+        check(document["counterparts"]["dilation"] > 1, document["counterparts"])
+        named = [(row["what"].split(" into")[0], row["where"].split(" (")[0]) for row in document["remedies"]]
+        check((what, where) in named, (case, document["remedies"], document["refused"]))
+        if case == "remote":
+            [note] = [row["note"] for row in document["remedies"] if row["what"] == what]
+            check("from the middle of" in note and "which block at Cache::ask" in note, note)
+
+
 def sets_compiled():
     recording = Recording("access_sets_compiled", options=["--sets=always"])
     facts = recording.json("info")["facts"]
