@@ -99,27 +99,30 @@ class Finder : LockUses {
       made.in_middle += part.middle_ns > 0;
       if (part.middle_ns <= longest_ns) continue;
       longest_ns = part.middle_ns;
-      made.blocks_at = longest_block(s);
+      made.blocks_at = longest_block(s).at;
     }
     found_.candidates.push_back(std::move(made));
   }
 
-  // Within the section; none: it does not block.
-  model::ContextId longest_block(uint32_t s) const {
-    if (!section(s).release.valid()) return {};
+  struct Block {
     model::ContextId at;
-    int64_t begin_ns = 0, longest_ns = 0;
-    model::ContextId context;
+    int64_t length_ns = 0;
+  };
+  // Within the section.
+  Block longest_block(uint32_t s) const {
+    Block longest;
+    if (!section(s).release.valid()) return longest;
+    int64_t begin_ns = 0;
+    model::ContextId at;
     for (uint32_t i = section(s).acquire.value + 1; i < section(s).release.value; ++i) {
       if (trace().kind[i] == model::EventKind::block_begin) {
         begin_ns = trace().time_ns[i];
-        context = model::ContextId(trace().b[i]);
-      } else if (trace().kind[i] == model::EventKind::block_end && trace().time_ns[i] - begin_ns > longest_ns) {
-        longest_ns = trace().time_ns[i] - begin_ns;
-        at = context;
+        at = model::ContextId(trace().b[i]);
+      } else if (trace().kind[i] == model::EventKind::block_end && trace().time_ns[i] - begin_ns > longest.length_ns) {
+        longest = {at, trace().time_ns[i] - begin_ns};
       }
     }
-    return at;
+    return longest;
   }
 
   bool may_move(uint32_t s, const model::SectionSets::Part& part) const {
@@ -144,8 +147,12 @@ class Finder : LockUses {
     found.middle_ns = is_one_segment
                           ? middle_ns(first, first == head.end() ? first : head.begin() + (last.base() - tail.begin()))
                           : middle_ns(first, head.end()) + middle_ns(tail.begin(), last.base());
-    constexpr int64_t kShareMin = 10;  // of the hold: giving the lock up in between has a price
-    if (found.middle_ns < section(s).hold_ns() / kShareMin) found.middle_ns = 0;
+    // Readers that share the lock need not give it up.
+    if (is_reader(facts().site_of[s])) found.middle_ns = 0;
+    // What is computed in between may depend on what was read before, in registers, and decide what is written after:
+    // only who waits for something else is likely to need no lock meanwhile.
+    constexpr int64_t kBlockedShareMin = 2;  // half of it
+    if (found.middle_ns > 0 && longest_block(s).length_ns * kBlockedShareMin < found.middle_ns) found.middle_ns = 0;
     return found;
   }
 

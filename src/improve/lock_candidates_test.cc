@@ -19,7 +19,7 @@ using model::Trace;
 using testing::ElementsAre;
 
 // Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 10 ns; between two segments
-// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 10 ns.
+// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 10 ns; "sleep": one that blocks.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
@@ -48,6 +48,9 @@ struct Scene {
         if (!first) add(now_ns, "lock_release k a");
         std::istringstream parts(set);
         for (std::string part; std::getline(parts, part, ',');) {
+          if (part == "sleep") add(now_ns + 1, "block_begin sleep a");
+          if (part == "sleep") add(now_ns + 9, "block_end sleep");
+          if (part == "sleep") part = "none";
           now_ns += 10;
           if (part != "-") add(now_ns, "accesses " + part);
         }
@@ -254,15 +257,20 @@ TEST(LockCandidates, DamagedTracesAreSurvived) {
   }
 }
 
-// y works for 10 of 30 ns on what nobody else touches, between what others do: the lock can be given up meanwhile.
-TEST(LockCandidates, WorkInTheMiddleOfASectionMovesOut) {
-  const Scene scene({"x b w0,none,w0", "y b w0,none,w0", "x b w0", "y b w0,w0,w0"});
+// x and y wait for something else between what others change: the lock can be given up meanwhile. What they compute
+// there may depend on what they read before.
+TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
+  const Scene scene({"x b w0,sleep,w0", "y b w0,sleep,w0", "x b w0", "y b w0,none,w0"});
   const Candidate* shorten = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 2u);
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(10, 10));
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(0, 0));
-  EXPECT_FALSE(shorten->blocks_at.valid());
+  EXPECT_EQ(scene.trace.frame_label(shorten->blocks_at), "work (w.cc:10)");
+  // Who only reads may share the lock instead.
+  const Scene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
+  EXPECT_NE(readers.get(Optimisation::reader_writer_lock), nullptr);
+  EXPECT_EQ(readers.get(Optimisation::shorten_section), nullptr);
 }
 
 // Most find what they look for; two insert, and look first for as long as the others do.
