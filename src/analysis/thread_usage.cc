@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/library_calls.h"
+
 namespace contrafact::analysis {
 namespace {
 
@@ -121,15 +123,23 @@ class Series {
   Histogram active_, blocked_, waiting_, unoccupied_, occupied_, total_;
 };
 
+// A pool's own threads end when the pool is shut down, which a simulated run does not show.
+bool is_of_worker(const Trace& trace, uint64_t task) {
+  return task < trace.tasks.size() && model::is_worker_run(trace, trace.tasks[task]);
+}
+
 UsageWindow tasks_window(const Trace& trace, UsageWindow run) {
   UsageWindow window{run.end_ns, run.begin_ns};
   for (size_t i = 0; i < trace.event_count(); ++i) {
     switch (trace.kind[i]) {
       case EventKind::task_spawn:
       case EventKind::task_start:
+        if (is_of_worker(trace, trace.a[i])) break;
         window.begin_ns = std::min(window.begin_ns, trace.time_ns[i]);
         break;
       case EventKind::task_end:
+        if (is_of_worker(trace, trace.a[i])) break;
+        [[fallthrough]];
       case EventKind::wait_end:
         window.end_ns = std::max(window.end_ns, trace.time_ns[i]);
         break;

@@ -84,6 +84,30 @@ TEST(ThreadUsage, TasksWindowLeavesOutTheIdleEnds) {
   EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 900.0 / 800);
 }
 
+// The pool's thread starts with the first task and ends long after the last, when the pool is shut down.
+TEST(ThreadUsage, TasksWindowLeavesOutAPoolsWorker) {
+  const ThreadUsage usage =
+      thread_usage(parsed(R"(thread main
+thread w1
+pool p thread_pool 1 1 "shop pool"
+method m1 java.util.concurrent.ThreadPoolExecutor$Worker.run ThreadPoolExecutor.java:635
+method m2 shop.Main.work Main.java:7
+0 main thread_begin
+90 main task_spawn t9 - - m1
+95 w1 task_start t9
+100 main task_spawn t1 - p m2
+110 w1 task_start t1
+300 w1 task_end t1
+300 w1 worker_idle p
+800 w1 worker_busy p
+800 w1 task_end t9
+900 main thread_end
+)"),
+                   {.window = ThreadUsageOptions::Window::tasks});
+  EXPECT_EQ(usage.window.begin_ns, 100);
+  EXPECT_EQ(usage.window.end_ns, 300);
+}
+
 TEST(ThreadUsage, StepsIncreaseAndDiffer) {
   const ThreadUsage usage = thread_usage(parsed_with_rows(kNested));
   for (size_t i = 1; i < usage.steps.size(); ++i) EXPECT_LT(usage.steps[i - 1].time_ns, usage.steps[i].time_ns);

@@ -1,0 +1,14 @@
+package unseen;
+
+/** What all programs here print: what they worked out, and how long their tasks took. */
+final class Stopwatch {
+  private final long begun = System.nanoTime();
+
+  void print(Object result) {
+    System.out.printf("result %s us %d%n", result, (System.nanoTime() - begun) / 1000);
+  }
+
+  static boolean isTwin(String[] arguments, String name) {
+    return arguments.length > 0 && arguments[0].equals(name);
+  }
+}
