@@ -185,7 +185,7 @@ bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) 
   if (has(task, kHasDelay)) available_[task] += int64_t{dag_.trace->tasks[task].delay_us} * 1000;
   wake_all(spawn_list_[task]);
   if (!placements_.empty() && placements_[task] != Placement::own_thread) {
-    frame.credit_ns = dag_.spawn_cost_ns[task];
+    frame.credit_ns = dag_.spawn_cost_ns[task] + (inlined(task) ? dag_.answer_cost_ns[task] : 0);
     enter_body(strand, task, now_ns);
   }
   return true;
@@ -444,7 +444,10 @@ bool Propagator::end_body(Strand& strand) {
     strand.released = false;
     if (host_parked(strand, index)) return true;  // they run first, then this body ends
   }
-  if (options_.steps) log(strand, Step::Kind::body_end, index, strand.now_ns, strand.now_ns);
+  if (options_.steps) {
+    const int64_t end_ns = strand.now_ns - (inlined(index) ? dag_.answer_cost_ns[index] : 0);
+    log(strand, Step::Kind::body_end, index, end_ns, end_ns);
+  }
   if (is_task && !has(index, kIsThread)) result_.end_ns = std::max(result_.end_ns, strand.now_ns);
   const Use outer = frame.outer;
   strand.frames.pop_back();

@@ -103,7 +103,7 @@ class Propagator {
   struct Frame {
     uint32_t body;
     uint32_t at, end;
-    int64_t credit_ns;  // taken off the next delay: the hand-out that an inlined task does not need
+    int64_t credit_ns;  // taken off the next delay: the hand-over that an inlined task does not need
     Use outer;          // the thread's use outside this body
     bool ended = false;
   };
@@ -168,6 +168,7 @@ class Propagator {
   bool continued(uint32_t body) const {
     return any_continuation_ && body < placements_.size() && placements_[body] == Placement::continuation;
   }
+  bool inlined(uint32_t body) const { return body < placements_.size() && placements_[body] == Placement::at_spawn; }
   bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
 
   const TraceDag& dag_;
