@@ -60,8 +60,10 @@ std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const A
 void judge_simulated(std::vector<Advice>& advices, const Advices& all, const AdviceOptions& options) {
   for (Advice& advice : advices) {
     judge(advice, all, options);
-    if (options.filter_gain && advice.verdict != Verdict::gain && advice.filtered.empty())
-      advice.filtered = name_of(advice.verdict);
+    const bool of_size = advice.target() == whatif::Target::pool || advice.target() == whatif::Target::machine;
+    const bool kept =
+        of_size ? is_worth_ranking(advice.verdict, gain_to_read(all, advice.effect)) : advice.verdict == Verdict::gain;
+    if (options.filter_gain && !kept && advice.filtered.empty()) advice.filtered = name_of(advice.verdict);
   }
 }
 

@@ -54,4 +54,8 @@ Verdict verdict_of(const Gain& gain) {
   return gain.share < 0 ? Verdict::loss : Verdict::gain;
 }
 
+bool is_worth_ranking(Verdict verdict, const Gain& gain) {
+  return verdict == Verdict::gain || (verdict == Verdict::baseline_off && gain.low > kGainTie);
+}
+
 }  // namespace contrafact::advise

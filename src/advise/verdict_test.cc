@@ -34,6 +34,13 @@ TEST(Verdict, AnEstimateIsHeldAgainstItsInterval) {
   EXPECT_EQ(verdict_of(Gain{}), Verdict::no_gain);
 }
 
+TEST(Verdict, ASizeMayBeRankedWhereItsGainExceedsWhatTheSimulationMissed) {
+  EXPECT_TRUE(is_worth_ranking(Verdict::gain, {.share = 0.1, .low = 0.08, .high = 0.12}));
+  EXPECT_TRUE(is_worth_ranking(Verdict::baseline_off, {.share = 0.6, .low = 0.53, .high = 0.67}));
+  EXPECT_FALSE(is_worth_ranking(Verdict::baseline_off, {.share = 0.2, .low = -0.01, .high = 0.41}));
+  EXPECT_FALSE(is_worth_ranking(Verdict::within_error, {.share = 0.1, .low = 0.05, .high = 0.15}));
+}
+
 TEST(Verdict, OnlyAGainThatCanBeBelievedHelps) {
   const BaselineCheck good{.error = 0.02, .trusted = true}, off{.error = 0.2, .trusted = false};
   const auto advice = [](Effect effect, const BaselineCheck& baseline) {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "graph/trace_dag.h"
+#include "model/hand_over_costs.h"
 #include "model/library_calls.h"
 
 namespace contrafact::graph {
@@ -67,7 +68,6 @@ class Builder {
     dag_.vertex_event.reserve(trace_.event_count());
     dag_.bodies.resize(trace_.tasks.size() + trace_.threads.size());
     dag_.roots.resize(trace_.threads.size());
-    dag_.spawn_cost_ns.resize(trace_.tasks.size());
     call_labels_.resize(trace_.pools.size() + 1);
     call_posts_.resize(trace_.pools.size() + 1);
     index_dependencies();
@@ -75,7 +75,7 @@ class Builder {
     note_waited_for();
     link_wakes();
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) walk(thread);
-    set_spawn_costs();
+    set_hand_over_costs();
     set_askers();
     set_latencies();
     std::string_view cost = trace_.fact("probe.cost_ns");
@@ -440,26 +440,10 @@ class Builder {
     frame.block_begin_ns = kNever;
   }
 
-  // The gap from a spawn to the thread's next event holds the hand-out, and whatever the program does then. The tenth
-  // percentile of a pool's gaps is taken for the hand-out alone; a task's own gap bounds it.
-  void set_spawn_costs() {
-    std::vector<Samples> gaps(trace_.pools.size() + 1);
-    std::vector<int64_t> gap_ns(trace_.tasks.size(), 0);
-    for (size_t i = 0; i < trace_.tasks.size(); ++i) {
-      const TaskRow& row = trace_.tasks[i];
-      if (!row.spawn.valid()) continue;
-      const size_t at = row.spawn.index();
-      const model::EventRange range = trace_.thread_events(trace_.thread_of(row.spawn));
-      if (at + 1 >= range.end) continue;
-      gap_ns[i] = trace_.time_ns[at + 1] - trace_.time_ns[at];
-      gaps[row.pool.valid() ? row.pool.index() : trace_.pools.size()].add(gap_ns[i]);
-    }
-    std::vector<int64_t> typical;
-    for (Samples& samples : gaps) typical.push_back(samples.percentile(0.10));
-    for (size_t i = 0; i < trace_.tasks.size(); ++i) {
-      const TaskRow& row = trace_.tasks[i];
-      dag_.spawn_cost_ns[i] = std::min(gap_ns[i], typical[row.pool.valid() ? row.pool.index() : trace_.pools.size()]);
-    }
+  void set_hand_over_costs() {
+    model::HandOverCosts costs = model::hand_over_costs(trace_);
+    dag_.spawn_cost_ns = std::move(costs.spawn_ns);
+    dag_.answer_cost_ns = std::move(costs.answer_ns);
   }
 
   void set_askers() {

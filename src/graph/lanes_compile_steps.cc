@@ -315,7 +315,7 @@ void LaneCompiler::fill_end(uint32_t body, LaneOp& op) {
   if (actor.moves) {
     op.moves = class_[body];
     op.spawner = spawner_slot(actor);
-    op.label_ns = dag_.spawn_cost_ns[body];
+    op.label_ns = dag_.spawn_cost_ns[body] + dag_.answer_cost_ns[body];
     op.host = actor.host == kNone ? 0 : actor.host;
     op.flags |= actor.caller_free ? kCalleeRises : 0;
     op.flags |= spawner_occupied(actor) ? 0 : kSpawnerRises;

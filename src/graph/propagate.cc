@@ -187,7 +187,7 @@ bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) 
   if (has(task, kHasDelay)) available_[task] += int64_t{dag_.trace->tasks[task].delay_us} * 1000;
   wake_all(spawn_list_[task]);
   if (!placements_.empty() && placements_[task] != Placement::own_thread) {
-    frame.credit_ns = dag_.spawn_cost_ns[task];
+    frame.credit_ns = dag_.spawn_cost_ns[task] + (runs_at_wait(task) || !called(task) ? 0 : dag_.answer_cost_ns[task]);
     if (!runs_at_wait(task)) enter_body(strand, task, now_ns);
   }
   return true;
@@ -312,7 +312,8 @@ bool Propagator::complete(Strand& strand, uint32_t task, int64_t time_ns) {
 
 bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
   const uint32_t task = vertex.id;
-  const int64_t ready_ns = frame.asked ? strand.now_ns : strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  const int64_t ready_ns =
+      frame.asked ? strand.now_ns - dag_.answer_cost_ns[task] : strand.now_ns + vertex.delay_ns - frame.credit_ns;
   if (runs_at_wait(task) && !ran_[task]) {
     run_at_wait(strand, frame, task, ready_ns);
     return true;
@@ -461,7 +462,10 @@ bool Propagator::end_body(Strand& strand) {
     strand.released = false;
     if (host_parked(strand, index)) return true;  // they run first, then this body ends
   }
-  if (options_.steps) log(strand, Step::Kind::body_end, index, strand.now_ns, strand.now_ns);
+  if (options_.steps) {
+    const int64_t end_ns = strand.now_ns - (called(index) ? dag_.answer_cost_ns[index] : 0);
+    log(strand, Step::Kind::body_end, index, end_ns, end_ns);
+  }
   if (is_task && !has(index, kIsThread)) result_.end_ns = std::max(result_.end_ns, strand.now_ns);
   const Use outer = frame.outer;
   strand.frames.pop_back();

@@ -105,7 +105,7 @@ class Propagator {
   struct Frame {
     uint32_t body;
     uint32_t at, end;
-    int64_t credit_ns;  // taken off the next delay: the hand-out that an inlined task does not need
+    int64_t credit_ns;  // taken off the next delay: the hand-over that an inlined task does not need
     Use outer;          // the thread's use outside this body
     bool ended = false;
     bool asked = false;  // the delay before `at` is over: the task waited for ran here
@@ -173,6 +173,11 @@ class Propagator {
     return any_continuation_ && body < placements_.size() && placements_[body] == Placement::continuation;
   }
   bool runs_at_wait(uint32_t task) const { return !placements_.empty() && placements_[task] == Placement::at_wait; }
+  // By the thread that handed it out, where it is spawned or where it is waited for.
+  bool called(uint32_t body) const {
+    return body < placements_.size() &&
+           (placements_[body] == Placement::at_spawn || placements_[body] == Placement::at_wait);
+  }
   bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
 
   const TraceDag& dag_;

@@ -111,7 +111,8 @@ struct TraceDag {
   std::vector<Root> roots;                 // by thread
   std::vector<model::ThreadUse> uses;      // by thread
   std::vector<uint8_t> task_flags;         // of TaskFlag
-  std::vector<int64_t> spawn_cost_ns;      // by task: what handing it out cost its spawner, gone if it is inlined
+  std::vector<int64_t> spawn_cost_ns;      // by task: what handing it out cost its spawner, gone if it is inlined,
+  std::vector<int64_t> answer_cost_ns;     // and what waking those who waited for it cost before its end
   std::vector<model::Asker> askers;        // by task: who waits for it
   std::vector<uint32_t> dependency_begin;  // by task, one more: range in trace->dependencies
   uint32_t link_count = 0;

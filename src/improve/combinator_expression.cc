@@ -22,21 +22,55 @@ struct Phase {
   model::ContextId wait;
 };
 
-// The frame of the wait that runs the coordinator's own code: its body's, or else the innermost one of the program.
-model::ContextId own_frame(const Trace& trace, TaskId coordinator, model::ContextId wait) {
+// The frames of a context from the one that runs the coordinator's body inwards; empty if none does.
+std::vector<model::ContextId> frames_from_body(const Trace& trace, TaskId coordinator, model::ContextId context) {
   const model::MethodId body = trace.tasks[coordinator.index()].body;
-  for (model::ContextId id = wait; id.valid() && body.valid(); id = trace.contexts[id.index()].parent) {
+  std::vector<model::ContextId> frames;
+  for (model::ContextId id = context; id.valid() && body.valid(); id = trace.contexts[id.index()].parent) {
+    frames.push_back(id);
     const model::MethodId method = trace.contexts[id.index()].method;
     if (!method.valid()) continue;
     const format::MethodRow &frame = trace.methods[method.index()], &own = trace.methods[body.index()];
-    if (frame.class_name == own.class_name && frame.name == own.name) return id;
+    if (frame.class_name != own.class_name || frame.name != own.name) continue;
+    std::ranges::reverse(frames);
+    return frames;
   }
-  return trace.has_program_frame(wait) ? trace.program_frame(wait) : model::ContextId();
+  return {};
+}
+
+// How many frames of `wait` the spawn has in common with it: the last of them has handed out and waits, perhaps by
+// other methods that it calls.
+size_t common_frames(const Trace& trace, const std::vector<model::ContextId>& wait,
+                     const std::vector<model::ContextId>& spawn) {
+  size_t count = 0;
+  while (count < std::min(wait.size(), spawn.size())) {
+    const format::ContextRow &x = trace.contexts[wait[count].index()], &y = trace.contexts[spawn[count].index()];
+    if (x.method != y.method) break;
+    ++count;
+    if (x.line != y.line) break;
+  }
+  return count;
+}
+
+// The frame of the wait whose code hands the sub-tasks out and waits for them: of what the coordinator's body calls, or
+// its own. Without a body, the innermost one of the program.
+model::ContextId own_frame(const Trace& trace, TaskId coordinator, const Phase& phase) {
+  const model::ContextId program =
+      trace.has_program_frame(phase.wait) ? trace.program_frame(phase.wait) : model::ContextId();
+  const std::vector<model::ContextId> frames =
+      frames_from_body(trace, coordinator, program.valid() ? program : phase.wait);
+  if (frames.empty()) return program;
+  size_t common = frames.size();
+  for (TaskId task : phase.awaited) {
+    const model::ContextId spawn = trace.tasks[task.index()].spawn_context;
+    common = std::min(common, common_frames(trace, frames, frames_from_body(trace, coordinator, spawn)));
+  }
+  return frames[std::max<size_t>(common, 1) - 1];
 }
 
 // "Feed.java from line 44 on": what runs once the results are there.
-std::string rest_text(const Trace& trace, TaskId coordinator, model::ContextId wait) {
-  const model::ContextId frame = own_frame(trace, coordinator, wait);
+std::string rest_text(const Trace& trace, TaskId coordinator, const Phase& phase) {
+  const model::ContextId frame = own_frame(trace, coordinator, phase);
   if (!frame.valid()) return "the rest of " + body_text(trace, coordinator);
   const format::ContextRow& row = trace.contexts[frame.index()];
   const format::MethodRow& method = trace.methods[row.method.index()];
@@ -153,7 +187,7 @@ std::string of_futures(const Trace& trace, TaskId coordinator, const std::vector
     const bool last = i + 1 == phases.size();
     const Phase& phase = phases[i];
     const std::vector<std::string> parts = suppliers(trace, phase.awaited, executors);
-    const std::string then = block(last ? rest_text(trace, coordinator, phase.wait) : "both results");
+    const std::string then = block(last ? rest_text(trace, coordinator, phase) : "both results");
     std::string term;
     if (phase.awaited.size() == 1) {
       term = last ? fmt::format("{}.thenApply(a -> {})", parts[0], then) : parts[0];
@@ -179,7 +213,7 @@ std::string of_forks(const Trace& trace, TaskId coordinator, const std::vector<P
       text += fmt::format(" /* fork {}{}, with this as completer */", count > 1 ? fmt::format("{} times ", count) : "",
                           body);
     }
-    text += fmt::format(" tryComplete(); /* onCompletion: {} */", rest_text(trace, coordinator, phase.wait));
+    text += fmt::format(" tryComplete(); /* onCompletion: {} */", rest_text(trace, coordinator, phase));
   }
   return text;
 }

@@ -138,6 +138,35 @@ context c3 c2 m3:188
             ".thenApply(a -> { /* Y.java from line 3 on */ return null; })");
 }
 
+// A lambda that only calls the method in which all happens: what follows the wait is in that method.
+TEST(Combinator, NamesTheLineOfTheMethodThatHandsOutAndWaits) {
+  const Trace trace = parsed(R"(thread a
+thread b
+pool p1 fork_join 2 2 ForkJoinPool.commonPool
+method m1 x.Y.lambda$main$0 Y.java:3
+method m2 x.Y.first Y.java:50
+method m3 x.Y.invoice Y.java:20
+method m4 x.Y.taxed Y.java:30
+method m5 java.util.concurrent.FutureTask.get FutureTask.java:180
+context c1 - m1:3
+context c2 c1 m3:21
+context c3 c2 m4:31
+context c4 c1 m3:24
+context c5 c4 m5:188
+0 a task_spawn t1 - p1 m1
+0 a task_start t1
+1 a task_spawn t2 c3 p1 m2
+1 b task_start t2
+2 b task_end t2
+2 a wait_begin t2 c5
+3 a wait_end t2
+8 a task_end t1
+)");
+  EXPECT_EQ(combinator_expression(*graph::build_dag(trace), TaskId(0)),
+            "CompletableFuture.supplyAsync(() -> { /* Y.first, Y.java:50 */ return null; })"
+            ".thenApply(a -> { /* Y.java from line 24 on */ return null; })");
+}
+
 TEST(Combinator, NamesTheFieldThatHoldsTheExecutor) {
   const auto expression = [](std::string_view field) {
     std::string text(kProgram);

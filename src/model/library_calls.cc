@@ -23,7 +23,7 @@ bool is_worker_run(const Trace& trace, const TaskRow& task) {
   if (task.kind != TaskKind::thread || !task.body.valid()) return false;
   const std::string_view type = trace.string(trace.methods[task.body.index()].class_name);
   return type == "java.util.concurrent.ThreadPoolExecutor$Worker" ||
-         type == "java.util.concurrent.ForkJoinWorkerThread";
+         type == "java.util.concurrent.ForkJoinWorkerThread" || type == "java.util.concurrent.DelayScheduler";
 }
 
 }  // namespace contrafact::model

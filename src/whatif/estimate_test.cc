@@ -169,6 +169,39 @@ context c4 - m2:13
 120 w3 thread_end
 )";
 
+// As WhatIsCalledWakesNobody of the simulation: 5 us of work and 8 of main's own code are left of each round of 20.
+TEST(Estimate, WhatIsCalledWakesNobody) {
+  std::string text =
+      "method m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\ncontext c1 - m1:7\n"
+      "pool p thread_pool 1 1\nthread main\nthread w\n0 w worker_idle p\n";
+  std::vector<uint32_t> tasks;
+  for (int64_t i = 0; i < 10; ++i) {
+    const std::string task = " t" + std::to_string(i + 1);
+    const auto at = [&](int64_t ns, const std::string& what) {
+      text += std::to_string(i * 20'000 + ns) + " " + what + "\n";
+    };
+    at(0, "main task_spawn" + task + " c1 p m2");
+    at(10, "main wake w");
+    at(2'010, "main wait_begin" + task + " c1");
+    at(3'000, "w worker_busy p");
+    at(3'000, "w task_start" + task);
+    at(8'000, "w task_complete" + task);
+    at(8'000, "w wake main");
+    at(10'000, "w task_end" + task);
+    at(10'000, "w worker_idle p");
+    at(12'000, "main wait_end" + task);
+    tasks.push_back(static_cast<uint32_t>(i + 1));
+  }
+  const Trace trace = parsed(text + "200000 main thread_end\n");
+  const Estimator estimator = made(trace);
+  EXPECT_EQ(estimator.base().duration_ns, 200'000);
+  base::Result<Estimate> estimate =
+      estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, tasks)}, {.trace = true});
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_EQ(estimate->figures.duration_ns, 130'000);
+  EXPECT_TRUE(model::verify(*estimate->trace).ok());
+}
+
 TEST(Estimate, UnchangedFigure3) {
   const Trace trace = parsed(kFigure3);
   EXPECT_EQ(estimated_events(trace, {}), events_of(trace));

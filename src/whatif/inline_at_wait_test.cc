@@ -176,14 +176,15 @@ Simulation simulated(const Trace& trace, std::vector<uint32_t> at_wait, Simulate
 }
 
 TEST(InlineAtWait, SimulatedItTakesNoWorker) {
-  // With one worker for t2 and t3, t3 starts when t2 has ended, at 55; with t2 at its wait as it is handed out, at 18.
+  // With one worker for t2 and t3, t3 starts when t2 has ended, at 55; with t2 at its wait as it is handed out, at 18,
+  // and handing t2 out, which took 2, is gone.
   const Trace trace = parsed(kTwo);
   const SimulateOptions two_workers{
       .unlimited_cores = true, .pool_sizes = {{model::PoolId(0), 2}}, .recorded_latencies = false};
   const Simulation before = simulated(trace, {}, two_workers), after = simulated(trace, {2}, two_workers);
   ASSERT_TRUE(before.stuck.empty() && after.stuck.empty());
   EXPECT_TRUE(model::verify(after.trace).ok());
-  EXPECT_EQ(before.duration_ns - after.duration_ns, 55 - 18);
+  EXPECT_EQ(before.duration_ns - after.duration_ns, 55 - 18 + 2);
   const model::TaskRow& task = after.trace.tasks[1];
   EXPECT_EQ(after.trace.thread_of(task.start), after.trace.thread_of(after.trace.tasks[0].start));
   EXPECT_FALSE(task.pool.valid());

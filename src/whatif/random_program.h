@@ -86,7 +86,9 @@ class RandomProgram {
     builder_.add(worker, model::EventKind::task_start, start_ns, task);
     const int64_t end_ns = record(worker, start_ns, depth + 1);
     builder_.add(worker, model::EventKind::task_complete, end_ns, task);
-    builder_.add(worker, model::EventKind::task_end, end_ns + 1, task);
+    const bool wakes = depth == 0 && below(2) == 0;  // main waits for all its tasks
+    if (wakes) builder_.add(worker, model::EventKind::wake, end_ns + 1, {thread.value, 0, 0, 0});
+    builder_.add(worker, model::EventKind::task_end, end_ns + 1 + (wakes ? below(7) : 0), task);
     return {task, end_ns};
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "whatif/sim_periods.h"
 
 namespace contrafact::whatif {
 
@@ -70,8 +71,12 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   for (uint32_t i = 0; i < fibers_.size(); ++i) foreground_ += fibers_[i].runs() && !program.background[i];
   if (program.counted.empty()) return;
   below_.assign(tasks, 1);
+  parts_pool_.assign(tasks, kNone);
   for (uint32_t i = 0; i < tasks; ++i) {
-    if (program.parents[i] != UINT32_MAX && fibers_[i].runs()) ++below_[program.parents[i]];
+    const uint32_t parent = program.parents[i];
+    if (parent == UINT32_MAX || !fibers_[i].runs()) continue;
+    ++below_[parent];
+    if (program.counted[parent]) parts_pool_[parent] = row(i).pool.value;
   }
 }
 
@@ -175,14 +180,14 @@ bool SimMachine::step(uint32_t id) {
   const Op& op = ops_[frame.pc];
   const auto value = static_cast<uint32_t>(op.value);
   ++steps_;
+  if (op.code > OpCode::emit && op.code != OpCode::token_fire) frame.credit_ns = 0;
   switch (op.code) {
     case OpCode::cpu:
       ++frame.pc;
-      clock_.use_core(static_cast<int64_t>(op.value), id);
-      return false;
+      return step_cpu(id, static_cast<int64_t>(op.value));
     case OpCode::pause:
       ++frame.pc;
-      clock_.at(clock_.now_ns() + static_cast<int64_t>(op.value), TimedKind::resume, id);
+      clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
       return false;
     case OpCode::wait:
       return step_wait(id, op);
@@ -224,6 +229,9 @@ bool SimMachine::step(uint32_t id) {
       notify_all(id);
       break;
     case OpCode::complete:
+      if (value == frame.fiber &&
+          (treatment(value) == Treatment::inline_at_spawn || treatment(value) == Treatment::inline_at_wait))
+        frame.credit_ns = program_.costs.answer_ns[value];
       complete(id, value);
       break;
     case OpCode::token_fire: {
@@ -246,6 +254,13 @@ bool SimMachine::step(uint32_t id) {
       break;
   }
   return true;
+}
+
+bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
+  const int64_t left_ns = less_credit(threads_[id].stack.back(), ns);
+  if (left_ns == 0) return true;
+  clock_.use_core(left_ns, id);
+  return false;
 }
 
 bool SimMachine::step_wait(uint32_t id, const Op& op) {
@@ -384,6 +399,7 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
   if (treatment(task) != Treatment::keep) {
     out_.write_create(thread.stream, now_ns, task);
+    if (!thread.stack.empty()) thread.stack.back().credit_ns = program_.costs.spawn_ns[task];
     if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
     return;
   }
@@ -394,8 +410,15 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
     const int64_t start_ns = start_latency_ns(task, HandOver::Kind::fresh, latencies_.thread_ns);
     return clock_.at(now_ns + start_ns, TimedKind::release, started);
   }
-  if (spawned.delay_us > 0) return clock_.at(now_ns + int64_t{spawned.delay_us} * 1000, TimedKind::due, task);
+  const int64_t due_ns = due_time_ns(task);
+  if (due_ns > now_ns) return clock_.at(due_ns, TimedKind::due, task);
   submit(task, id);
+}
+
+// When the task may start, were it handed out now.
+int64_t SimMachine::due_time_ns(uint32_t task) const {
+  const int64_t periodic_ns = program_.periodic_due_ns.empty() ? kNoDueTime : program_.periodic_due_ns[task];
+  return periodic_ns == kNoDueTime ? clock_.now_ns() + int64_t{row(task).delay_us} * 1000 : periodic_ns;
 }
 
 void SimMachine::complete(uint32_t id, uint32_t task) {

@@ -6,6 +6,7 @@
 // thread go on until it needs time or has to wait.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <span>
 #include <vector>
@@ -38,6 +39,8 @@ class SimMachine {
     uint32_t pc;
     uint32_t written;  // the task as which the result's trace knows it
     bool in_wait;      // its wait has begun
+    // Taken off the time until it does something: the hand-over that an inlined task does not need.
+    int64_t credit_ns = 0;
   };
   enum class Mode : uint8_t { idle, starting, running, waiting, token, lock, spinning, barrier, credit, finished };
   struct Thread {
@@ -72,6 +75,12 @@ class SimMachine {
   void resume(uint32_t id);
   void run_thread(uint32_t id);
   bool step(uint32_t id);  // false: the thread gives way
+  static int64_t less_credit(Frame& frame, int64_t ns) {
+    const int64_t taken_ns = std::min(frame.credit_ns, ns);
+    frame.credit_ns -= taken_ns;
+    return ns - taken_ns;
+  }
+  bool step_cpu(uint32_t id, int64_t ns);
   bool step_wait(uint32_t id, const Op& op);
   bool step_token(uint32_t id, const Op& op);
   void step_end(uint32_t id, const Op& op);
@@ -80,6 +89,7 @@ class SimMachine {
 
   void push_frame(uint32_t id, uint32_t fiber);
   void spawn(uint32_t id, uint32_t task, uint32_t event);
+  int64_t due_time_ns(uint32_t task) const;
   void complete(uint32_t id, uint32_t task);
   void set_off(uint32_t id, uint32_t task);
   void notify_all(uint32_t id);
@@ -97,6 +107,8 @@ class SimMachine {
   void wake_idle(uint32_t pool, uint32_t task);
   void go_idle(uint32_t id);
   bool help(uint32_t id, uint32_t task);
+  bool help_with_parts(uint32_t id, uint32_t task);
+  bool is_part(uint32_t task, uint32_t of) const;
   void end_workers();
 
   // sim_machine_stuck.cc
@@ -163,9 +175,10 @@ class SimMachine {
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
   std::vector<uint32_t> token_waiter_;
-  std::vector<uint32_t> below_;  // by task: itself and its fork-join sub-tasks, those not over yet
-  uint64_t foreground_ = 0;      // fibers to come that are not background
-  std::vector<uint32_t> chain_;  // tasks that `complete` still has to complete
+  std::vector<uint32_t> below_;       // by task: itself and its fork-join sub-tasks, those not over yet
+  std::vector<uint32_t> parts_pool_;  // by counted task: the pool of those forked in it; kNone for others
+  uint64_t foreground_ = 0;           // fibers to come that are not background
+  std::vector<uint32_t> chain_;       // tasks that `complete` still has to complete
   uint64_t steps_ = 0;
   uint64_t tokens_broken_ = 0;
   std::vector<SimLock> locks_;

@@ -93,6 +93,7 @@ void SimMachine::go_idle(uint32_t id) {
 
 // A waiter in a fork-join pool runs the awaited task itself if nobody has it yet, or else a task of whoever runs it.
 bool SimMachine::help(uint32_t id, uint32_t task) {
+  if (!is_queued(task) && !parts_pool_.empty() && parts_pool_[task] != kNone) return help_with_parts(id, task);
   const uint32_t number = row(task).pool.value;
   if (number == kNone || !pools_[number].fork_join()) return false;
   SimPool& pool = pools_[number];
@@ -109,6 +110,35 @@ bool SimMachine::help(uint32_t id, uint32_t task) {
   if (other == kNone) return false;
   push_frame(id, other);
   return true;
+}
+
+// Who waits for a counted completer (a parallel stream is one) runs what was forked below it: its own newest, then the
+// oldest of others. What outsiders forked lies in the pool's common queue.
+bool SimMachine::help_with_parts(uint32_t id, uint32_t task) {
+  const uint32_t number = parts_pool_[task];
+  SimPool& pool = pools_[number];
+  const bool outsider = threads_[id].pool != number;
+  if (outsider && !program_.external_help[number]) return false;
+  const auto is_waiting = [&](uint32_t t) { return is_queued(t); };
+  const auto is_wanted = [&](uint32_t t) { return is_part(t, task); };
+  const uint32_t own = outsider ? kNone : threads_[id].worker;
+  uint32_t part = pool.take_newest_part(outsider ? pool.queue : pool.workers[own].tasks, is_waiting, is_wanted);
+  for (uint32_t i = 0; i < pool.workers.size() && part == kNone; ++i) {
+    if (i != own) part = pool.take_oldest_part(pool.workers[i].tasks, is_waiting, is_wanted);
+  }
+  if (part == kNone && !outsider) part = pool.take_oldest_part(pool.queue, is_waiting, is_wanted);
+  if (part == kNone) return false;
+  push_frame(id, part);
+  return true;
+}
+
+bool SimMachine::is_part(uint32_t task, uint32_t of) const {
+  // The bound is for damaged traces, in which tasks may spawn each other in a circle.
+  for (size_t levels = program_.parents.size(); task != UINT32_MAX && levels > 0; --levels) {
+    task = program_.parents[task];
+    if (task == of) return true;
+  }
+  return false;
 }
 
 // Pools that were shut down in the recording end their workers after their last task here too.

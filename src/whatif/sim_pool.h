@@ -59,6 +59,18 @@ struct SimPool {
     return take_front(workers[worker].tasks, is_queued);
   }
 
+  // The newest of `tasks`, or the oldest, if it is wanted; otherwise all stay where they are.
+  template <typename IsQueued, typename IsWanted>
+  uint32_t take_newest_part(std::deque<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
+    while (!tasks.empty() && !is_queued(tasks.back())) tasks.pop_back();
+    return tasks.empty() || !is_wanted(tasks.back()) ? kNone : take_back(tasks, is_queued);
+  }
+  template <typename IsQueued, typename IsWanted>
+  uint32_t take_oldest_part(std::deque<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
+    while (!tasks.empty() && !is_queued(tasks.front())) tasks.pop_front();
+    return tasks.empty() || !is_wanted(tasks.front()) ? kNone : take_front(tasks, is_queued);
+  }
+
  private:
   template <typename IsQueued>
   uint32_t take_front(std::deque<uint32_t>& tasks, IsQueued& is_queued) {

@@ -10,6 +10,7 @@
 #include "model/task_walk.h"
 #include "whatif/sim_crowding.h"
 #include "whatif/sim_off_core.h"
+#include "whatif/sim_periods.h"
 #include "whatif/sim_share.h"
 #include "whatif/sim_sync_ops.h"
 #include "whatif/sim_wakes.h"
@@ -59,6 +60,8 @@ class Compiler {
       program_.hand_overs = measure_hand_overs(trace_, program_.uses, program_.latencies, crowding_);
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
     }
+    program_.costs = model::hand_over_costs(trace_);
+    program_.periodic_due_ns = periodic_due_ns(trace_);
     if (!kernel_told_) assume_shares();
     if (native_ || kernel_told_) assume_foreign();
     find_dynamic();
@@ -234,7 +237,10 @@ class Compiler {
     trace_end_ns_ = trace_.end_ns();
     const size_t tasks = trace_.tasks.size();
     program_.background.assign(tasks + trace_.threads.size(), false);
-    for (size_t id = 0; id < tasks; ++id) program_.background[id] = task(id).truncated || task(id).delay_us > 0;
+    for (size_t id = 0; id < tasks; ++id) {
+      const bool periodic = !program_.periodic_due_ns.empty() && program_.periodic_due_ns[id] != kNoDueTime;
+      program_.background[id] = task(id).truncated || task(id).delay_us > 0 || periodic;
+    }
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
       const bool daemon = role == ThreadRole::plain && trace_.threads[i].daemon;

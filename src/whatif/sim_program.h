@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/column.h"
+#include "model/hand_over_costs.h"
 #include "model/thread_state.h"
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
@@ -114,10 +115,12 @@ struct SimProgram {
   uint32_t tokens = 0;
   std::vector<int64_t> token_ns;  // by token of a recorded wake: from it to the return from the block
   Latencies latencies;
-  std::vector<HandOver> hand_overs;  // by task
-  SyncFacts sync;                    // empty but for native traces
-  int64_t begin_ns = 0;              // the recorded run's beginning ...
-  int64_t end_ns = 0;                // ... and the end of the last fiber that is not background
+  std::vector<HandOver> hand_overs;      // by task
+  model::HandOverCosts costs;            // of processor time
+  std::vector<int64_t> periodic_due_ns;  // by task; empty without any (sim_periods.h)
+  SyncFacts sync;                        // empty but for native traces
+  int64_t begin_ns = 0;                  // the recorded run's beginning ...
+  int64_t end_ns = 0;                    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 

@@ -203,6 +203,29 @@ TEST(SimulateEvents, DelayedTasksStartWhenTheyAreDue) {
   EXPECT_EQ(result.duration_ns, 6000);
 }
 
+// Two tasks at a fixed rate of 5 us, each of which takes 4: one worker is late. On two, none runs before it is due.
+TEST(SimulateEvents, PeriodicTasksRunNoSoonerThanTheyAreDue) {
+  std::string text(R"(pool s1 scheduled_thread_pool 1 1
+thread s-1
+0 main task_spawn t1 c1 s1 m2
+0 main task_spawn t2 c1 s1 m2
+0 main wait_begin t8 c1
+)");
+  text += "0 s-1 task_start t1\n4000 s-1 task_end t1\n4000 s-1 task_spawn t3 - s1 m2\n4000 s-1 task_delay t3 1\n";
+  for (int64_t task = 2; task < 9; ++task) {
+    const std::string name = " t" + std::to_string(task), again = " t" + std::to_string(task + 2);
+    const std::string begin = std::to_string((task - 1) * 4000), end = std::to_string(task * 4000);
+    text += begin + " s-1 task_start" + name + "\n" + end + " s-1 task_end" + name + "\n";
+    if (task < 7) text += end + " s-1 task_spawn" + again + " - s1 m2\n";
+  }
+  const Trace trace = parsed(text + "32000 main wait_end t8\n");
+  const model::PoolId pool = trace.tasks[0].pool;
+  const auto with = [&](uint32_t workers) { return simulated(trace, {.pool_sizes = {{pool, workers}}}).duration_ns; };
+  EXPECT_EQ(with(1), 32'000);
+  // The fourth runs of both begin at 15 us.
+  EXPECT_EQ(with(2), 19'000);
+}
+
 TEST(SimulateEvents, ThreadsStartAndAreJoined) {
   const Trace trace = parsed(R"(
 thread other
@@ -389,6 +412,25 @@ TEST(SimulateEvents, CountedCompletersCompleteWithTheLastBelowThem) {
   EXPECT_EQ(inlined.duration_ns, 1300);
   const uint32_t completion = inlined.trace.tasks[0].complete.value;
   EXPECT_EQ(inlined.trace.time_ns[completion], 1300);
+}
+
+// A parallel stream whose caller forks two parts, does its own, and runs one of the two while it waits; the pool's only
+// worker runs the other.
+TEST(SimulateEvents, CallersOfCountedCompletersRunTheirParts) {
+  const Trace trace = parsed(R"(pool g fork_join 1 1
+0 main task_start t1
+0 main task_spawn t2 c2 g m3
+0 main task_spawn t3 c2 g m3
+400 main task_end t1
+400 main wait_begin t1 c1
+400 main task_start t3
+800 main task_end t3
+0 w1 task_start t2
+900 w1 task_complete t1
+900 w1 task_end t2
+900 main wait_end t1
+)");
+  EXPECT_EQ(simulated(trace, {.cores = 2}).duration_ns, 900);
 }
 
 TEST(SimulateEvents, EmptyTrace) {

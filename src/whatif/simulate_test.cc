@@ -85,6 +85,37 @@ TEST(Simulate, InlineRunsOnTheSpawner) {
   }
 }
 
+// Ten tasks of 5 us, one after the other, each handed to a sleeping worker and waited for. Waking takes 2 us at either
+// side, and main's own code between two tasks 8 us.
+std::string woken_rounds() {
+  std::string text(kRows);
+  text += "fact cores 2\npool p thread_pool 1 1\nthread main \"main\"\nthread w \"worker\"\n0 w worker_idle p\n";
+  for (int64_t i = 0; i < 10; ++i) {
+    const std::string task = " t" + std::to_string(i);
+    const auto at = [&](int64_t ns, const std::string& what) {
+      text += std::to_string(i * 20'000 + ns) + " " + what + "\n";
+    };
+    at(0, "main task_spawn" + task + " c1 p m2");
+    at(10, "main wake w");
+    at(2'010, "main wait_begin" + task + " c1");
+    at(3'000, "w worker_busy p");
+    at(3'000, "w task_start" + task);
+    at(8'000, "w task_complete" + task);
+    at(8'000, "w wake main");
+    at(10'000, "w task_end" + task);
+    at(10'000, "w worker_idle p");
+    at(12'000, "main wait_end" + task);
+  }
+  return text + "200000 main thread_end\n";
+}
+
+TEST(Simulate, WhatIsCalledWakesNobody) {
+  const Trace trace = parsed(woken_rounds());
+  EXPECT_EQ(simulated(trace, {.cores = 2}).duration_ns, 200'000);
+  EXPECT_EQ(simulated(trace, {.cores = 2}, std::vector<Treatment>(10, Treatment::inline_at_spawn)).duration_ns,
+            130'000);
+}
+
 TEST(Simulate, TraceIsValidAndLabelled) {
   const Simulation result = simulated(parsed(burst(10, kMs, false, 4)), {.cores = 2});
   EXPECT_EQ(result.trace.origin, model::Origin::simulated);

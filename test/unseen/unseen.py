@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""usage: unseen.py CONTRAFACT CLASSES [--java PATH] [--case NAME]... [--rounds N] [--recordings N] [--markdown FILE] [--keep FOLDER]
+"""usage: unseen.py BUILD [--java PATH] [--java21 PATH] [--case NAME]... [--rounds N] [--recordings N] [--before COMMAND] [--markdown FILE]
+                 [--keep FOLDER [--again]]
 
-Programs unlike those of test/truth, each with twins: the same program with an argument that makes one change. For each twin:
+Programs unlike those of test/truth, each with twins: the same program with an argument that makes one change (cases.json). For each:
 
- 1. the program and its twin run in turns, unrecorded, --rounds times; the time is that which the program prints of its tasks;
- 2. the program is recorded --recordings times; of the recording of median length the tool's advice, and what it predicts for the change;
- 3. predicted: the unrecorded program's median time, by the tasks' predicted share of the recorded run's. Held against the twin's.
+ 1. the program and its twins run in turns, unrecorded, --rounds times; the time is that which the program prints of its tasks;
+ 2. it is recorded --recordings times; of the recording of median length, the tool's advice, and what it predicts for each twin's change;
+ 3. predicted is the unrecorded program's median time, by the tasks' predicted share of the recorded run's: held against the twin's.
 
 A row says what was predicted, what was measured, the error, whether the interval (widened by what the runs spread) covers the truth, at
-which rank of the advice the change stands, and whether the expressions that were printed compile.
+which rank of the advice the change stands, and whether the expressions that were printed compile in their place. Other load spoils short
+tasks' times: `--before "chrt -r 1"` keeps it away. Exit status 1 if results differ, an expression does not compile, or the best change of
+a program, if it gains more than GAIN_TELLABLE, is not among the first two; 77 where the jars of the libraries cannot be had.
 """
 import argparse
 import json
@@ -22,9 +25,15 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "frameworks"))
 import machine
+import record_frameworks
 
+HERE = pathlib.Path(__file__).resolve().parent
 RUN_SECONDS_MAX = 120
+NOT_MEASURED = 77
+GAIN_TELLABLE = 0.05
+FOLDERS = ("java", "java_jars", "java21")
 
 
 class Failure(Exception):
@@ -41,7 +50,7 @@ def run(command, **options):
 class Program:
     def __init__(self, case, arguments):
         self.case, self.arguments = case, arguments
-        java = case.get("java", arguments.java)
+        java = arguments.java21 if case.get("java") == 21 else arguments.java
         self.before = arguments.before.split()
         self.command = [java, *case.get("vm", []), "-cp", arguments.classes, case["main"]]
 
@@ -75,12 +84,20 @@ class Tool:
         return document, [(path, json.loads(path.read_text())["improvements"][0]) for path in files]
 
     def estimate(self, trace, specs, model):
+        """The tasks' duration, and by how many seconds at most that may be wrong as the tool says."""
         output = self.folder / "estimated.cft"
         command = [self.contrafact, "estimate", trace, "--model", model, "-o", output, "--json", "-q"]
         for spec in specs:
             command += ["--apply", spec]
-        run(command)
-        return self.duration(output)
+        document = json.loads(run(command))
+        gains = {row["figure"]: row["gain"] for row in document["effect"]}
+        names = ("duration, re-dispatched, at worst", "duration, re-dispatched, at best") if model == "redispatch" else \
+            ("duration, slow hand-offs", "duration, fast hand-offs")
+        if all(name in gains for name in names):
+            doubt_ns = abs(gains[names[0]] - gains[names[1]]) / 2 * document["base_duration_ns"]
+        else:
+            doubt_ns = abs((document["simulated_base_ns"] or 0) - document["base_duration_ns"])
+        return self.duration(output), doubt_ns / 1e9
 
 
 def matches(wanted, improvement):
@@ -107,8 +124,17 @@ def noise_of(values):
     return (kept[-1] - kept[0]) / 2 / median_of(ordered)
 
 
+def measured_times(program, twins, arguments, folder):
+    """Times of the unchanged program ("") and each twin; with --again those of the last time."""
+    kept = folder / f"{program.case['name']}-times.json"
+    if arguments.again:
+        return json.loads(kept.read_text())
+    times = measure_in_turns(program, twins, arguments.rounds)
+    kept.write_text(json.dumps(times))
+    return times
+
+
 def measure_in_turns(program, twins, rounds):
-    """Times of the unchanged program ("") and each twin."""
     times = {name: [] for name in ["", *twins]}
     results = set()
     for _ in range(rounds):
@@ -121,11 +147,13 @@ def measure_in_turns(program, twins, rounds):
     return times
 
 
-def recorded_median(program, tool, count, *words):
+def recorded_median(program, tool, arguments, *words):
+    count = arguments.recordings
     traces = []
     for number in range(count):
         trace = tool.folder / f"{program.case['name']}-{'-'.join(words)}-{number}.cft"
-        program.record(trace, *words)
+        if not arguments.again:
+            program.record(trace, *words)
         traces.append((tool.duration(trace), trace))
     return sorted(traces)[(count - 1) // 2]
 
@@ -161,12 +189,12 @@ def predict(tool, trace, twin, document, base_s):
             raise Failure(f"not offered: {wanted}; offered: " + "; ".join(
                 f"{i['optimisation']} {i.get('pool', '')} {[f['method'] for f in i.get('spawn', {'frames': []})['frames']]}" for _, i in every))
         paths += found
-    shares = {"redispatch": tool.estimate(trace, paths, "redispatch") / base_s}
+    predictions = {"redispatch": tool.estimate(trace, paths, "redispatch")}
     sizes = any("size" in wanted for wanted in twin["change"])
     if not sizes:
-        shares["fixed"] = tool.estimate(trace, paths, "fixed") / base_s
+        predictions["fixed"] = tool.estimate(trace, paths, "fixed")
     headline = "redispatch" if sizes or document["headline"]["model"] == "simulated" else "fixed"
-    return shares, headline
+    return {model: after_s / base_s for model, (after_s, _) in predictions.items()}, headline, predictions[headline][1] / base_s
 
 
 def rank_of(twin, advised):
@@ -177,15 +205,62 @@ def rank_of(twin, advised):
     return None
 
 
+class Expressions:
+    """Whether the expressions that specs hold compile in their place: as a method of the class whose task becomes one."""
+
+    def __init__(self, arguments, folder):
+        self.javac = pathlib.Path(shutil.which(arguments.java)).resolve().parent / "javac"
+        self.classes, self.folder, self.sources = arguments.classes, folder, [HERE / name for name in FOLDERS]
+
+    def source_of(self, class_name):
+        path = class_name.split("$")[0].replace(".", "/") + ".java"
+        found = [source / path for source in self.sources if (source / path).exists()]
+        return found[0] if found else None
+
+    def compiles(self, class_name, expression, fields):
+        source = self.source_of(class_name)
+        if source is None:
+            return None
+        if "setPendingCount(" in expression:
+            added = ("private static final class Advised extends java.util.concurrent.CountedCompleter<Object> { private static final "
+                     "long serialVersionUID = 1; @Override public void compute() { " + expression + " } }")
+        else:
+            added = fields + "private Object advised() { return " + expression + "; }"
+        text = source.read_text().replace("package unseen;", "package unseen; import java.util.concurrent.*;", 1)
+        end = text.rstrip().rfind("}")
+        copy = self.folder / "compiled" / source.name
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_text(text[:end] + added + "\n}\n")
+        done = subprocess.run([self.javac, "-proc:none", "-cp", self.classes, "-d", copy.parent, copy], capture_output=True, text=True)
+        return done.returncode == 0
+
+    def verdict(self, improvement):
+        """"yes", "placeholder" (once the executor is named), "no", or "-" where there is none."""
+        verdicts = []
+        for entry in improvement.get("combinators", []):
+            name = (improvement.get("body") or {}).get("class", "")
+            holders = "private static Executor executor, executor2, executor3; "
+            if self.compiles(name, entry["expression"], ""):
+                verdicts.append("yes")
+            else:
+                verdicts.append("placeholder" if self.compiles(name, entry["expression"], holders) else "no")
+        return next((word for word in ("no", "placeholder", "yes") if word in verdicts), "-")
+
+
 def percent(value):
     return "-" if value is None else f"{100 * value:+.1f} %"
+
+
+def expressions_of(case, arguments, folder, advised):
+    words = [Expressions(arguments, folder).verdict(improvement) for _, improvement in advised]
+    return [word for word in words if word != "-"]
 
 
 def run_case(case, arguments, folder):
     program, tool = Program(case, arguments), Tool(arguments.contrafact, folder)
     twins = {twin["name"]: twin for twin in case["twins"]}
-    times = measure_in_turns(program, twins, arguments.rounds)
-    base_s, trace = recorded_median(program, tool, arguments.recordings, *case.get("base", []))
+    times = measured_times(program, twins, arguments, folder)
+    base_s, trace = recorded_median(program, tool, arguments, *case.get("base", []))
     document, advised = tool.advise(trace, "advised")
     print(f"== {case['name']}: {median_of(times['']):.3f} s +-{100 * noise_of(times['']):.1f} %, recorded {base_s:.3f} s; headline "
           f"{document['headline']['model']} ({document['headline']['reason']}); self-check "
@@ -194,40 +269,93 @@ def run_case(case, arguments, folder):
         row = document["improvements"][number - 1] if number <= len(document.get("improvements", [])) else {}
         print(f"   #{number} {one['optimisation']} {one.get('pool', '')} {one.get('size', '')} "
               f"{[f['method'] + ':' + str(f.get('line')) for f in one.get('spawn', {'frames': []})['frames'][:3]]} gain {row.get('gain')} {row.get('verdict')}")
+    words = expressions_of(case, arguments, folder, advised)
+    if words:
+        print(f"   expressions compile in their place: {', '.join(words)}")
     rows = []
     for name, twin in twins.items():
         actual = median_of(times[name]) / median_of(times[""])
         row = {"case": case["name"], "twin": name, "base_s": median_of(times[""]), "after_s": median_of(times[name]),
-               "noise": max(noise_of(times[""]), noise_of(times[name])), "rank": rank_of(twin, advised), "actual": actual}
+               "noise": max(noise_of(times[""]), noise_of(times[name])), "rank": rank_of(twin, advised), "actual": actual, "compiles": words}
         try:
-            shares, headline = predict(tool, trace, twin, document, base_s)
-            after_s, after_trace = recorded_median(program, tool, arguments.recordings, name)
+            shares, headline, doubt = predict(tool, trace, twin, document, base_s)
+            after_s, after_trace = recorded_median(program, tool, arguments, name)
             row |= {"predicted": shares[headline], "headline": headline, "shares": shares, "error": shares[headline] / actual - 1,
-                    "recorded_error": shares[headline] * base_s / after_s - 1}
+                    "recorded_error": shares[headline] * base_s / after_s - 1,
+                    "covers": abs(shares[headline] - actual) <= doubt + row["noise"] * actual}
         except Failure as failure:
             print("   FAILURE", failure, flush=True)
-            row |= {"predicted": None, "headline": "-", "shares": {}, "error": None, "recorded_error": None}
+            row |= {"predicted": None, "headline": "-", "shares": {}, "error": None, "recorded_error": None, "covers": False}
         rows.append(row)
         print(f"   {name}: really {row['after_s']:.3f} s ({100 * actual:.1f} % of the time, noise {100 * row['noise']:.1f} %), predicted "
               f"{ {k: round(100 * v, 1) for k, v in row['shares'].items()} }, error {percent(row['error'])}, against its recording "
-              f"{percent(row['recorded_error'])}; rank {row['rank']}", flush=True)
+              f"{percent(row['recorded_error'])}; {'covered' if row['covers'] else 'not covered'}; rank {row['rank']}", flush=True)
     return rows
 
 
-def main():
+def faults_of(rows):
+    """By program: its best change stands first or second, if it is worth anything; what it prints compiles."""
+    for name in dict.fromkeys(row["case"] for row in rows):
+        own = [row for row in rows if row["case"] == name]
+        best = min(own, key=lambda row: row["actual"])
+        if best["actual"] < 1 - GAIN_TELLABLE and not any((row["rank"] or 99) <= 2 for row in own if row["actual"] < best["actual"] + GAIN_TELLABLE):
+            yield f"{name}: {best['twin']} takes {percent(best['actual'] - 1)} of the time, and stands at rank {best['rank']}"
+        if "no" in own[0]["compiles"]:
+            yield f"{name}: an expression does not compile in its place"
+
+
+def markdown(rows, arguments):
+    lines = [f"On {machine.words()}.", "",
+             "| program | change | before | after, predicted | after, measured | error | covered | rank | expressions | noise |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        predicted = "-" if row["predicted"] is None else f"{row['predicted'] * row['base_s']:.3f} s"
+        lines.append(f"| `{row['case']}` | {row['twin']} | {row['base_s']:.3f} s | {predicted} | {row['after_s']:.3f} s | {percent(row['error'])} | "
+                     f"{'yes' if row['covers'] else 'no'} | {row['rank'] or '-'} | {', '.join(row['compiles']) or '-'} | {100 * row['noise']:.1f} % |")
+    return "\n".join(lines) + "\n"
+
+
+def compiled(arguments, lib):
+    """The class path of all programs."""
+    classes = pathlib.Path(arguments.build) / "java" / "unseen"
+    path = ":".join([str(classes), *sorted(map(str, lib.glob("*.jar")))])
+    shutil.rmtree(classes, ignore_errors=True)
+    for folder, java, release in zip(FOLDERS, (arguments.java, arguments.java, arguments.java21), (17, 17, 21)):
+        if java is None:
+            continue
+        javac = pathlib.Path(shutil.which(java)).resolve().parent / "javac"
+        run([javac, "--release", release, "-g", "-cp", path, "-d", classes, *sorted((HERE / folder).rglob("*.java"))])
+    return path
+
+
+def parsed_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("contrafact")
-    parser.add_argument("classes")
+    parser.add_argument("build")
     parser.add_argument("--java", default="java")
+    parser.add_argument("--java21", help="of JDK 21 or newer, for programs with virtual threads; without, they are left out")
     parser.add_argument("--case", action="append")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--recordings", type=int, default=3)
     parser.add_argument("--before", default="", help="a command in front of each program: `chrt -r 1` keeps other load away")
-    parser.add_argument("--keep")
+    parser.add_argument("--markdown", help="write the table to this file")
+    parser.add_argument("--keep", help="folder for times and traces")
+    parser.add_argument("--again", action="store_true", help="with --keep: nothing is run again, only the analysis")
     arguments = parser.parse_args()
-    cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
+    arguments.contrafact = pathlib.Path(arguments.build) / "bin" / "contrafact"
+    return arguments
+
+
+def main():
+    arguments = parsed_arguments()
+    lib = pathlib.Path(arguments.build) / "frameworks" / "lib"
+    if why := record_frameworks.fetch(lib):
+        print("not measured:", why)
+        sys.exit(NOT_MEASURED)
+    arguments.classes = compiled(arguments, lib)
+    cases = json.loads((HERE / "cases.json").read_text())
     cases = [case for case in cases if arguments.case is None or case["name"] in arguments.case]
-    rows = []
+    cases = [case for case in cases if arguments.java21 or case.get("java") != 21]
+    rows, faults = [], []
     with tempfile.TemporaryDirectory(prefix="contrafact-unseen-") as scratch:
         folder = pathlib.Path(arguments.keep or scratch)
         folder.mkdir(parents=True, exist_ok=True)
@@ -235,11 +363,17 @@ def main():
             try:
                 rows += run_case(case, arguments, folder)
             except (Failure, subprocess.TimeoutExpired) as failure:
-                print(f"== {case['name']}: {failure}", flush=True)
+                faults.append(f"{case['name']}: {failure}")
+    faults += faults_of(rows)
     errors = [abs(row["error"]) for row in rows if row["error"] is not None]
     if errors:
-        print(f"\n{len(errors)} changes: error median {100 * statistics.median(errors):.2f} %, worst {100 * max(errors):.2f} %")
-        print(f"first or second: {sum(1 for row in rows if row['rank'] and row['rank'] <= 2)} of {len(rows)}")
+        print(f"\n{len(errors)} changes: error median {100 * statistics.median(errors):.2f} %, worst {100 * max(errors):.2f} %; "
+              f"covered {sum(row['covers'] for row in rows)}")
+    for fault in faults:
+        print("FAULT", fault)
+    if arguments.markdown:
+        pathlib.Path(arguments.markdown).write_text(markdown(rows, arguments))
+    sys.exit(1 if faults else 0)
 
 
 if __name__ == "__main__":

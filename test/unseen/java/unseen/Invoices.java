@@ -7,19 +7,22 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Invoices are tasks of a pool, and so is each one's tax and each one's delivery, which it waits for. A day's invoices fill the pool. Twin
- * "inline": the tax, asked for last and awaited first, is worked out in place.
+ * Invoices are tasks of a pool, and so is each one's tax and each one's delivery, which it waits for. A day's invoices fill the pool. Twins:
+ * "inline", the tax, asked for last and awaited first, is worked out in place; "delivery", that is waited for in place; more workers.
  */
 public final class Invoices {
-  private final ExecutorService pool = Executors.newFixedThreadPool(6);
-  private final boolean inline;
+  private final ExecutorService pool;
+  private final boolean ownTax;
+  private final boolean ownDelivery;
 
-  private Invoices(boolean inline) {
-    this.inline = inline;
+  private Invoices(String[] arguments) {
+    pool = Executors.newFixedThreadPool(Stopwatch.size(arguments, 6));
+    ownTax = Stopwatch.isTwin(arguments, "inline");
+    ownDelivery = Stopwatch.isTwin(arguments, "delivery");
   }
 
   public static void main(String[] arguments) throws Exception {
-    Invoices program = new Invoices(Stopwatch.isTwin(arguments, "inline"));
+    Invoices program = new Invoices(arguments);
     Stopwatch watch = new Stopwatch();
     long sum = 0;
     for (int day = 0; day < 10; day++) {
@@ -40,15 +43,19 @@ public final class Invoices {
     int total = 0;
     for (int line = 0; line < 3; line++) {
       final int row = number * 3 + line;
-      Future<Integer> delivery = pool.submit(() -> delivery(row));
-      if (inline) {
-        total += tax(row) + delivery.get();
-      } else {
-        Future<Integer> tax = pool.submit(() -> tax(row));
-        total += tax.get() + delivery.get();
+      if (ownDelivery) {
+        int days = delivery(row);
+        total += taxed(row).get() + days;
+        continue;
       }
+      Future<Integer> delivery = pool.submit(() -> delivery(row));
+      total += ownTax ? tax(row) + delivery.get() : taxed(row).get() + delivery.get();
     }
     return total;
+  }
+
+  private Future<Integer> taxed(int row) {
+    return pool.submit(() -> tax(row));
   }
 
   private static int tax(int row) {

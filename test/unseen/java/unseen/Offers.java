@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 
 /**
  * Chains of futures: an offer needs a customer and a stock level, then a price, and is combined at the end. All of it is waiting for other
- * services, on an executor of two, as many as the machine has cores. Twin "pool8": eight.
+ * services, on an executor of two, as many as the machine has cores. Twins: more.
  */
 public final class Offers {
   private static Executor executor;
 
   public static void main(String[] arguments) {
-    ExecutorService own = Executors.newFixedThreadPool(Stopwatch.isTwin(arguments, "pool8") ? 8 : 2, work -> {
+    ExecutorService own = Executors.newFixedThreadPool(Stopwatch.size(arguments, 2), work -> {
       Thread thread = new Thread(work);
       thread.setDaemon(true);
       return thread;

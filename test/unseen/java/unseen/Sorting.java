@@ -5,14 +5,16 @@ import java.util.Random;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;
 
-/** Merge sort by fork and join down to parts of forty numbers. Twin "cutoff": parts below 5,000 are sorted in place. */
+/** Merge sort by fork and join down to parts of forty numbers. Twin "cutoff": parts below 5,000 are sorted in place; "leaves": the last parts are. */
 public final class Sorting {
   private static int cutoff = 40;
+  private static boolean leavesInPlace;
 
   public static void main(String[] arguments) {
     if (Stopwatch.isTwin(arguments, "cutoff")) {
       cutoff = 5_000;
     }
+    leavesInPlace = Stopwatch.isTwin(arguments, "leaves");
     int[] numbers = new Random(7).ints(1_500_000).toArray();
     ForkJoinPool pool = new ForkJoinPool(2);
     Stopwatch watch = new Stopwatch();
@@ -42,6 +44,12 @@ public final class Sorting {
         return;
       }
       int middle = (from + to) >>> 1;
+      if (leavesInPlace && to - middle <= cutoff) {
+        new Sort(numbers, scratch, middle, to).compute();
+        new Sort(numbers, scratch, from, middle).compute();
+        merge(middle);
+        return;
+      }
       invokeAll(new Sort(numbers, scratch, from, middle), new Sort(numbers, scratch, middle, to));
       merge(middle);
     }

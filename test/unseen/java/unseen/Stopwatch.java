@@ -8,6 +8,11 @@ final class Stopwatch {
     System.out.printf("result %s us %d%n", result, (System.nanoTime() - begun) / 1000);
   }
 
+  /** The number that a twin is called by, or else `usual`. */
+  static int size(String[] arguments, int usual) {
+    return arguments.length > 0 && arguments[0].chars().allMatch(Character::isDigit) ? Integer.parseInt(arguments[0]) : usual;
+  }
+
   static boolean isTwin(String[] arguments, String name) {
     return arguments.length > 0 && arguments[0].equals(name);
   }

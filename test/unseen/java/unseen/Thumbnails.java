@@ -10,7 +10,7 @@ import java.util.zip.CRC32;
 
 /**
  * Albums of pictures that come from a slow store, one invokeAll an album; a picture waits for the store and is then made smaller. The pool
- * was sized for computing: two workers for a machine of two cores. Twin "pool6": six of them.
+ * was sized for computing: two workers for a machine of two cores. Twins: more.
  */
 public final class Thumbnails {
   private final ExecutorService workers;
@@ -20,7 +20,7 @@ public final class Thumbnails {
   }
 
   public static void main(String[] arguments) throws Exception {
-    Thumbnails program = new Thumbnails(Stopwatch.isTwin(arguments, "pool6") ? 6 : 2);
+    Thumbnails program = new Thumbnails(Stopwatch.size(arguments, 2));
     Stopwatch watch = new Stopwatch();
     long sum = 0;
     for (int album = 0; album < 12; album++) {

@@ -1,0 +1,124 @@
+#include "model/hand_over_costs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace contrafact::model {
+namespace {
+
+// What takes longer is no wake-up: the thread lost its core, or listeners run.
+constexpr int64_t kWakeMaxNs = 100'000;
+// Fewer wake-ups do not say what one costs.
+constexpr size_t kWakesMin = 8;
+
+// The tenth percentile; 0 without values. Leaves `values` in another order.
+int64_t least_of(std::vector<int64_t>& values) {
+  if (values.empty()) return 0;
+  const auto nth = values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 10);
+  std::ranges::nth_element(values, nth);
+  return *nth;
+}
+
+int64_t mean_of(const std::vector<int64_t>& values) {
+  int64_t sum = 0;
+  for (const int64_t value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<int64_t>(values.size());
+}
+
+// After a task's spawn: how long until a worker was woken (0: nobody was), and from there to the thread's next event.
+struct Gap {
+  uint32_t task;
+  int64_t to_wake_ns;
+  int64_t after_ns;
+  bool wakes;
+};
+
+class Costs {
+ public:
+  explicit Costs(const Trace& trace) : trace_(trace) {
+    costs_.spawn_ns.assign(trace.tasks.size(), 0);
+    costs_.answer_ns.assign(trace.tasks.size(), 0);
+  }
+
+  HandOverCosts run() {
+    for (uint32_t task = 0; task < trace_.tasks.size(); ++task) note_answer(task);
+    wake_mean_ns_ = mean_of(wakes_);
+    wake_least_ns_ = least_of(wakes_);
+    std::map<uint32_t, std::vector<Gap>> quiet;                        // by pool: where nobody is woken
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<Gap>> waking;  // by pool and place
+    for (uint32_t task = 0; task < trace_.tasks.size(); ++task) {
+      const std::optional<Gap> gap = gap_after_spawn(task);
+      if (!gap) continue;
+      const TaskRow& row = trace_.tasks[task];
+      const bool by_place = gap->wakes && wakes_.size() >= kWakesMin;
+      (by_place ? waking[{row.pool.value, row.spawn_context.value}] : quiet[row.pool.value]).push_back(*gap);
+    }
+    for (const auto& [pool, gaps] : quiet) set_least(gaps);
+    for (const auto& [place, gaps] : waking) set_wakes(gaps);
+    return std::move(costs_);
+  }
+
+ private:
+  void note_answer(uint32_t task) {
+    const TaskRow& row = trace_.tasks[task];
+    if (!row.start.valid() || !row.complete.valid() || !row.end.valid()) return;
+    const uint32_t complete = row.complete.value, end = row.end.value;
+    if (complete < row.start.value || complete >= end || end - complete < 2) return;
+    for (uint32_t i = complete + 1; i < end; ++i) {
+      if (trace_.kind[i] != EventKind::wake) return;
+    }
+    const int64_t ns = trace_.time_ns[end] - trace_.time_ns[complete + 1];
+    if (ns <= kWakeMaxNs) wakes_.push_back(ns);
+    costs_.answer_ns[task] = std::min(ns, kWakeMaxNs);
+  }
+
+  std::optional<Gap> gap_after_spawn(uint32_t task) const {
+    const TaskRow& row = trace_.tasks[task];
+    if (!row.spawn.valid()) return std::nullopt;
+    const uint32_t spawn = row.spawn.value, end = trace_.thread_events(trace_.thread_of(row.spawn)).end;
+    uint32_t next = spawn + 1;
+    while (next < end && trace_.kind[next] == EventKind::wake) ++next;
+    if (next >= end) return std::nullopt;
+    const bool wakes = next > spawn + 1;
+    const int64_t from_ns = trace_.time_ns[wakes ? spawn + 1 : spawn];
+    return Gap{task, from_ns - trace_.time_ns[spawn], trace_.time_ns[next] - from_ns, wakes};
+  }
+
+  // The shortest gaps are taken for the hand-out alone; a task's own gap bounds it.
+  void set_least(const std::vector<Gap>& gaps) {
+    std::vector<int64_t> all_ns;
+    for (const Gap& gap : gaps) all_ns.push_back(gap.to_wake_ns + gap.after_ns);
+    const int64_t least_ns = least_of(all_ns);
+    for (const Gap& gap : gaps) costs_.spawn_ns[gap.task] = std::min(gap.to_wake_ns + gap.after_ns, least_ns);
+  }
+
+  void set_wakes(const std::vector<Gap>& gaps) {
+    std::vector<int64_t> after_ns;
+    for (const Gap& gap : gaps) after_ns.push_back(gap.after_ns);
+    const int64_t own_ns = std::max<int64_t>(0, least_of(after_ns) - wake_least_ns_);
+    int64_t sum_ns = 0;
+    const auto of_waking_ns = [&](const Gap& gap) { return std::clamp<int64_t>(gap.after_ns - own_ns, 0, kWakeMaxNs); };
+    for (const Gap& gap : gaps) sum_ns += of_waking_ns(gap);
+    const auto usual_ns = static_cast<double>(wake_mean_ns_) * static_cast<double>(gaps.size());
+    const double share = sum_ns == 0 ? 1 : std::min(1.0, usual_ns / static_cast<double>(sum_ns));
+    for (const Gap& gap : gaps) {
+      const auto waking_ns = static_cast<int64_t>(share * static_cast<double>(of_waking_ns(gap)));
+      costs_.spawn_ns[gap.task] = std::min(gap.to_wake_ns, kWakeMaxNs) + waking_ns;
+    }
+  }
+
+  const Trace& trace_;
+  HandOverCosts costs_;
+  std::vector<int64_t> wakes_;  // what wake-ups cost at the workers' side
+  int64_t wake_mean_ns_ = 0, wake_least_ns_ = 0;
+};
+
+}  // namespace
+
+HandOverCosts hand_over_costs(const Trace& trace) {
+  return Costs(trace).run();
+}
+
+}  // namespace contrafact::model

@@ -1,0 +1,70 @@
+#include "model/hand_over_costs.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/text_trace.h"
+
+namespace contrafact::model {
+namespace {
+
+constexpr int64_t kRoundNs = 1000;
+
+struct Round {
+  int64_t spawn_wake_ns;   // from the spawner's wake-up to its next event: waking, and its own code
+  int64_t answer_wake_ns;  // from the worker's to its task's end
+};
+
+// A thread hands out one task after the other, each to a worker that sleeps, and waits for it.
+Trace rounds(const std::vector<Round>& rounds) {
+  std::string text = "thread main\nthread w1\npool p thread_pool 1\n0 main thread_begin\n0 w1 worker_idle p\n";
+  for (size_t i = 0; i < rounds.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i) * 100 * kRoundNs;
+    const auto line = [&](int64_t ns, std::string_view what) { text += fmt::format("{} {}\n", at + ns, what); };
+    line(100, fmt::format("main task_spawn t{} - p", i));
+    line(140, "main wake w1");
+    line(140 + rounds[i].spawn_wake_ns, fmt::format("main wait_begin t{}", i));
+    line(300, "w1 worker_busy p");
+    line(310, fmt::format("w1 task_start t{}", i));
+    line(50'000, fmt::format("w1 task_complete t{}", i));
+    line(50'010, "w1 wake main");
+    line(50'010 + rounds[i].answer_wake_ns, fmt::format("w1 task_end t{}", i));
+    line(50'020 + rounds[i].answer_wake_ns, "w1 worker_idle p");
+    line(52'000, fmt::format("main wait_end t{}", i));
+  }
+  base::Result<Trace> trace = parse_text(text);
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? *std::move(trace) : Trace();
+}
+
+TEST(HandOverCosts, WakeUpsCostWhatTheyTookEachTime) {
+  std::vector<Round> all;
+  for (int i = 0; i < 20; ++i) all.push_back({i % 2 == 0 ? 1'500 : 9'500, i % 2 == 0 ? 9'000 : 1'000});
+  const HandOverCosts costs = hand_over_costs(rounds(all));
+  // At the worker's side nothing but the library runs.
+  EXPECT_EQ(costs.answer_ns[0], 9'000);
+  EXPECT_EQ(costs.answer_ns[1], 1'000);
+  // The spawner's shortest gap is 500 longer than the shortest wake-up: its own code.
+  EXPECT_EQ(costs.spawn_ns[0], 40 + 1'000);
+  EXPECT_EQ(costs.spawn_ns[1], 40 + 9'000);
+}
+
+TEST(HandOverCosts, WhatTheProgramDoesAfterASpawnIsNoHandOut) {
+  // Its own code after the spawn takes 0 to 38 us; a wake-up takes 2.
+  std::vector<Round> all;
+  for (int64_t i = 0; i < 20; ++i) all.push_back({2'000 + i * 2'000, 2'000});
+  const HandOverCosts costs = hand_over_costs(rounds(all));
+  int64_t sum_ns = 0;
+  for (const int64_t ns : costs.spawn_ns) sum_ns += ns;
+  EXPECT_LE(sum_ns / 20, 40 + 2'000);
+  EXPECT_GT(sum_ns / 20, 1'000);
+}
+
+TEST(HandOverCosts, OfAFewWakeUpsTheLeastIsTaken) {
+  const HandOverCosts costs = hand_over_costs(rounds({{1'500, 1'000}, {4'500, 1'000}}));
+  EXPECT_EQ(costs.spawn_ns[0], 1'540);
+  EXPECT_EQ(costs.spawn_ns[1], 1'540);
+}
+
+}  // namespace
+}  // namespace contrafact::model
