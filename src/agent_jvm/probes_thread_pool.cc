@@ -36,13 +36,13 @@ base::Status reject(Edit& edit) {
 // The call of Runnable.run, in place: no frame of ours in the program's stack traces.
 base::Status run_bare(Edit& edit) {
   const uint32_t token = edit.token();
-  base::Status status = edit.wrap(
-      calls("java/lang/Runnable", "run"),
-      [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.aload(operands.receiver).invokestatic(kProbesClass, "workerStart", "(Ljava/lang/Object;)J").lstore(token);
-        after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
-        exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
-      });
+  base::Status status = edit.wrap(calls("java/lang/Runnable", "run"), [&](const CallOperands& operands,
+                                                                          Sequence& before, Sequence& after,
+                                                                          Sequence& exception) {
+    before.aload(operands.receiver).invokestatic(kProbesClass, "workerStart", "(Ljava/lang/Object;)J").lstore(token);
+    after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+    exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+  });
   return status ? edit.finish() : status;
 }
 

@@ -66,7 +66,8 @@ CONTRAFACT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, con
   called_.reads(until, sizeof *until);
   Client* client = recording();
   if (!client) return real().pthread_mutex_timedlock(mutex, until);
-  return acquire_mutex(client, CONTRAFACT_LOCK_SITE, mutex, [&] { return real().pthread_mutex_timedlock(mutex, until); });
+  return acquire_mutex(client, CONTRAFACT_LOCK_SITE, mutex,
+                       [&] { return real().pthread_mutex_timedlock(mutex, until); });
 }
 
 CONTRAFACT_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clock_id clock, const timespec* until)) {

@@ -58,7 +58,8 @@ struct ThreadUsage {
 
 struct ThreadUsageOptions {
   // run: from the trace's first event to its last. tasks: from the first spawn or start to the last end or wait_end,
-  // which leaves out the start-up and shut-down of the virtual machine and of pools: their threads' own runs are no tasks.
+  // which leaves out the start-up and shut-down of the virtual machine and of pools: their threads' own runs are no
+  // tasks.
   enum class Window : uint8_t { run, tasks };
   Window window = Window::run;
 };

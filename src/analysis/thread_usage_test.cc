@@ -86,8 +86,7 @@ TEST(ThreadUsage, TasksWindowLeavesOutTheIdleEnds) {
 
 // The pool's thread starts with the first task and ends long after the last, when the pool is shut down.
 TEST(ThreadUsage, TasksWindowLeavesOutAPoolsWorker) {
-  const ThreadUsage usage =
-      thread_usage(parsed(R"(thread main
+  const ThreadUsage usage = thread_usage(parsed(R"(thread main
 thread w1
 pool p thread_pool 1 1 "shop pool"
 method m1 java.util.concurrent.ThreadPoolExecutor$Worker.run ThreadPoolExecutor.java:635
@@ -103,7 +102,7 @@ method m2 shop.Main.work Main.java:7
 800 w1 task_end t9
 900 main thread_end
 )"),
-                   {.window = ThreadUsageOptions::Window::tasks});
+                                         {.window = ThreadUsageOptions::Window::tasks});
   EXPECT_EQ(usage.window.begin_ns, 100);
   EXPECT_EQ(usage.window.end_ns, 300);
 }
