@@ -48,13 +48,11 @@ std::string action(const OptionFacts& option, const CommandTree& tree) {
   return "";
 }
 
-std::string specification(const OptionFacts& option, const CommandTree& tree) {
+// `place`: of an argument among the command's, from 1 on.
+std::string specification(const OptionFacts& option, const CommandTree& tree, size_t place) {
   if (option.is_argument()) {
-    return quoted(fmt::format("{}:{}:{}",
-                              option.repeatable ? "*"
-                              : option.required ? "1"
-                                                : "1:",
-                              option.names.front(), action(option, tree)));
+    const std::string number = option.repeatable ? "*" : fmt::format("{}{}", place, option.required ? "" : ":");
+    return quoted(fmt::format("{}:{}:{}", number, option.names.front(), action(option, tree)));
   }
   std::string value;
   if (option.value_optional) value = "::value:";
@@ -88,7 +86,7 @@ std::string zsh_completion(const CommandTree& tree) {
     out += "    " + quoted(fmt::format("{}:{}", facts.command->name, facts.command->summary)) + "\n";
   }
   out += "  )\n  _arguments -C";
-  for (const OptionFacts& option : tree.options) out += " \\\n    " + specification(option, tree);
+  for (const OptionFacts& option : tree.options) out += " \\\n    " + specification(option, tree, 0);
   out +=
       " \\\n    '1:command:->command' '*::argument:->arguments'\n"
       "  case $state in\n"
@@ -97,7 +95,11 @@ std::string zsh_completion(const CommandTree& tree) {
       "      case $words[1] in\n";
   for (const CommandFacts& facts : tree.commands) {
     out += fmt::format("        {})\n          _arguments -S", facts.command->name);
-    for (const OptionFacts& option : facts.options) out += " \\\n            " + specification(option, tree);
+    size_t arguments = 0;
+    for (const OptionFacts& option : facts.options) {
+      arguments += option.is_argument();
+      out += " \\\n            " + specification(option, tree, arguments);
+    }
     if (!facts.command->operands.empty()) out += " \\\n            '*::program:_contrafact_program'";
     out += " ;;\n";
   }
