@@ -69,7 +69,7 @@ struct SetsThread {
   uint64_t accesses = 0;  // since it took the first of the locks
   bool tainted = false;   // a handler came between
   uint64_t stack_begin = 0, stack_end = 0;
-  int64_t segment_begin_ns = 0;  // or the end of the last part that was told
+  int64_t segment_begin_ns = 0;  // or the end of the last part that was written
   int64_t segment_first_ns = 0;
   int64_t observed_since_ns = 0;  // while observing: since it took the first of the locks
   int64_t rests_until_ns = 0;     // what outlasted its window has used up the next ones

@@ -105,7 +105,7 @@ std::string little_observed_text(const Document& document) {
     const uint64_t observed = facts.observed[site.site];
     if (!is_much || observed >= kEnough || 2 * observed >= static_cast<uint64_t>(all)) continue;
     text += fmt::format("{} has {} of the waiting, and only {} observed: record longer, or with --sets=always\n",
-                        facts.sites.sites()[site.site].label,
+                        table::printable(facts.sites.sites()[site.site].label, true),
                         table::percent_text(static_cast<double>(site.wait_ns) / static_cast<double>(wait_ns)),
                         table::counted_text(observed, "section was", "sections were"));
   }

@@ -261,9 +261,10 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
   if (access.is_written && analysis.is_commutative && are_flags_unused(instruction, code_begin_, code_end_)) {
     meta |= kMetaCommutative;
   }
-  if (access.is_written && access.is_read && analysis.is_atomic_addition) meta |= kMetaAtomic;
-  const bool is_decided_by = analysis.fetches || !are_flags_unused(instruction, code_begin_, code_end_);
-  if ((meta & kMetaAtomic) != 0 && is_decided_by) meta |= kMetaFetched;
+  if (access.is_written && access.is_read && analysis.is_atomic_addition) {
+    meta |= kMetaAtomic;
+    if (analysis.fetches || !are_flags_unused(instruction, code_begin_, code_end_)) meta |= kMetaFetched;
+  }
   const auto [address, entry] = spare_registers(instruction);
   spill(kSlotA, address);
   spill(kSlotB, entry);
