@@ -37,6 +37,7 @@ struct AdviceOptions {
   size_t simulated_max = 20;                                 // improvements of tasks, the best first, that are
                                                              // simulated as well
   size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
+  size_t sizes_max = 7;                                      // of one pool, or of the machine, that are simulated
   std::function<void(size_t done, size_t total)> progress;   // may be empty
 };
 

@@ -142,7 +142,7 @@ std::string refusal(const Found& search, std::span<const improve::Candidate> can
 bool sound_alone(const Found& search, Advice& advice) {
   const std::span<const improve::Candidate> alone(&advice.candidate, 1);
   base::Result<whatif::Estimate> estimate =
-      search.engines.estimator->estimate(std::span(&advice.improvement(), 1), {.trace = true});
+      search.engines.estimator->estimate(std::span(&advice.improvement(), 1), {.trace = true, .interval = false});
   advice.failed = estimate ? refusal(search, alone, *estimate) : "cannot be estimated: " + estimate.error().message;
   return advice.failed.empty();
 }

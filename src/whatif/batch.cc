@@ -1,5 +1,8 @@
 #include "whatif/batch.h"
 
+#include <algorithm>
+#include <thread>
+
 namespace contrafact::whatif {
 
 Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improvements) : estimator_(estimator) {
@@ -29,6 +32,7 @@ std::vector<std::optional<Figures>> Batch::figures_in_lanes(std::span<const std:
   std::vector<graph::LaneResult> results(sets.size());
   std::vector<std::span<const uint32_t>> lanes;
   for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
+  if (!scratch.many) scratch.many.emplace(program_);
   scratch.many->run(lanes, results);
   // An operation of all lanes takes about half the time of a vertex of one.
   scratch.visits += scratch.many->operations() / 2;
@@ -53,6 +57,11 @@ std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<ui
     figures.push_back(figures_of_one(*sets[i], scratch));
   }
   return figures;
+}
+
+unsigned worker_count(unsigned asked) {
+  constexpr unsigned kMost = 8;
+  return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
 }
 
 }  // namespace contrafact::whatif

@@ -22,11 +22,9 @@ class Batch {
   static constexpr size_t kWorthLanes = 4;
 
   struct Scratch {
-    explicit Scratch(const Batch& batch) : one(batch.estimator_) {
-      if (batch.program_.possible) many.emplace(batch.program_);
-    }
+    explicit Scratch(const Batch& batch) : one(batch.estimator_) {}
     Estimator::Scratch one;
-    std::optional<graph::LaneRunner> many;
+    std::optional<graph::LaneRunner> many;  // made when first needed: its memory grows with the trace
     Placements placements;
     size_t alone = 0;     // combinations that had to be estimated one by one
     uint64_t visits = 0;  // the work done so far, as if by one graph::Propagator
@@ -57,5 +55,9 @@ class Batch {
   std::vector<graph::Move> moves_;    // by improvement
   graph::LaneProgram program_;
 };
+
+// How many threads to estimate on: as many as asked for; 0: as there are cores, but no more than have the memory of a
+// propagation each.
+unsigned worker_count(unsigned asked);
 
 }  // namespace contrafact::whatif

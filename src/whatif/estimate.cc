@@ -155,7 +155,7 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
 }
 
 uint64_t Estimator::visits_max() const {
-  const uint64_t unchanged = dag_->vertices.size() + dag_->bodies.size();
+  const uint64_t unchanged = visits_of_one();
   return std::max(kVisitsFactorOfLong * unchanged, std::min(kVisitsFactor * unchanged, kVisitsOfOne));
 }
 

@@ -78,6 +78,8 @@ class Estimator {
 
   const graph::TraceDag& dag() const { return *dag_; }
   const Figures& base() const { return base_; }
+  // What the unchanged run takes.
+  uint64_t visits_of_one() const { return dag_->vertices.size() + dag_->bodies.size(); }
   int64_t epilogue_ns() const { return epilogue_ns_; }
   std::span<const model::TaskId> outermost() const { return outermost_; }
 

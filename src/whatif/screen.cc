@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "whatif/batch.h"
@@ -11,16 +12,15 @@
 namespace contrafact::whatif {
 namespace {
 
-uint64_t visits_of_one(const Estimator& estimator) {
-  return estimator.dag().vertices.size() + estimator.dag().bodies.size();
-}
-
 // Rounds of work that the same threads do; between two of them the work done is looked at.
 class Screening {
  public:
   Screening(const Estimator& estimator, const std::vector<Improvement>& improvements, const ScreenOptions& options)
-      : options_(options), batch_(estimator, improvements), found_(improvements.size()) {
-    for (unsigned i = 0; i < std::max(1u, options.threads); ++i)
+      : options_(options),
+        batch_(estimator, improvements),
+        found_(improvements.size()),
+        visits_of_one_(estimator.visits_of_one()) {
+    for (unsigned i = 0; i < worker_count(options.threads); ++i)
       workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
   }
 
@@ -64,15 +64,18 @@ class Screening {
     });
   }
 
-  // As many at a time as there are workers, so that any number of them does the same work.
-  void one_by_one(const std::vector<uint32_t>& open) {
-    constexpr size_t kRound = 8;
-    for (size_t first = 0; first < open.size() && visits_ < options_.visits_max; first += kRound) {
-      each(std::min(kRound, open.size() - first), [&](size_t i, Batch::Scratch& scratch) {
-        const std::vector<uint32_t> set{open[first + i]};
+  // As many at a time as the budget has room for, so that any number of workers does the same work.
+  void one_by_one(std::span<const uint32_t> open) {
+    constexpr uint64_t kMost = 8;
+    while (!open.empty() && visits_ < options_.visits_max) {
+      const uint64_t room = (options_.visits_max - visits_) / std::max<uint64_t>(1, visits_of_one_);
+      const size_t round = std::min<uint64_t>(open.size(), std::clamp<uint64_t>(room, 1, kMost));
+      each(round, [&](size_t i, Batch::Scratch& scratch) {
+        const std::vector<uint32_t> set{open[i]};
         found_[set[0]].emplace(batch_.figures_of_one(set, scratch));
       });
-      report(found_.size() - open.size() + std::min(open.size(), first + kRound));
+      open = open.subspan(round);
+      report(found_.size() - open.size());
     }
   }
 
@@ -98,6 +101,7 @@ class Screening {
   std::vector<std::optional<base::Result<Figures>>> found_;
   std::vector<std::unique_ptr<Batch::Scratch>> workers_;
   const std::thread::id caller_ = std::this_thread::get_id();
+  const uint64_t visits_of_one_;
   uint64_t visits_ = 0;
 };
 
@@ -105,7 +109,7 @@ class Screening {
 
 uint64_t default_visits(const Estimator& estimator) {
   constexpr uint64_t kVisits = 32'000'000, kPasses = 6;
-  return std::max(kVisits, kPasses * visits_of_one(estimator));
+  return std::max(kVisits, kPasses * estimator.visits_of_one());
 }
 
 size_t simulations_max(const model::Trace& trace) {
@@ -114,7 +118,7 @@ size_t simulations_max(const model::Trace& trace) {
 }
 
 size_t intervals_max(const Estimator& estimator, uint64_t visits_max) {
-  return std::max<uint64_t>(1, visits_max / (3 * std::max<uint64_t>(1, visits_of_one(estimator))));
+  return std::max<uint64_t>(1, visits_max / (3 * std::max<uint64_t>(1, estimator.visits_of_one())));
 }
 
 std::vector<base::Result<Figures>> screen(const Estimator& estimator, const std::vector<Improvement>& improvements,

@@ -30,7 +30,7 @@ size_t intervals_max(const Estimator& estimator, uint64_t visits_max);
 
 struct ScreenOptions {
   uint64_t visits_max = UINT64_MAX;
-  unsigned threads = 2;
+  unsigned threads = 0;                                     // 0: as many as there are cores (batch.h)
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 

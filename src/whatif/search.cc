@@ -111,21 +111,31 @@ class Search {
       if (is_new) fresh.push_back(&at->first);
     }
     // The work done is looked at between rounds, which are the same on any number of threads.
-    constexpr size_t kRound = 4 * Batch::kAtATime;
-    for (size_t first = 0; first < fresh.size(); first += kRound) {
-      const std::span<const Set*> rest = std::span(fresh).subspan(first);
+    std::span<const Set*> rest = fresh;
+    while (!rest.empty()) {
       if (result_.visits >= options_.visits_max) {
         result_.cut_short = true;
         for (const Set* set : rest) known_.erase(known_.find(*set));
         return;
       }
-      estimate_round(rest.first(std::min(kRound, rest.size())));
+      const size_t round = std::min(round_max(), rest.size());
+      estimate_round(rest.first(round));
+      rest = rest.subspan(round);
     }
+  }
+
+  // As many as the budget seems to have room for, by what those before have taken: of a long trace, what the lanes do
+  // not know takes a pass each.
+  size_t round_max() const {
+    constexpr uint64_t kMost = 4 * Batch::kAtATime;
+    const uint64_t left = options_.visits_max - result_.visits;
+    const uint64_t each = result_.estimated > 0 ? result_.visits / result_.estimated : estimator_.visits_of_one();
+    return std::clamp<uint64_t>(left / std::max<uint64_t>(1, each), 1, kMost);
   }
 
   void estimate_round(std::span<const Set* const> sets) {
     const size_t batches = (sets.size() + Batch::kAtATime - 1) / Batch::kAtATime;
-    while (workers_.size() < std::min<size_t>(std::max(1u, options_.threads), batches))
+    while (workers_.size() < std::min<size_t>(worker_count(options_.threads), batches))
       workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
     std::vector<std::vector<base::Result<Figures>>> figures(batches);
     std::atomic<size_t> next{0};

@@ -38,7 +38,7 @@ struct SearchOptions {
   uint64_t visits_max = 1'000'000'000;  // and after this much work: vertices visited, about half a minute on two cores
   size_t restarts = 12;
   uint64_t seed = 1;
-  unsigned threads = 2;
+  unsigned threads = 0;                            // 0: as many as there are cores (batch.h)
   size_t keep = 10;                                // best combinations to return
   std::function<void(size_t estimated)> progress;  // may be empty
 };
