@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "whatif/estimate.h"
+#include "whatif/batch.h"
 
 namespace contrafact::whatif {
 
@@ -34,8 +34,15 @@ struct ScreenOptions {
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
+struct Screened {
+  std::vector<base::Result<Figures>> figures;  // by improvement
+  uint64_t visits = 0;                         // the work done
+};
 // By improvement. Figures::peak_active and peak_waiting are left 0 (batch.h). Errors say why it cannot be estimated.
 // What stands first is estimated first.
+Screened screen(const Batch& batch, const ScreenOptions& options = {});
+
+// The same, with a batch of its own.
 std::vector<base::Result<Figures>> screen(const Estimator& estimator, const std::vector<Improvement>& improvements,
                                           const ScreenOptions& options = {});
 
