@@ -109,7 +109,7 @@ class Screening {
 }  // namespace
 
 uint64_t default_visits(const Estimator& estimator) {
-  constexpr uint64_t kVisits = 32'000'000, kPasses = 6;
+  constexpr uint64_t kVisits = 32'000'000, kPasses = 4;
   return std::max(kVisits, kPasses * estimator.visits_of_one());
 }
 

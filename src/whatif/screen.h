@@ -19,7 +19,7 @@ namespace contrafact::whatif {
 inline constexpr std::string_view kBeyondBudget = "not worked out: the work for it is spent (--budget)";
 
 // Vertices visited: for the estimates by themselves, and as much again for the search for the best combination. Some
-// seconds on two cores; of long traces six passes, which is less than ten times their loading.
+// seconds on two cores; of long traces four passes.
 uint64_t default_visits(const Estimator& estimator);
 
 // As many improvements, or combinations, are worth a simulation each: of long traces few.
