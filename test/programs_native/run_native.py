@@ -7,6 +7,7 @@ usage: run_native.py CONTRAFACT CASE
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -159,6 +160,28 @@ def no_command():
             check(command == "native_exec", command)
     plain = Recording("sections", "jumps").json("info")["facts"]["command"]
     check(plain == f"{PROGRAMS / 'native_sections'} jumps", plain)
+
+
+def full_disk():
+    """The file cannot grow any more, as on a full disk: the program goes on to its end, and what was written is kept."""
+    sections = 20_000
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        trace, progress = folder / "t.cft", folder / "progress"
+        program = [PROGRAMS / "harm_progress", progress, sections]
+        command = [str(word) for word in [CONTRAFACT, "record", "-o", trace, "--", *program]]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            done = lambda: int.from_bytes(progress.read_bytes()[:8], "little") if progress.exists() else 0
+            while child.poll() is None and done() < sections // 10:
+                time.sleep(0.001)
+            written = pathlib.Path(f"{trace}.recording").stat().st_size
+            resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (written + 1000, written + 1000))
+            out, err = child.communicate(timeout=60)
+        check(child.returncode == 33 and out == "" and done() == sections, (child.returncode, out, err, done()))
+        check(err.count("recording stopped, the program went on: cannot write") == 2, err)
+        check("events were dropped, the recorder could not write them" in err, err)
+        status, text, said = run([CONTRAFACT, "info", trace])
+        check(status == 0 and "the recorder could not write them" in text, (status, text, said))
 
 
 def lock_errors():
