@@ -129,7 +129,7 @@ Shortage shortage_of(const Pricer& pricer) {
   const analysis::ThreadUsage usage = usage_of(trace);
   if (usage.window.duration_ns() <= 0) return shortage;
   std::vector<Short> all;
-  for (const analysis::PoolHeadroom& pool : analysis::headroom(trace, usage)) {
+  for (const analysis::PoolHeadroom& pool : analysis::headroom_of_workers(trace, usage)) {
     const double share = static_cast<double>(pool.saturated_ns) / static_cast<double>(usage.window.duration_ns());
     if (pool.size == 0 || share <= kSaturatedMax) continue;
     const std::string workers = pool.size == 1 ? "its one worker" : fmt::format("all {} workers", pool.size);

@@ -33,7 +33,9 @@ Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections
   if (!check) return;
   baseline_ = *std::move(check);
   const base::Result<whatif::Variant> unchanged = variant({});
-  for (uint64_t seed = 0; seed <= draws_of(trace_, options_); ++seed) {
+  // The check has simulated seed 0 of it, but for what sections cost.
+  if (unchanged->cpu_scales.empty()) base_ns_.push_back(baseline_->stuck ? 0 : baseline_->simulated_ns);
+  for (uint64_t seed = base_ns_.size(); seed <= draws_of(trace_, options_); ++seed) {
     const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
     base_ns_.push_back(simulation.ok() && simulation->stuck.empty() ? simulation->duration_ns : 0);
   }
