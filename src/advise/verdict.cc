@@ -43,7 +43,8 @@ Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineChe
   if (!baseline->trusted) return Verdict::baseline_off;
   const double share = effect.simulated->gain, error = simulation_error(*baseline, *effect.simulated);
   if (std::fabs(share) < kGainMin) return Verdict::no_gain;
-  if (std::fabs(share) <= error) return Verdict::within_error;
+  if (std::fabs(share) <= error || (share < 0 && share + error + effect.simulated->more >= 0))
+    return Verdict::within_error;
   if (share < 0) return Verdict::loss;
   return is_above_bound(effect, error) ? Verdict::above_bound : Verdict::gain;
 }

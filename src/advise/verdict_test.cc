@@ -41,6 +41,20 @@ TEST(Verdict, ASizeMayBeRankedWhereItsGainExceedsWhatTheSimulationMissed) {
   EXPECT_FALSE(is_worth_ranking(Verdict::within_error, {.share = 0.1, .low = 0.05, .high = 0.15}));
 }
 
+TEST(Verdict, ALossThatMayBeAGainIsNeither) {
+  const BaselineCheck good{.error = 0.02, .trusted = true};
+  Effect effect;
+  effect.simulated = SimulatedEffect{.gain = -0.2, .drawn_low = -0.2, .drawn_high = -0.2};
+  EXPECT_EQ(verdict_of(effect, good), Verdict::loss);
+  effect.simulated->doubt = 0.25;
+  EXPECT_EQ(verdict_of(effect, good), Verdict::within_error);
+  effect.simulated->doubt = 0.1;
+  effect.simulated->more = 0.15;
+  EXPECT_EQ(verdict_of(effect, good), Verdict::within_error);
+  effect.simulated->gain = 0.2;
+  EXPECT_EQ(verdict_of(effect, good), Verdict::gain);
+}
+
 TEST(Verdict, OnlyAGainThatCanBeBelievedHelps) {
   const BaselineCheck good{.error = 0.02, .trusted = true}, off{.error = 0.2, .trusted = false};
   const auto advice = [](Effect effect, const BaselineCheck& baseline) {
