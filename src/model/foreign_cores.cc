@@ -12,7 +12,7 @@ constexpr int64_t kSwitchMaxNs = 5'000;
 
 struct Change {
   int64_t time_ns;
-  int8_t running, preempted;
+  int8_t running, preempted, stops = 0;
 };
 
 // Threads' stints on cores, by when they began.
@@ -73,6 +73,10 @@ std::vector<Change> changes_of(const Trace& trace) {
       changes.push_back({in_ns, 0, -1});
     }
   }
+  for (const Pause& pause : trace.pauses) {
+    changes.push_back({pause.begin_ns, 0, 0, 1});
+    changes.push_back({pause.end_ns, 0, 0, -1});
+  }
   std::ranges::sort(changes, {}, &Change::time_ns);
   return changes;
 }
@@ -81,14 +85,15 @@ std::vector<Change> changes_of(const Trace& trace) {
 
 ForeignCores::ForeignCores(const Trace& trace, uint32_t cores) {
   if (cores == 0) return;
-  int64_t running = 0, preempted = 0, foreign = 0, at_ns = trace.begin_ns();
+  int64_t running = 0, preempted = 0, stops = 0, foreign = 0, at_ns = trace.begin_ns();
   Point last{trace.begin_ns(), 0, 0};
   for (const Change& change : changes_of(trace)) {
     total_ns_ += foreign * (change.time_ns - at_ns);
     at_ns = change.time_ns;
     running += change.running;
     preempted += change.preempted;
-    foreign = std::clamp<int64_t>(int64_t{cores} - running, 0, std::max<int64_t>(preempted, 0));
+    stops += change.stops;
+    foreign = stops > 0 ? 0 : std::clamp<int64_t>(int64_t{cores} - running, 0, std::max<int64_t>(preempted, 0));
     const double share = foreign == 0 ? 0 : static_cast<double>(foreign) / static_cast<double>(preempted);
     const double had = foreign == 0 ? 0 : static_cast<double>(int64_t{cores} - running);
     const auto passed_ns = static_cast<double>(change.time_ns - last.time_ns);

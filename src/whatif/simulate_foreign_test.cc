@@ -159,6 +159,16 @@ TEST(SimulateForeign, OthersThatHadAllCoresStayInTheWay) {
   EXPECT_EQ(simulated_ns(trace, {Treatment::inline_at_spawn}), 4'000'000);
 }
 
+// w1 had no core already when the virtual machine stopped the program: that it stood still for 500 us is the stop's doing alone.
+TEST(SimulateForeign, AStopTakesNoCores) {
+  const Trace trace = parsed_jvm(
+      "pause 1000000 1500000\ncpu w1 900000 1600000 preempted\ncpu main 1000000 1500000 blocked\n"
+      "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 c1\n"
+      "2000000 main wait_end t1\n2000000 main thread_end\n"
+      "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n");
+  EXPECT_EQ(simulated_ns(trace), 2'000'000);
+}
+
 // The virtual machine stops both workers for 500 us, as it would stop the one thread that runs both tasks.
 TEST(SimulateForeign, AStopOfTheVirtualMachineStopsTheProgramOnce) {
   const Trace trace = parsed_jvm(
