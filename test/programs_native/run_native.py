@@ -211,8 +211,8 @@ def futexes():
     status, text, err = run([CONTRAFACT, "locks", recording.path])
     rows = [row for row in recording.json("locks")["locks"] if row["kind"] == "futex"]
     check(len(rows) == 2, rows)
-    contended = max(rows, key=lambda row: row["threads"])
-    check(contended["threads"] == 4 and contended["contended"] >= 20, rows)
+    contended = max(rows, key=lambda row: row["contended"])
+    check(contended["threads"] >= 2 and contended["contended"] >= 10, rows)
     given = next(row for row in rows if row is not contended)
     check("::total_lock" in contended["lock"] and contended["lock"] in text, text)
     check("::given" in given["lock"] and given["lock"] not in text and "1 object that only waiting is for" in text, text)
