@@ -1,7 +1,7 @@
-// Runs the computations of the commands on hostile traces: none may crash, hang, do what is undefined, or need more
-// memory than 100 MB plus 400 bytes for each row and 60 for each event that the trace really holds (test/bounds holds
-// the same against the commands as processes). Which command gets an input follows from the input's bytes. Mutations
-// know the format (trace_mutator.h).
+// Runs the computations of the commands, and some commands as a whole, on hostile traces: none may crash, hang, do what
+// is undefined, or need more memory than 100 MB plus 400 bytes for each row and 60 for each event that the trace really
+// holds (test/bounds holds the same against the commands as processes). Which command gets an input follows from the
+// input's bytes. Mutations know the format (trace_mutator.h).
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,6 +20,8 @@
 #include "analysis/task_classes.h"
 #include "analysis/ulc.h"
 #include "base/check.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
 #include "export/perfetto.h"
 #include "export/trace_csv.h"
 #include "format/reader.h"
@@ -28,8 +30,11 @@
 #include "memory_limit.h"
 #include "model/load.h"
 #include "model/text_trace.h"
+#include "replay/plan/access_turns.h"
+#include "replay/plan/plan.h"
 #include "trace_mutator.h"
 #include "whatif/estimate.h"
+#include "whatif/section_edit.h"
 #include "whatif/simulate.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
@@ -94,6 +99,44 @@ void run_export(const model::Trace& trace, const base::TextSink& nowhere) {
   exporters::perfetto_trace(trace, {}, nowhere);
 }
 
+// Edits of every kind, by turns.
+std::vector<whatif::SectionEdit> some_edits(const model::Trace& trace, const whatif::Simulator& simulator) {
+  using Mode = whatif::SectionEdit::Mode;
+  std::vector<whatif::SectionEdit> edits = whatif::unedited(simulator.sections());
+  const auto locks = static_cast<uint32_t>(trace.locks.size());
+  for (size_t i = 0; i < edits.size(); ++i) {
+    const model::CriticalSection& section = simulator.sections()[i];
+    if (!model::is_held(trace.locks[section.lock.index()].kind) || section.outcome != model::Outcome::normal) continue;
+    whatif::SectionEdit& edit = edits[i];
+    switch (section.lock.value % 4) {
+      case 0:
+        edit.head_outside_ns = section.hold_ns() / 2;
+        break;
+      case 1:
+        edit.mode = Mode::shared;
+        edit.look_ns = 1000;
+        break;
+      case 2:
+        edit.lock = locks + static_cast<uint32_t>(i % 2);
+        edit.tail_outside_ns = 20'000;
+        break;
+      default:
+        edit.mode = Mode::none;
+    }
+  }
+  return edits;
+}
+void run_replay(const model::Trace& trace) {
+  const whatif::Simulator simulator(trace);
+  const std::vector<whatif::SectionEdit> edits = some_edits(trace, simulator);
+  (void)simulator.retime_sections(edits);
+  (void)simulator.simulate({.edits = edits}, {.lock_rule = whatif::LockRule::recorded, .seed = 1});
+  if (const auto schedule = replay::plan_schedule(simulator, edits)) (void)replay::encode(*schedule);
+  replay::SharedAccesses facts;
+  const base::Result<model::Trace> with_turns = replay::with_access_turns(trace, facts);
+  if (with_turns) (void)replay::plan_schedule(whatif::Simulator(*with_turns), {});
+}
+
 void run_command(size_t command, const model::Trace& trace) {
   switch (command) {
     case 0:
@@ -108,11 +151,31 @@ void run_command(size_t command, const model::Trace& trace) {
       return run_advise(trace);
     case 5:
       return run_estimate(trace);
+    case 6:
+      return run_replay(trace);
     default:
       return run_export(trace, [](std::string_view) {});
   }
 }
-constexpr size_t kCommands = 7;
+constexpr size_t kCommands = 8;
+
+// Commands as a person types them, up to what they print; each reads the trace so often.
+struct CommandLine {
+  size_t traces;
+  std::vector<const char*> words;
+};
+const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}}, {1, {"info", "--all"}},
+                                             {1, {"tasks", "--json"}},         {1, {"locks", "--json", "--all"}},
+                                             {1, {"metrics", "--json"}},       {2, {"compare", "--json"}}};
+
+// Whatever it says, it ends with a status of those that docs/cli.md lists.
+void run_line(const CommandLine& line, const std::string& path) {
+  std::vector<const char*> words{"contrafact"};
+  words.insert(words.end(), line.words.begin(), line.words.end());
+  words.insert(words.end(), line.traces, path.c_str());
+  const int status = cli::run_tool(static_cast<int>(words.size()), words.data());
+  CHECK(status == cli::kExitOk || status == cli::kExitInput || status == cli::kExitImpossible);
+}
 
 // Rows and events that the file really holds. Tasks and the ranges of access sets are rows.
 struct Holdings : format::Visitor {
@@ -182,9 +245,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int memory = memfd_create("fuzz", MFD_CLOEXEC);
   CHECK(memory >= 0 && write(memory, data, size) == static_cast<ssize_t>(size));
   const std::string path = "/proc/self/fd/" + std::to_string(memory);
-  const size_t chosen = hash_of(file) % kCommands;
+  const size_t chosen = hash_of(file) % (kCommands + kCommandLines.size());
   for (size_t command = 0; command < kCommands; ++command) {
     if (every_command || command == chosen) load_and_run(file, path, command);
+  }
+  for (size_t i = 0; i < kCommandLines.size(); ++i) {
+    if (!every_command && kCommands + i != chosen) continue;
+    const MemoryLimit limit(kCommandLines[i].traces * bytes_max(file));
+    run_line(kCommandLines[i], path);
   }
   close(memory);
   return 0;

@@ -218,7 +218,7 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
     rank_into(std::move(sections.ranked), advices, options);
   }
   if (pricer.simulates()) {
-    std::vector<Advice> sizes = advise_sizes(pricer, shortage);
+    std::vector<Advice> sizes = advise_sizes(pricer, shortage, options.sizes_max);
     judge_simulated(sizes, advices, options);
     sort(sizes);
     rank_into(std::move(sizes), advices, options);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "analysis/model_violations.h"
 #include "base/result.h"
 #include "improve/candidate.h"
+#include "whatif/screen.h"
 #include "whatif/search.h"
 
 namespace contrafact::advise {
@@ -37,6 +39,7 @@ struct AdviceOptions {
   size_t simulated_max = 20;                                 // improvements of tasks, the best first, that are
                                                              // simulated as well
   size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
+  size_t sizes_max = 7;                                      // of one pool, or of the machine, that are simulated
   std::function<void(size_t done, size_t total)> progress;   // may be empty
 };
 
@@ -53,18 +56,27 @@ struct Advice {
   std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
   std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
   std::vector<analysis::Violation> violations;
-  std::string curve;  // of sizes: what other sizes bring, in words
+  std::string curve;      // of sizes: what other sizes bring, in words
+  uint32_t screened = 0;  // of tasks: its position in ScreenedTasks
 
   const whatif::Improvement& improvement() const { return candidate.improvement; }
   whatif::Target target() const { return whatif::target_of(candidate.improvement.optimisation); }
+};
+
+// The improvements of tasks that were estimated by themselves, for the search.
+struct ScreenedTasks {
+  std::vector<whatif::Improvement> improvements;
+  whatif::Batch batch;  // of these
+  whatif::Screened found;
 };
 
 struct Advices {
   whatif::Figures base;
   std::optional<whatif::BaselineCheck> baseline;  // of the simulation
   Headline headline{model::Origin::estimated, "nothing was simulated"};
-  std::vector<Advice> ranked;    // best first
-  std::vector<Advice> left_out;  // filtered or failed
+  std::vector<Advice> ranked;                     // best first
+  std::vector<Advice> left_out;                   // filtered or failed
+  std::shared_ptr<const ScreenedTasks> screened;  // null: no task can be changed
   std::vector<improve::Ineligible> ineligible;
   size_t candidates = 0;
   std::string limit;        // what limits the run, a clause

@@ -142,7 +142,7 @@ std::string refusal(const Found& search, std::span<const improve::Candidate> can
 bool sound_alone(const Found& search, Advice& advice) {
   const std::span<const improve::Candidate> alone(&advice.candidate, 1);
   base::Result<whatif::Estimate> estimate =
-      search.engines.estimator->estimate(std::span(&advice.improvement(), 1), {.trace = true});
+      search.engines.estimator->estimate(std::span(&advice.improvement(), 1), {.trace = true, .interval = false});
   advice.failed = estimate ? refusal(search, alone, *estimate) : "cannot be estimated: " + estimate.error().message;
   return advice.failed.empty();
 }
@@ -226,6 +226,20 @@ std::vector<improve::Candidate> considered_of(const Advices& advices, const std:
   return candidates;
 }
 
+// Among what was estimated by itself already.
+whatif::SearchResult search_among(const Advices& advices, const std::vector<size_t>& others,
+                                  const std::vector<improve::Candidate>& considered,
+                                  const whatif::SearchOptions& options) {
+  const ScreenedTasks& screened = *advices.screened;
+  std::vector<uint32_t> rows;
+  for (const Advice& advice : advices.ranked) rows.push_back(advice.screened);
+  for (const size_t index : others) rows.push_back(advices.left_out[index].screened);
+  whatif::KnownFigures known;
+  for (const uint32_t row : rows) known.singles.push_back(*screened.found.figures[row]);
+  known.visits_each = screened.found.visits / std::max<size_t>(1, screened.improvements.size());
+  return whatif::search(screened.batch.part(rows), changes_of(considered), known, options);
+}
+
 // Of improvements of tasks: the only ones in `advices`.
 Combination best_of_tasks(const Engines& engines, Advices& advices, const AdviceOptions& options) {
   Combination best;
@@ -243,7 +257,7 @@ Combination best_of_tasks(const Engines& engines, Advices& advices, const Advice
     const std::vector<improve::Candidate> considered = considered_of(advices, others);
     if (considered.empty()) return best;
     search_options.first_companion = advices.ranked.size() + without_gain(advices);
-    const whatif::SearchResult found = whatif::search(*engines.estimator, changes_of(considered), search_options);
+    const whatif::SearchResult found = search_among(advices, others, considered, search_options);
     best.estimated += found.estimated;
     best.exhaustive = found.exhaustive;
     best.cut_short |= found.cut_short;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/thread_usage.h"
+#include "analysis/unseen_waits.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -37,6 +38,7 @@ std::string limit_of(const Pricer& pricer, const Shortage& shortage) {
   const analysis::ThreadUsage usage =
       analysis::thread_usage(pricer.trace(), {analysis::ThreadUsageOptions::Window::tasks});
   if (usage.window.duration_ns() <= 0) return "";
+  if (std::string unseen = analysis::unseen_waits_text(pricer.trace()); !unseen.empty()) return unseen;
   const Shares shares = shares_of(usage);
   if (shares.idle > kMostly) {
     return fmt::format("for {} of the time all threads wait for something outside the program, or sleep",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "advise/headline.h"
 #include "analysis/headroom.h"
@@ -19,10 +20,14 @@ struct Point {
   SimulatedEffect effect;
 };
 
-// From a little more to eight times as many.
-std::vector<uint32_t> sizes_above(uint32_t size) {
+constexpr double kFactors[] = {1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0};
+
+// From a little more to eight times as many, or some of these.
+std::vector<uint32_t> sizes_above(uint32_t size, size_t sizes_max) {
+  const size_t count = std::min(sizes_max, std::size(kFactors));
   std::vector<uint32_t> sizes;
-  for (const double factor : {1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0}) {
+  for (size_t i = 0; i < count; ++i) {
+    const double factor = kFactors[(i + 1) * std::size(kFactors) / count - 1];
     constexpr double kSizeMax = 1'000'000;
     const auto larger = static_cast<uint32_t>(std::min(kSizeMax, std::max(size + 1.0, size * factor)));
     if (larger > (sizes.empty() ? size : sizes.back())) sizes.push_back(larger);
@@ -35,18 +40,21 @@ Improvement sized(Improvement improvement, uint32_t size) {
   return improvement;
 }
 
-// The gains at growing sizes, up to the second size in turn that gains no more than the one before.
-std::vector<Point> curve_of(const Pricer& pricer, const Improvement& improvement) {
+// The gains at growing sizes, up to the second size in turn that gains no more than the one before; where the sizes are
+// few and far between, up to the first.
+std::vector<Point> curve_of(const Pricer& pricer, const Improvement& improvement, size_t sizes_max) {
+  constexpr size_t kFew = 3;
+  const int flat_max = sizes_max <= kFew ? 1 : 2;
   std::vector<Point> curve;
   int flat = 0;
-  for (const uint32_t size : sizes_above(improvement.size_before)) {
+  for (const uint32_t size : sizes_above(improvement.size_before, sizes_max)) {
     const Improvement one = sized(improvement, size);
     base::Result<SimulatedEffect> effect = pricer.simulate(std::span(&one, 1));
     if (!effect || effect->stuck) break;
     const double before = curve.empty() ? 0 : curve.back().effect.gain;
     flat = effect->gain - before < kGainTie ? flat + 1 : 0;
     curve.push_back({size, *std::move(effect)});
-    if (flat == 2) break;
+    if (flat == flat_max) break;
   }
   return curve;
 }
@@ -63,8 +71,8 @@ std::string words_of(const std::vector<Point>& curve) {
 }
 
 // The smallest size that gains about as much as any.
-std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improvement) {
-  const std::vector<Point> curve = curve_of(pricer, improvement);
+std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improvement, size_t sizes_max) {
+  const std::vector<Point> curve = curve_of(pricer, improvement, sizes_max);
   double most = 0;
   for (const Point& point : curve) most = std::max(most, point.effect.gain);
   if (most < kGainMin) return std::nullopt;
@@ -81,7 +89,7 @@ std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improve
 
 }  // namespace
 
-std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage) {
+std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max) {
   std::vector<Advice> advices;
   std::vector<Improvement> improvements;
   for (const auto& [pool, size] : shortage.pools) {
@@ -89,7 +97,7 @@ std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage)
   }
   if (shortage.cores > 0) improvements.push_back({.optimisation = Optimisation::cores, .size_before = shortage.cores});
   for (const Improvement& improvement : improvements) {
-    if (std::optional<Advice> advice = advice_of(pricer, improvement)) advices.push_back(*std::move(advice));
+    if (std::optional<Advice> advice = advice_of(pricer, improvement, sizes_max)) advices.push_back(*std::move(advice));
   }
   return advices;
 }

@@ -6,7 +6,8 @@
 
 namespace contrafact::advise {
 
-// Those that gain something by the simulation. REQUIRES: the pricer simulates.
-std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage);
+// Those that gain something by the simulation. `sizes_max`: how many of each curve are simulated; of few the first that
+// gains no more ends the curve. REQUIRES: the pricer simulates; sizes_max > 0.
+std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max);
 
 }  // namespace contrafact::advise

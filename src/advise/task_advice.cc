@@ -74,17 +74,22 @@ Advice described(const improve::Candidate& candidate, const std::vector<improve:
 }
 
 // Estimates what has not failed, and says whether it is to be ranked.
-void estimate_all(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
+void estimate_all(const whatif::Estimator& estimator, Advices& advices, const AdviceOptions& options,
                   std::vector<Advice>& considered) {
   std::vector<Advice*> open;
   std::vector<Improvement> improvements;
   for (Advice& advice : considered) {
     if (!advice.failed.empty()) continue;
+    advice.screened = static_cast<uint32_t>(open.size());
     open.push_back(&advice);
     improvements.push_back(advice.improvement());
   }
-  const std::vector<base::Result<whatif::Figures>> figures =
-      whatif::screen(estimator, improvements, {.visits_max = options.visits_max, .progress = options.progress});
+  whatif::Batch batch(estimator, improvements, options.visits_max);
+  whatif::Screened found = whatif::screen(batch, {.visits_max = options.visits_max, .progress = options.progress});
+  const auto screened =
+      std::make_shared<const ScreenedTasks>(ScreenedTasks{std::move(improvements), std::move(batch), std::move(found)});
+  advices.screened = screened;
+  const std::vector<base::Result<whatif::Figures>>& figures = screened->found.figures;
   for (size_t i = 0; i < open.size(); ++i) {
     if (!figures[i]) {
       const std::string& why = figures[i].error().message;
@@ -136,7 +141,7 @@ void simulate_best(const Engines& engines, const Advices& advices, std::vector<A
 
 }  // namespace
 
-std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, const Advices& advices,
+std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, Advices& advices,
                                  const AdviceOptions& options) {
   const analysis::BlockIndex blocks(engines.pricer.trace());
   std::vector<Advice> considered(found.candidates.size());

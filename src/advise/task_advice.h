@@ -5,8 +5,9 @@
 
 namespace contrafact::advise {
 
-// In the order of the candidates; those that cannot be estimated say why. `advices` has base, baseline and headline.
-std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, const Advices& advices,
+// In the order of the candidates; those that cannot be estimated say why. `advices` has base, baseline and headline,
+// and gets `screened`.
+std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, Advices& advices,
                                  const AdviceOptions& options);
 
 // Advice is about code that its reader can edit: what is handed out where no frame of the program is known goes to what

@@ -61,6 +61,12 @@ void add_usage(PoolHeadroom& row, const PoolUsage& use, const format::PoolRow& p
 
 std::vector<PoolHeadroom> headroom(const Trace& trace, const ThreadUsage& usage) {
   const std::vector<uint32_t> peaks = queue_peaks(trace);
+  std::vector<PoolHeadroom> rows = headroom_of_workers(trace, usage);
+  for (PoolHeadroom& row : rows) row.queue_peak = peaks[row.pool.index()];
+  return rows;
+}
+
+std::vector<PoolHeadroom> headroom_of_workers(const Trace& trace, const ThreadUsage& usage) {
   std::vector<bool> given_tasks(trace.pools.size());
   for (const model::TaskRow& task : trace.tasks) {
     if (task.pool.valid()) given_tasks[task.pool.index()] = true;
@@ -72,7 +78,6 @@ std::vector<PoolHeadroom> headroom(const Trace& trace, const ThreadUsage& usage)
     if (use == usage.pools.end() && !given_tasks[i]) continue;
     PoolHeadroom row;
     row.pool = model::PoolId(i);
-    row.queue_peak = peaks[i];
     static const PoolUsage unused{};
     add_usage(row, use == usage.pools.end() ? unused : *use, trace.pools[i]);
     rows.push_back(row);
@@ -81,8 +86,8 @@ std::vector<PoolHeadroom> headroom(const Trace& trace, const ThreadUsage& usage)
 }
 
 std::optional<OverfullPool> overfull_pool(const Trace& recorded, const Trace& estimated) {
-  const std::vector<PoolHeadroom> rooms = headroom(recorded, thread_usage(recorded));
-  for (const PoolHeadroom& changed : headroom(estimated, thread_usage(estimated))) {
+  const std::vector<PoolHeadroom> rooms = headroom_of_workers(recorded, thread_usage(recorded, {.steps = false}));
+  for (const PoolHeadroom& changed : headroom_of_workers(estimated, thread_usage(estimated, {.steps = false}))) {
     const auto room = std::ranges::find(rooms, changed.pool, &PoolHeadroom::pool);
     if (room == rooms.end() || room->size == 0) continue;
     if (changed.peak_occupied <= std::max(room->size, room->peak_occupied)) continue;

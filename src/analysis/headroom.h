@@ -28,6 +28,8 @@ struct PoolHeadroom {
 
 // One row for each pool that was given tasks or has workers, in order of id.
 std::vector<PoolHeadroom> headroom(const model::Trace& trace, const ThreadUsage& usage);
+// The same without `queue_peak`, which takes more time than all else.
+std::vector<PoolHeadroom> headroom_of_workers(const model::Trace& trace, const ThreadUsage& usage);
 
 // A pool of which an estimated run needs more workers at once than it has, and more than the recorded run did: the
 // estimate gives a stage a thread of its own where it needs one.

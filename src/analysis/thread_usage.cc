@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/merge_runs.h"
 #include "model/library_calls.h"
 
 namespace contrafact::analysis {
@@ -150,27 +151,6 @@ UsageWindow tasks_window(const Trace& trace, UsageWindow run) {
   return window.begin_ns < window.end_ns ? window : run;
 }
 
-// Sorts by time what consists of sorted runs, one for each thread, which begin at `runs`: neighbours are merged until
-// one is left, so the cost is that of log2(threads) copies.
-void merge_runs(std::vector<Change>& changes, std::vector<size_t> runs) {
-  const auto earlier = [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; };
-  std::vector<Change> merged(changes.size());
-  runs.push_back(changes.size());
-  while (runs.size() > 2) {
-    std::vector<size_t> next;
-    for (size_t i = 0; i + 1 < runs.size(); i += 2) {
-      const auto at = [&](size_t run) {
-        return changes.begin() + static_cast<int64_t>(runs[std::min(run, runs.size() - 1)]);
-      };
-      next.push_back(runs[i]);
-      std::merge(at(i), at(i + 1), at(i + 1), at(i + 2), merged.begin() + static_cast<int64_t>(runs[i]), earlier);
-    }
-    next.push_back(changes.size());
-    changes.swap(merged);
-    runs = std::move(next);
-  }
-}
-
 // Every change of every counted thread inside the window, in order of time.
 std::vector<Change> changes_of(const Trace& trace, const std::vector<ThreadUse>& uses, UsageWindow window) {
   std::vector<Change> changes;
@@ -190,7 +170,7 @@ std::vector<Change> changes_of(const Trace& trace, const std::vector<ThreadUse>&
       changes.push_back({uses[i].end_ns, pool, last, ThreadState::outside});
     }
   }
-  merge_runs(changes, std::move(runs));
+  base::merge_runs(changes, std::move(runs), [](const Change& x, const Change& y) { return x.time_ns < y.time_ns; });
   return changes;
 }
 
@@ -211,11 +191,14 @@ ThreadUsage thread_usage(const Trace& trace, const ThreadUsageOptions& options) 
 
   Series all(usage.window.begin_ns);
   std::vector<Series> of_pool(trace.pools.size(), Series(usage.window.begin_ns));
-  append_step(usage.steps, usage.window.begin_ns, all.counts());
+  if (options.steps) {
+    usage.steps.reserve(changes.size() + 1);  // what is not used takes no memory
+    append_step(usage.steps, usage.window.begin_ns, all.counts());
+  }
   for (const Change& change : changes) {
     all.apply(change);
     if (change.pool != PoolId::kNone) of_pool[change.pool].apply(change);
-    append_step(usage.steps, change.time_ns, all.counts());
+    if (options.steps) append_step(usage.steps, change.time_ns, all.counts());
   }
   all.advance(usage.window.end_ns);
   usage.aggregates = all.aggregates();
@@ -260,15 +243,16 @@ std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bin
 }
 
 double virtual_share(const Trace& trace) {
+  const auto is_virtual = [](const format::ThreadRow& row) { return row.kind == format::ThreadKind::virtual_thread; };
+  if (std::ranges::none_of(trace.threads, is_virtual)) return 0;
   const std::vector<ThreadUse> uses = model::thread_uses(trace);
   double all_ns = 0, virtual_ns = 0;
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
-    const bool is_virtual = trace.threads[i].kind == format::ThreadKind::virtual_thread;
     model::for_each_state(trace, model::ThreadId(i), uses[i],
                           [&](int64_t begin_ns, int64_t end_ns, model::ThreadState state) {
                             if (state == model::ThreadState::outside || state == model::ThreadState::unoccupied) return;
                             all_ns += static_cast<double>(end_ns - begin_ns);
-                            if (is_virtual) virtual_ns += static_cast<double>(end_ns - begin_ns);
+                            if (is_virtual(trace.threads[i])) virtual_ns += static_cast<double>(end_ns - begin_ns);
                           });
   }
   return all_ns > 0 ? virtual_ns / all_ns : 0;

@@ -62,6 +62,7 @@ struct ThreadUsageOptions {
   // tasks.
   enum class Window : uint8_t { run, tasks };
   Window window = Window::run;
+  bool steps = true;  // false: aggregates only
 };
 
 ThreadUsage thread_usage(const model::Trace& trace, const ThreadUsageOptions& options = {});

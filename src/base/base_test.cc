@@ -7,6 +7,7 @@
 
 #include "base/column.h"
 #include "base/file.h"
+#include "base/merge_runs.h"
 #include "base/percent.h"
 #include "base/result.h"
 #include "base/shared_flag.h"
@@ -97,6 +98,20 @@ TEST(Utf8, WhatActsOnATerminalIsHarmful) {
     EXPECT_FALSE(is_harmful(decode_utf8(text))) << text;
   }
   for (const char* text : {"\xff", "\x80", "\xc3", "\xe2\x80", "\xc0\xaf"}) EXPECT_EQ(utf8_length(text), 0u) << text;
+}
+
+TEST(MergeRuns, SortsAndKeepsTheOrderOfEquals) {
+  using Pair = std::pair<int, char>;
+  const auto before = [](const Pair& x, const Pair& y) { return x.first < y.first; };
+  std::vector<Pair> values{{1, 'a'}, {4, 'a'}, {9, 'a'}, {0, 'c'}, {4, 'c'}, {4, 'd'}, {1, 'e'}};
+  const std::vector<size_t> begins{0, 3, 3, 5, 6};  // the second run is empty
+  std::vector<Pair> expected = values;
+  std::ranges::stable_sort(expected, before);
+  merge_runs(values, begins, before);
+  EXPECT_EQ(values, expected);
+  std::vector<Pair> none;
+  merge_runs(none, {0}, before);
+  EXPECT_TRUE(none.empty());
 }
 
 TEST(SharedFlag, AnyByteButZeroIsYes) {

@@ -167,8 +167,10 @@ std::string baseline_text(const AdviceDocument& document, bool unicode) {
 std::string headroom_text(const AdviceDocument& document, bool unicode) {
   if (!document.best.effect.estimate.trace || !document.threads_scarce) return "";
   const model::Trace &before = *document.trace, &after = *document.best.effect.estimate.trace;
-  std::vector<analysis::PoolHeadroom> old_rooms = analysis::headroom(before, analysis::thread_usage(before));
-  std::vector<analysis::PoolHeadroom> new_rooms = analysis::headroom(after, analysis::thread_usage(after));
+  const auto rooms = [](const model::Trace& trace) {
+    return analysis::headroom_of_workers(trace, analysis::thread_usage(trace, {.steps = false}));
+  };
+  const std::vector<analysis::PoolHeadroom> old_rooms = rooms(before), new_rooms = rooms(after);
   std::string out;
   for (const analysis::PoolHeadroom& room : old_rooms) {
     for (const analysis::PoolHeadroom& changed : new_rooms) {

@@ -64,6 +64,7 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
           .visits_max = visits_max,
           .simulated_max = std::min(options.top, simulated),
           .combinations_max = std::min(whatif::SearchOptions().keep, simulated),
+          .sizes_max = std::min(AdviceOptions().sizes_max, simulated),
           .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
 }
 

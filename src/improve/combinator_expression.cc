@@ -226,15 +226,43 @@ std::string of_forks(const Trace& trace, TaskId coordinator, const std::vector<P
   return text;
 }
 
-}  // namespace
-
-std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
-  const Trace& trace = *dag.trace;
-  const std::vector<Phase> phases = phases_of(dag, coordinator);
+std::string expression_of(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
   const bool forks = !phases.empty() && std::ranges::all_of(phases, [&](const Phase& phase) {
     return std::ranges::all_of(phase.awaited, [&](TaskId task) { return hand_out_of(trace, task) == HandOut::forked; });
   });
   return forks ? of_forks(trace, coordinator, phases) : of_futures(trace, coordinator, phases);
+}
+
+// All that an expression is made from.
+std::vector<uint32_t> shape_of(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
+  std::vector<uint32_t> shape{trace.tasks[coordinator.index()].body.value};
+  for (const Phase& phase : phases) {
+    shape.push_back(phase.wait.value);
+    shape.push_back(static_cast<uint32_t>(phase.awaited.size()));
+    for (const TaskId awaited : phase.awaited) {
+      const model::TaskRow& task = trace.tasks[awaited.index()];
+      shape.insert(shape.end(), {task.body.value, task.pool.value, task.spawn_context.value});
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::string combinator_expression(const TraceDag& dag, TaskId coordinator) {
+  return expression_of(*dag.trace, coordinator, phases_of(dag, coordinator));
+}
+
+std::map<std::string, uint64_t> combinator_expressions(const TraceDag& dag, std::span<const TaskId> coordinators) {
+  std::map<std::vector<uint32_t>, uint64_t*> known;
+  std::map<std::string, uint64_t> expressions;
+  for (const TaskId coordinator : coordinators) {
+    const std::vector<Phase> phases = phases_of(dag, coordinator);
+    const auto [shape, is_new] = known.try_emplace(shape_of(*dag.trace, coordinator, phases), nullptr);
+    if (is_new) shape->second = &expressions[expression_of(*dag.trace, coordinator, phases)];
+    ++*shape->second;
+  }
+  return expressions;
 }
 
 }  // namespace contrafact::improve

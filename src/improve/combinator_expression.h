@@ -6,6 +6,9 @@
 // a sub-task that it spawns after a wait needs that wait's result, so it is composed after it (thenCompose).
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 
 #include "graph/trace_dag.h"
@@ -15,5 +18,10 @@ namespace contrafact::improve {
 // Empty if the task waits for nothing. Deterministic. Long lists of like sub-tasks are written as one with their
 // number.
 std::string combinator_expression(const graph::TraceDag& dag, model::TaskId coordinator);
+
+// Those of many tasks, each with the number of tasks that it stands for. Tasks that wait at the same places for tasks
+// of the same places are written once: a fork-join program has hundreds of thousands of them.
+std::map<std::string, uint64_t> combinator_expressions(const graph::TraceDag& dag,
+                                                       std::span<const model::TaskId> coordinators);
 
 }  // namespace contrafact::improve

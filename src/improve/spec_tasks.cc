@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "analysis/result_contracts.h"
 #include "improve/at_wait_expression.h"
@@ -133,10 +134,9 @@ Json task_entry(const SpecTrace& in, const Improvement& improvement) {
   if (improvement.optimisation == Optimisation::hoist_branch) json["branch"] = conditions_json(trace, improvement.path);
   if (improvement.optimisation == Optimisation::convert_to_combinator) {
     // Tasks of one context may differ in what they spawn: each expression with the number of tasks that it stands for.
-    std::map<std::string, uint64_t> expressions;
-    for (TaskId task : improvement.tasks) ++expressions[combinator_expression(*in.dag, task)];
     Json list = Json::array();
-    for (const auto& [expression, count] : expressions) list.push_back({{"expression", expression}, {"count", count}});
+    for (const auto& [expression, count] : combinator_expressions(*in.dag, improvement.tasks))
+      list.push_back({{"expression", expression}, {"count", count}});
     json["combinators"] = std::move(list);
   }
   if (improvement.optimisation == Optimisation::inline_at_wait) {
@@ -171,7 +171,7 @@ class TaskSelector::Rows {
     std::vector<TaskId> all;
     if (found != by_context_.end()) {
       for (TaskId task : found->second) {
-        if (body.empty() || body == method_key(trace_.tasks[task.index()].body)) all.push_back(task);
+        if (body.empty() || body == body_of(task)) all.push_back(task);
       }
     }
     if (all.empty()) {
@@ -213,6 +213,12 @@ class TaskSelector::Rows {
     return key;
   }
   std::string method_key(MethodId method) const { return body_key(method_json(trace_, method)); }
+  const std::string& body_of(TaskId task) {
+    const MethodId method = trace_.tasks[task.index()].body;
+    const auto [known, is_new] = body_keys_.try_emplace(method.value);
+    if (is_new) known->second = method_key(method);
+    return known->second;
+  }
 
   bool waits(TaskId task) const {
     const graph::Body& body = dag_.body_of(task);
@@ -294,7 +300,8 @@ class TaskSelector::Rows {
   const Trace& trace_;
   std::vector<std::string> frames_of_;  // by context
   std::map<std::string, std::vector<TaskId>> by_context_;
-  std::optional<PathKeyIndex> paths_;  // made when first needed
+  std::unordered_map<uint32_t, std::string> body_keys_;  // by method
+  std::optional<PathKeyIndex> paths_;                    // made when first needed
 };
 
 TaskSelector::TaskSelector(const TraceDag& dag) : rows_(std::make_unique<Rows>(dag)) {}

@@ -112,6 +112,16 @@ context c1 - m1:3
       ".thenApply(a -> { /* Y.java from line 3 on */ return null; }))");
 }
 
+// Like ones are written once, whatever number of tasks they stand for.
+TEST(Combinator, OfManyTasks) {
+  const Trace trace = parsed(kProgram);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  const std::vector<TaskId> tasks{TaskId(0), TaskId(1), TaskId(0)};
+  EXPECT_THAT(combinator_expressions(dag, tasks),
+              ElementsAre(std::pair<const std::string, uint64_t>("", 1),
+                          std::pair<const std::string, uint64_t>(combinator_expression(dag, TaskId(0)), 2)));
+}
+
 // A wait's innermost frames are the JDK's, whose lines are of other files.
 TEST(Combinator, NamesTheLineOfTheCoordinatorsOwnCode) {
   const Trace trace = parsed(R"(thread a

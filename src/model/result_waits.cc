@@ -16,7 +16,8 @@ class Collector {
         waits_(trace.tasks.size()),
         spawners_(trace.tasks.size(), UINT32_MAX),
         next_(trace.tasks.size()),
-        last_(trace.tasks.size() + trace.threads.size()) {}
+        last_(trace.tasks.size() + trace.threads.size()),
+        batch_of_(trace.tasks.size()) {}
 
   std::vector<ResultWait> run() {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk(ThreadId(i));
@@ -57,9 +58,10 @@ class Collector {
   void spawn(TaskId task, uint32_t body) {
     spawners_[task.index()] = body;
     if (is_worker_run(trace_, trace_.tasks[task.index()])) return;  // a pool starts its workers by the way
-    if (last_[body].valid()) next_[last_[body].index()] = task;
-    last_[body] = task;
-    Batch& batch = batch_of(task, body);
+    const TaskId last = std::exchange(last_[body], task);
+    if (last.valid()) next_[last.index()] = task;
+    const uint64_t place = trace_.tasks[task.index()].spawn_context.value;
+    Batch& batch = *(batch_of_[task.index()] = &batches_[place << 32 | body]);
     if (batch.open++ == 0) batch.asked = false;
   }
 
@@ -77,7 +79,8 @@ class Collector {
     if (walk.has_closed()) of_task.place = ContextId(trace_.b[walk.closed().begin.index()]);
     of_task.next = next_[task.index()];
     if (of_task.next.valid()) of_task.last = last_[body];
-    Batch& batch = batch_of(task, body);
+    if (batch_of_[task.index()] == nullptr) return;
+    Batch& batch = *batch_of_[task.index()];
     if (!std::exchange(batch.asked, true)) of_task.batch = batch.open;
     --batch.open;
   }
@@ -87,17 +90,14 @@ class Collector {
     uint32_t open = 0;
     bool asked = false;  // for one of them already
   };
-  Batch& batch_of(TaskId task, uint32_t body) {
-    const uint64_t place = trace_.tasks[task.index()].spawn_context.value;
-    return batches_[place << 32 | body];
-  }
 
   const Trace& trace_;
   std::vector<ResultWait> waits_;
   std::vector<uint32_t> spawners_;               // by task: the body
   std::vector<TaskId> next_;                     // by task: what the same body handed out next
   std::vector<TaskId> last_;                     // by body: what it handed out last
-  std::unordered_map<uint64_t, Batch> batches_;  // by place and body
+  std::vector<Batch*> batch_of_;                 // by task; null: not handed out
+  std::unordered_map<uint64_t, Batch> batches_;  // by place and body; they stay where they are
 };
 
 }  // namespace

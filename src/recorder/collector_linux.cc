@@ -126,24 +126,31 @@ class SharedCollector final : public Collector {
   pthread_t worker_{}, idle_finder_{};
 };
 
+// Of the last call. Memory to share counts as a file where a limit on their sizes is concerned.
+base::Error cannot_share(const char* what) {
+  const int error = errno;
+  return base::Error{fmt::format("cannot {} memory to share: {}{}", what, std::strerror(error),
+                                 error == EFBIG ? ", the limit of `ulimit -f` is too low" : "")};
+}
+
 base::Status SharedCollector::begin() {
   const int fd = memfd_create("contrafact", MFD_CLOEXEC);
-  if (fd < 0) return base::Error{fmt::format("cannot make memory to share: {}", std::strerror(errno))};
+  if (fd < 0) return cannot_share("make");
   control_fd_ = Descriptor(fd);
   void* memory = ftruncate(fd, sizeof(ControlPage)) != 0
                      ? MAP_FAILED
                      : mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) return base::Error{fmt::format("cannot map memory to share: {}", std::strerror(errno))};
+  if (memory == MAP_FAILED) return cannot_share("map");
   control_ = new (memory) ControlPage;
   control_->area_bytes = deferred::SharedArea::bytes_for(options_.memory_bytes_max);
   const char* const why_not = options_.kernel_clock ? "as asked for" : why_not_the_counter();
   control_->clock.start(why_not == nullptr, read_clock_pair());
   clock_source_ = why_not ? std::string("kernel: ") + why_not : "processor";
+  make_areas();
+  if (ahead_.empty()) return cannot_share("make");
   auto sink = format::open_file_sink(options_.output_path);
   if (!sink) return sink.error();
   first_sink_ = std::move(*sink);
-  make_areas();
-  if (ahead_.empty()) return base::Error{fmt::format("cannot make memory to share: {}", std::strerror(errno))};
 
   // Before our own threads begin, which may not see it change. They inherit it, and start no programs.
   switches_fact_ = "unavailable: switched off";
@@ -357,7 +364,7 @@ void SharedCollector::end_process(Process& process, std::string_view reason) {
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     process.log->add_fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
-  process.log->end(reason, process.switches);
+  process.log->finish(reason, process.switches);
   libraries_of_ended_.insert_or_assign(process.pid, process.log->libraries());
   process.log.reset();
 }

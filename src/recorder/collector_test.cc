@@ -412,6 +412,20 @@ TEST_F(CollectorTest, AForkedProcessHasItsParentsLibraries) {
   }
 }
 
+TEST_F(CollectorTest, ALimitOnTheSizeOfFilesIsNamedAndLeavesNoFile) {
+  const pid_t pid = child([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{500'000, 500'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const auto collector = Collector::start({.output_path = path_});
+    _exit(!collector.ok() && collector.error().message.ends_with("the limit of `ulimit -f` is too low") ? 0 : 1);
+  });
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(access(path_.c_str(), F_OK), 0);
+}
+
 TEST_F(CollectorTest, AProcessThatCouldNotOpenItsAreaLeavesNothingBehind) {
   start(false);
   const pid_t program = child([&] { append(open()->attach(1, 0), 1), pause(); });

@@ -106,7 +106,7 @@ void ProcessLog::write_counts() {
   }
 }
 
-void ProcessLog::end(std::string_view reason, std::span<const CpuSwitch> switches) {
+void ProcessLog::finish(std::string_view reason, std::span<const CpuSwitch> switches) {
   drainer_.pass(true);
   libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
   append_switches(switches);

@@ -44,7 +44,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   bool wants_pass() const { return drainer_.wants_pass(); }
   void prefault() { drainer_.prefault(); }
   // The last pass, and the trace's end. What the process appends from here on is lost.
-  void end(std::string_view reason, std::span<const CpuSwitch> switches);
+  void finish(std::string_view reason, std::span<const CpuSwitch> switches);
   // What the process has loaded; and a list of what it had loaded when it began, where it does not tell itself.
   std::vector<std::string> libraries() const { return libraries_.loaded(); }
   void inherit_libraries(const std::vector<std::string>& libraries);

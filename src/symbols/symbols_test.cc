@@ -26,6 +26,11 @@ TEST(FunctionNames, AreShort) {
   EXPECT_EQ(function_name("main"), "main");
   EXPECT_EQ(function_name("_ZN4shop4Feed4loadEi"), "shop::Feed::load");
   EXPECT_EQ(function_name("consumer.part.0"), "consumer");
+  EXPECT_EQ(function_name("_ZN3svc12update_cache17h0123456789abcdefE"), "svc::update_cache");
+  EXPECT_EQ(function_name("_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE"),
+            "core::ptr::drop_in_place<alloc::string::String>");
+  EXPECT_EQ(function_name("_RNvC3svc4main"), "svc::main");
+  EXPECT_EQ(function_name("_RNvMs_C3svcNtB4_5Cache6update"), "<svc::Cache>::update");
   EXPECT_EQ(without_signature("void shop::run<int>(int, long) const"), "shop::run<int>");
   EXPECT_EQ(without_signature("shop::run(std::function<void (int)>) [clone .cold]"), "shop::run");
   EXPECT_EQ(without_signature("shop::name_of[abi:cxx11](int)"), "shop::name_of");

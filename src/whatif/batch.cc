@@ -1,25 +1,46 @@
 #include "whatif/batch.h"
 
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
 namespace contrafact::whatif {
 
-Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improvements) : estimator_(estimator) {
+Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improvements, uint64_t visits_max) {
+  auto made = std::make_shared<Compiled>(Compiled{estimator, {}, {}, {}});
+  rows_.resize(improvements.size());
+  std::iota(rows_.begin(), rows_.end(), 0);
   for (const Improvement& improvement : improvements) {
     const base::Result<Placements> placed = estimator.place_all(std::span(&improvement, 1));
-    reasons_.push_back(placed ? "" : placed.error().message);
+    made->reasons.push_back(placed ? "" : placed.error().message);
     graph::Move move{{}, placement_of(improvement.optimisation)};
     if (placed) move.tasks = improvement.tasks;
-    moves_.push_back(move);
+    made->moves.push_back(move);
   }
-  if (moves_.size() >= kWorthLanes) program_ = graph::compile_lanes(estimator.dag(), moves_, estimator.outermost());
+  const size_t count = made->moves.size();
+  const uint64_t visits_of_lanes = kPassesOfLanes * estimator.visits_of_one();
+  if (count >= kWorthLanes && count <= kPassesOfLanes && visits_max / 2 < visits_of_lanes)
+    made->visits_spared = visits_of_lanes;
+  else if (count >= kWorthLanes)
+    made->program = graph::compile_lanes(estimator.dag(), made->moves, estimator.outermost());
+  compiled_ = std::move(made);
+}
+
+Batch Batch::part(std::span<const uint32_t> improvements) const {
+  Batch batch;
+  batch.compiled_ = compiled_;
+  for (uint32_t improvement : improvements) batch.rows_.push_back(rows_[improvement]);
+  return batch;
 }
 
 base::Result<Figures> Batch::figures_of_one(std::span<const uint32_t> set, Scratch& scratch) const {
-  scratch.placements.assign(estimator_.dag().task_count(), graph::Placement::own_thread);
+  scratch.placements.assign(estimator().dag().task_count(), graph::Placement::own_thread);
   for (uint32_t i : set) {
-    for (model::TaskId task : moves_[i].tasks) scratch.placements[task.index()] = moves_[i].placement;
+    const graph::Move& move = compiled_->moves[rows_[i]];
+    for (model::TaskId task : move.tasks) scratch.placements[task.index()] = move.placement;
   }
   const uint64_t before = scratch.one.visits;
-  base::Result<Figures> figures = estimator_.figures(scratch.placements, scratch.one);
+  base::Result<Figures> figures = estimator().figures(scratch.placements, scratch.one);
   scratch.visits += scratch.one.visits - before;
   return figures;
 }
@@ -27,14 +48,18 @@ base::Result<Figures> Batch::figures_of_one(std::span<const uint32_t> set, Scrat
 std::vector<std::optional<Figures>> Batch::figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
                                                             Scratch& scratch) const {
   std::vector<graph::LaneResult> results(sets.size());
-  std::vector<std::span<const uint32_t>> lanes;
-  for (const std::vector<uint32_t>* set : sets) lanes.emplace_back(*set);
+  std::vector<std::vector<uint32_t>> rows(sets.size());
+  for (size_t i = 0; i < sets.size(); ++i) {
+    for (uint32_t improvement : *sets[i]) rows[i].push_back(rows_[improvement]);
+  }
+  const std::vector<std::span<const uint32_t>> lanes(rows.begin(), rows.end());
+  if (!scratch.many) scratch.many.emplace(compiled_->program);
   scratch.many->run(lanes, results);
   // An operation of all lanes takes about half the time of a vertex of one.
   scratch.visits += scratch.many->operations() / 2;
   std::vector<std::optional<Figures>> figures(sets.size());
   for (size_t i = 0; i < sets.size(); ++i) {
-    if (results[i].exact) figures[i] = estimator_.figures_of(results[i], program_.answered);
+    if (results[i].exact) figures[i] = estimator().figures_of(results[i], compiled_->program.answered);
   }
   return figures;
 }
@@ -53,6 +78,11 @@ std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<ui
     figures.push_back(figures_of_one(*sets[i], scratch));
   }
   return figures;
+}
+
+unsigned worker_count(unsigned asked) {
+  constexpr unsigned kMost = 8;
+  return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
 }
 
 }  // namespace contrafact::whatif

@@ -4,6 +4,7 @@
 // A Batch is immutable and may be shared between threads; each caller's thread needs its own Scratch.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,13 +21,14 @@ class Batch {
   // Fewer improvements have at most seven combinations: estimated one by one, they cost less than the lanes' program,
   // which takes as much memory as all else, would before it has run.
   static constexpr size_t kWorthLanes = 4;
+  // Passes that take as long as making the lanes' program and its memory. No more improvements than these are estimated
+  // one by one where the budget has no room for twice as many.
+  static constexpr uint64_t kPassesOfLanes = 12;
 
   struct Scratch {
-    explicit Scratch(const Batch& batch) : one(batch.estimator_) {
-      if (batch.program_.possible) many.emplace(batch.program_);
-    }
+    explicit Scratch(const Batch& batch) : one(batch.compiled_->estimator) {}
     Estimator::Scratch one;
-    std::optional<graph::LaneRunner> many;
+    std::optional<graph::LaneRunner> many;  // made when first needed: its memory grows with the trace
     Placements placements;
     size_t alone = 0;     // combinations that had to be estimated one by one
     uint64_t visits = 0;  // the work done so far, as if by one graph::Propagator
@@ -34,9 +36,14 @@ class Batch {
 
   // Both arguments must outlive the batch. Improvements that cannot be made by themselves have a reason, and may be in
   // no combination.
-  Batch(const Estimator& estimator, const std::vector<Improvement>& improvements);
+  // `visits_max`: the budget that it is made for.
+  Batch(const Estimator& estimator, const std::vector<Improvement>& improvements, uint64_t visits_max = UINT64_MAX);
+  // Some of the improvements, by their positions; the lanes' program is shared.
+  Batch part(std::span<const uint32_t> improvements) const;
 
-  const std::string& reason(size_t improvement) const { return reasons_[improvement]; }
+  size_t size() const { return rows_.size(); }
+  const Estimator& estimator() const { return compiled_->estimator; }
+  const std::string& reason(size_t improvement) const { return compiled_->reasons[rows_[improvement]]; }
 
   // Of each of `sets`, at most kAtATime: sorted positions of improvements that change no task twice. Errors: the
   // variant would wait for itself. Figures::peak_active and peak_waiting are left 0: nothing is ranked by them.
@@ -46,16 +53,29 @@ class Batch {
   // The same without those that cannot be estimated together. REQUIRES: has_lanes().
   std::vector<std::optional<Figures>> figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
                                                        Scratch& scratch) const;
-  bool has_lanes() const { return program_.possible; }
+  bool has_lanes() const { return compiled_->program.possible; }
+  // What was not spent on lanes, because the budget is small.
+  uint64_t visits_spared() const { return compiled_->visits_spared; }
 
   // The same for one, complete.
   base::Result<Figures> figures_of_one(std::span<const uint32_t> set, Scratch& scratch) const;
 
  private:
-  const Estimator& estimator_;
-  std::vector<std::string> reasons_;  // by improvement; empty: it can be made
-  std::vector<graph::Move> moves_;    // by improvement
-  graph::LaneProgram program_;
+  struct Compiled {
+    const Estimator& estimator;
+    std::vector<std::string> reasons;  // by row; empty: it can be made
+    std::vector<graph::Move> moves;    // by row
+    graph::LaneProgram program;
+    uint64_t visits_spared = 0;
+  };
+  Batch() = default;
+
+  std::shared_ptr<const Compiled> compiled_;
+  std::vector<uint32_t> rows_;  // by improvement
 };
+
+// How many threads to estimate on: as many as asked for; 0: as there are cores, but no more than have the memory of a
+// propagation each.
+unsigned worker_count(unsigned asked);
 
 }  // namespace contrafact::whatif

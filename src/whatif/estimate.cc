@@ -155,7 +155,7 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
 }
 
 uint64_t Estimator::visits_max() const {
-  const uint64_t unchanged = dag_->vertices.size() + dag_->bodies.size();
+  const uint64_t unchanged = visits_of_one();
   return std::max(kVisitsFactorOfLong * unchanged, std::min(kVisitsFactor * unchanged, kVisitsOfOne));
 }
 
@@ -179,24 +179,13 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   if (!placements) return placements.error();
   Scratch scratch(*this);
   const uint64_t limit = options.bounded ? visits_max() : UINT64_MAX;
-  const graph::Propagated propagated =
+  const graph::Propagated& propagated =
       scratch.propagator.run(*placements, {.changes = true, .steps = options.trace, .visits_max = limit});
   if (propagated.gave_up) return too_much_work();
   if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
   estimate.figures = figures_of(propagated, scratch);
   estimate.reordered = propagated.reordered;
   estimate.detached = propagated.detached;
-  estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
-  if (options.interval) {
-    for (const graph::Latencies* latencies : {&dag_->low, &dag_->high}) {
-      const graph::Propagated& bound =
-          scratch.propagator.run(*placements, {.latencies = latencies, .visits_max = limit});
-      if (bound.gave_up || !bound.stuck.empty()) continue;
-      const int64_t duration_ns = duration_of(bound.end_ns);
-      estimate.duration_low_ns = std::min(estimate.duration_low_ns, duration_ns);
-      estimate.duration_high_ns = std::max(estimate.duration_high_ns, duration_ns);
-    }
-  }
   if (estimate.reordered > 0) {
     estimate.notes.push_back(base::counted(estimate.reordered, "task runs", "tasks run") +
                              " in another order on their worker than recorded");
@@ -205,12 +194,28 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
     estimate.notes.push_back(base::counted(estimate.detached, "stage runs", "stages run") +
                              " on threads that the recording does not have");
   }
-  if (!options.trace) return estimate;
-  base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);
-  if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
-  if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
-  estimate.trace = *std::move(trace);
+  if (options.trace) {
+    base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);
+    if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
+    if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
+    estimate.trace = *std::move(trace);
+  }
+  estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
+  if (options.interval) add_interval(*placements, limit, scratch, estimate);
   return estimate;
+}
+
+// `scratch` is what the estimate was made with: its results are gone afterwards.
+void Estimator::add_interval(std::span<const graph::Placement> placements, uint64_t visits_max, Scratch& scratch,
+                             Estimate& estimate) const {
+  for (const graph::Latencies* latencies : {&dag_->low, &dag_->high}) {
+    const graph::Propagated& bound =
+        scratch.propagator.run(placements, {.latencies = latencies, .visits_max = visits_max});
+    if (bound.gave_up || !bound.stuck.empty()) continue;
+    const int64_t duration_ns = duration_of(bound.end_ns);
+    estimate.duration_low_ns = std::min(estimate.duration_low_ns, duration_ns);
+    estimate.duration_high_ns = std::max(estimate.duration_high_ns, duration_ns);
+  }
 }
 
 }  // namespace contrafact::whatif

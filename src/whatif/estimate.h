@@ -78,6 +78,8 @@ class Estimator {
 
   const graph::TraceDag& dag() const { return *dag_; }
   const Figures& base() const { return base_; }
+  // What the unchanged run takes.
+  uint64_t visits_of_one() const { return dag_->vertices.size() + dag_->bodies.size(); }
   int64_t epilogue_ns() const { return epilogue_ns_; }
   std::span<const model::TaskId> outermost() const { return outermost_; }
 
@@ -98,6 +100,8 @@ class Estimator {
   Estimator() = default;
   base::Error stuck_error(const std::vector<graph::Stuck>& stuck) const;
   base::Error too_much_work() const;
+  void add_interval(std::span<const graph::Placement> placements, uint64_t visits_max, Scratch& scratch,
+                    Estimate& estimate) const;
   uint64_t visits_max() const;
   Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
   int64_t duration_of(int64_t end_ns) const;  // kNever: nothing runs but what was recorded

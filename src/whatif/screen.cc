@@ -4,27 +4,28 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 
-#include "whatif/batch.h"
+#include "base/saturating.h"
 
 namespace contrafact::whatif {
 namespace {
 
-uint64_t visits_of_one(const Estimator& estimator) {
-  return estimator.dag().vertices.size() + estimator.dag().bodies.size();
-}
-
 // Rounds of work that the same threads do; between two of them the work done is looked at.
 class Screening {
  public:
-  Screening(const Estimator& estimator, const std::vector<Improvement>& improvements, const ScreenOptions& options)
-      : options_(options), batch_(estimator, improvements), found_(improvements.size()) {
-    for (unsigned i = 0; i < std::max(1u, options.threads); ++i)
+  Screening(const Batch& batch, const ScreenOptions& options)
+      : options_(options),
+        batch_(batch),
+        found_(batch.size()),
+        visits_of_one_(batch.estimator().visits_of_one()),
+        visits_max_(base::add_saturated(options.visits_max, batch.visits_spared())) {
+    for (unsigned i = 0; i < worker_count(options.threads); ++i)
       workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
   }
 
-  std::vector<base::Result<Figures>> run() {
+  Screened run() {
     std::vector<uint32_t> open;
     for (uint32_t i = 0; i < found_.size(); ++i) {
       if (const std::string& reason = batch_.reason(i); !reason.empty())
@@ -35,14 +36,14 @@ class Screening {
     in_lanes(open);
     std::erase_if(open, [&](uint32_t i) { return found_[i].has_value(); });
     one_by_one(open);
-    std::vector<base::Result<Figures>> results;
+    Screened screened{{}, visits_};
     for (std::optional<base::Result<Figures>>& figures : found_) {
       if (figures)
-        results.push_back(*std::move(figures));
+        screened.figures.push_back(*std::move(figures));
       else
-        results.emplace_back(base::Error{std::string(kBeyondBudget)});
+        screened.figures.emplace_back(base::Error{std::string(kBeyondBudget)});
     }
-    return results;
+    return screened;
   }
 
  private:
@@ -64,15 +65,18 @@ class Screening {
     });
   }
 
-  // As many at a time as there are workers, so that any number of them does the same work.
-  void one_by_one(const std::vector<uint32_t>& open) {
-    constexpr size_t kRound = 8;
-    for (size_t first = 0; first < open.size() && visits_ < options_.visits_max; first += kRound) {
-      each(std::min(kRound, open.size() - first), [&](size_t i, Batch::Scratch& scratch) {
-        const std::vector<uint32_t> set{open[first + i]};
+  // As many at a time as the budget has room for, so that any number of workers does the same work.
+  void one_by_one(std::span<const uint32_t> open) {
+    constexpr uint64_t kMost = 8;
+    while (!open.empty() && visits_ < visits_max_) {
+      const uint64_t room = (visits_max_ - visits_) / std::max<uint64_t>(1, visits_of_one_);
+      const size_t round = std::min<uint64_t>(open.size(), std::clamp<uint64_t>(room, 1, kMost));
+      each(round, [&](size_t i, Batch::Scratch& scratch) {
+        const std::vector<uint32_t> set{open[i]};
         found_[set[0]].emplace(batch_.figures_of_one(set, scratch));
       });
-      report(found_.size() - open.size() + std::min(open.size(), first + kRound));
+      open = open.subspan(round);
+      report(found_.size() - open.size());
     }
   }
 
@@ -94,18 +98,19 @@ class Screening {
   }
 
   const ScreenOptions& options_;
-  const Batch batch_;
+  const Batch& batch_;
   std::vector<std::optional<base::Result<Figures>>> found_;
   std::vector<std::unique_ptr<Batch::Scratch>> workers_;
   const std::thread::id caller_ = std::this_thread::get_id();
+  const uint64_t visits_of_one_, visits_max_;
   uint64_t visits_ = 0;
 };
 
 }  // namespace
 
 uint64_t default_visits(const Estimator& estimator) {
-  constexpr uint64_t kVisits = 32'000'000, kPasses = 6;
-  return std::max(kVisits, kPasses * visits_of_one(estimator));
+  constexpr uint64_t kVisits = 32'000'000, kPasses = 4;
+  return std::max(kVisits, kPasses * estimator.visits_of_one());
 }
 
 size_t simulations_max(const model::Trace& trace) {
@@ -114,12 +119,16 @@ size_t simulations_max(const model::Trace& trace) {
 }
 
 size_t intervals_max(const Estimator& estimator, uint64_t visits_max) {
-  return std::max<uint64_t>(1, visits_max / (3 * std::max<uint64_t>(1, visits_of_one(estimator))));
+  return std::max<uint64_t>(1, visits_max / (3 * std::max<uint64_t>(1, estimator.visits_of_one())));
+}
+
+Screened screen(const Batch& batch, const ScreenOptions& options) {
+  return Screening(batch, options).run();
 }
 
 std::vector<base::Result<Figures>> screen(const Estimator& estimator, const std::vector<Improvement>& improvements,
                                           const ScreenOptions& options) {
-  return Screening(estimator, improvements, options).run();
+  return screen(Batch(estimator, improvements), options).figures;
 }
 
 }  // namespace contrafact::whatif

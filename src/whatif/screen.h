@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "whatif/estimate.h"
+#include "whatif/batch.h"
 
 namespace contrafact::whatif {
 
@@ -19,7 +19,7 @@ namespace contrafact::whatif {
 inline constexpr std::string_view kBeyondBudget = "not worked out: the work for it is spent (--budget)";
 
 // Vertices visited: for the estimates by themselves, and as much again for the search for the best combination. Some
-// seconds on two cores; of long traces six passes, which is less than ten times their loading.
+// seconds on two cores; of long traces four passes.
 uint64_t default_visits(const Estimator& estimator);
 
 // As many improvements, or combinations, are worth a simulation each: of long traces few.
@@ -30,12 +30,19 @@ size_t intervals_max(const Estimator& estimator, uint64_t visits_max);
 
 struct ScreenOptions {
   uint64_t visits_max = UINT64_MAX;
-  unsigned threads = 2;
+  unsigned threads = 0;                                     // 0: as many as there are cores (batch.h)
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
+struct Screened {
+  std::vector<base::Result<Figures>> figures;  // by improvement
+  uint64_t visits = 0;                         // the work done
+};
 // By improvement. Figures::peak_active and peak_waiting are left 0 (batch.h). Errors say why it cannot be estimated.
 // What stands first is estimated first.
+Screened screen(const Batch& batch, const ScreenOptions& options = {});
+
+// The same, with a batch of its own.
 std::vector<base::Result<Figures>> screen(const Estimator& estimator, const std::vector<Improvement>& improvements,
                                           const ScreenOptions& options = {});
 

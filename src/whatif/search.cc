@@ -9,7 +9,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include "whatif/batch.h"
+#include "base/check.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -27,8 +27,9 @@ struct Scored {
 
 class Search {
  public:
-  Search(const Estimator& estimator, const std::vector<Improvement>& improvements, const SearchOptions& options)
-      : estimator_(estimator), improvements_(improvements), options_(options), batch_(estimator, improvements) {}
+  Search(const Batch& batch, const std::vector<Improvement>& improvements, const KnownFigures& given,
+         const SearchOptions& options)
+      : estimator_(batch.estimator()), improvements_(improvements), given_(given), options_(options), batch_(batch) {}
 
   SearchResult run() {
     find_exclusive();
@@ -111,21 +112,31 @@ class Search {
       if (is_new) fresh.push_back(&at->first);
     }
     // The work done is looked at between rounds, which are the same on any number of threads.
-    constexpr size_t kRound = 4 * Batch::kAtATime;
-    for (size_t first = 0; first < fresh.size(); first += kRound) {
-      const std::span<const Set*> rest = std::span(fresh).subspan(first);
+    std::span<const Set*> rest = fresh;
+    while (!rest.empty()) {
       if (result_.visits >= options_.visits_max) {
         result_.cut_short = true;
         for (const Set* set : rest) known_.erase(known_.find(*set));
         return;
       }
-      estimate_round(rest.first(std::min(kRound, rest.size())));
+      const size_t round = std::min(round_max(), rest.size());
+      estimate_round(rest.first(round));
+      rest = rest.subspan(round);
     }
+  }
+
+  // As many as the budget seems to have room for, by what those before have taken: of a long trace, what the lanes do
+  // not know takes a pass each.
+  size_t round_max() const {
+    constexpr uint64_t kMost = 4 * Batch::kAtATime;
+    const uint64_t left = options_.visits_max - result_.visits;
+    const uint64_t each = visits_each() > 0 ? visits_each() : estimator_.visits_of_one();
+    return std::clamp<uint64_t>(left / each, 1, kMost);
   }
 
   void estimate_round(std::span<const Set* const> sets) {
     const size_t batches = (sets.size() + Batch::kAtATime - 1) / Batch::kAtATime;
-    while (workers_.size() < std::min<size_t>(std::max(1u, options_.threads), batches))
+    while (workers_.size() < std::min<size_t>(worker_count(options_.threads), batches))
       workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
     std::vector<std::vector<base::Result<Figures>>> figures(batches);
     std::atomic<size_t> next{0};
@@ -146,6 +157,7 @@ class Search {
       if (!known.combination) ++result_.deadlocked;
     }
     result_.estimated += sets.size();
+    worked_out_ += sets.size();
     if (options_.progress) options_.progress(result_.estimated);
   }
 
@@ -155,6 +167,10 @@ class Search {
     for (uint32_t i = 0; i < improvements_.size(); ++i) {
       result_.singles[i].reason = batch_.reason(i);
       if (batch_.reason(i).empty()) sets.push_back({i});
+    }
+    if (!given_.singles.empty()) {
+      for (const Set& set : sets) known_[set] = scored(set, given_.singles[set[0]]);
+      result_.estimated += sets.size();
     }
     estimate_all(sets);
     for (const Set& set : sets) {
@@ -274,10 +290,12 @@ class Search {
 
   // Whether as many estimates more, at what one has cost so far, stay within the budget.
   bool affordable(size_t estimates) const {
-    const double each =
-        result_.estimated > 0 ? static_cast<double>(result_.visits) / static_cast<double>(result_.estimated) : 0;
-    return each * static_cast<double>(estimates) <= static_cast<double>(options_.visits_max);
+    return static_cast<double>(visits_each()) * static_cast<double>(estimates) <=
+           static_cast<double>(options_.visits_max);
   }
+
+  // What one has cost so far; 0: nobody knows.
+  uint64_t visits_each() const { return worked_out_ > 0 ? result_.visits / worked_out_ : given_.visits_each; }
 
   const Set& best_of(const std::vector<Set>& sets) const {
     return *std::min_element(sets.begin(), sets.end(),
@@ -340,8 +358,10 @@ class Search {
 
   const Estimator& estimator_;
   const std::vector<Improvement>& improvements_;
+  const KnownFigures& given_;
   const SearchOptions& options_;
-  Batch batch_;
+  const Batch& batch_;
+  size_t worked_out_ = 0;  // here
   std::vector<std::unique_ptr<Batch::Scratch>> workers_;
   std::vector<std::vector<uint32_t>> excludes_;  // by improvement
   std::vector<uint32_t> usable_;
@@ -370,9 +390,16 @@ bool passes_filters(const Figures& figures, const Figures& base, double slower_m
                        figures.mean_occupied <= base.mean_occupied * (1 + kRounding)));
 }
 
+SearchResult search(const Batch& batch, const std::vector<Improvement>& improvements, const KnownFigures& known,
+                    const SearchOptions& options) {
+  CHECK(batch.size() == improvements.size());
+  CHECK(known.singles.empty() || known.singles.size() == improvements.size());
+  return Search(batch, improvements, known, options).run();
+}
+
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,
                     const SearchOptions& options) {
-  return Search(estimator, improvements, options).run();
+  return search(Batch(estimator, improvements), improvements, {}, options);
 }
 
 }  // namespace contrafact::whatif

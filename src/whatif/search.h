@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "whatif/estimate.h"
+#include "whatif/batch.h"
 
 namespace contrafact::whatif {
 
@@ -38,7 +38,7 @@ struct SearchOptions {
   uint64_t visits_max = 1'000'000'000;  // and after this much work: vertices visited, about half a minute on two cores
   size_t restarts = 12;
   uint64_t seed = 1;
-  unsigned threads = 2;
+  unsigned threads = 0;                            // 0: as many as there are cores (batch.h)
   size_t keep = 10;                                // best combinations to return
   std::function<void(size_t estimated)> progress;  // may be empty
 };
@@ -87,6 +87,16 @@ constexpr double slower_tasks_max(double slower_max) {
 // Whether a variant is not slower (its outermost tasks not by more than they may), and, with `threads`, keeps peak and
 // mean use at or below the recorded ones.
 bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0, bool threads = true);
+
+// What is known before a search begins.
+struct KnownFigures {
+  std::vector<Figures> singles;  // by improvement: by itself. Empty: not known
+  uint64_t visits_each = 0;      // the work for one of them
+};
+
+// `improvements` as in `batch`, which may have lanes that are made already.
+SearchResult search(const Batch& batch, const std::vector<Improvement>& improvements, const KnownFigures& known,
+                    const SearchOptions& options = {});
 
 SearchResult search(const Estimator& estimator, const std::vector<Improvement>& improvements,
                     const SearchOptions& options = {});

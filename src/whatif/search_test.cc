@@ -6,6 +6,7 @@
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
 #include "whatif/batch.h"
+#include "whatif/screen.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -182,6 +183,46 @@ TEST(Batch, HasTheFiguresOfEachCombinationAlone) {
     EXPECT_EQ(figures[i]->mean_waiting, one->mean_waiting);
     EXPECT_EQ(figures[i]->peak_occupied, one->peak_occupied);
   }
+}
+
+// A search among some of what was estimated by itself does none of that again, and finds the same.
+TEST(Search, DoesNotEstimateAgainWhatIsKnown) {
+  const Trace trace = waiting_program(8);
+  const Estimator estimator = *Estimator::create(trace);
+  const std::vector<Improvement> all = one_each(8);
+  const Batch batch(estimator, all);
+  const Screened screened = screen(batch);
+  const std::vector<uint32_t> rows{6, 2, 4};
+  std::vector<Improvement> improvements;
+  KnownFigures known;
+  for (const uint32_t row : rows) {
+    improvements.push_back(all[row]);
+    known.singles.push_back(*screened.figures[row]);
+  }
+  const SearchResult anew = search(estimator, improvements);
+  const SearchResult result = search(batch.part(rows), improvements, known);
+  EXPECT_EQ(result.estimated, anew.estimated);
+  ASSERT_EQ(result.best.size(), anew.best.size());
+  for (size_t i = 0; i < result.best.size(); ++i) {
+    EXPECT_EQ(result.best[i].improvements, anew.best[i].improvements);
+    EXPECT_EQ(result.best[i].figures.duration_ns, anew.best[i].figures.duration_ns);
+  }
+  const SearchResult only_known = search(batch.part(rows), improvements, known, {.visits_max = 0});
+  EXPECT_EQ(only_known.visits, 0u);
+  ASSERT_EQ(only_known.singles.size(), rows.size());
+  for (const Single& single : only_known.singles) EXPECT_TRUE(single.estimate);
+}
+
+// Lanes take longer to make than a few passes, and so few improvements are estimated without.
+TEST(Batch, ForASmallBudgetHasNoLanes) {
+  const Trace trace = waiting_program(14);
+  const Estimator estimator = *Estimator::create(trace);
+  const std::vector<Improvement> few = one_each(8), many = one_each(14);
+  EXPECT_TRUE(Batch(estimator, few).has_lanes());
+  EXPECT_TRUE(Batch(estimator, many, 1).has_lanes());
+  const Batch batch(estimator, few, 1);
+  EXPECT_FALSE(batch.has_lanes());
+  for (const base::Result<Figures>& figures : screen(batch, {.visits_max = 1}).figures) EXPECT_TRUE(figures.ok());
 }
 
 TEST(Search, FiltersWhatMakesTheRunLonger) {

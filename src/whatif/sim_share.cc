@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/merge_runs.h"
 #include "model/task_walk.h"
 
 namespace contrafact::whatif {
@@ -22,7 +23,9 @@ bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::T
 std::vector<RunningChange> running_changes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
                                            bool native) {
   std::vector<RunningChange> changes;
+  std::vector<size_t> begins{0};  // by thread
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
+    if (begins.back() < changes.size()) begins.push_back(changes.size());
     if (!native && uses[i].role == model::ThreadRole::bystander) continue;
     bool running = false;
     for (model::TaskWalk walk(trace, model::ThreadId(i)); walk.next();) {
@@ -39,8 +42,8 @@ std::vector<RunningChange> running_changes(const model::Trace& trace, const std:
     const model::EventRange range = trace.thread_events(model::ThreadId(i));
     if (native && running) changes.push_back({trace.time_ns[range.end - 1], -1});
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const RunningChange& x, const RunningChange& y) { return x.time_ns < y.time_ns; });
+  base::merge_runs(changes, std::move(begins),
+                   [](const RunningChange& x, const RunningChange& y) { return x.time_ns < y.time_ns; });
   return changes;
 }
 

@@ -1,6 +1,6 @@
 """The agent's own options and its refusals, mostly without `contrafact record` around it: function events by include, exclude
 and configuration file; contexts of stages that the JDK makes and of classes that were unloaded; several JVMs of one recorded program, which do not harm each
-other's traces; a full disk; and each way to call it wrongly gives one clear line, ends or leaves alone the program as `strict`
+other's traces; a full disk; a trace without the command; and each way to call it wrongly gives one clear line, ends or leaves alone the program as `strict`
 says, and harms nothing.
 """
 import collections
@@ -126,6 +126,19 @@ def check_full_disk(build, java, folder):
     assert pathlib.Path(trace).stat().st_size <= 64 * 1024 and file.all_events("task_spawn"), trace
 
 
+def check_no_command(build, java, folder):
+    """Neither the JVM's options nor the program's arguments are in the file."""
+    trace = f"{folder}/private.cft"
+    program = [java, "-Dkey=concealed", "-cp", f"{build}/java/jvm", "traced.Traced", "concealed"]
+    for options, is_there in (["--no-command"], False), ([], True):
+        command = [f"{build}/bin/contrafact", "record", *options, "-o", trace, "--", *program]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+        assert (done.returncode, done.stdout) == (0, OUTPUT), done
+        shown = [f"{build}/bin/contrafact", "export", trace, "--format", "text", "-o", "-"]
+        text = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+        assert ("concealed" in text) == is_there and (b"concealed" in pathlib.Path(trace).read_bytes()) <= is_there, text[:2000]
+
+
 def check_several_jvms(build, java, folder):
     """A script that starts three JVMs, two of them at once: each has a file of its own, and one line names the further ones."""
     start = f"{java} -cp {build}/java/jvm traced.Traced"
@@ -148,4 +161,4 @@ def check_several_jvms(build, java, folder):
 
 
 CHECKS = (check_function_events, check_refusals, check_everything_traced, check_stages_of_the_jdk, check_unloaded_classes,
-          check_full_disk, check_several_jvms)
+          check_full_disk, check_no_command, check_several_jvms)

@@ -9,7 +9,8 @@
 
 extern "C" void* __libc_malloc(size_t);
 
-static volatile bool signals;
+// Of the thread that leaves the allocator: other threads, which may begin meanwhile, allocate as always.
+static thread_local volatile bool signals;
 extern "C" __attribute__((noinline)) void* malloc(size_t bytes) {
   if (signals) raise(SIGUSR1);
   return __libc_malloc(bytes);

@@ -192,6 +192,53 @@ void unrecoverable(int type, int protocol) {
   TELL(pthread_mutex_destroy(&mutex));
 }
 
+// Returns once another thread waits for the subject, or after two seconds.
+void let_another_wait() {
+  constexpr int kWaiters = 1 << 31;  // the C library's mark, and the kernel's, that somebody sleeps for the lock
+  for (int i = 0; i < 2000 && (__atomic_load_n(&subject->__data.__lock, __ATOMIC_RELAXED) & kWaiters) == 0; ++i) {
+    usleep(1000);
+  }
+}
+sem_t owned;
+void* die_once_waited_for(void*) {
+  pthread_mutex_lock(subject);
+  sem_post(&owned);
+  let_another_wait();
+  return nullptr;
+}
+void* give_up_once_waited_for(void*) {
+  pthread_mutex_lock(subject);  // its owner is dead; not made consistent
+  sem_post(&owned);
+  let_another_wait();
+  pthread_mutex_unlock(subject);
+  return nullptr;
+}
+
+// The mutex loses its owner, and then is lost for good, while this thread waits for it.
+void lost_while_waiting(int type, int protocol) {
+  pthread_mutex_t mutex = mutex_of(type, PTHREAD_MUTEX_ROBUST, protocol);
+  subject = &mutex;
+  sem_init(&owned, 0, 0);
+  pthread_t thread;
+  for (int way = 0; way < 2; ++way) {
+    pthread_create(&thread, nullptr, die_once_waited_for, nullptr);
+    sem_wait(&owned);
+    timespec until = soon();
+    until.tv_sec += 10;
+    TELL(way == 0 ? pthread_mutex_lock(&mutex) : pthread_mutex_timedlock(&mutex, &until));
+    pthread_join(thread, nullptr);
+    TELL(pthread_mutex_consistent(&mutex));
+    TELL(pthread_mutex_unlock(&mutex));
+  }
+  in_thread(die_with_it);
+  pthread_create(&thread, nullptr, give_up_once_waited_for, nullptr);
+  sem_wait(&owned);
+  TELL(pthread_mutex_lock(&mutex));
+  pthread_join(thread, nullptr);
+  TELL(pthread_mutex_trylock(&mutex));
+  TELL(pthread_mutex_destroy(&mutex));
+}
+
 // A wait whose mutex has lost its owner for good meanwhile.
 void* die_while_waited_for(void*) {
   pthread_mutex_lock(subject);
@@ -379,7 +426,10 @@ void c11_locks() {
 void run_all() {
   mutexes();
   for (const int type : {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK}) {
-    for (const int protocol : {PTHREAD_PRIO_NONE, PTHREAD_PRIO_INHERIT}) unrecoverable(type, protocol);
+    for (const int protocol : {PTHREAD_PRIO_NONE, PTHREAD_PRIO_INHERIT}) {
+      unrecoverable(type, protocol);
+      lost_while_waiting(type, protocol);
+    }
   }
   conditions();
   rwlocks();

@@ -7,6 +7,7 @@ usage: run_native.py CONTRAFACT CASE
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,28 @@ def no_command():
     check(plain == f"{PROGRAMS / 'native_sections'} jumps", plain)
 
 
+def full_disk():
+    """The file cannot grow any more, as on a full disk: the program goes on to its end, and what was written is kept."""
+    sections = 20_000
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        trace, progress = folder / "t.cft", folder / "progress"
+        program = [PROGRAMS / "harm_progress", progress, sections]
+        command = [str(word) for word in [CONTRAFACT, "record", "-o", trace, "--", *program]]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            done = lambda: int.from_bytes(progress.read_bytes()[:8], "little") if progress.exists() else 0
+            while child.poll() is None and done() < sections // 10:
+                time.sleep(0.001)
+            written = pathlib.Path(f"{trace}.recording").stat().st_size
+            resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (written + 1000, written + 1000))
+            out, err = child.communicate(timeout=60)
+        check(child.returncode == 33 and out == "" and done() == sections, (child.returncode, out, err, done()))
+        check(err.count("recording stopped, the program went on: cannot write") == 2, err)
+        check("events were dropped, the recorder could not write them" in err, err)
+        status, text, said = run([CONTRAFACT, "info", trace])
+        check(status == 0 and "the recorder could not write them" in text, (status, text, said))
+
+
 def lock_errors():
     """Whatever the C library says of a lock, with whatever consequence, it says recorded too."""
     recording = Recording("lock_errors")
@@ -171,14 +194,32 @@ def lock_errors():
 
 
 def cpp20():
-    """What waits by itself and then calls syscall: the waits are seen as futex waits, not what they are for."""
+    """What waits by itself and then calls syscall: the waits and wakes are seen, at a word, not what they are for."""
     recording = Recording("cpp20")
     status, text, err = run([CONTRAFACT, "export", "--format", "text", recording.path])
     check(status == 0, err)
-    waits = [line for line in text.splitlines() if " main block_begin futex" in line]
+    waits = [line for line in text.splitlines() if " main sync_wait " in line]
     check(len(waits) >= 4, text)
+    check({row["kind"] for row in recording.json("locks")["locks"]} == {"futex"}, text)
     check("cpp20.cc" in text, text)
-    check("no lock was seen" in recording.err, recording.err)
+    check("no lock of the C library's was taken; " in recording.err, recording.err)
+
+
+def futexes():
+    """Locks of the program's own: which word they waited at, where, and who ended the waits; what serves as a lock is shown first."""
+    recording = Recording("futexes")
+    status, text, err = run([CONTRAFACT, "locks", recording.path])
+    rows = [row for row in recording.json("locks")["locks"] if row["kind"] == "futex"]
+    check(len(rows) == 2, rows)
+    contended = max(rows, key=lambda row: row["threads"])
+    check(contended["threads"] == 4 and contended["contended"] >= 20, rows)
+    given = next(row for row in rows if row is not contended)
+    check("::total_lock" in contended["lock"] and contended["lock"] in text, text)
+    check("::given" in given["lock"] and given["lock"] not in text and "1 object that only waiting is for" in text, text)
+    waiting = [row for row in recording.sites() if row["lock"] == contended["lock"] and row["contended"] > 0]
+    check(all("lock (futexes.cc" in row["site"] and "unlock (futexes.cc" in row["owner"] for row in waiting), waiting)
+    _, advice, _ = run([CONTRAFACT, "advise", recording.path])
+    check(contended["lock"] in advice.splitlines()[0], advice)
 
 
 def quick():
