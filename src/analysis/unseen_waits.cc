@@ -31,10 +31,18 @@ std::vector<std::pair<int64_t, int64_t>> seen_waits(const model::Trace& trace, m
   return waits;
 }
 
+// From its first event to its last, or to its last switch: threads of a Go program end with it, without an event.
+std::pair<int64_t, int64_t> life_of(const model::Trace& trace, size_t thread) {
+  const model::EventRange range = trace.thread_ranges[thread];
+  const bool has_gaps = thread < trace.cpu.size() && !trace.cpu[thread].empty();
+  const int64_t last_ns = trace.time_ns[range.end - 1];
+  return {trace.time_ns[range.begin], has_gaps ? std::max(last_ns, trace.cpu[thread].back().in_ns) : last_ns};
+}
+
 int64_t unseen_ns(const model::Trace& trace, size_t thread) {
   const model::EventRange range = trace.thread_ranges[thread];
   const std::vector<std::pair<int64_t, int64_t>> waits = seen_waits(trace, range);
-  const int64_t begin_ns = trace.time_ns[range.begin], end_ns = trace.time_ns[range.end - 1];
+  const auto [begin_ns, end_ns] = life_of(trace, thread);
   int64_t sum_ns = 0;
   auto wait = waits.begin();
   for (const model::CpuGap& gap : trace.cpu[thread]) {
@@ -55,9 +63,9 @@ std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
   if (!told || trace.fact("agent") != "native") return std::nullopt;
   UnseenWaits out;
   for (size_t thread = 0; thread < trace.thread_ranges.size(); ++thread) {
-    const model::EventRange range = trace.thread_ranges[thread];
-    if (range.size() == 0) continue;
-    out.threads_ns += trace.time_ns[range.end - 1] - trace.time_ns[range.begin];
+    if (trace.thread_ranges[thread].size() == 0) continue;
+    const auto [begin_ns, end_ns] = life_of(trace, thread);
+    out.threads_ns += end_ns - begin_ns;
     if (thread >= trace.cpu.size()) continue;
     const int64_t of_thread_ns = unseen_ns(trace, thread);
     out.blocked_ns += of_thread_ns;

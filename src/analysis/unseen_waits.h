@@ -11,7 +11,7 @@
 namespace contrafact::analysis {
 
 struct UnseenWaits {
-  int64_t blocked_ns = 0;   // of all threads, from each one's first event to its last
+  int64_t blocked_ns = 0;   // of all threads, from each one's first event to its last event or switch
   int64_t threads_ns = 0;   // those lifetimes
   model::ThreadId longest;  // the thread with most of it; none if there is none
   int64_t longest_ns = 0;

@@ -81,7 +81,7 @@ class Gatherer {
       const LockKind kind = kind_of(facts_.sections[wake.wait]);
       if (kind == LockKind::barrier) {
         members.push_back({wake.cause.value, wake.wait});
-      } else if (kind == LockKind::once || kind == LockKind::futex) {
+      } else if (kind == LockKind::once) {
         facts_.token_of_section[wake.wait] = token;
         facts_.fires.push_back({wake.cause.value, token++});
       }
