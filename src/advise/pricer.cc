@@ -24,10 +24,8 @@ uint32_t draws_of(const model::Trace& trace, const PricerOptions& options) {
   return trace.locks.empty() ? 0 : options.draws;
 }
 
-double computing_threads(const whatif::Simulation& simulation) {
-  return simulation.duration_ns <= 0
-             ? 0
-             : static_cast<double>(simulation.cpu_ns) / static_cast<double>(simulation.duration_ns);
+double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
+  return duration_ns <= 0 ? 0 : static_cast<double>(cpu_ns) / static_cast<double>(duration_ns);
 }
 
 // Of a JVM's run: tasks that ran before their code was compiled, and the time for which the compiler, the collector and
@@ -61,9 +59,9 @@ Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections
   for (uint64_t seed = base_ns_.size(); seed <= draws_of(trace_, options_); ++seed) {
     const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
     base_ns_.push_back(simulation.ok() && simulation->stuck.empty() ? simulation->duration_ns : 0);
-    if (seed == 0 && base_ns_[0] > 0) base_threads_ = computing_threads(*simulation);
   }
   if (!trace_.locks.empty()) return;
+  base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
   fleeting_ = fleeting_share(trace_);
   costs_ = model::hand_over_costs(trace_);
 }
@@ -114,7 +112,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
 // of the unchanged run.
 double Pricer::doubt(const whatif::Simulation& simulation) const {
   if (fleeting_ == 0 || base_threads_ == 0 || base_ns_[0] == 0) return 0;
-  const double change = std::fabs(computing_threads(simulation) / base_threads_ - 1);
+  const double change = std::fabs(computing_threads(simulation.cpu_ns, simulation.duration_ns) / base_threads_ - 1);
   return fleeting_ * change * static_cast<double>(simulation.duration_ns) / static_cast<double>(base_ns_[0]);
 }
 
