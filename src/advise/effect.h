@@ -19,7 +19,9 @@ struct SimulatedEffect {
   std::string stuck_why;
   double gain = 0;                       // the median of all draws
   double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
-  std::vector<std::string> notes;        // assumptions that the trace forced, one line each
+  double doubt = 0;                // more or less: what one recording cannot tell of a run with more or fewer threads
+  double more = 0;                 // beyond that: what handing out cost, if no code of the program's was between
+  std::vector<std::string> notes;  // assumptions that the trace forced, one line each
 };
 
 struct Effect {

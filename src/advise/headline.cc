@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "analysis/headroom.h"
+#include "analysis/lock_likeness.h"
 #include "analysis/lock_profile.h"
+#include "analysis/lock_sites.h"
 #include "analysis/places.h"
 #include "base/saturating.h"
 #include "table/value_text.h"
@@ -63,21 +65,32 @@ std::optional<double> preempted_share(const model::Trace& trace, const analysis:
 struct LockWaits {
   double share = 0;  // of the window; the threads' waits are added up
   model::LockId most;
+  std::string where;  // most of that one
 };
 
-LockWaits lock_waits(std::span<const model::CriticalSection> sections, const analysis::UsageWindow& window) {
-  std::map<uint32_t, int64_t> by_lock;
-  int64_t waited_ns = 0;
-  LockWaits waits;
-  int64_t most_ns = 0;
+// At what is held, or serves as a lock. Waiting for work at a condition is no sign of anything.
+LockWaits lock_waits(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                     const analysis::UsageWindow& window) {
+  const std::vector<bool> by_use = analysis::locks_by_use(trace, sections, model::sync_wakes(trace, sections));
+  analysis::LockSites sites(trace);
+  std::map<uint32_t, std::map<uint32_t, int64_t>> by_lock;  // and by site
   for (const model::CriticalSection& section : sections) {
-    if (section.wait_ns() <= 0) continue;
-    waited_ns = base::add_saturated(waited_ns, section.wait_ns());
-    int64_t& of_lock_ns = by_lock[section.lock.value];
-    of_lock_ns = base::add_saturated(of_lock_ns, section.wait_ns());
+    const uint32_t lock = section.lock.value;
+    if (section.wait_ns() <= 0 || (!model::is_held(trace.locks[lock].kind) && !by_use[lock])) continue;
+    int64_t& of_site_ns = by_lock[lock][sites.of(section.lock, section.site)];
+    of_site_ns = base::add_saturated(of_site_ns, section.wait_ns());
+  }
+  LockWaits waits;
+  int64_t waited_ns = 0, most_ns = 0;
+  for (const auto& [lock, by_site] : by_lock) {
+    int64_t of_lock_ns = 0;
+    for (const auto& [site, site_ns] : by_site) of_lock_ns = base::add_saturated(of_lock_ns, site_ns);
+    waited_ns = base::add_saturated(waited_ns, of_lock_ns);
     if (of_lock_ns <= most_ns) continue;
     most_ns = of_lock_ns;
-    waits.most = section.lock;
+    waits.most = model::LockId(lock);
+    const auto longest = std::ranges::max_element(by_site, {}, [](const auto& of_site) { return of_site.second; });
+    waits.where = sites.sites()[longest->first].label;
   }
   waits.share = static_cast<double>(waited_ns) / static_cast<double>(window.duration_ns());
   return waits;
@@ -129,9 +142,11 @@ Shortage shortage_of(const Pricer& pricer) {
     shortage.cores = cores;
     all.push_back(std::move(of_cores));
   }
-  if (const LockWaits waits = lock_waits(pricer.critical_sections(), usage.window); waits.share > kContendedMax) {
-    all.push_back({waits.share, fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}",
-                                            table::percent_text(waits.share), analysis::lock_name(trace, waits.most))});
+  if (const LockWaits waits = lock_waits(trace, pricer.critical_sections(), usage.window);
+      waits.share > kContendedMax) {
+    all.push_back({waits.share, fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}{}",
+                                            table::percent_text(waits.share), analysis::lock_name(trace, waits.most),
+                                            waits.where == "?" ? "" : " at " + waits.where)});
   }
   std::ranges::stable_sort(all, std::greater(), &Short::share);
   for (Short& one : all) shortage.reasons.push_back(std::move(one.reason));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/thread_usage.h"
+#include "analysis/unseen_waits.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -33,7 +34,10 @@ Shares shares_of(const analysis::ThreadUsage& usage) {
 }  // namespace
 
 std::string limit_of(const Pricer& pricer, const Shortage& shortage) {
-  if (!shortage.reasons.empty()) return fmt::format("{}", fmt::join(shortage.reasons, "; "));
+  std::vector<std::string> reasons = shortage.reasons;
+  if (std::string unseen = analysis::unseen_waits_text(pricer.trace()); !unseen.empty())
+    reasons.push_back(std::move(unseen));
+  if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, "; "));
   const analysis::ThreadUsage usage =
       analysis::thread_usage(pricer.trace(), {analysis::ThreadUsageOptions::Window::tasks});
   if (usage.window.duration_ns() <= 0) return "";

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/verdict.h"
+#include "analysis/cpu_use.h"
+#include "analysis/warm_up.h"
+
 namespace contrafact::advise {
 namespace {
 
@@ -18,6 +22,23 @@ double median(const std::vector<double>& sorted) {
 // Only native recordings hold hand-overs to draw from.
 uint32_t draws_of(const model::Trace& trace, const PricerOptions& options) {
   return trace.locks.empty() ? 0 : options.draws;
+}
+
+double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
+  return duration_ns <= 0 ? 0 : static_cast<double>(cpu_ns) / static_cast<double>(duration_ns);
+}
+
+// Of a JVM's run: tasks that ran before their code was compiled, and the time for which the compiler, the collector and
+// other programs kept threads from their cores. Both last as long as they last by the clock, so how much computing they
+// spoil hangs on how many threads compute meanwhile.
+double fleeting_share(const model::Trace& trace) {
+  const double foreign = analysis::foreign_share(trace).value_or(0);
+  return std::min(1.0, analysis::warm_up_share(trace) + foreign);
+}
+
+// Repeated runs of one program differ by more than what is left out here.
+double worth_telling(double share) {
+  return share < kGainTie ? 0 : share;
 }
 
 }  // namespace
@@ -39,6 +60,10 @@ Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections
     const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
     base_ns_.push_back(simulation.ok() && simulation->stuck.empty() ? simulation->duration_ns : 0);
   }
+  if (!trace_.locks.empty()) return;
+  base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
+  fleeting_ = fleeting_share(trace_);
+  costs_ = model::hand_over_costs(trace_);
 }
 
 Pricer::~Pricer() = default;
@@ -64,6 +89,8 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
     const bool stuck = !simulation->stuck.empty();
     if (seed == 0) {
       effect.duration_ns = simulation->duration_ns;
+      effect.doubt = worth_telling(doubt(*simulation));
+      effect.more = worth_telling(more(*made));
       effect.notes = std::move(simulation->notes);
     }
     if (stuck && (seed == 0 || base_ns_[seed] > 0)) {  // with some hand-overs, if not with all
@@ -81,6 +108,27 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   return effect;
 }
 
+// With half or twice as many threads computing at a time, half or twice as much of the computing is fleeting. A share
+// of the unchanged run.
+double Pricer::doubt(const whatif::Simulation& simulation) const {
+  if (fleeting_ == 0 || base_threads_ == 0 || base_ns_[0] == 0) return 0;
+  const double change = std::fabs(computing_threads(simulation.cpu_ns, simulation.duration_ns) / base_threads_ - 1);
+  return fleeting_ * change * static_cast<double>(simulation.duration_ns) / static_cast<double>(base_ns_[0]);
+}
+
+// What the thread that hands out most of the variant's calls spent on it at most, beyond what was simulated.
+double Pricer::more(const whatif::Variant& variant) const {
+  if (costs_.spawn_most_ns.empty() || base_ns_[0] == 0) return 0;
+  std::vector<int64_t> by_thread(trace_.threads.size());
+  for (size_t i = 0; i < variant.treatments.size(); ++i) {
+    if (variant.treatments[i] == whatif::Treatment::keep || !trace_.tasks[i].spawn.valid()) continue;
+    by_thread[trace_.thread_of(trace_.tasks[i].spawn).index()] += costs_.spawn_most_ns[i] - costs_.spawn_ns[i];
+  }
+  const auto most = std::ranges::max_element(by_thread);
+  return most == by_thread.end() ? 0
+                                 : static_cast<double>(std::max<int64_t>(0, *most)) / static_cast<double>(base_ns_[0]);
+}
+
 base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif::Improvement> improvements) const {
   const base::Result<whatif::Variant> made = variant(improvements);
   if (!made) return made.error();
@@ -88,12 +136,13 @@ base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif:
 }
 
 double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  return std::max(std::fabs(baseline.error), effect.drawn_high - effect.drawn_low);
+  return std::max({std::fabs(baseline.error), effect.drawn_high - effect.drawn_low, effect.doubt});
 }
 
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  const double off = std::fabs(baseline.error);
-  return {effect.gain, effect.drawn_low - off, std::min(1.0, effect.drawn_high + off), model::Origin::simulated};
+  const double off = std::max(std::fabs(baseline.error), effect.doubt);
+  return {effect.gain, effect.drawn_low - off, std::min(1.0, effect.drawn_high + off + effect.more),
+          model::Origin::simulated};
 }
 
 }  // namespace contrafact::advise

@@ -11,6 +11,7 @@
 
 #include "advise/effect.h"
 #include "analysis/ulc.h"
+#include "model/hand_over_costs.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::advise {
@@ -48,6 +49,8 @@ class Pricer {
 
  private:
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
+  double doubt(const whatif::Simulation& simulation) const;
+  double more(const whatif::Variant& variant) const;
 
   const model::Trace& trace_;
   const analysis::SectionFacts* sections_;
@@ -56,12 +59,15 @@ class Pricer {
   std::unique_ptr<const whatif::SectionBounds> bounds_;
   std::optional<whatif::BaselineCheck> baseline_;
   std::vector<int64_t> base_ns_;  // of the unchanged run, by draw; 0: it came to no end
+  double base_threads_ = 0;       // that computed in it at a time, on average
+  model::HandOverCosts costs_;    // of tasks; empty in native runs
+  double fleeting_ = 0;  // of the computing, what hung on the moment: warm-up, and what others took of the cores
 };
 
-// What the simulation may be wrong by: its error on the unchanged run, or the spread of its draws.
+// What the simulation may be wrong by: its error on the unchanged run, the spread of its draws, or its doubt.
 double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
-// From the draws, and as much less or more as the unchanged run is off.
+// From the draws, and as much less or more as the unchanged run is off or the effect in doubt.
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 }  // namespace contrafact::advise

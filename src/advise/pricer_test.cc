@@ -71,5 +71,58 @@ TEST(Pricer, AnImpossibleChangeIsAnError) {
   EXPECT_FALSE(run.price(section_improvement(Optimisation::drop_lock, {7})).ok());
 }
 
+// ---- Tasks of a JVM
+
+// Main hands t1 out 10 us after its last event, computes for 1990, and waits for it. w1 computes for 2000; others have
+// its core for `others_us` of them.
+model::Trace beside_others(int others_us) {
+  std::string text =
+      "fact cores 2\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\ncontext c1 - m1:7\n"
+      "pool p thread_pool 1 1\nthread main\nthread w1\n"
+      "cpu main 2000000 2000001 blocked\n"
+      "0 main thread_begin\n0 main task_spawn t1 c1 p m2\n10000 main block_begin sleep c1\n10000 main block_end sleep\n"
+      "2000000 main wait_begin t1 c1\n2000001 main wait_end t1\n2000001 main thread_end\n"
+      "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n";
+  if (others_us > 0) text += "cpu w1 0 " + std::to_string(others_us * 1000) + " preempted\n";
+  return *model::parse_text(text);
+}
+
+SimulatedEffect inlined(const model::Trace& trace) {
+  Improvement improvement{.optimisation = Optimisation::convert_to_inline};
+  improvement.tasks = {model::TaskId(0)};
+  const Pricer pricer(trace, nullptr, {});
+  base::Result<SimulatedEffect> effect = pricer.simulate({&improvement, 1});
+  EXPECT_TRUE(effect.ok()) << (effect.ok() ? "" : effect.error().message);
+  return effect.ok() ? *effect : SimulatedEffect();
+}
+
+TEST(Pricer, WhatHangsOnTheMomentIsInDoubtWhereFewerThreadsCompute) {
+  EXPECT_EQ(inlined(beside_others(0)).doubt, 0);
+  // Others had 400 of 4000 us of the cores. Two threads computed at a time, or a little less; one does.
+  const model::Trace trace = beside_others(400);
+  const SimulatedEffect effect = inlined(trace);
+  EXPECT_NEAR(effect.doubt, 0.1 * 0.5 * (1 - effect.gain), 0.01);
+  EXPECT_NEAR(gain_of({.error = 0, .trusted = true}, effect).low, effect.gain - effect.doubt, 1e-12);
+  EXPECT_EQ(simulation_error({.error = 0.001, .trusted = true}, effect), effect.doubt);
+}
+
+// The one gap of the pool is the shortest one, so all of it is hand-out.
+TEST(Pricer, HandingOutThatHidesInCodeMayBeGainedBesides) {
+  EXPECT_EQ(inlined(beside_others(0)).more, 0);
+  model::Trace trace = *model::parse_text(
+      "fact cores 2\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\ncontext c1 - m1:7\n"
+      "pool p thread_pool 1 1\nthread main\nthread w1\n0 main task_spawn t1 c1 p m2\n1000 main task_spawn t2 c1 p m2\n"
+      "41000 main wait_begin t2 c1\n100000 main wait_end t2\n100000 main thread_end\n"
+      "2000 w1 task_start t1\n50000 w1 task_complete t1\n50000 w1 task_end t1\n"
+      "50000 w1 task_start t2\n100000 w1 task_complete t2\n100000 w1 task_end t2\n");
+  Improvement improvement{.optimisation = Optimisation::convert_to_inline};
+  improvement.tasks = {model::TaskId(0), model::TaskId(1)};
+  const Pricer pricer(trace, nullptr, {});
+  const base::Result<SimulatedEffect> effect = pricer.simulate({&improvement, 1});
+  ASSERT_TRUE(effect.ok()) << effect.error().message;
+  // 1 us each is sure; of the 40 after t2's spawn 39 may be the program's own.
+  EXPECT_NEAR(effect->more, 0.39, 0.01);
+}
+
 }  // namespace
 }  // namespace contrafact::advise

@@ -113,14 +113,16 @@ std::string certainty_sentence(const AdviceDocument& document) {
   const bool together = !document.best.members.empty();
   const Effect& effect = together ? document.best.effect : advices.ranked.front().effect;
   const Gain gain = gain_to_read(advices, effect);
-  std::string interval = "a gain of " + table::percent_text(gain.share);
   const std::string low = table::percent_text(gain.low), high = table::percent_text(gain.high);
-  if (low != high) interval += fmt::format(", between {} and {},", low, high);
-  if (gain.origin == model::Origin::estimated) {
-    return fmt::format("How sure: {} of the run's time, by hand-overs as fast and as slow as recorded (estimated).",
-                       interval);
-  }
-  return fmt::format("How sure: {} of the run's time (simulated); simulated unchanged, the run is {} off{}.", interval,
+  const std::string between = low == high ? "" : fmt::format(", between {} and {}", low, high);
+  // Digits of what nobody can measure look as if somebody had.
+  const std::string change = std::max(std::fabs(gain.low), std::fabs(gain.high)) < kTellableTime
+                                 ? fmt::format("no change of the run's time{}", between)
+                                 : fmt::format("a gain of {}{}{} of the run's time", table::percent_text(gain.share),
+                                               between, between.empty() ? "" : ",");
+  if (gain.origin == model::Origin::estimated)
+    return fmt::format("How sure: {}, by hand-overs as fast and as slow as recorded (estimated).", change);
+  return fmt::format("How sure: {} (simulated); simulated unchanged, the run is {} off{}.", change,
                      table::percent_text(advices.baseline->error),
                      advices.baseline->trusted ? "" : ", too much for small gains to be believed");
 }

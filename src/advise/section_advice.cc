@@ -42,8 +42,6 @@ void rank(std::vector<Advice>& advices) {
     }
     std::rotate(place, first, first + 1);
   }
-  std::ranges::stable_partition(
-      advices, [](const Advice& advice) { return gains(advice) && advice.verdict != Verdict::above_bound; });
   std::ranges::stable_partition(advices, gains);
 }
 

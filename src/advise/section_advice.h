@@ -16,7 +16,7 @@ struct SectionAdviceOptions {
 };
 
 struct SectionAdvices {
-  // The greatest gain first, those above their bound behind the others that gain; of those that change the same lock
+  // The greatest gain first; of those that change the same lock
   // and whose intervals meet, or miss each other by less than a point, the simpler change. Those that gain nothing too.
   std::vector<Advice> ranked;
   // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if

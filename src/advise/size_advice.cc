@@ -59,12 +59,14 @@ std::vector<Point> curve_of(const Pricer& pricer, const Improvement& improvement
   return curve;
 }
 
-// "10: 18 %, 12: 31 %, 16: 31 %"
+// "10: 18 %, 12: 31 %, 16: 31 %", and whether even the last size tried gained more than the one before.
 std::string words_of(const std::vector<Point>& curve) {
   std::string text;
   for (const Point& point : curve) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", point.size, table::percent_text(point.effect.gain));
   }
+  const double before = curve.size() < 2 ? 0 : curve[curve.size() - 2].effect.gain;
+  if (curve.back().effect.gain - before >= kGainTie) text += fmt::format("; no optimum up to {}", curve.back().size);
   return text;
 }
 

@@ -5,18 +5,6 @@
 #include "advise/pricer.h"
 
 namespace contrafact::advise {
-namespace {
-
-// A gain may exceed the floor because threads acquire locks in another order than recorded. Orders of other locks can
-// explain at most as much as threads waited for those locks. A larger excess comes from the changed lock itself: one
-// thread may have acquired it many times in turn. That excess casts no doubt on the gain.
-bool is_above_bound(const Effect& effect, double error) {
-  if (!effect.sections || !effect.sections->floor) return false;
-  const double excess = effect.simulated->gain - *effect.sections->floor - error;
-  return excess > kGainTie && excess <= effect.sections->others_waited;
-}
-
-}  // namespace
 
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
@@ -24,8 +12,6 @@ std::string_view name_of(Verdict verdict) {
       return "a gain";
     case Verdict::within_error:
       return "within its error";
-    case Verdict::above_bound:
-      return "above its bound";
     case Verdict::no_gain:
       return "no gain";
     case Verdict::loss:
@@ -43,9 +29,10 @@ Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineChe
   if (!baseline->trusted) return Verdict::baseline_off;
   const double share = effect.simulated->gain, error = simulation_error(*baseline, *effect.simulated);
   if (std::fabs(share) < kGainMin) return Verdict::no_gain;
-  if (std::fabs(share) <= error) return Verdict::within_error;
+  if (std::fabs(share) <= error || (share < 0 && share + error + effect.simulated->more >= 0))
+    return Verdict::within_error;
   if (share < 0) return Verdict::loss;
-  return is_above_bound(effect, error) ? Verdict::above_bound : Verdict::gain;
+  return Verdict::gain;
 }
 
 Verdict verdict_of(const Gain& gain) {

@@ -12,14 +12,13 @@ namespace contrafact::advise {
 enum class Verdict : uint8_t {
   gain,
   within_error,   // no greater than the simulation's error on the unchanged run, or than the spread of its draws
-  above_bound,    // exceeds what conflicts allow, where the order of other locks may explain it
   no_gain,        // less than anybody would see
   loss,           // the run takes longer
   baseline_off,   // the simulation misses the unchanged run by too much
   not_simulated,  // only estimated, where that model knows too little
 };
 
-// "a gain", "within its error", "above its bound", "no gain", "a loss", "baseline off", "not simulated".
+// "a gain", "within its error", "no gain", "a loss", "baseline off", "not simulated".
 std::string_view name_of(Verdict verdict);
 
 // A gain below this share of the run is none.

@@ -56,12 +56,53 @@ bool is_of_program(jvmtiEnv* jvmti, JNIEnv* jni, jclass type) {
   return true;
 }
 
-}  // namespace
+// Whether the field, of an object, is declared as one of the JDK's executors, and the pool is of that type.
+bool may_hold(jvmtiEnv* jvmti, JNIEnv* jni, jclass type, jfieldID field, jobject pool, std::string& name) {
+  static constexpr std::array kTypes = {
+      "Executor",     "ExecutorService",    "ScheduledExecutorService",   "AbstractExecutorService",
+      "ForkJoinPool", "ThreadPoolExecutor", "ScheduledThreadPoolExecutor"};
+  jint modifiers = 0;
+  if (jvmti->GetFieldModifiers(type, field, &modifiers) != JVMTI_ERROR_NONE || (modifiers & kAccStatic)) return false;
+  char* field_name = nullptr;
+  char* signature = nullptr;
+  if (jvmti->GetFieldName(type, field, &field_name, &signature, nullptr) != JVMTI_ERROR_NONE) return false;
+  JvmtiMemory release_name(jvmti, field_name), release_signature(jvmti, signature);
+  for (const char* simple : kTypes) {
+    const std::string declared = std::string("java/util/concurrent/") + simple;
+    if ("L" + declared + ";" != signature) continue;
+    name = field_name;
+    jclass wanted = jni->FindClass(declared.c_str());
+    if (!wanted) jni->ExceptionClear();
+    return wanted && jni->IsInstanceOf(pool, wanted);
+  }
+  return false;
+}
 
-std::string static_field_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool) {
+std::string only_field_of_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass type, jobject pool) {
+  jint count = 0;
+  jfieldID* fields = nullptr;
+  if (jvmti->GetClassFields(type, &count, &fields) != JVMTI_ERROR_NONE) return {};
+  JvmtiMemory release(jvmti, fields);
+  std::string found;
+  for (jint i = 0; i < count; ++i) {
+    std::string name;
+    if (!may_hold(jvmti, jni, type, fields[i], pool, name)) continue;
+    if (!found.empty()) return {};
+    found = std::move(name);
+  }
+  char* signature = nullptr;
+  if (found.empty() || jvmti->GetClassSignature(type, &signature, nullptr) != JVMTI_ERROR_NONE) return {};
+  JvmtiMemory release_signature(jvmti, signature);
+  return dotted_name(signature) + "." + found;
+}
+
+// What `name_in` says of the classes of the program on the current stack, innermost first: the first name, or if
+// `innermost_only` that of the first class.
+template <typename NameIn>
+std::string name_on_stack(jvmtiEnv* jvmti, JNIEnv* jni, bool innermost_only, NameIn&& name_in) {
   std::array<jvmtiFrameInfo, kFramesMax> frames{};
   jint count = 0;
-  if (jni->ExceptionCheck() || jni->PushLocalFrame(kFramesMax * 8) != JNI_OK) {
+  if (jni->ExceptionCheck() || jni->PushLocalFrame(kFramesMax * 16) != JNI_OK) {
     jni->ExceptionClear();
     return {};
   }
@@ -70,10 +111,22 @@ std::string static_field_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool) {
   for (jint i = 0; i < count && name.empty(); ++i) {
     jclass type = nullptr;
     if (jvmti->GetMethodDeclaringClass(frames[i].method, &type) != JVMTI_ERROR_NONE) continue;
-    if (is_of_program(jvmti, jni, type)) name = field_of_class(jvmti, jni, type, pool);
+    if (!is_of_program(jvmti, jni, type)) continue;
+    name = name_in(type);
+    if (innermost_only) break;
   }
   jni->PopLocalFrame(nullptr);
   return name;
+}
+
+}  // namespace
+
+std::string static_field_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool) {
+  return name_on_stack(jvmti, jni, false, [&](jclass type) { return field_of_class(jvmti, jni, type, pool); });
+}
+
+std::string only_instance_field_for(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool) {
+  return name_on_stack(jvmti, jni, true, [&](jclass type) { return only_field_of_class(jvmti, jni, type, pool); });
 }
 
 }  // namespace contrafact::agent_jvm

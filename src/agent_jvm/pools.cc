@@ -94,12 +94,14 @@ jint Pools::number(JNIEnv* jni, jobject pool) {
   }
   const format::PoolRow row = describe(jni, pool, is_instance(jni, pool, kForkJoinPool));
   const std::string source_name = static_field_of(jvmti_, jni, pool);
+  const std::string member_name = source_name.empty() ? only_instance_field_for(jvmti_, jni, pool) : "";
   std::lock_guard lock(mutex_);
   jint number = jni->GetIntField(pool, field);
   if (number != 0) return number;
   number = static_cast<jint>(recorder_.add_pool(row).value) + 1;
   jni->SetIntField(pool, field, number);
   if (!source_name.empty()) recorder_.add_fact("pool.field." + std::to_string(number - 1), source_name);
+  if (!member_name.empty()) recorder_.add_fact("pool.member." + std::to_string(number - 1), member_name);
   return number;
 }
 

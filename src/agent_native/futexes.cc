@@ -1,8 +1,11 @@
-// syscall(SYS_futex, ...): what programs with locks of their own wait on. The wait is seen, not the lock.
+// syscall(SYS_futex, ...): what programs with locks of their own wait at. A futex is known by its word's address; a
+// wait at it and the call that ends the wait are seen, the lock that the program builds of them is not.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include "agent_native/blocking.h"
+#include <algorithm>
+
+#include "agent_native/lock_events.h"
 #include "agent_native/real.h"
 #include "agent_native/signal_handlers.h"
 
@@ -23,22 +26,74 @@ bool waits(long operation) {
   }
 }
 
+// The result says how many threads it woke.
+bool wakes(long operation) {
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+    case FUTEX_WAKE_OP:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint64_t word(long address) {
+  return contrafact::recorder::lock_word(reinterpret_cast<const void*>(address), LockKind::futex);
+}
+
+// The wait is written when it begins: a thread that never comes back shows it. One that does not begin, since the
+// word's value is another one already (EAGAIN), counts as failed.
+template <typename Library>
+[[gnu::noinline]] long wait_at(Client* client, uint64_t futex, uint64_t site, Library library) {
+  const int64_t begin_ns = g_clock.now_ns();
+  if (sets_are_on()) sets_before_block(client, begin_ns);
+  append_stack(client, site);
+  append_lock_apart(client, EventKind::sync_wait, begin_ns, futex, site);
+  const long result = library();
+  // A handler that ran meanwhile may have ended the recording of this thread.
+  if (Client* still = recording()) {
+    const int error = errno;
+    append_outcome(still, EventKind::sync_woken, g_clock.now_ns(), futex, outcome_of(result == 0 ? 0 : error));
+    errno = error;
+  }
+  return result;
+}
+
+// The time is taken before: whoever is woken has a later one.
+template <typename Library>
+[[gnu::noinline]] long wake_at(Client* client, uint64_t futex, uint64_t site, Library library) {
+  const int64_t now_ns = std::max(g_clock.now_ns(), t_local.last_event_ns);
+  const long woken = library();
+  if (woken <= 0 || (client = recording()) == nullptr) return woken;
+  const int error = errno;
+  append_stack(client, site);
+  append_lock_apart(client, woken == 1 ? EventKind::sync_signal : EventKind::sync_broadcast, now_ns, futex, site);
+  errno = error;
+  return woken;
+}
+
 }  // namespace
 
 // Six arguments are read whatever the call has: the others are whatever the registers held, as in the C library itself.
 CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
   CONTRAFACT_CALLED;
-  if (number != SYS_futex || !waits(b)) {
-    const long call[] = {number, a, b, c, d, e, f};
-    before_program_call(call);
-    if (number == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(a));
-    const uint32_t expected = expect_sets_change(call);
-    const long result = called_.effect(number, real().syscall(number, a, b, c, d, e, f), a, b, c, d, e, f);
-    if (number == SYS_rt_sigaction && result == 0) show_own_handler(a, c);
-    invalidate_sets_by(call, result, expected);
-    return result;
+  const auto library = [&] { return real().syscall(number, a, b, c, d, e, f); };
+  if (number == SYS_futex && (waits(b) || wakes(b))) {
+    Client* client = recording();
+    const long result = !client    ? library()
+                        : waits(b) ? wait_at(client, word(a), CONTRAFACT_SITE, library)
+                                   : wake_at(client, word(a), CONTRAFACT_SITE, library);
+    return called_.effect(number, result, a, b, c, d, e, f);
   }
-  const long result =
-      block(BlockReason::futex, CONTRAFACT_SITE, [&] { return real().syscall(number, a, b, c, d, e, f); });
-  return called_.effect(number, result, a, b, c, d, e, f);
+  const long call[] = {number, a, b, c, d, e, f};
+  before_program_call(call);
+  if (number == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(a));
+  const uint32_t expected = expect_sets_change(call);
+  const long result = called_.effect(number, library(), a, b, c, d, e, f);
+  if (number == SYS_rt_sigaction && result == 0) show_own_handler(a, c);
+  invalidate_sets_by(call, result, expected);
+  return result;
 }

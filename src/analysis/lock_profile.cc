@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "analysis/cpu_use.h"
+#include "analysis/lock_likeness.h"
+#include "base/saturating.h"
 #include "graph/sync_graph.h"
 #include "model/text_names.h"
 
@@ -50,7 +52,13 @@ struct FailedTry {
 class LockProfiler {
  public:
   LockProfiler(const model::Trace& trace, const LockProfileOptions& options)
-      : trace_(trace), options_(options), sections_(model::critical_sections(trace)), cpu_(trace), sites_of_(trace) {}
+      : trace_(trace),
+        options_(options),
+        sections_(model::critical_sections(trace)),
+        wakes_(model::sync_wakes(trace, sections_)),
+        locks_by_use_(locks_by_use(trace, sections_, wakes_)),
+        cpu_(trace),
+        sites_of_(trace) {}
 
   LockProfile run() {
     profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
@@ -91,7 +99,7 @@ class LockProfiler {
   void list_failed_tries() {
     for (size_t i = 0; i < trace_.event_count(); ++i) {
       if (trace_.kind[i] != EventKind::lock_busy || trace_.a[i] == UINT32_MAX) continue;
-      failed_tries_.push_back({trace_.a[i], site_of(model::ContextId(trace_.b[i]))});
+      failed_tries_.push_back({trace_.a[i], site_of(LockId(trace_.a[i]), model::ContextId(trace_.b[i]))});
     }
     std::sort(failed_tries_.begin(), failed_tries_.end(),
               [](const FailedTry& x, const FailedTry& y) { return x.lock < y.lock; });
@@ -125,7 +133,7 @@ class LockProfiler {
     profile_.lock_sites.reserve(locks);
   }
 
-  uint32_t site_of(model::ContextId context) { return sites_of_.of(context); }
+  uint32_t site_of(LockId lock, model::ContextId context) { return sites_of_.of(lock, context); }
 
   void add_sections(size_t begin, size_t end, LockTotals& totals) {
     const LockId lock = sections_[begin].lock;
@@ -133,7 +141,7 @@ class LockProfiler {
     int64_t covered_ns = INT64_MIN;
     for (size_t s = begin; s < end; ++s) {
       const CriticalSection& section = sections_[s];
-      Gathered& site = totals.sites[site_of(section.site)];
+      Gathered& site = totals.sites[site_of(section.lock, section.site)];
       site.use.critical_ns += critical_ns_[s];
       totals.gathered.use.critical_ns += critical_ns_[s];
       const bool counts = held && cpu_.known() && section.outcome == model::Outcome::normal;
@@ -147,7 +155,20 @@ class LockProfiler {
         covered_ns = section.release_ns;
       }
     }
-    if (held) find_owners(begin, end, totals);
+    if (held) {
+      find_owners(begin, end, totals);
+    } else {
+      find_wakers(begin, end, totals);
+    }
+  }
+
+  void find_wakers(size_t begin, size_t end, LockTotals& totals) {
+    auto wake = std::ranges::lower_bound(wakes_, begin, {}, &model::SyncWake::wait);
+    for (; wake != wakes_.end() && wake->wait < end; ++wake) {
+      const CriticalSection& wait = sections_[wake->wait];
+      const uint32_t waker = site_of(wait.lock, model::ContextId(trace_.b[wake->cause.index()]));
+      totals.sites[site_of(wait.lock, wait.site)].owners_ns[waker] += wait.wait_ns();
+    }
   }
 
   // Sections of one lock, by time. For each wait it goes back from the acquisition to the sections that lie in it;
@@ -180,13 +201,13 @@ class LockProfiler {
 
   void charge(const CriticalSection& wait, const CriticalSection& owner, int64_t from_ns, int64_t to_ns,
               LockTotals& totals) {
-    Gathered& site = totals.sites[site_of(wait.site)];
+    Gathered& site = totals.sites[site_of(wait.lock, wait.site)];
     const int64_t chained_ns = overlap(waits_of_thread_[owner.thread.index()], from_ns, to_ns);
     for (Gathered* each : {&site, &totals.gathered}) {
       each->use.owner_wait_ns += to_ns - from_ns;
       each->use.chained_ns += chained_ns;
     }
-    site.owners_ns[site_of(owner.site)] += to_ns - from_ns;
+    site.owners_ns[site_of(owner.lock, owner.site)] += to_ns - from_ns;
   }
 
   static int64_t overlap(const std::vector<std::pair<int64_t, int64_t>>& waits, int64_t from_ns, int64_t to_ns) {
@@ -232,9 +253,15 @@ class LockProfiler {
   size_t rows_kept() const { return options_.rows_max > SIZE_MAX / 4 ? SIZE_MAX : 2 * options_.rows_max + 1000; }
 
   void add_rows(LockId lock, LockTotals& totals) {
-    if (options_.held_only && !model::is_held(trace_.locks[lock.index()].kind)) return;
     totals.gathered.finish();
+    const bool is_lock = model::is_held(trace_.locks[lock.index()].kind) || locks_by_use_[lock.index()];
+    if (options_.locks_only && !is_lock) {
+      ++profile_.left_out;
+      profile_.left_out_wait_ns = base::add_saturated(profile_.left_out_wait_ns, totals.gathered.use.wait.total_ns);
+      return;
+    }
     LockRowStats row{lock, totals.gathered.use};
+    row.is_lock = is_lock;
     row.held_share = share(totals.held_ns, profile_.run_ns);
     row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
     row.critical_share = share(row.use.critical_ns, profile_.critical_ns);
@@ -281,6 +308,8 @@ class LockProfiler {
   const model::Trace& trace_;
   const LockProfileOptions options_;
   std::vector<CriticalSection> sections_;
+  std::vector<model::SyncWake> wakes_;
+  std::vector<bool> locks_by_use_;
   CpuTimes cpu_;
   LockProfile profile_;
   std::vector<FailedTry> failed_tries_;  // in the order of locks

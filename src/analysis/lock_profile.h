@@ -44,6 +44,7 @@ struct LockRowStats {
   double wait_share = 0;      // of the threads' time together, spent waiting for it
   double critical_share = 0;  // of the critical path
   uint32_t threads = 0;       // that used it
+  bool is_lock = false;       // it is held, or serves as a lock (lock_likeness.h)
 };
 
 struct LockSiteStats {
@@ -51,6 +52,7 @@ struct LockSiteStats {
   uint32_t site = 0;  // index into LockProfile::sites
   LockUse use;
   // The site whose holders it waited for longest, and its share of the wait; UINT32_MAX if it never waited for one.
+  // Where nobody holds: the site whose signals ended most of the wait.
   uint32_t owner_site = UINT32_MAX;
   double owner_share = 0;
   double wait_share = 0;
@@ -59,7 +61,7 @@ struct LockSiteStats {
 
 struct LockProfileOptions {
   size_t rows_max = SIZE_MAX;  // of locks, and of sites: the first ones
-  bool held_only = false;      // leaves out what only waiting is for: conditions, barriers, semaphores
+  bool locks_only = false;     // leaves out what only waiting is for: conditions, barriers, semaphores, futexes
 };
 
 struct LockProfile {
@@ -67,6 +69,8 @@ struct LockProfile {
   std::vector<LockRowStats> locks;             // the longest waited for first, then by acquisitions
   std::vector<LockSiteStats> lock_sites;       // likewise
   size_t lock_count = 0, lock_site_count = 0;  // with those beyond rows_max
+  size_t left_out = 0;                         // for LockProfileOptions::locks_only, and what was waited for there
+  int64_t left_out_wait_ns = 0;
   int64_t run_ns = 0;
   int64_t critical_ns = 0;  // length of the critical path
   int64_t threads_ns = 0;   // lifetimes of all threads together

@@ -14,4 +14,9 @@ uint32_t LockSites::of(model::ContextId context) {
   return found->second;
 }
 
+uint32_t LockSites::of(model::LockId lock, model::ContextId context) {
+  const bool is_futex = trace_.locks[lock.index()].kind == format::LockKind::futex;
+  return of(is_futex && context.valid() ? futex_frames_.program_frame(context) : context);
+}
+
 }  // namespace contrafact::analysis

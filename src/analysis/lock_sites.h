@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/futex_frames.h"
 #include "model/trace.h"
 
 namespace contrafact::analysis {
@@ -18,13 +19,16 @@ struct LockSite {
 
 class LockSites {
  public:
-  explicit LockSites(const model::Trace& trace) : trace_(trace) {}
+  explicit LockSites(const model::Trace& trace) : trace_(trace), futex_frames_(trace) {}
   // Index into sites().
   uint32_t of(model::ContextId context);
+  // At a futex, the frame that is the program's (futex_frames.h).
+  uint32_t of(model::LockId lock, model::ContextId context);
   const std::vector<LockSite>& sites() const { return sites_; }
 
  private:
   const model::Trace& trace_;
+  const FutexFrames futex_frames_;
   std::vector<LockSite> sites_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> of_code_;  // by method and line
   std::unordered_map<std::string, uint32_t> of_label_;

@@ -48,26 +48,26 @@ TEST(ThreadUsage, StatesOfNestedTasks) {
     return std::vector<uint32_t>{found.active, found.blocked, found.waiting, found.unoccupied};
   };
   using testing::ElementsAre;
-  EXPECT_THAT(at(50), ElementsAre(0, 0, 0, 2));   // main has not dealt with tasks yet
+  EXPECT_THAT(at(50), ElementsAre(0, 0, 0, 2));   // main's first event comes later
   EXPECT_THAT(at(150), ElementsAre(2, 0, 0, 1));  // main spawns, w1 works
   EXPECT_THAT(at(250), ElementsAre(1, 0, 1, 1));
   EXPECT_THAT(at(350), ElementsAre(1, 0, 2, 0));
   EXPECT_THAT(at(500), ElementsAre(1, 1, 2, 0));
   EXPECT_THAT(at(850), ElementsAre(1, 0, 1, 1));
-  EXPECT_THAT(at(950), ElementsAre(0, 0, 0, 2));
+  EXPECT_THAT(at(950), ElementsAre(1, 0, 0, 2));  // main goes on
 }
 
 TEST(ThreadUsage, Aggregates) {
   const ThreadUsage usage = thread_usage(parsed_with_rows(kNested));
-  // Active: main 100, w1 200 + 100, w2 500. Waiting: main 700, w1 500. All over 1000.
-  EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.9);
+  // Active: main 100 + 100, w1 200 + 100, w2 500. Waiting: main 700, w1 500. All over 1000.
+  EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 1.0);
   EXPECT_DOUBLE_EQ(usage.aggregates.waiting.mean, 1.2);
   EXPECT_DOUBLE_EQ(usage.aggregates.blocked.mean, 0.2);
   EXPECT_DOUBLE_EQ(usage.aggregates.unoccupied.mean, 0.2 + 0.5);
-  EXPECT_DOUBLE_EQ(usage.aggregates.occupied.mean, 2.1);
+  EXPECT_DOUBLE_EQ(usage.aggregates.occupied.mean, 2.2);
   EXPECT_EQ(usage.aggregates.occupied.peak, 3u);
   EXPECT_EQ(usage.aggregates.waiting.peak, 2u);
-  // Occupied: 0 for 200, 2 for 300, 3 for 500.
+  // Occupied: 0 for 100, 1 for 100, 2 for 300, 3 for 500.
   EXPECT_EQ(usage.aggregates.occupied.p50, 2u);
   EXPECT_EQ(usage.aggregates.occupied.p90, 3u);
   ASSERT_EQ(usage.pools.size(), 1u);
@@ -127,9 +127,7 @@ TEST(ThreadUsage, ProfileKeepsTheMean) {
   EXPECT_DOUBLE_EQ(tenths[0].position, 0.05);
 }
 
-// A plain thread counts from its first dealing with tasks to its last, and not while it sleeps in between.
-TEST(ThreadUsage, PlainThreadsCountWhileTheyDealWithTasks) {
-  const ThreadUsage usage = thread_usage(parsed_with_rows(R"(
+constexpr std::string_view kSpawnsAndSleeps = R"(
 0 main thread_begin
 100 main task_spawn t1 c1 p m2
 200 main block_begin sleep c1
@@ -139,42 +137,72 @@ TEST(ThreadUsage, PlainThreadsCountWhileTheyDealWithTasks) {
 1000 main thread_end
 100 w1 task_start t1
 850 w1 task_end t1
-)"));
+)";
+
+TEST(ThreadUsage, ProgramsOwnThreadsCountAllTheTime) {
+  const ThreadUsage usage = thread_usage(parsed_with_rows(kSpawnsAndSleeps));
+  EXPECT_DOUBLE_EQ(usage.aggregates.waiting.mean, 0.1);
+  EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.9 + 0.75);
+  EXPECT_DOUBLE_EQ(usage.aggregates.blocked.mean, 0.5);
+}
+
+TEST(ThreadUsage, VirtualThreadsAreTheProgramsOwnThoughDaemons) {
+  std::string text(kRows);
+  text.replace(text.find("thread main"), 11, "thread main \"main\" virtual_thread daemon");
+  const ThreadUsage usage = thread_usage(parsed(text + std::string(kSpawnsAndSleeps)));
+  EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.9 + 0.75);
+}
+
+// A daemon counts from its first dealing with tasks to its last, and not while it sleeps in between.
+TEST(ThreadUsage, DaemonsCountWhileTheyDealWithTasks) {
+  std::string text(kRows);
+  text.replace(text.find("thread main"), 11, "thread main \"main\" platform daemon");
+  const ThreadUsage usage = thread_usage(parsed(text + std::string(kSpawnsAndSleeps)));
   EXPECT_DOUBLE_EQ(usage.aggregates.waiting.mean, 0.1);
   // main: 100 to 200 and 700 to 800; w1: 100 to 850.
   EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.2 + 0.75);
 }
 
-// A thread that somebody joins is a task: all of its run counts. One that nobody joins and that meets no task does not.
-TEST(ThreadUsage, JoinedThreadsCountAndBystandersDoNot) {
+// A thread that somebody joins is a task: all of its run counts, and so does that of the program's own that nobody
+// joins. A daemon that meets no task does not.
+TEST(ThreadUsage, TheProgramsOwnThreadsCountAndBystandersDoNot) {
   const Trace trace = parsed_with_rows(R"(
 thread joined
-thread bystander
+thread own
+thread bystander daemon
+0 main thread_begin
 0 main task_spawn t1 c1
 0 main task_spawn t2 c1
 0 joined task_start t1
 200 joined block_begin io c2
 300 joined block_end io
 500 joined task_end t1
-0 bystander task_start t2
-1000 bystander task_end t2
+0 own thread_begin
+300 own task_start t2
+1000 own task_end t2
+1000 own thread_end
+0 bystander thread_begin
+1000 bystander thread_end
 0 main wait_begin t1 c1
 500 main wait_end t1
+500 main thread_end
 )");
   const std::vector<model::ThreadUse> uses = model::thread_uses(trace);
-  EXPECT_EQ(uses[0].role, model::ThreadRole::plain);
+  EXPECT_EQ(uses[0].role, model::ThreadRole::own);
   EXPECT_EQ(uses[3].role, model::ThreadRole::joined);
-  EXPECT_EQ(uses[4].role, model::ThreadRole::bystander);
+  EXPECT_EQ(uses[4].role, model::ThreadRole::own);
+  EXPECT_EQ(uses[5].role, model::ThreadRole::bystander);
   const ThreadUsage usage = thread_usage(trace);
-  EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.5);
+  EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.5 + 0.7);
   EXPECT_DOUBLE_EQ(usage.aggregates.blocked.mean, 0.1);
-  EXPECT_DOUBLE_EQ(usage.aggregates.total.mean, 1.0);
+  EXPECT_DOUBLE_EQ(usage.aggregates.total.mean, 0.5 + 0.5 + 0.7);
 }
 
-// The same program with its task as a call: main's work does not vanish because no task is left. A daemon's is not the
+// The same work, as a task that runs where it was to be spawned (so an estimate has it) and as a call (so the changed
+// program does), alone or beside a thread that has tasks. The thread in which a virtual machine ends is not the
 // program's.
-TEST(ThreadUsage, WhereNoThreadMeetsATaskTheProgramsOwnThreadsCount) {
-  const std::string_view work = R"(
+TEST(ThreadUsage, WorkCountsAlikeAsTaskAndAsCall) {
+  const std::string alone = R"(
 thread cleaner daemon
 thread last "DestroyJavaVM"
 0 main thread_begin
@@ -186,17 +214,29 @@ thread last "DestroyJavaVM"
 1000 last thread_end
 1000 cleaner thread_end
 )";
-  const ThreadUsage usage = thread_usage(parsed_with_rows(work));
-  EXPECT_DOUBLE_EQ(usage.aggregates.occupied.mean, 0.9);
-  EXPECT_EQ(usage.aggregates.occupied.peak, 1u);
-  EXPECT_DOUBLE_EQ(usage.aggregates.blocked.mean, 0.5);
-  // With the task that runs at its spawn, as an estimate has it.
-  std::string text(work);
-  text.insert(text.find("900 main thread_end"), "900 main task_end t1\n");
-  text.insert(text.find("200 main block_begin"), "0 main task_start t1\n");
-  const ThreadUsage inlined = thread_usage(parsed_with_rows(text));
-  EXPECT_DOUBLE_EQ(inlined.aggregates.occupied.mean, 0.9);
-  EXPECT_DOUBLE_EQ(inlined.aggregates.blocked.mean, 0.5);
+  const std::string beside = alone + R"(
+thread other
+0 other task_spawn t9 c1 p m3
+0 w1 worker_busy p
+0 w1 task_start t9
+1000 w1 task_end t9
+1000 w1 thread_end
+0 other wait_begin t9 c1
+1000 other wait_end t9
+)";
+  for (const std::string& work : {alone, beside}) {
+    std::string text = work;
+    text.insert(text.find("900 main thread_end"), "800 main task_end t1\n");
+    text.insert(text.find("200 main block_begin"), "100 main task_start t1\n");
+    const ThreadUsage called = thread_usage(parsed_with_rows(work));
+    const ThreadUsage inlined = thread_usage(parsed_with_rows(text));
+    const double others = work == alone ? 0 : 2;
+    EXPECT_DOUBLE_EQ(called.aggregates.occupied.mean, 0.9 + others);
+    EXPECT_DOUBLE_EQ(inlined.aggregates.occupied.mean, 0.9 + others);
+    EXPECT_DOUBLE_EQ(called.aggregates.blocked.mean, 0.5);
+    EXPECT_DOUBLE_EQ(inlined.aggregates.blocked.mean, 0.5);
+    EXPECT_EQ(called.aggregates.occupied.peak, inlined.aggregates.occupied.peak);
+  }
 }
 
 // A fork-join worker that runs another task while it waits is active meanwhile, and the run of a worker's thread is no
@@ -205,7 +245,7 @@ TEST(ThreadUsage, HelpersAreActive) {
   const ThreadUsage usage = thread_usage(parsed(R"(
 method m shop.Job.run
 pool f fork_join 1 1
-thread main
+thread main daemon
 thread w1
 0 main task_spawn run - - -
 0 main task_spawn t1 - f m

@@ -37,7 +37,9 @@ class UlcProfiler {
     profile_.recorded_ns = graph::propagate(facts_.graph, facts_.recorded);
     const graph::SectionOrder needed =
         graph::needed_order(*facts_.trace, facts_.sections, facts_.sets, facts_.recorded);
-    profile_.floor_ns = graph::propagate(facts_.graph, needed);
+    profile_.conflicts_ns = graph::propagate(facts_.graph, needed);
+    const graph::SectionOrder none{.begin = std::vector<uint32_t>(facts_.sections.size() + 1, 0), .before = {}};
+    profile_.no_locks_ns = graph::propagate(facts_.graph, none);
     return std::move(profile_);
   }
 

@@ -53,10 +53,11 @@ struct UlcProfile {
   int64_t cost_ns = 0;
   uint64_t sections = 0;                                                      // that were held
   std::array<uint64_t, static_cast<size_t>(format::kSetGapLast) + 1> gaps{};  // sections by the gap of their set
-  // The whole run: recorded, and with all order between sections gone but what conflicts demand, on as many cores as it
-  // takes.
+  // The whole run: recorded; with all order between sections gone but what conflicts demand, in the recorded order of
+  // these; and with no order of sections at all. On as many cores as it takes.
   int64_t recorded_ns = 0;
-  int64_t floor_ns = 0;
+  int64_t conflicts_ns = 0;
+  int64_t no_locks_ns = 0;
 };
 
 UlcProfile ulc_profile(const SectionFacts& facts);

@@ -37,8 +37,8 @@ TEST(Ulc, ThePairsCostIsWhatTheLaterOfBothThreadsGains) {
   EXPECT_EQ(profile.sites[0].cost_ns, 20);
   EXPECT_EQ(profile.sites[0].share, 1);
   EXPECT_EQ(label(facts, profile.by_code[0].first_site), "work (w.cc:10)");
-  EXPECT_EQ(profile.recorded_ns, 90);  // from 10 to 100
-  EXPECT_EQ(profile.floor_ns, 70);     // x needs until 80
+  EXPECT_EQ(profile.recorded_ns, 90);   // from 10 to 100
+  EXPECT_EQ(profile.conflicts_ns, 70);  // x needs until 80
   EXPECT_EQ(profile.sections, 2u);
   EXPECT_EQ(profile.gaps[0], 2u);
 }
@@ -52,7 +52,19 @@ TEST(Ulc, APairWhoseFirstThreadEndsLaterCostsNothing) {
   const UlcProfile profile = ulc_profile(SectionFacts(trace));
   EXPECT_EQ(profile.pairs.unnecessary(), 1u);
   EXPECT_EQ(profile.cost_ns, 0);
-  EXPECT_EQ(profile.floor_ns, profile.recorded_ns);
+  EXPECT_EQ(profile.conflicts_ns, profile.recorded_ns);
+}
+
+// Two threads write in turns: the recorded order of that is kept, although without the lock nobody would wait.
+TEST(Ulc, TheOrderOfConflictsIsNoLimit) {
+  const Trace trace = parsed(std::string(kHead) +
+                             "10 x lock_acquire l a\n20 y lock_request l b\n58 x accesses adds\n60 x lock_release l\n"
+                             "60 y lock_acquired l\n61 x thread_end\n90 y accesses adds\n90 y lock_release l\n"
+                             "100 y thread_end\n");
+  const UlcProfile profile = ulc_profile(SectionFacts(trace));
+  EXPECT_EQ(profile.pairs[PairKind::conflict], 1u);
+  EXPECT_EQ(profile.conflicts_ns, profile.recorded_ns);
+  EXPECT_EQ(profile.no_locks_ns, 51);  // x from 10 to 61, y from 20 to 60
 }
 
 TEST(Ulc, AConflictAndAnUnknownPairCostNothing) {
@@ -111,7 +123,8 @@ TEST(Ulc, DamagedTracesAreSurvived) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     const Trace trace = model::random_trace(seed, 500);
     const UlcProfile profile = ulc_profile(SectionFacts(trace));
-    EXPECT_LE(profile.floor_ns, profile.recorded_ns);
+    EXPECT_LE(profile.conflicts_ns, profile.recorded_ns);
+    EXPECT_LE(profile.no_locks_ns, profile.conflicts_ns);
     EXPECT_GE(profile.cost_ns, 0);
   }
 }

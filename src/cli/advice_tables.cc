@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "analysis/lock_likeness.h"
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
 #include "cli/metric_tables.h"
@@ -305,6 +306,25 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
   return table;
 }
 
+// What the recording leaves open about locks.
+std::string hint_of_locks(const model::Trace& trace) {
+  std::string hint;
+  const auto is_held = [](const format::LockRow& lock) { return model::is_held(lock.kind); };
+  if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
+    hint +=
+        "; what its critical sections touch, and so which of their waiting is unnecessary, a recording with --sets "
+        "tells";
+  }
+  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
+  const std::vector<bool> by_use = analysis::locks_by_use(trace, sections, model::sync_wakes(trace, sections));
+  if (std::ranges::find(by_use, true) != by_use.end()) {
+    hint +=
+        "; for how long a lock built of a condition or futex is held is not recorded: contrafact locks shows who waits "
+        "there, and who ends the waits";
+  }
+  return hint;
+}
+
 std::string no_advice_reason(const model::Trace& trace, const Advices& advices) {
   if (trace.tasks.empty() && advices.candidates == 0) return no_tasks_reason(trace);
   std::map<std::string, uint64_t> reasons;
@@ -318,11 +338,7 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     const std::string unseen = unseen_schedulers(trace);
     return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
                        unseen.empty() ? "of the run" : "that was recorded",
-                       list.empty() ? "" : "; tasks by reason: ", list,
-                       trace.locks.empty() || !trace.access_sets.empty()
-                           ? ""
-                           : "; what its critical sections touch, and so which of their waiting is unnecessary, a "
-                             "recording with --sets tells",
+                       list.empty() ? "" : "; tasks by reason: ", list, hint_of_locks(trace),
                        unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {

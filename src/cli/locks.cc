@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/lock_profile.h"
+#include "analysis/unseen_waits.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -81,7 +82,7 @@ bool is_unsuitable(const model::Trace& trace) {
 std::string empty_reason(const model::Trace& trace) {
   if (is_unsuitable(trace)) return "not a recording of a native program: only those have lock events";
   return trace.locks.empty() ? "the program took no lock that the agent sees (contrafact help tables)"
-                             : "no lock that is held; --all shows conditions, barriers and semaphores";
+                             : "no lock that is held; --all shows conditions, barriers, semaphores and futexes";
 }
 
 template <typename Rows>
@@ -112,8 +113,26 @@ base::Status print_json(const Options& options, const model::Trace& trace, const
   stream_rows(out, "locks", kLocksSchema, trace, profile, profile.locks);
   stream_rows(out, "sites", kLockSitesSchema, trace, profile, profile.lock_sites);
   if (profile.locks.empty()) out.member("empty_reason", empty_reason(trace));
+  if (const std::optional<analysis::UnseenWaits> unseen = analysis::unseen_waits(trace)) {
+    out.member("unseen_wait_ns", unseen->blocked_ns);
+    out.member("unseen_wait_share", unseen->share());
+  }
   out.finish();
   return to.finish();
+}
+
+// What the tables leave out, where it was waited for: no wait is passed over in silence.
+std::string left_out_text(const analysis::LockProfile& profile) {
+  if (profile.left_out_wait_ns == 0) return "";
+  return fmt::format(
+      "\n{} that only waiting is for (conditions, barriers, semaphores, futexes): {} waited for; --all shows {}\n",
+      table::counted_text(profile.left_out, "object", "objects"),
+      table::duration_text(static_cast<double>(profile.left_out_wait_ns)), profile.left_out == 1 ? "it" : "them");
+}
+
+std::string unseen_text(const model::Trace& trace, const Session& session) {
+  const std::string text = table::printable(analysis::unseen_waits_text(trace), session.out.unicode);
+  return text.empty() ? "" : "\nnote: " + text + " (docs/native.md)\n";
 }
 
 base::Status print_tables(const model::Trace& trace, const analysis::LockProfile& profile, const Session& session) {
@@ -124,15 +143,15 @@ base::Status print_tables(const model::Trace& trace, const analysis::LockProfile
         table_of(kLockSitesSchema, trace, profile, profile.lock_sites, profile.lock_site_count, "sites");
     text += "\n" + table::render_text(sites, session.out);
   }
-  return print(text);
+  return print(text + left_out_text(profile) + unseen_text(trace, session));
 }
 
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session);
   if (!trace) return kExitInput;
-  // Waiting is what conditions, barriers and semaphores are for; with --all they are shown too.
+  // Waiting is what conditions, barriers, semaphores and futexes are for, where they do not serve as locks.
   analysis::LockProfileOptions shown;
-  if (!options.json) shown = {.rows_max = options.top, .held_only = !options.all_kinds};
+  if (!options.json) shown = {.rows_max = options.top, .locks_only = !options.all_kinds};
   const analysis::LockProfile profile = analysis::lock_profile(*trace, shown);
   const bool unsuitable = is_unsuitable(*trace);
   base::Status printed;
@@ -151,7 +170,8 @@ Run declare(OptionList& list) {
   list.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
       .check(whole_number(1))
       .show_default();
-  list.add_flag("--all", options->all_kinds, "conditions, barriers and semaphores too");
+  list.add_flag("--all", options->all_kinds,
+                "conditions, barriers, semaphores and futexes too that do not serve as locks");
   list.add_flag("--json", options->json, "as JSON; everything");
   return [options](Session& session) { return run(*options, session); };
 }
@@ -160,7 +180,7 @@ Run declare(OptionList& list) {
 
 #define CONTRAFACT_USE_COLUMNS                                                                                      \
   {"acquisitions", "acquired", Type::integer, Unit::none,                                                           \
-   "How often it was had; for conditions and barriers, waits that ended well."},                                    \
+   "How often it was acquired; for conditions, barriers and futexes, waits that ended well."},                      \
       {"contended", "contended", Type::integer, Unit::none, "Of these, how often after a wait."},                   \
       {"failed",                                                                                                    \
        "failed",                                                                                                    \
@@ -192,7 +212,10 @@ const table::Schema kLocksSchema{
     "The locks of a native program, the longest waited for first.",
     {{"lock", "lock", Type::text, Unit::none, "The variable that it is, or its kind and number in the trace."},
      {"kind", "kind", Type::word, Unit::none,
-      "mutex, rwlock, spinlock, once; condition, barrier and semaphore with --all.", 2},
+      "mutex, rwlock, spinlock, once; condition, semaphore and futex (a word that threads wait at by a system call) "
+      "where "
+      "they serve as a lock: who waits there is woken by others who wait there; else these and barrier with --all.",
+      2},
      {"threads", "threads", Type::integer, Unit::threads, "Threads that used it.", 2},
      CONTRAFACT_USE_COLUMNS,
      {"wait_share", "of threads", Type::ratio, Unit::ratio, "The wait, of the lifetimes of all threads together."},
@@ -209,7 +232,9 @@ const table::Schema kLockSitesSchema{
      {"kind", "kind", Type::word, Unit::none, "As above.", 9},
      {"site", "site", Type::places, Unit::none, "Function, file and line of the call, or symbol and offset."},
      CONTRAFACT_USE_COLUMNS,
-     {"owner", "waits for", Type::places, Unit::none, "The site whose holders it waited for longest."},
+     {"owner", "waits for", Type::places, Unit::none,
+      "The site whose holders it waited for longest; of what nobody holds, the site whose signals ended most of the "
+      "wait."},
      {"owner_share", "share", Type::ratio, Unit::ratio, "Of the site's wait, spent on that one.", 1},
      {"chained_ns", "chained", Type::duration, Unit::ns, "Of the wait, while the owner itself waited for another lock.",
       6},

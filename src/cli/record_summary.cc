@@ -20,6 +20,7 @@ class Counter : public format::Visitor {
     for (size_t i = 0; i < block.kind.size(); ++i) {
       if (block.kind[i] == format::EventKind::task_start) ++tasks;
       if (takes_lock(block.kind[i], block.b[i])) ++locks_taken;
+      if (block.kind[i] == format::EventKind::sync_wait) ++waits_at_objects;
       if (block.kind[i] == format::EventKind::gap) dropped += block.a[i];
     }
   }
@@ -35,6 +36,7 @@ class Counter : public format::Visitor {
 
   size_t threads = 0, events = 0, tasks = 0;
   size_t locks_taken = 0;
+  size_t waits_at_objects = 0;  // conditions, barriers, futexes
   bool native = false, jvm_was_up = false;
   uint64_t dropped = 0, dropped_said = 0;
   std::string exit_reason, unseen;
@@ -73,7 +75,12 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   out += "\n";
   auto note = [&](const std::string& line) { out += "contrafact: note: " + table::printable(line, true) + "\n"; };
   if (counter.native && counter.locks_taken == 0) {
-    note("no lock was seen: those built on atomics and futexes, and the C library's own, are not (docs/native.md)");
+    note(counter.waits_at_objects > 0
+             ? fmt::format(
+                   "no lock of the C library's was taken; {} elsewhere, as at futexes, {} seen: contrafact locks {}",
+                   table::counted_text(counter.waits_at_objects, "wait", "waits"),
+                   counter.waits_at_objects == 1 ? "was" : "were", path)
+             : "no lock was seen: those built on atomics, and the C library's own, are not (docs/native.md)");
   } else if (!counter.unseen.empty()) {
     note(unseen_line(counter.unseen));
   } else if (!counter.native && counter.tasks == 0) {

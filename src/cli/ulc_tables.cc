@@ -103,6 +103,15 @@ table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis
   return table;
 }
 
+// What exceeds the gain by conflicts: there locks keep the recorded order.
+std::string gain_by_order(const Advice& advice) {
+  const std::optional<double>& by_conflicts = advice.effect.sections->floor;
+  if (!by_conflicts || !ends_simulated(advice.effect)) return "";
+  const double more = advice.effect.simulated->gain - *by_conflicts;
+  if (more <= advise::kGainTie) return "";
+  return fmt::format("{:.1f} points by another order of locks", 100 * more);
+}
+
 table::Table lock_remedies_table(const analysis::SectionFacts& facts, const SectionsPriced& priced, bool all) {
   table::Table table(kLockRemediesSchema);
   int64_t rank = 0;
@@ -111,7 +120,9 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
     if (!all && !gains(advice)) continue;
     const Candidate& candidate = advice.candidate;
     const whatif::SectionGains& bounds = *advice.effect.sections;
-    const std::string note = fmt::format("{}", fmt::join(improve::lock_notes(*facts.trace, advice.candidate), "; "));
+    std::vector<std::string> notes = improve::lock_notes(*facts.trace, advice.candidate);
+    if (std::string by_order = gain_by_order(advice); !by_order.empty()) notes.push_back(std::move(by_order));
+    const std::string note = fmt::format("{}", fmt::join(notes, "; "));
     table.add_row({rank, what_of(advice), sites_text(facts, candidate.sites), locks_text(*facts.trace, candidate.locks),
                    fmt::format("{} of {}", candidate.improvement.sections.size(), candidate.of_sections),
                    free_order(advice), interval(advice), std::string(name_of(advice.verdict)), bounds.recorded_order,
@@ -153,8 +164,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
 
 #define CONTRAFACT_VERDICT                                                                                           \
   "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
-  "or than the spread of its own runs; above its bound one that exceeds what conflicts allow by more, where other "  \
-  "locks were waited for as long; "                                                                                  \
+  "or than the spread of its own runs; "                                                                             \
   "baseline off says that the error is too large for any gain to be believed."
 
 const table::Schema kUlcSitesSchema{
@@ -195,7 +205,9 @@ const table::Schema kLockRemediesSchema{
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
       "Estimated: locks are had in the recorded order, cores are no limit.", 2},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,
-      "Estimated: these locks order only what conflicts, cores are no limit. No other use of them gains more.", 3},
+      "Estimated: these locks order only what conflicts, cores are no limit. No limit: other orders of locks may gain "
+      "more.",
+      3},
      {"note", "note", Type::text, Unit::none, "What to know before believing it.", 1}}};
 
 }  // namespace contrafact::cli

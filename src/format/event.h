@@ -66,7 +66,7 @@ enum class EventKind : uint8_t {
   lock_acquired_shared,
   lock_release,    // gives LOCK up, at CONTEXT
   lock_busy,       // a try that failed: LOCK was held
-  sync_wait,       // waits at LOCK: a condition, barrier, semaphore or once
+  sync_wait,       // waits at LOCK: a condition, barrier, semaphore, once or futex
   sync_woken,      // goes on; OUTCOME normal, timeout, exception, cancelled
   sync_signal,     // wakes one of those who wait at LOCK, if any; a semaphore's post, a once's end
   sync_broadcast,  // wakes all
@@ -206,7 +206,17 @@ struct MethodAddressRow {
   uint64_t address = 0;  // where a call returns to, or a function's first instruction (is_entry)
   bool is_entry = false;
 };
-enum class LockKind : uint8_t { mutex, rwlock, spinlock, condition, barrier, semaphore, once };
+enum class LockKind : uint8_t {
+  mutex,
+  rwlock,
+  spinlock,
+  condition,
+  barrier,
+  semaphore,
+  once,
+  futex,  // a word that threads wait at by a system call of their own: what the program builds of it is not known
+};
+inline constexpr LockKind kLockKindLast = LockKind::futex;
 struct LockRow {
   LockKind kind = LockKind::mutex;
   uint64_t address = 0;  // in the recorded process

@@ -123,7 +123,7 @@ inline bool get_row(ByteReader& in, LockRow& row) {
   row.kind = static_cast<LockKind>(kind);
   row.address = in.varint();
   row.name = get_id<StringId>(in);
-  return in.ok() && kind <= static_cast<uint64_t>(LockKind::once);
+  return in.ok() && kind <= static_cast<uint64_t>(kLockKindLast);
 }
 // Its bytes are those of the block, and are looked at when they are decoded.
 inline bool get_row(ByteReader& in, AccessChunk& row) {

@@ -199,6 +199,14 @@ class DagBuilder {
     return frame.body >= trace_.tasks.size() || trace_.tasks[frame.body].kind == TaskKind::thread;
   }
 
+  // REQUIRES: own_run(frame). What surrounds a thread's run, where that is a task, does not count.
+  bool all_counts(const Frame& frame) const {
+    const model::ThreadUse& use = dag_.uses[thread_];
+    const bool is_run = frame.body < trace_.tasks.size();
+    if (use.role == model::ThreadRole::joined) return is_run;
+    return use.role == model::ThreadRole::own && is_run == use.has_run;
+  }
+
   void walk(uint32_t thread) {
     const model::EventRange range = trace_.thread_events(ThreadId(thread));
     const model::ThreadUse& use = dag_.uses[thread];
@@ -252,9 +260,9 @@ class DagBuilder {
     body.end_delay_ns = now_ns - frame.last_ns;
     const model::ThreadRole role = dag_.uses[thread_].role;
     if (own_run(frame)) {
-      body.state = role == model::ThreadRole::joined && frame.body < trace_.tasks.size() ? BodyState::active
-                   : role == model::ThreadRole::plain                                    ? BodyState::plain
-                                                                                         : BodyState::unoccupied;
+      body.state = all_counts(frame)                  ? BodyState::active
+                   : role == model::ThreadRole::plain ? BodyState::plain
+                                                      : BodyState::unoccupied;
       // A worker's last sleep lasts until somebody shuts the pool down, not a length of its own.
       bool joined = frame.body < trace_.tasks.size() && waited_for_[frame.body];
       if (role == model::ThreadRole::worker && frame.idle_begin_ns != kNever && !joined) {

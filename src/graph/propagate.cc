@@ -161,7 +161,7 @@ bool Propagator::step(Strand& strand, Frame& frame, const Vertex& vertex) {
   return true;
 }
 
-// A plain thread counts from its first dealing with tasks to its last.
+// A plain thread, a daemon, counts from its first dealing with tasks to its last.
 void Propagator::use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns) {
   const Body& body = dag_.bodies[frame.body];
   if (body.state != BodyState::plain) return;

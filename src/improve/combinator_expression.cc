@@ -107,11 +107,19 @@ class Executors {
   std::string find_field(model::PoolId pool) const {
     const std::string_view field = trace_.fact(fmt::format("pool.field.{}", pool.value));
     const size_t dot = field.rfind('.');
+    if (field.empty()) return find_member(pool);
     if (dot == std::string_view::npos) return std::string(field);
     const std::string_view holder = field.substr(0, dot);
     const std::string_view rest = user_.starts_with(holder) ? user_.substr(holder.size()) : ".";
     if (rest.empty() || rest.starts_with('$')) return std::string(field.substr(dot + 1));
     return simple_name(holder) + std::string(field.substr(dot));
+  }
+
+  // Of "shop.Feed.pool": "pool", but in shop.Feed alone: elsewhere one needs the object.
+  std::string find_member(model::PoolId pool) const {
+    const std::string_view member = trace_.fact(fmt::format("pool.member.{}", pool.value));
+    const size_t dot = member.rfind('.');
+    return dot != std::string_view::npos && member.substr(0, dot) == user_ ? std::string(member.substr(dot + 1)) : "";
   }
 
   const Trace& trace_;

@@ -190,6 +190,15 @@ TEST(Combinator, NamesTheFieldThatHoldsTheExecutor) {
   EXPECT_THAT(expression(""), HasSubstr("null; }, executor)"));
 }
 
+TEST(Combinator, NamesTheMemberThatHoldsTheExecutorInItsOwnClass) {
+  const auto expression = [](std::string_view member) {
+    const Trace trace = parsed("fact pool.member.0 " + std::string(member) + "\n" + std::string(kProgram));
+    return combinator_expression(*graph::build_dag(trace), TaskId(0));
+  };
+  EXPECT_THAT(expression("shop.Example.pool"), HasSubstr("null; }, pool)"));
+  EXPECT_THAT(expression("shop.Other.pool"), HasSubstr("null; }, executor)"));
+}
+
 TEST(Combinator, OfForkJoinTasksIsACompleter) {
   const Trace trace = parsed(R"(thread a
 thread b

@@ -12,7 +12,7 @@ constexpr int64_t kSwitchMaxNs = 5'000;
 
 struct Change {
   int64_t time_ns;
-  int8_t running, preempted;
+  int8_t running, preempted, stops = 0;
 };
 
 // Threads' stints on cores, by when they began.
@@ -73,6 +73,10 @@ std::vector<Change> changes_of(const Trace& trace) {
       changes.push_back({in_ns, 0, -1});
     }
   }
+  for (const Pause& pause : trace.pauses) {
+    changes.push_back({pause.begin_ns, 0, 0, 1});
+    changes.push_back({pause.end_ns, 0, 0, -1});
+  }
   std::ranges::sort(changes, {}, &Change::time_ns);
   return changes;
 }
@@ -81,29 +85,46 @@ std::vector<Change> changes_of(const Trace& trace) {
 
 ForeignCores::ForeignCores(const Trace& trace, uint32_t cores) {
   if (cores == 0) return;
-  int64_t running = 0, preempted = 0, foreign = 0, at_ns = trace.begin_ns();
+  int64_t running = 0, preempted = 0, stops = 0, foreign = 0, at_ns = trace.begin_ns();
   Point last{trace.begin_ns(), 0, 0};
   for (const Change& change : changes_of(trace)) {
     total_ns_ += foreign * (change.time_ns - at_ns);
     at_ns = change.time_ns;
     running += change.running;
     preempted += change.preempted;
-    foreign = std::clamp<int64_t>(int64_t{cores} - running, 0, std::max<int64_t>(preempted, 0));
+    stops += change.stops;
+    foreign = stops > 0 ? 0 : std::clamp<int64_t>(int64_t{cores} - running, 0, std::max<int64_t>(preempted, 0));
     const double share = foreign == 0 ? 0 : static_cast<double>(foreign) / static_cast<double>(preempted);
+    const double had = foreign == 0 ? 0 : static_cast<double>(int64_t{cores} - running);
     const auto passed_ns = static_cast<double>(change.time_ns - last.time_ns);
-    if (share == last.share) continue;
+    if (share == last.share && had == last.had) continue;
     if (points_.empty()) points_.push_back(last);
-    last = {change.time_ns, last.lost_ns + passed_ns * last.share, share};
+    last = {change.time_ns, last.lost_ns + passed_ns * last.share, share, last.had_ns + passed_ns * last.had, had};
     points_.push_back(last);
   }
 }
 
-int64_t ForeignCores::lost_until(int64_t time_ns) const {
+const ForeignCores::Point* ForeignCores::point_before(int64_t time_ns) const {
   const auto after = std::upper_bound(points_.begin(), points_.end(), time_ns,
                                       [](int64_t time, const Point& point) { return time < point.time_ns; });
-  if (after == points_.begin()) return 0;
-  const Point& point = *(after - 1);
-  return std::llround(point.lost_ns + static_cast<double>(time_ns - point.time_ns) * point.share);
+  return after == points_.begin() ? nullptr : &*(after - 1);
+}
+
+int64_t ForeignCores::lost_until(int64_t time_ns) const {
+  const Point* point = point_before(time_ns);
+  if (point == nullptr) return 0;
+  return std::llround(point->lost_ns + static_cast<double>(time_ns - point->time_ns) * point->share);
+}
+
+double ForeignCores::cores(int64_t begin_ns, int64_t end_ns) const {
+  if (points_.empty() || end_ns <= begin_ns) return 0;
+  // Only while they kept the thread from a core: the time during which the program's own had them says nothing of
+  // others.
+  const auto had_until = [&](int64_t time_ns) {
+    const Point* point = point_before(time_ns);
+    return point == nullptr ? 0.0 : point->had_ns + static_cast<double>(time_ns - point->time_ns) * point->had;
+  };
+  return (had_until(end_ns) - had_until(begin_ns)) / static_cast<double>(end_ns - begin_ns);
 }
 
 }  // namespace contrafact::model

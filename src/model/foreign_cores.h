@@ -10,6 +10,8 @@
 // that time of a core is gone whoever is preempted for it. It is shared out equally among the threads that were
 // preempted at the time, so that the sum over threads is what the cores lost.
 //
+// While the virtual machine stops the program, nobody takes cores from it: it wants none.
+//
 // Immutable after construction; O(n log n) in the context switches, O(log n) a question.
 #pragma once
 
@@ -29,6 +31,9 @@ class ForeignCores {
   int64_t lost_ns(int64_t begin_ns, int64_t end_ns) const {
     return points_.empty() ? 0 : lost_until(end_ns) - lost_until(begin_ns);
   }
+  // How many cores others had during it, on average: all that the program's own threads had not, for one of these had
+  // none.
+  double cores(int64_t begin_ns, int64_t end_ns) const;
   // By all threads together, over the run.
   int64_t total_ns() const { return total_ns_; }
 
@@ -38,7 +43,10 @@ class ForeignCores {
     int64_t time_ns;
     double lost_ns;
     double share;
+    double had_ns = 0;  // by others, of all cores
+    double had = 0;     // grows by this a ns
   };
+  const Point* point_before(int64_t time_ns) const;
   int64_t lost_until(int64_t time_ns) const;
 
   std::vector<Point> points_;

@@ -39,6 +39,7 @@ class Costs {
  public:
   explicit Costs(const Trace& trace) : trace_(trace) {
     costs_.spawn_ns.assign(trace.tasks.size(), 0);
+    costs_.spawn_most_ns.assign(trace.tasks.size(), 0);
     costs_.answer_ns.assign(trace.tasks.size(), 0);
   }
 
@@ -51,6 +52,7 @@ class Costs {
     for (uint32_t task = 0; task < trace_.tasks.size(); ++task) {
       const std::optional<Gap> gap = gap_after_spawn(task);
       if (!gap) continue;
+      costs_.spawn_most_ns[task] = std::min(gap->to_wake_ns + gap->after_ns, kWakeMaxNs);
       const TaskRow& row = trace_.tasks[task];
       const bool by_place = gap->wakes && wakes_.size() >= kWakesMin;
       (by_place ? waking[{row.pool.value, row.spawn_context.value}] : quiet[row.pool.value]).push_back(*gap);

@@ -20,6 +20,9 @@ namespace contrafact::model {
 struct HandOverCosts {
   // By task: of its spawner, within the gap from the spawn to the next event that is no wake-up.
   std::vector<int64_t> spawn_ns;
+  // By task: the whole of that gap, cut at 100 us. Handing out took no longer, but how much of it was the program's own
+  // code, nobody saw.
+  std::vector<int64_t> spawn_most_ns;
   // By task: of who runs it, before its end: waking those who wait for it.
   std::vector<int64_t> answer_ns;
 };

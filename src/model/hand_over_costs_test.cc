@@ -58,6 +58,9 @@ TEST(HandOverCosts, WhatTheProgramDoesAfterASpawnIsNoHandOut) {
   for (const int64_t ns : costs.spawn_ns) sum_ns += ns;
   EXPECT_LE(sum_ns / 20, 40 + 2'000);
   EXPECT_GT(sum_ns / 20, 1'000);
+  // Nobody saw which part of its gap was the program's own.
+  EXPECT_EQ(costs.spawn_most_ns[0], 40 + 2'000);
+  EXPECT_EQ(costs.spawn_most_ns[19], 40 + 40'000);
 }
 
 TEST(HandOverCosts, OfAFewWakeUpsTheLeastIsTaken) {

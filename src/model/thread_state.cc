@@ -97,11 +97,22 @@ Evidence gather(const Trace& trace, ThreadId thread) {
   return evidence;
 }
 
+// What a program does outside tasks could be a task, and the other way round: whether a thread counts must not hang on
+// its meeting any. So each thread that is no daemon counts; virtual ones are daemons in name only.
+bool is_programs_own(const Trace& trace, ThreadId thread) {
+  const format::ThreadRow& row = trace.threads[thread.index()];
+  if (row.kind == format::ThreadKind::virtual_thread) return true;
+  // It waits for the others' end, for the virtual machine.
+  const bool is_last = trace.string(row.name) == "DestroyJavaVM";
+  return !row.daemon && !is_last;
+}
+
 ThreadUse use_of(const Trace& trace, ThreadId thread, const Evidence& evidence, bool joined, int64_t trace_end_ns) {
   const EventRange range = trace.thread_events(thread);
   ThreadUse use;
   if (range.size() == 0) return use;
   const bool goes_on = evidence.open_at_end && !evidence.thread_ended;
+  use.has_run = evidence.own_run.valid();
   use.pool = evidence.pool.valid() ? evidence.pool : evidence.runs_for;
   if (use.pool.valid()) {
     use.role = ThreadRole::worker;
@@ -111,29 +122,18 @@ ThreadUse use_of(const Trace& trace, ThreadId thread, const Evidence& evidence, 
     use.role = ThreadRole::joined;
     use.begin_ns = evidence.own_begin_ns;
     use.end_ns = evidence.own_ended ? evidence.own_end_ns : trace_end_ns;
+  } else if (is_programs_own(trace, thread)) {
+    use.role = ThreadRole::own;
+    use.begin_ns = use.has_run ? evidence.own_begin_ns : trace.time_ns[range.begin];
+    use.end_ns = evidence.own_ended      ? evidence.own_end_ns
+                 : evidence.thread_ended ? trace.time_ns[range.end - 1]
+                                         : trace_end_ns;
   } else if (evidence.deals) {
     use.role = ThreadRole::plain;
     use.begin_ns = evidence.first_ns;
     use.end_ns = goes_on ? trace_end_ns : evidence.last_ns;
   }
   return use;
-}
-
-// Where no thread deals with a task, the program's own threads do its work: all of their runs count. A variant whose
-// tasks are all inlined counts its main thread; so must the program in which they really are calls.
-void count_own_work(const Trace& trace, std::vector<ThreadUse>& uses) {
-  const auto deals = [](const ThreadUse& use) { return use.role != ThreadRole::bystander; };
-  if (std::ranges::any_of(uses, deals)) return;
-  for (uint32_t i = 0; i < uses.size(); ++i) {
-    const EventRange range = trace.thread_events(ThreadId(i));
-    // It waits for the others' end, for the virtual machine.
-    const bool is_last = trace.string(trace.threads[i].name) == "DestroyJavaVM";
-    if (range.size() == 0 || trace.threads[i].daemon || is_last) continue;
-    const bool ended = trace.kind[range.end - 1] == EventKind::thread_end;
-    uses[i] = {.role = ThreadRole::joined,
-               .begin_ns = trace.time_ns[range.begin],
-               .end_ns = ended ? trace.time_ns[range.end - 1] : trace.end_ns()};
-  }
 }
 
 }  // namespace
@@ -148,7 +148,6 @@ std::vector<ThreadUse> thread_uses(const Trace& trace) {
     const bool is_joined = evidence.own_run.valid() && joined[evidence.own_run.index()];
     uses[i] = use_of(trace, thread, evidence, is_joined, end_ns);
   }
-  count_own_work(trace, uses);
   return uses;
 }
 

@@ -13,18 +13,19 @@
 namespace contrafact::model {
 
 enum class ThreadState : uint8_t {
-  outside,     // not counted: a plain thread before, after or asleep between its dealings with tasks
+  outside,     // not counted: a daemon before, after or asleep between its dealings with tasks
   unoccupied,  // a pool's worker without a task
-  active,      // executing a task, or a plain thread's own code between its dealings with tasks
+  active,      // executing a task, or code of its own
   blocked,     // active, but inside a recorded block: lock, queue, sleep, input or output
   waiting,     // asleep for another task's result
 };
 inline constexpr size_t kThreadStates = 5;
 
 enum class ThreadRole : uint8_t {
-  bystander,  // never touches a task
-  plain,      // spawns, waits or runs tasks, but its own run is nobody's task
-  joined,     // its own run is a task that somebody waits for: all of it counts
+  bystander,  // a daemon that never touches a task, or the thread in which a virtual machine ends
+  plain,      // a daemon that spawns, waits or runs tasks, but whose own run is nobody's task
+  own,        // the program's own, the main thread above all: all of its run counts, whether it touches a task or not
+  joined,     // its own run is a task that somebody waits for: likewise
   worker,     // a pool's
 };
 
@@ -33,6 +34,7 @@ struct ThreadUse {
   PoolId pool;           // a worker's home
   int64_t begin_ns = 0;  // it is counted from here ...
   int64_t end_ns = 0;    // ... to here
+  bool has_run = false;  // its own run is a recorded task, though perhaps nobody's
 };
 
 // Indexed by thread. Linear in the events.

@@ -131,7 +131,7 @@ base::Status check(const Schedule& schedule) {
   for (const ReplayThread& thread : schedule.threads) {
     for (const Action& action : thread.actions) {
       if (action.code == ActionCode::spawn && !start(action.value)) return base::Error{"a thread is spawned twice"};
-      if (action.code == ActionCode::credit_wait && schedule.credit_needs[action.value].empty())
+      if (action.code == ActionCode::credit_wait && schedule.locks[action.value].kind != ReplayLockKind::condition)
         return base::Error{"a wait at what is no condition"};
     }
   }

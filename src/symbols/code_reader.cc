@@ -11,7 +11,9 @@
 #include <map>
 
 #include "symbols/address_owners.h"
+#include "symbols/code_scopes.h"
 #include "symbols/demangle.h"
+#include "symbols/unit_index.h"
 
 namespace contrafact::symbols {
 
@@ -23,6 +25,7 @@ struct CodeReader::Session {
   std::map<std::pair<std::string, uint64_t>, Dwfl_Module*> reported;  // by path and bias
   std::vector<Dwfl_Module*> modules;  // as in the map; null where the file cannot be used
   AddressOwners owners;               // of their whole files, not of their code alone
+  std::map<Dwfl_Module*, UnitIndex> units;
 };
 
 namespace {
@@ -69,33 +72,23 @@ CodeFrame call_place(Dwarf_Die* unit, Dwarf_Die* die) {
 }
 
 // The functions around `address`, innermost first; empty without DWARF.
-std::vector<CodeFrame> dwarf_frames(Dwfl_Module* module, uint64_t address) {
+std::vector<CodeFrame> dwarf_frames(const UnitIndex::Unit& unit, uint64_t address) {
   std::vector<CodeFrame> frames;
-  Dwarf_Addr bias;
-  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
-  if (!unit) return frames;
-  Dwarf_Die* scopes = nullptr;
-  const int found = dwarf_getscopes(unit, address - bias, &scopes);
-  if (found <= 0) return frames;
-  Dwarf_Die innermost = scopes[0];
-  std::free(scopes);
-  // The scopes above follow abstract definitions: ask again for where the innermost one physically is.
-  const int count = dwarf_getscopes_die(&innermost, &scopes);
-  if (count <= 0) return frames;
+  if (!unit.die) return frames;
+  std::vector<Dwarf_Die> scopes = scopes_at(unit.die, address - unit.bias);
   CodeFrame place;
-  if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
+  if (Dwarf_Line* line = dwarf_getsrc_die(unit.die, address - unit.bias)) {
     int number = 0;
-    if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr)) place.file = file;
-    place.line = static_cast<uint32_t>(number);
+    if (const char* file = dwarf_linesrc(line, nullptr, nullptr)) place.file = file;
+    if (dwarf_lineno(line, &number) == 0) place.line = static_cast<uint32_t>(number);
   }
-  for (int i = 0; i < count; ++i) {
-    if (!is_function(&scopes[i])) continue;
-    place.function = name_of(&scopes[i]);
+  for (Dwarf_Die& scope : scopes) {
+    if (!is_function(&scope)) continue;
+    place.function = name_of(&scope);
     frames.push_back(place);
-    if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) break;
-    place = call_place(unit, &scopes[i]);
+    if (dwarf_tag(&scope) == DW_TAG_subprogram) break;
+    place = call_place(unit.die, &scope);
   }
-  std::free(scopes);
   return frames;
 }
 
@@ -167,7 +160,7 @@ std::vector<CodeFrame> CodeReader::frames(uint64_t address) {
   const std::string file(base_name(module.path));
   Dwfl_Module* known = session_->modules[at];
   if (known) {
-    std::vector<CodeFrame> frames = dwarf_frames(known, address);
+    std::vector<CodeFrame> frames = dwarf_frames(session_->units[known].at(known, address), address);
     if (!frames.empty()) return frames;
     GElf_Off offset = 0;
     GElf_Sym symbol;

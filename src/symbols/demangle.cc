@@ -1,12 +1,16 @@
 #include "symbols/demangle.h"
 
 #include <cxxabi.h>
+#include <libiberty/demangle.h>
 
 #include <cstdlib>
 #include <memory>
 
 namespace contrafact::symbols {
 namespace {
+
+// Of what a demangler has allocated; null: the name is not one of its.
+using Text = std::unique_ptr<char, decltype(&std::free)>;
 
 bool opens(char c) {
   return c == '(' || c == '<' || c == '{' || c == '[';
@@ -73,13 +77,14 @@ std::string thread_body_name(const std::string& function) {
 }
 
 std::string function_name(const std::string& linkage_name) {
+  // Rust's former mangling looks like that of C++, but for a hash at its end.
+  if (const Text rust(rust_demangle(linkage_name.c_str(), DMGL_NO_OPTS), &std::free); rust) return rust.get();
   // GCC's parts of a function: "load.cold", "load.part.0", "load.constprop.0".
   const size_t dot = linkage_name.find('.', 1);
   const std::string whole = linkage_name.substr(0, dot);
   if (!whole.starts_with("_Z")) return whole;
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status),
-                                                         &std::free);
+  const Text text(abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status), &std::free);
   return text ? without_signature(text.get()) : whole;
 }
 

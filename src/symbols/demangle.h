@@ -1,4 +1,4 @@
-// Names of C++ functions as a person writes them: without parameters, return type and compiler's suffixes.
+// Names of C++ and Rust functions as a person writes them: without parameters, return type and compiler's suffixes.
 // Pure functions.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace contrafact::symbols {
 
-// "_ZN4shop4Feed4loadEi" -> "shop::Feed::load"; names of C as they are.
+// "_ZN4shop4Feed4loadEi" -> "shop::Feed::load"; "_RNvC3svc4main" -> "svc::main"; names of C as they are.
 std::string function_name(const std::string& linkage_name);
 
 // What a std::thread runs, out of the name of the library's function that runs it:

@@ -26,6 +26,11 @@ TEST(FunctionNames, AreShort) {
   EXPECT_EQ(function_name("main"), "main");
   EXPECT_EQ(function_name("_ZN4shop4Feed4loadEi"), "shop::Feed::load");
   EXPECT_EQ(function_name("consumer.part.0"), "consumer");
+  EXPECT_EQ(function_name("_ZN3svc12update_cache17h0123456789abcdefE"), "svc::update_cache");
+  EXPECT_EQ(function_name("_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE"),
+            "core::ptr::drop_in_place<alloc::string::String>");
+  EXPECT_EQ(function_name("_RNvC3svc4main"), "svc::main");
+  EXPECT_EQ(function_name("_RNvMs_C3svcNtB4_5Cache6update"), "<svc::Cache>::update");
   EXPECT_EQ(without_signature("void shop::run<int>(int, long) const"), "shop::run<int>");
   EXPECT_EQ(without_signature("shop::run(std::function<void (int)>) [clone .cold]"), "shop::run");
   EXPECT_EQ(without_signature("shop::name_of[abi:cxx11](int)"), "shop::name_of");
@@ -122,6 +127,7 @@ Library far_library() {
 }
 
 constexpr uint64_t kPlace = 0x7f0000000000;
+constexpr uint64_t kCodeBytes = 256;
 
 // A trace of a process in which the libraries lay at their places one after the other.
 model::Trace trace_of(const std::vector<Library>& libraries, const std::vector<uint64_t>& places,
@@ -141,6 +147,34 @@ model::Trace trace_of(const std::vector<Library>& libraries, const std::vector<u
 // All of them at kPlace.
 model::Trace trace_of(const std::vector<Library>& libraries, const char* build_id = "-") {
   return trace_of(libraries, std::vector(libraries.size(), kPlace), build_id);
+}
+
+TEST(CodeReader, FindsFunctionsWithinTheirNamespace) {
+  Library clang = library(symbols_test_in_namespace, "clang_function", nullptr);
+  clang.end += kCodeBytes;
+  const model::Trace trace = trace_of({clang});
+  const ModuleMap modules(trace);
+  CodeReader reader(modules);
+  std::set<std::string> functions;
+  for (uint64_t address = clang.begin; address < clang.function + kCodeBytes; ++address) {
+    for (const CodeFrame& frame : reader.frames(kPlace + address)) {
+      if (frame.file.ends_with("in_namespace.cc") && frame.line > 0) functions.insert(frame.function);
+    }
+  }
+  EXPECT_THAT(functions, testing::IsSupersetOf({"clang_function", "shop::twice", "shop::Cache::look_up"}));
+}
+
+TEST(CodeReader, FindsLinesWithoutATableOfAddresses) {
+  for (const char* path : {symbols_test_near, symbols_test_near ".no_aranges"}) {
+    const Library near = library(path, "near_function", "near_variable");
+    const model::Trace trace = trace_of({near});
+    const ModuleMap modules(trace);
+    CodeReader reader(modules);
+    const CodeFrame frame = reader.frames(kPlace + near.function)[0];
+    EXPECT_EQ(frame.function, "near_function") << path;
+    EXPECT_TRUE(frame.file.ends_with("near.cc")) << path << ": " << frame.file;
+    EXPECT_GT(frame.line, 0u) << path;
+  }
 }
 
 TEST(CodeReader, NamesALibraryThatCameBackToItsPlace) {

@@ -25,7 +25,7 @@ std::vector<Improvement> random_improvements(const Estimator& estimator, uint32_
     // Where main's dealings with tasks begin is looked at below: what it would hand out there stays.
     const graph::TraceDag& dag = estimator.dag();
     const bool by_main =
-        dag.uses[dag.trace->thread_of(dag.trace->tasks[i].spawn).index()].role == model::ThreadRole::plain;
+        dag.uses[dag.trace->thread_of(dag.trace->tasks[i].spawn).index()].role == model::ThreadRole::own;
     if (random() % 3 == 0 && dag.askers[i] == model::Asker::spawner && !by_main)
       at_wait.tasks.push_back(task);
     else if (random() % 2 == 0 && waits(estimator.dag(), task))

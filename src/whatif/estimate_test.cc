@@ -393,7 +393,7 @@ method m1 A.run A.java:1
 )");
   const Estimator estimator = made(trace);
   EXPECT_EQ(estimator.base().duration_ns, 150);
-  EXPECT_DOUBLE_EQ(estimator.base().mean_active, (40 + 100) / 150.0);
+  EXPECT_DOUBLE_EQ(estimator.base().mean_active, (40 + 10 + 100) / 150.0);
   EXPECT_DOUBLE_EQ(estimator.base().mean_waiting, 100 / 150.0);
   EXPECT_EQ(estimated_events(trace, {}), events_of(trace));
 }

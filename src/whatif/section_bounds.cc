@@ -37,7 +37,6 @@ SectionGains SectionBounds::gains(std::span<const Improvement> improvements, std
   gains.recorded_order = gain(retimed_ns_, simulator_.retime_sections(edits));
   const std::vector<bool> concerned = locks_of(improvements);
   if (std::ranges::none_of(improvements, moves_conflicts)) gains.floor = floor(concerned);
-  gains.others_waited = others_waited(concerned);
   return gains;
 }
 
@@ -47,14 +46,6 @@ std::vector<bool> SectionBounds::locks_of(std::span<const Improvement> improveme
     for (const uint32_t s : improvement.sections) concerned[sections_[s].lock.index()] = true;
   }
   return concerned;
-}
-
-double SectionBounds::others_waited(const std::vector<bool>& concerned) const {
-  int64_t waited_ns = 0;
-  for (const model::CriticalSection& section : sections_) {
-    if (!concerned[section.lock.index()]) waited_ns = base::add_saturated(waited_ns, section.wait_ns());
-  }
-  return graph_.duration_ns() > 0 ? static_cast<double>(waited_ns) / static_cast<double>(graph_.duration_ns()) : 0;
 }
 
 double SectionBounds::floor(const std::vector<bool>& relaxed) const {

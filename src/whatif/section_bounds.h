@@ -1,8 +1,9 @@
 // Bounds of what improvements of critical sections gain, besides a simulation:
 //
 //   recorded order  estimated: each lock is acquired in the recorded order still: re-timed (retime.h), the cautious one
-//   floor           estimated: the locks concerned order only what conflicts, in the recorded order of that, on as many
-//                   cores as it takes. Shortened sections and atomics have none: they change what conflicts
+//   conflicts       estimated: the locks concerned order only what conflicts, in the recorded order of that, all others
+//                   keep theirs, on as many cores as it takes. Shortened sections and atomics have none: they change
+//                   what conflicts. No limit: another order of these, or of other locks, may allow more
 //
 // Gains are shares of the duration that the same model gives the unchanged run.
 //
@@ -10,7 +11,6 @@
 // bound; a floor is remembered.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -25,9 +25,6 @@ namespace contrafact::whatif {
 struct SectionGains {
   double recorded_order = 0;
   std::optional<double> floor;
-  // What threads waited for the locks that are left as they are, as a share of the run; the threads' waits are added
-  // up. A gain above the floor by more comes from these locks being acquired in another order, not from others.
-  double others_waited = std::numeric_limits<double>::infinity();
 };
 
 class SectionBounds {
@@ -41,7 +38,6 @@ class SectionBounds {
  private:
   std::vector<bool> locks_of(std::span<const Improvement> improvements) const;
   double floor(const std::vector<bool>& relaxed) const;
-  double others_waited(const std::vector<bool>& concerned) const;
 
   const Simulator& simulator_;
   const model::Trace& trace_;

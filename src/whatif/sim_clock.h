@@ -45,6 +45,14 @@ class SimClock {
     push(running_, {base::add_saturated(virtual_, in_virtual(duration_ns)), 0, id});
   }
 
+  // How many threads have a core or want one.
+  // REQUIRES: !sliced()
+  size_t running() const { return running_.size(); }
+
+  // Until then, no thread that wants a core gets on.
+  // REQUIRES: !sliced()
+  void freeze(int64_t until_ns) { frozen_until_ns_ = std::max(frozen_until_ns_, std::min(until_ns, kLatest)); }
+
   // The thread uses a core until `stop_core`.
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
@@ -56,7 +64,8 @@ class SimClock {
     if (timed_.empty() && running_.empty()) return false;
     const int64_t cpu_at_ns = running_.empty()
                                   ? INT64_MAX
-                                  : std::min(kLatest, base::add_saturated(now_ns_, real_until(running_.front().key)));
+                                  : std::min(kLatest, base::add_saturated(std::max(now_ns_, frozen_until_ns_),
+                                                                          real_until(running_.front().key)));
     if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
       const Entry entry = pop(timed_);
       advance(entry.key);
@@ -118,7 +127,7 @@ class SimClock {
   }
 
   void advance(int64_t time_ns) {
-    const int64_t passed_ns = time_ns - now_ns_;
+    const int64_t passed_ns = time_ns - std::max(now_ns_, std::min(frozen_until_ns_, time_ns));
     now_ns_ = time_ns;
     if (passed_ns == 0) return;
     if (!shared()) {
@@ -164,6 +173,7 @@ class SimClock {
   const uint32_t cores_;
   std::optional<SimSlices> slices_;
   int64_t now_ns_ = 0;
+  int64_t frozen_until_ns_ = 0;
   int64_t virtual_ = 0;
   int64_t cpu_ns_ = 0;
   std::vector<Entry> timed_;

@@ -45,7 +45,7 @@ class Counter {
   using Place = std::pair<uint32_t, std::pair<uint32_t, uint32_t>>;
 
   bool is_condition(model::LockId lock) const {
-    return lock.valid() && trace_.locks[lock.index()].kind == LockKind::condition;
+    return lock.valid() && counts_signals(trace_.locks[lock.index()].kind);
   }
   Place place_of(const CriticalSection& section) const {
     if (!section.site.valid()) return {section.lock.value, {kNone, 0}};
@@ -124,6 +124,7 @@ class Counter {
       // Its own, no more than it could have: one who waited meanwhile may have needed more.
       credits_.need_of[comers[k].section] = comers[k].need != kNone ? comers[k].need : std::min(sent, needs[k]);
     }
+    if (trace_.locks[lock].kind == LockKind::futex) needs.clear();
   }
 
   const Trace& trace_;

@@ -17,6 +17,11 @@
 
 namespace contrafact::whatif {
 
+// A wait there goes on once so many signals were given as before it did in the recording, whoever gave them.
+constexpr bool counts_signals(format::LockKind kind) {
+  return kind == format::LockKind::condition || kind == format::LockKind::futex;
+}
+
 struct Credits {
   static constexpr uint32_t kNone = UINT32_MAX;
   // By lock, for conditions that were waited at: what each comer needs, in the order of their coming. Never decreasing.

@@ -59,6 +59,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
     latencies_.thread_ns = program.sync.thread_latency.median_ns();
     latencies_.wait_ns = program.sync.join_latency.median_ns();
   }
+  stopped_.assign(trace_.pauses.size(), false);
   states_.assign(tasks, TaskState::unknown);
   run_by_.assign(tasks, kNone);
   completed_.assign(tasks, false);
@@ -189,6 +190,12 @@ bool SimMachine::step(uint32_t id) {
       ++frame.pc;
       clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
       return false;
+    case OpCode::stop:
+      ++frame.pc;
+      return step_stop(id, value);
+    case OpCode::foreign:
+      ++frame.pc;
+      return step_foreign(id, op.value);
     case OpCode::wait:
       return step_wait(id, op);
     case OpCode::token_wait:
@@ -261,6 +268,25 @@ bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);
   return false;
+}
+
+// Whoever comes first to where the virtual machine stopped all threads stops all of them; for the others it is over
+// then.
+bool SimMachine::step_stop(uint32_t id, uint32_t stop) {
+  if (stopped_[stop]) return true;
+  stopped_[stop] = true;
+  const int64_t until_ns = clock_.now_ns() + trace_.pauses[stop].end_ns - trace_.pauses[stop].begin_ns;
+  clock_.freeze(until_ns);
+  clock_.at(until_ns, TimedKind::resume, id);
+  return false;
+}
+
+// Others had cores that this thread wanted. Where fewer of the program's threads want one than in the recording, so
+// that there is one for each and those of the others too, nobody has to wait for the others.
+bool SimMachine::step_foreign(uint32_t id, uint64_t value) {
+  const uint64_t wanted = clock_.running() + 1;
+  if (cores_ == 0 || wanted * 256 + foreign_cores_256(value) <= uint64_t{cores_} * 256) return true;
+  return step_cpu(id, foreign_ns(value));
 }
 
 bool SimMachine::step_wait(uint32_t id, const Op& op) {

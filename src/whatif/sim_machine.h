@@ -81,6 +81,8 @@ class SimMachine {
     return ns - taken_ns;
   }
   bool step_cpu(uint32_t id, int64_t ns);
+  bool step_stop(uint32_t id, uint32_t stop);
+  bool step_foreign(uint32_t id, uint64_t value);
   bool step_wait(uint32_t id, const Op& op);
   bool step_token(uint32_t id, const Op& op);
   void step_end(uint32_t id, const Op& op);
@@ -174,6 +176,7 @@ class SimMachine {
   std::vector<Waiter> waiters_;
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
+  std::vector<bool> stopped_;  // by stop of the virtual machine: it has been
   std::vector<uint32_t> token_waiter_;
   std::vector<uint32_t> below_;       // by task: itself and its fork-join sub-tasks, those not over yet
   std::vector<uint32_t> parts_pool_;  // by counted task: the pool of those forked in it; kNone for others

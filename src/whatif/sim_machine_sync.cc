@@ -256,14 +256,14 @@ bool SimMachine::step_barrier(uint32_t id, const Op& op) {
 }
 
 // Comers are served in the order of their coming: what they need never decreases. Under the recorded order each has a
-// need of its own, and who needs least is served first.
+// need of its own, and who needs least is served first; at a futex always: what is built of it is not known.
 bool SimMachine::step_credit_wait(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   const auto number = static_cast<uint32_t>(op.value);
   SimLock& condition = locks_[number];
   if (!std::exchange(thread.granted, false)) {
     const std::vector<uint32_t>& needs = program_.sync.credits.needs[number];
-    const uint32_t need = condition.rule == LockRule::recorded
+    const uint32_t need = condition.rule == LockRule::recorded || needs.empty()
                               ? static_cast<uint32_t>(op.value >> 32)
                               : needs[std::min<size_t>(condition.comers++, needs.size() - 1)];
     if (condition.count < need) {
@@ -296,7 +296,7 @@ void SimMachine::step_credit_fire(const Op& op) {
 // Nothing can happen, and somebody waits for a signal: lets the first one go, as the recording did without it.
 bool SimMachine::break_credits() {
   for (SimLock& condition : locks_) {
-    if (condition.kind != format::LockKind::condition || condition.first == kNone) continue;
+    if (!counts_signals(condition.kind) || condition.first == kNone) continue;
     const uint32_t id = dequeue(condition.first, condition.last);
     threads_[id].granted = true;
     ++tokens_broken_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/trace.h"
+#include "model/vm_stops.h"
 
 namespace contrafact::whatif {
 
@@ -18,10 +19,10 @@ class OffCore {
     pauses_ = &trace.pauses;
   }
 
-  // Splits [begin, end) into calls of cpu(begin_ns, end_ns), preempted(begin_ns, end_ns) and pause(begin_ns, end_ns).
-  // Ranges only move forward.
-  template <typename Cpu, typename Preempted, typename Paused>
-  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Preempted&& preempted, Paused&& paused) {
+  // Splits [begin, end) into calls of cpu(begin_ns, end_ns), preempted(begin_ns, end_ns), pause(begin_ns, end_ns) and
+  // stopped(number), of the virtual machine's stop. Ranges only move forward.
+  template <typename Cpu, typename Preempted, typename Paused, typename Stopped>
+  void split(int64_t begin_ns, int64_t end_ns, Cpu&& cpu, Preempted&& preempted, Paused&& paused, Stopped&& stopped) {
     int64_t at_ns = begin_ns;
     reached_ns_ = std::max(reached_ns_, end_ns);
     while (at_ns < end_ns) {
@@ -33,7 +34,7 @@ class OffCore {
         const model::Pause& pause = (*pauses_)[pause_];
         if (pause.begin_ns <= at_ns) {
           next_ns = std::min(end_ns, pause.end_ns);
-          paused(at_ns, next_ns);
+          stopped(pause_);
           at_ns = next_ns;
           continue;
         }
@@ -45,6 +46,8 @@ class OffCore {
           next_ns = std::min(end_ns, gap.in_ns);
           if (gap.preempted) {
             preempted(at_ns, next_ns);
+          } else if (pause_ < pauses_->size() && model::is_stop(gap, (*pauses_)[pause_])) {
+            stopped(pause_);
           } else {
             paused(at_ns, next_ns);
           }

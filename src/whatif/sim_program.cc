@@ -106,8 +106,9 @@ class Compiler {
     if (foreign_ns < kShareTold * all_ns) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
-        "from the same threads at the same places of the program, however it is changed",
-        native_ ? "other programs" : "other programs, and the JVM's own threads,", 100 * foreign_ns / all_ns));
+        "from the same threads at the same places of the program{}",
+        native_ ? "other programs" : "other programs, and the JVM's own threads,", 100 * foreign_ns / all_ns,
+        native_ ? ", however it is changed" : ", but where a change leaves a core for them"));
   }
 
   // ---- Dependences
@@ -345,12 +346,16 @@ class Compiler {
           add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
         },
         [&](int64_t from_ns, int64_t to_ns) { add_foreign(draft, from_ns, to_ns); },
-        [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); });
+        [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); },
+        [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
   }
 
   // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
   void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
-    add(draft, OpCode::cpu, static_cast<uint64_t>(foreign_.lost_ns(begin_ns, end_ns)));
+    const int64_t lost_ns = foreign_.lost_ns(begin_ns, end_ns);
+    if (native_) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
+    if (lost_ns == 0) return;
+    draft.ops.push_back({foreign_value(lost_ns, foreign_.cores(begin_ns, end_ns)), kNoEvent, OpCode::foreign});
   }
 
   bool is_thread_run(uint32_t fiber) const {
@@ -562,7 +567,9 @@ class Compiler {
           const int64_t ns = program_.sync.off_core_ns(longer_ns, from_ns, to_ns);
           longer_ns -= to_ns - from_ns - ns;
           add(draft, OpCode::pause, static_cast<uint64_t>(ns));
-        });
+        },
+        [](size_t) {}  // a native program has no virtual machine
+    );
   }
 
   void wake(uint32_t event) {

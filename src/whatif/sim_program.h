@@ -33,6 +33,8 @@ namespace contrafact::whatif {
 enum class OpCode : uint8_t {
   cpu,          // value: ns
   pause,        // value: ns
+  stop,         // value: which of the recorded stops of the virtual machine
+  foreign,      // value: foreign_value
   emit,         // nothing but its event
   spawn,        // value: task
   call,         // value: task, which runs here and now on this thread
@@ -60,6 +62,19 @@ struct Op {
   uint32_t event;  // the recorded event that it stands for; UINT32_MAX for none
   OpCode code;
 };
+
+// What others had of cores that the thread wanted, in ns, and how many cores they had then, in 1/256.
+constexpr int kForeignNsBits = 48;
+constexpr uint64_t foreign_value(int64_t lost_ns, double cores) {
+  const auto ns = static_cast<uint64_t>(lost_ns) & ((uint64_t{1} << kForeignNsBits) - 1);
+  return ns | static_cast<uint64_t>(cores < 0 ? 0 : cores > 255 ? 255 * 256 : cores * 256) << kForeignNsBits;
+}
+constexpr int64_t foreign_ns(uint64_t foreign_value) {
+  return static_cast<int64_t>(foreign_value & ((uint64_t{1} << kForeignNsBits) - 1));
+}
+constexpr uint32_t foreign_cores_256(uint64_t foreign_value) {
+  return static_cast<uint32_t>(foreign_value >> kForeignNsBits);
+}
 
 // An operation on a lock: the lock, as what, and which critical section it begins or ends.
 constexpr uint64_t lock_value(uint32_t section, uint32_t lock, bool shared) {

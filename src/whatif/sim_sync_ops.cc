@@ -64,7 +64,7 @@ class Appender {
     if (lock.valid() && trace_.locks[lock.index()].kind == LockKind::semaphore)
       return add(OpCode::sem_post, lock_value(0, lock.value, false));
     emit(event_);
-    if (lock.valid() && trace_.locks[lock.index()].kind == LockKind::condition)
+    if (lock.valid() && counts_signals(trace_.locks[lock.index()].kind))
       ops_.push_back({lock.value, kNoEvent, OpCode::credit_fire});
     for (const TokenFire& fire : program_.sync.fires_at(event_))
       ops_.push_back({fire.token, kNoEvent, OpCode::token_fire});

@@ -119,6 +119,7 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
   BaselineCheck check;
   check.recorded_ns = program_->end_ns - program_->begin_ns;
   check.simulated_ns = run->duration_ns;
+  check.cpu_ns = run->cpu_ns;
   check.checked_ns = check.simulated_ns;
   const uint32_t recorded = recorded_cores(*program_->trace);
   if (recorded > 0 && options.cores > 0 && options.cores != recorded) {

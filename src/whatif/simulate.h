@@ -79,6 +79,7 @@ struct BaselineCheck {
   int64_t recorded_ns = 0;
   int64_t checked_ns = 0;
   int64_t simulated_ns = 0;  // with the options asked for: equal to checked_ns where these are the recorded cores
+  int64_t cpu_ns = 0;        // core time used in it
   double error = 0;          // (checked - recorded) / recorded
   bool trusted = false;      // within 5 %, re-timed within 2 %, and not stuck
   bool stuck = false;        // the simulation of the unchanged run came to no end: its duration means nothing

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "model/text_trace.h"
 #include "whatif/simulate.h"
@@ -118,6 +119,67 @@ TEST(SimulateForeign, WaitingForACoreIsSimulatedAnew) {
   const Simulation result = simulated(parsed(text));
   EXPECT_EQ(result.duration_ns, 11000);
   EXPECT_EQ(simulated(parsed(text), {.cores = 2}).duration_ns, 10800);
+}
+
+// ---- Tasks of a JVM
+
+Trace parsed_jvm(const std::string& text) {
+  base::Result<Trace> trace = model::parse_text(
+      "fact cores 2\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\ncontext c1 - m1:7\n"
+      "pool p thread_pool 2 2\nthread main\nthread w1\nthread w2\n" +
+      text);
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? std::move(*trace) : Trace();
+}
+
+int64_t simulated_ns(const Trace& trace, const std::vector<Treatment>& treatments = {}) {
+  base::Result<Simulation> result =
+      simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, {.recorded_latencies = false});
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+  return result.ok() ? result->duration_ns : 0;
+}
+
+// Main and w1 compute for 2000 us, but that others (the compiler, say) had w1's core for 600 of them.
+constexpr const char* kBesideACompiler =
+    "cpu w1 400000 1000000 preempted\n"
+    "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 c1\n2000000 main wait_end t1\n2000000 main thread_end\n"
+    "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n";
+
+TEST(SimulateForeign, OthersTakeTheCoreThatAChangeLeavesFree) {
+  const Trace trace = parsed_jvm(kBesideACompiler);
+  EXPECT_EQ(simulated_ns(trace), 2'000'000);
+  // Main runs both, 1400 and 2000 us, and the compiler on the other core.
+  EXPECT_EQ(simulated_ns(trace, {Treatment::inline_at_spawn}), 3'400'000);
+}
+
+// Others had both cores: they would take one of main's, too.
+TEST(SimulateForeign, OthersThatHadAllCoresStayInTheWay) {
+  const Trace trace = parsed_jvm(std::string("cpu main 400000 1000000 preempted\n") + kBesideACompiler);
+  EXPECT_EQ(simulated_ns(trace), 2'000'000);
+  EXPECT_EQ(simulated_ns(trace, {Treatment::inline_at_spawn}), 4'000'000);
+}
+
+// w1 had no core already when the virtual machine stopped the program: that it stood still for 500 us is the stop's doing alone.
+TEST(SimulateForeign, AStopTakesNoCores) {
+  const Trace trace = parsed_jvm(
+      "pause 1000000 1500000\ncpu w1 900000 1600000 preempted\ncpu main 1000000 1500000 blocked\n"
+      "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 c1\n"
+      "2000000 main wait_end t1\n2000000 main thread_end\n"
+      "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n");
+  EXPECT_EQ(simulated_ns(trace), 2'000'000);
+}
+
+// The virtual machine stops both workers for 500 us, as it would stop the one thread that runs both tasks.
+TEST(SimulateForeign, AStopOfTheVirtualMachineStopsTheProgramOnce) {
+  const Trace trace = parsed_jvm(
+      "pause 1000000 1500000\n"
+      "cpu w1 1000000 1500000 blocked\ncpu w2 1000000 1500000 blocked\n"
+      "0 main task_spawn t1 c1 p m2\n0 main task_spawn t2 c1 p m2\n0 main wait_begin t1 c1\n2000000 main wait_end t1\n"
+      "2000000 main wait_begin t2 c1\n2000000 main wait_end t2\n2000000 main thread_end\n"
+      "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n"
+      "0 w2 task_start t2\n2000000 w2 task_complete t2\n2000000 w2 task_end t2\n");
+  EXPECT_EQ(simulated_ns(trace), 2'000'000);
+  EXPECT_EQ(simulated_ns(trace, {Treatment::inline_at_spawn, Treatment::inline_at_spawn}), 3'500'000);
 }
 
 }  // namespace

@@ -230,6 +230,24 @@ TEST(SimulateLocks, ConsumersNeedSignals) {
   EXPECT_EQ(simulated(other, {}, {.recorded_latencies = false}).duration_ns, 3140);
 }
 
+// p wakes a at a futex as late as it got its lock, and without the lock 590 ns earlier.
+TEST(SimulateLocks, AWaitAtAFutexEndsWithItsSignal) {
+  const Trace trace = parsed(
+      "fact agent native\nfact cores 3\nlock l mutex table\nlock f futex\nthread p\nthread a\nthread b\n"
+      "10 p lock_request l -\n600 p lock_acquired l\n650 p lock_release l -\n700 p sync_signal f -\n710 p thread_end\n"
+      "100 a sync_wait f -\n700 a sync_woken f\n1200 a thread_end\n"
+      "0 b lock_acquire l -\n600 b lock_release l -\n600 b thread_end\n");
+  const Simulator simulator(trace);
+  for (const LockRule rule : {LockRule::barging, LockRule::recorded}) {
+    const SimulateOptions options{.recorded_latencies = false, .lock_rule = rule};
+    EXPECT_EQ(simulated(simulator, {}, options).duration_ns, 1200);
+    std::vector<SectionEdit> edits = unedited(simulator.sections());
+    for (size_t s = 0; s < edits.size(); ++s)
+      if (model::is_held(trace.locks[simulator.sections()[s].lock.index()].kind)) edits[s].mode = Mode::none;
+    EXPECT_EQ(simulated(simulator, edits, options).duration_ns, 610);
+  }
+}
+
 TEST(SimulateLocks, BarriersAndSemaphores) {
   const Trace barrier = parsed(
       "fact agent native\nfact cores 2\nlock b barrier round\nthread x\nthread y\n"

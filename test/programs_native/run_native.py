@@ -194,14 +194,32 @@ def lock_errors():
 
 
 def cpp20():
-    """What waits by itself and then calls syscall: the waits are seen as futex waits, not what they are for."""
+    """What waits by itself and then calls syscall: the waits and wakes are seen, at a word, not what they are for."""
     recording = Recording("cpp20")
     status, text, err = run([CONTRAFACT, "export", "--format", "text", recording.path])
     check(status == 0, err)
-    waits = [line for line in text.splitlines() if " main block_begin futex" in line]
+    waits = [line for line in text.splitlines() if " main sync_wait " in line]
     check(len(waits) >= 4, text)
+    check({row["kind"] for row in recording.json("locks")["locks"]} == {"futex"}, text)
     check("cpp20.cc" in text, text)
-    check("no lock was seen" in recording.err, recording.err)
+    check("no lock of the C library's was taken; " in recording.err, recording.err)
+
+
+def futexes():
+    """Locks of the program's own: which word they waited at, where, and who ended the waits; what serves as a lock is shown first."""
+    recording = Recording("futexes")
+    status, text, err = run([CONTRAFACT, "locks", recording.path])
+    rows = [row for row in recording.json("locks")["locks"] if row["kind"] == "futex"]
+    check(len(rows) == 2, rows)
+    contended = max(rows, key=lambda row: row["contended"])
+    check(contended["threads"] >= 2 and contended["contended"] >= 10, rows)
+    given = next(row for row in rows if row is not contended)
+    check("::total_lock" in contended["lock"] and contended["lock"] in text, text)
+    check("::given" in given["lock"] and given["lock"] not in text and "1 object that only waiting is for" in text, text)
+    waiting = [row for row in recording.sites() if row["lock"] == contended["lock"] and row["contended"] > 0]
+    check(all("lock (futexes.cc" in row["site"] and "unlock (futexes.cc" in row["owner"] for row in waiting), waiting)
+    _, advice, _ = run([CONTRAFACT, "advise", recording.path])
+    check(contended["lock"] in advice.splitlines()[0], advice)
 
 
 def quick():

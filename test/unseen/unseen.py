@@ -6,7 +6,8 @@ Programs unlike those of test/truth, each with twins: the same program with an a
 
  1. the program and its twins run in turns, unrecorded, --rounds times; the time is that which the program prints of its tasks;
  2. it is recorded --recordings times; of the recording of median length, the tool's advice, and what it predicts for each twin's change;
- 3. predicted is the unrecorded program's median time, by the tasks' predicted share of the recorded run's: held against the twin's.
+ 3. predicted is the unrecorded program's median time, by the predicted share of what the recorded one printed: the tasks' time as
+    predicted, and what passed before the first and after the last of them as it was. It is held against the twin's.
 
 A row says what was predicted, what was measured, the error, whether the interval (widened by what the runs spread) covers the truth, at
 which rank of the advice the change stands, and whether the expressions that were printed compile in their place. Other load spoils short
@@ -101,11 +102,14 @@ class Tool:
 
 
 def matches(wanted, improvement):
-    """wanted: {"optimisation", and "pool" or "line"}; a line is File.java:METHOD of the spawn, and `size` what the twin has."""
+    """wanted: {"optimisation", and "pool" or "spawn_in"}: a pattern of the method that hands the tasks over; `size` is what the twin has,
+    `holds` whether the tasks of the branch meet its conditions."""
     if improvement["optimisation"] != wanted["optimisation"]:
         return False
     if "pool" in wanted:
         return re.search(wanted["pool"], improvement["pool"]) is not None
+    if "holds" in wanted and any(condition["holds"] != wanted["holds"] for condition in improvement.get("branch", [])):
+        return False
     methods = [f"{frame['class']}.{frame['method']}" for frame in improvement["spawn"]["frames"]]
     if "body" in wanted and wanted["body"] not in (improvement.get("body") or {}).get("method", ""):
         return False
@@ -148,14 +152,17 @@ def measure_in_turns(program, twins, rounds):
 
 
 def recorded_median(program, tool, arguments, *words):
+    """Of the recording of median length: how long its tasks took, the trace, and by how much longer was what the program printed."""
     count = arguments.recordings
     traces = []
     for number in range(count):
         trace = tool.folder / f"{program.case['name']}-{'-'.join(words)}-{number}.cft"
+        printed = trace.with_suffix(".printed")
         if not arguments.again:
-            program.record(trace, *words)
-        traces.append((tool.duration(trace), trace))
-    return sorted(traces)[(count - 1) // 2]
+            printed.write_text(str(program.record(trace, *words)))
+        traces.append((tool.duration(trace), trace, float(printed.read_text())))
+    tasks_s, trace, printed_s = sorted(traces)[(count - 1) // 2]
+    return tasks_s, trace, max(0.0, printed_s - tasks_s)
 
 
 def spec_of_twin(tool, wanted, path):
@@ -177,8 +184,8 @@ def made_spec(tool, trace, wanted):
     return path
 
 
-def predict(tool, trace, twin, document, base_s):
-    """Of the headline's model: predicted share of the time, and both."""
+def predict(tool, trace, twin, document, base_s, outside_s):
+    """Of the headline's model: predicted share of what the program prints, and both; and what it may be wrong by."""
     _, every = tool.advise(trace, "every", "--no-filter", "all", "--top", "1000")
     paths = []
     for wanted in twin["change"]:
@@ -194,7 +201,9 @@ def predict(tool, trace, twin, document, base_s):
     if not sizes:
         predictions["fixed"] = tool.estimate(trace, paths, "fixed")
     headline = "redispatch" if sizes or document["headline"]["model"] == "simulated" else "fixed"
-    return {model: after_s / base_s for model, (after_s, _) in predictions.items()}, headline, predictions[headline][1] / base_s
+    printed_s = base_s + outside_s
+    return ({model: (after_s + outside_s) / printed_s for model, (after_s, _) in predictions.items()}, headline,
+            predictions[headline][1] / printed_s)
 
 
 def rank_of(twin, advised):
@@ -260,7 +269,7 @@ def run_case(case, arguments, folder):
     program, tool = Program(case, arguments), Tool(arguments.contrafact, folder)
     twins = {twin["name"]: twin for twin in case["twins"]}
     times = measured_times(program, twins, arguments, folder)
-    base_s, trace = recorded_median(program, tool, arguments, *case.get("base", []))
+    base_s, trace, outside_s = recorded_median(program, tool, arguments, *case.get("base", []))
     document, advised = tool.advise(trace, "advised")
     print(f"== {case['name']}: {median_of(times['']):.3f} s +-{100 * noise_of(times['']):.1f} %, recorded {base_s:.3f} s; headline "
           f"{document['headline']['model']} ({document['headline']['reason']}); self-check "
@@ -278,10 +287,10 @@ def run_case(case, arguments, folder):
         row = {"case": case["name"], "twin": name, "base_s": median_of(times[""]), "after_s": median_of(times[name]),
                "noise": max(noise_of(times[""]), noise_of(times[name])), "rank": rank_of(twin, advised), "actual": actual, "compiles": words}
         try:
-            shares, headline, doubt = predict(tool, trace, twin, document, base_s)
-            after_s, after_trace = recorded_median(program, tool, arguments, name)
+            shares, headline, doubt = predict(tool, trace, twin, document, base_s, outside_s)
+            after_s, _, after_outside_s = recorded_median(program, tool, arguments, name)
             row |= {"predicted": shares[headline], "headline": headline, "shares": shares, "error": shares[headline] / actual - 1,
-                    "recorded_error": shares[headline] * base_s / after_s - 1,
+                    "recorded_error": shares[headline] * (base_s + outside_s) / (after_s + after_outside_s) - 1,
                     "covers": abs(shares[headline] - actual) <= doubt + row["noise"] * actual}
         except Failure as failure:
             print("   FAILURE", failure, flush=True)

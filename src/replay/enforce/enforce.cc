@@ -328,15 +328,16 @@ class Run {
     park(thread);
   }
 
-  // In the recorded order each comer needs what it needed itself, in others what its place among the comers needs.
+  // In the recorded order each comer needs what it needed itself, in others what its place among the comers needs,
+  // where places have needs.
   void come(uint32_t thread, const Action& action) {
     const std::vector<uint32_t>& needs = schedule_.credit_needs[action.value];
     LiveCount& signals = counts_[action.value];
     await_turn(thread);
     {
       std::lock_guard guard(signals.mutex);
-      const size_t place = std::min<size_t>(signals.comers++, needs.size() - 1);
-      const uint32_t need = recorded_ ? action.need : needs[place];
+      const size_t place = signals.comers++;
+      const uint32_t need = recorded_ || needs.empty() ? action.need : needs[std::min(place, needs.size() - 1)];
       if (signals.count >= need) return end_turn(thread);
       signals.waiting.push_back({thread, need});
       if (deterministic_) leave_turns(thread);

@@ -56,6 +56,7 @@ class Planner {
           lock.kind = ReplayLockKind::semaphore;
           break;
         case format::LockKind::condition:
+        case format::LockKind::futex:
           lock.kind = ReplayLockKind::condition;
           break;
         default:

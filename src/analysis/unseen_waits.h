@@ -1,0 +1,34 @@
+// Time that threads of a native program were blocked, by the kernel's word, while no event says what for: locks,
+// channels, sleeps, input and output by system call instructions of the program's own (Go, libgomp), the C library's
+// internal locks, pages read from disk. Pure; linear in events and switches.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/trace.h"
+
+namespace contrafact::analysis {
+
+struct UnseenWaits {
+  int64_t blocked_ns = 0;   // of all threads, from each one's first event to its last event or switch
+  int64_t threads_ns = 0;   // those lifetimes
+  model::ThreadId longest;  // the thread with most of it; none if there is none
+  int64_t longest_ns = 0;
+
+  double share() const {
+    return threads_ns > 0 ? static_cast<double>(blocked_ns) / static_cast<double>(threads_ns) : 0;
+  }
+};
+
+// A share worth a word.
+inline constexpr double kUnseenShareTold = 0.05;
+
+// None for what is no native recording, or where the kernel did not tell of switches.
+std::optional<UnseenWaits> unseen_waits(const model::Trace& trace);
+
+// One clause, with a name of the program's in it: "threads were blocked for 41 % of their time, longest svc-2, for what
+// the recorder does not see"; empty where nothing is known or the share is below kUnseenShareTold.
+std::string unseen_waits_text(const model::Trace& trace);
+
+}  // namespace contrafact::analysis
