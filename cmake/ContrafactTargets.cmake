@@ -9,6 +9,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 option(CONTRAFACT_FUZZ "build the fuzzers (needs clang)" OFF)
+option(CONTRAFACT_BATCHES "compile several sources of a library as one: a first build takes less time, that after a change more" OFF)
 set(CONTRAFACT_SANITIZE "" CACHE STRING "value for -fsanitize=, empty for none")
 
 add_library(contrafact_options INTERFACE)
@@ -55,13 +56,45 @@ function(bench_program name source)
   add_dependencies(benchmarks ${name})
 endfunction()
 
-# contrafact_library(NAME SOURCES a.cc ... [DEPS b c ...] [TESTS a_test.cc ...])
+# Reading the standard library's headers is most of the time that a source takes to compile; those of a batch read them
+# once. Each source must still compile by itself: so do the presets debug, asan, tsan and fuzz.
+# contrafact_batches(TARGET SOURCES a.cc ... [APART b.cc ...] [BATCHES n]): no two of those apart are in one batch, for they
+# use the same names for different things. They go first, then the sources: each into the next of the n batches.
+function(contrafact_batches target)
+  cmake_parse_arguments(ARG "" "BATCHES" "SOURCES;APART" ${ARGN})
+  if(NOT CONTRAFACT_BATCHES)
+    return()
+  endif()
+  set(sources_max 8)
+  list(APPEND sources ${ARG_APART} ${ARG_SOURCES})
+  list(LENGTH sources count)
+  list(LENGTH ARG_APART apart)
+  math(EXPR batches "(${count} + ${sources_max} - 1) / ${sources_max}")
+  foreach(least ${apart} ${ARG_BATCHES})
+    if(least GREATER batches)
+      set(batches ${least})
+    endif()
+  endforeach()
+  set(number 0)
+  foreach(source ${sources})
+    math(EXPR batch "${number} % ${batches}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${batch})
+    math(EXPR number "${number} + 1")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# contrafact_library(NAME [ALONE] SOURCES a.cc ... [APART b.cc ...] [DEPS b c ...] [TESTS a_test.cc ...])
 # A static library contrafact_NAME of the folder src/NAME, and NAME_test with the unit tests beside its sources.
-# All tests of a folder are one ctest entry with label "unit".
+# All tests of a folder are one ctest entry with label "unit". APART are sources too (contrafact_batches). ALONE: each
+# source is compiled by itself.
 function(contrafact_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;TESTS" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "" "SOURCES;APART;DEPS;TESTS" ${ARGN})
   if(ARG_SOURCES)
-    add_library(contrafact_${name} STATIC ${ARG_SOURCES})
+    add_library(contrafact_${name} STATIC ${ARG_SOURCES} ${ARG_APART})
+    if(NOT ARG_ALONE)
+      contrafact_batches(contrafact_${name} SOURCES ${ARG_SOURCES} APART ${ARG_APART})
+    endif()
     target_link_libraries(contrafact_${name} PUBLIC contrafact_options ${ARG_DEPS})
   else()
     add_library(contrafact_${name} INTERFACE)

@@ -13,4 +13,5 @@ function(contrafact_embed output namespace)
             -P ${CMAKE_SOURCE_DIR}/cmake/embed_script.cmake
     DEPENDS ${inputs} ${CMAKE_SOURCE_DIR}/cmake/embed_script.cmake
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

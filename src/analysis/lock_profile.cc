@@ -49,9 +49,9 @@ struct FailedTry {
   uint32_t site;
 };
 
-class Profiler {
+class LockProfiler {
  public:
-  Profiler(const model::Trace& trace, const LockProfileOptions& options)
+  LockProfiler(const model::Trace& trace, const LockProfileOptions& options)
       : trace_(trace),
         options_(options),
         sections_(model::critical_sections(trace)),
@@ -327,7 +327,7 @@ std::string lock_name(const model::Trace& trace, LockId lock) {
 }
 
 LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options) {
-  return Profiler(trace, options).run();
+  return LockProfiler(trace, options).run();
 }
 
 }  // namespace contrafact::analysis

@@ -23,9 +23,9 @@ uint64_t PairCounts::unnecessary() const {
 
 namespace {
 
-class Profiler {
+class UlcProfiler {
  public:
-  explicit Profiler(const SectionFacts& facts) : facts_(facts), conflicts_(facts.sets) {}
+  explicit UlcProfiler(const SectionFacts& facts) : facts_(facts), conflicts_(facts.sets) {}
 
   UlcProfile run() {
     count_sections();
@@ -121,7 +121,7 @@ class Profiler {
 }  // namespace
 
 UlcProfile ulc_profile(const SectionFacts& facts) {
-  return Profiler(facts).run();
+  return UlcProfiler(facts).run();
 }
 
 }  // namespace contrafact::analysis

@@ -27,7 +27,7 @@ double scaled(uint64_t value, uint64_t largest, Scale scale) {
 }
 
 // A double-quoted string of DOT. Backslashes are doubled: DOT has escapes of its own.
-std::string quoted(std::string_view text) {
+std::string dot_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : table::printable(text, true)) {
     if (c == '"' || c == '\\') out += '\\';
@@ -84,15 +84,15 @@ std::string node_line(const Graph& graph, size_t i, const View& view, const Larg
   // A label that fits is in the rectangle, otherwise beside it.
   const bool inside = static_cast<double>(node.label.size()) * kLetterInches < width && height > kLabelInches;
   return fmt::format("  n{} [width={:.3f} height={:.3f} {}={} {} tooltip={}];\n", i, width, height,
-                     inside ? "label" : "label=\"\" xlabel", quoted(node.label), look(node.kind),
-                     quoted(fmt::format("{}: {}", node.name, counts(node))));
+                     inside ? "label" : "label=\"\" xlabel", dot_quoted(node.label), look(node.kind),
+                     dot_quoted(fmt::format("{}: {}", node.name, counts(node))));
 }
 
 std::string edge_line(const Graph& graph, const Edge& edge, const Largest& largest) {
   const double width = std::max(kEdgeMin, kEdgeMax * scaled(edge.calls, largest.calls, Scale::linear));
   const std::string count = table::count_text(static_cast<int64_t>(edge.calls));
   const std::string tip =
-      quoted(fmt::format("{} calls {}: {} times", graph.nodes[edge.from].name, graph.nodes[edge.to].name, count));
+      dot_quoted(fmt::format("{} calls {}: {} times", graph.nodes[edge.from].name, graph.nodes[edge.to].name, count));
   return fmt::format("  n{} -> n{} [penwidth={:.2f} arrowsize={:.2f} tooltip={} edgetooltip={}];\n", edge.from, edge.to,
                      width, std::clamp(2 / std::sqrt(width + 1), 0.4, 0.9), tip, tip);
 }
@@ -106,7 +106,7 @@ std::string dot_view(const Graph& graph, const View& view) {
       "  graph [rankdir=LR nodesep=0.25 ranksep=1.4 forcelabels=true bgcolor=\"white\" tooltip={}];\n"
       "  node [shape=box fixedsize=true fontname=\"DejaVu Sans\" fontsize=9 color=\"#2c3e55\" penwidth=0.8];\n"
       "  edge [color=\"#2c3e5590\"];\n",
-      quoted(view.title));
+      dot_quoted(view.title));
   for (size_t i = 0; i < graph.nodes.size(); ++i) out += node_line(graph, i, view, largest);
   for (const Edge& edge : graph.edges) out += edge_line(graph, edge, largest);
   for (const auto& [before, behind] : rows_of_pieces(graph)) {

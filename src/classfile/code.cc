@@ -10,8 +10,6 @@ using base::Status;
 
 namespace {
 
-constexpr uint32_t kMaxCodeBytes = 65535;  // JVMS 4.7.3
-
 Error at_pc(uint32_t pc, std::string_view what) {
   return Error{std::string(what) + " at pc " + std::to_string(pc)};
 }

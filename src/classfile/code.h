@@ -29,6 +29,8 @@
 
 namespace contrafact::classfile {
 
+inline constexpr uint32_t kMaxCodeBytes = 65535;  // of one method, JVMS 4.7.3
+
 struct Node {
   enum Kind : uint8_t { kLabel, kPlain, kBranch, kSwitch };
   static constexpr uint32_t kInserted = UINT32_MAX;

@@ -14,8 +14,7 @@ using base::Status;
 
 namespace {
 
-constexpr uint32_t kMaxCodeBytes = 65535;  // JVMS 4.7.3
-constexpr uint32_t kMaxEntries = 65535;    // of any table
+constexpr uint32_t kMaxEntries = 65535;  // of any table
 
 bool fits_16(int64_t distance) {
   return distance >= INT16_MIN && distance <= INT16_MAX;

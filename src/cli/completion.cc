@@ -10,4 +10,13 @@ ValueKind value_kind(const OptionFacts& option) {
   return ValueKind::none;
 }
 
+std::string command_names(const CommandTree& tree) {
+  std::string out;
+  for (const CommandFacts& facts : tree.commands) {
+    if (!out.empty()) out += ' ';
+    out += facts.command->name;
+  }
+  return out;
+}
+
 }  // namespace contrafact::cli

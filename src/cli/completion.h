@@ -14,5 +14,7 @@ std::string fish_completion(const CommandTree& tree);
 // What may stand where a value does.
 enum class ValueKind { none, file, folder, command, words };
 ValueKind value_kind(const OptionFacts& option);
+// All, with a space between each two.
+std::string command_names(const CommandTree& tree);
 
 }  // namespace contrafact::cli

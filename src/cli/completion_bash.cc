@@ -9,7 +9,7 @@
 namespace contrafact::cli {
 namespace {
 
-constexpr const char* kBegin = R"(# bash completion for contrafact: `contrafact help --format bash` writes this.
+constexpr const char* kBashBegin = R"(# bash completion for contrafact: `contrafact help --format bash` writes this.
 _contrafact_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$1"); }
 _contrafact_folders() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$1"); }
 _contrafact_words() { mapfile -t COMPREPLY < <(compgen -W "$2" -- "$1"); }
@@ -29,16 +29,9 @@ _contrafact() {
   if [[ $current == = ]]; then current=; fi
 )";
 
-constexpr const char* kEnd = R"(}
+constexpr const char* kBashEnd = R"(}
 complete -F _contrafact contrafact
 )";
-
-std::string command_names(const CommandTree& tree) {
-  std::string out;
-  for (const CommandFacts& facts : tree.commands)
-    out += fmt::format("{}{}", out.empty() ? "" : " ", facts.command->name);
-  return out;
-}
 
 std::string completed(const OptionFacts& option, const CommandTree& tree) {
   switch (value_kind(option)) {
@@ -96,7 +89,7 @@ std::string bash_completion(const CommandTree& tree) {
       "{}  case \"$command $previous\" in\n{}  esac\n  if [[ $current == -* ]]; then\n    case $command in\n{}    "
       "esac\n"
       "    return\n  fi\n  case $command in\n{}  esac\n{}",
-      kBegin, values, options, arguments, kEnd);
+      kBashBegin, values, options, arguments, kBashEnd);
 }
 
 }  // namespace contrafact::cli

@@ -9,7 +9,7 @@
 namespace contrafact::cli {
 namespace {
 
-constexpr const char* kBegin = R"(# fish completion for contrafact: `contrafact help --format fish` writes this.
+constexpr const char* kFishBegin = R"(# fish completion for contrafact: `contrafact help --format fish` writes this.
 function __contrafact_is --description 'Whether the command is this one (empty: none yet), and no program stands behind it'
     set -l command ''
     for word in (commandline -opc)[2..]
@@ -30,19 +30,13 @@ complete -c contrafact -f
 complete -c contrafact -n __contrafact_program -a '(complete -C (string join " " -- (string escape -- (__contrafact_program)) (commandline -ct)))'
 )";
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
     out += c;
   }
   return out + "'";
-}
-
-std::string command_names(const CommandTree& tree) {
-  std::string out;
-  for (const CommandFacts& facts : tree.commands) out += fmt::format("{} ", facts.command->name);
-  return out;
 }
 
 std::string values(const OptionFacts& option, const CommandTree& tree) {
@@ -52,7 +46,7 @@ std::string values(const OptionFacts& option, const CommandTree& tree) {
     case ValueKind::folder:
       return " -a '(__fish_complete_directories)'";
     case ValueKind::command:
-      return fmt::format(" -a '{}tables'", command_names(tree));
+      return fmt::format(" -a '{} tables'", command_names(tree));
     case ValueKind::words:
       return fmt::format(" -a '{}'", fmt::join(option.choices, " "));
     case ValueKind::none:
@@ -68,17 +62,17 @@ std::string line(std::string_view command, const OptionFacts& option, const Comm
     out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   if (!option.value_name.empty() && !option.value_optional) out += " -r" + values(option, tree);
-  return out + " -d " + quoted(option.description) + "\n";
+  return out + " -d " + fish_quoted(option.description) + "\n";
 }
 
 }  // namespace
 
 std::string fish_completion(const CommandTree& tree) {
-  std::string out = kBegin;
+  std::string out = kFishBegin;
   for (const OptionFacts& option : tree.options) out += line("", option, tree);
   for (const CommandFacts& facts : tree.commands) {
     out += fmt::format("complete -c contrafact -n '__contrafact_is \"\"' -a {} -d {}\n", facts.command->name,
-                       quoted(facts.command->summary));
+                       fish_quoted(facts.command->summary));
     for (const OptionFacts& option : facts.options) out += line(facts.command->name, option, tree);
   }
   return out;

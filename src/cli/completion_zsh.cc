@@ -9,7 +9,7 @@
 namespace contrafact::cli {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
@@ -25,12 +25,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string command_names(const CommandTree& tree) {
-  std::string out;
-  for (const CommandFacts& facts : tree.commands) out += fmt::format("{} ", facts.command->name);
-  return out;
-}
-
 // What _arguments calls an action.
 std::string action(const OptionFacts& option, const CommandTree& tree) {
   switch (value_kind(option)) {
@@ -39,7 +33,7 @@ std::string action(const OptionFacts& option, const CommandTree& tree) {
     case ValueKind::folder:
       return "_files -/";
     case ValueKind::command:
-      return fmt::format("({}tables)", command_names(tree));
+      return fmt::format("({} tables)", command_names(tree));
     case ValueKind::words:
       return fmt::format("({})", fmt::join(option.choices, " "));
     case ValueKind::none:
@@ -52,7 +46,7 @@ std::string action(const OptionFacts& option, const CommandTree& tree) {
 std::string specification(const OptionFacts& option, const CommandTree& tree, size_t place) {
   if (option.is_argument()) {
     const std::string number = option.repeatable ? "*" : fmt::format("{}{}", place, option.required ? "" : ":");
-    return quoted(fmt::format("{}:{}:{}", number, option.names.front(), action(option, tree)));
+    return zsh_quoted(fmt::format("{}:{}:{}", number, option.names.front(), action(option, tree)));
   }
   std::string value;
   if (option.value_optional) value = "::value:";
@@ -63,7 +57,7 @@ std::string specification(const OptionFacts& option, const CommandTree& tree, si
     const char* joined = option.value_name.empty() ? "" : option.value_optional ? "=-" : is_long ? "=" : "";
     const std::string excluded = option.repeatable ? "*" : fmt::format("({})", fmt::join(option.names, " "));
     out += (out.empty() ? "" : " ") +
-           quoted(fmt::format("{}{}{}[{}]{}", excluded, name, joined, escaped(option.description), value));
+           zsh_quoted(fmt::format("{}{}{}[{}]{}", excluded, name, joined, escaped(option.description), value));
   }
   return out;
 }
@@ -83,7 +77,7 @@ std::string zsh_completion(const CommandTree& tree) {
       "  typeset -A opt_args\n"
       "  local -a command_names=(\n";
   for (const CommandFacts& facts : tree.commands) {
-    out += "    " + quoted(fmt::format("{}:{}", facts.command->name, facts.command->summary)) + "\n";
+    out += "    " + zsh_quoted(fmt::format("{}:{}", facts.command->name, facts.command->summary)) + "\n";
   }
   out += "  )\n  _arguments -C";
   for (const OptionFacts& option : tree.options) out += " \\\n    " + specification(option, tree, 0);

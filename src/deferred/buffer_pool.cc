@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "deferred/rounding.h"
 
 namespace contrafact::deferred {
 namespace {
@@ -21,9 +22,6 @@ constexpr uint64_t kPagesWorthGivingUp = 4;  // up to two of a buffer's are shar
 uint64_t page_bytes() {
   static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   return bytes;
-}
-uint64_t round_up(uint64_t n, uint64_t to) {
-  return (n + to - 1) / to * to;
 }
 
 uint64_t column_bytes(const Layout& layout, size_t column, uint32_t capacity) {

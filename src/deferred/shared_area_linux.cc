@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 
+#include "deferred/rounding.h"
 #include "deferred/shared_area.h"
 
 namespace contrafact::deferred {
@@ -17,9 +18,6 @@ namespace {
 constexpr uint64_t kMagic = 0x0131616572616663;  // "cfarea1" and a version, which changes with any of the structs
 constexpr uint64_t kPageBytes = 4096;
 
-constexpr uint64_t round_up(uint64_t n, uint64_t to) {
-  return (n + to - 1) / to * to;
-}
 constexpr uint64_t kClientsAt = round_up(sizeof(SharedHeader), kPageBytes);
 constexpr uint64_t kPoolAt = round_up(kClientsAt + sizeof(SharedClient) * kSharedClientsMax, kPageBytes);
 

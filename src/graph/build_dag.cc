@@ -53,9 +53,9 @@ struct Frame {
   int64_t block_begin_ns = kNever;
 };
 
-class Builder {
+class DagBuilder {
  public:
-  explicit Builder(const Trace& trace) : trace_(trace) {}
+  explicit DagBuilder(const Trace& trace) : trace_(trace) {}
 
   base::Result<TraceDag> run() {
     if (trace_.tasks.size() >= kTasksMax) {
@@ -488,7 +488,7 @@ class Builder {
 }  // namespace
 
 base::Result<TraceDag> build_dag(const model::Trace& trace) {
-  return Builder(trace).run();
+  return DagBuilder(trace).run();
 }
 
 }  // namespace contrafact::graph

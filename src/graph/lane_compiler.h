@@ -15,10 +15,9 @@
 #include <vector>
 
 #include "graph/lanes.h"
+#include "graph/none.h"
 
 namespace contrafact::graph {
-
-inline constexpr uint32_t kNone = UINT32_MAX;
 
 // Slots that nobody reads any more are used again: few are ever alive.
 class SlotPool {

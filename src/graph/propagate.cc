@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "graph/none.h"
 
 namespace contrafact::graph {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 // A call in the midst of a body, without an idle period or a wait around it: the thread does not sleep there. A label
 // is then the clocks' race between the cause and the call.
 bool never_sleeps(const Vertex& call) {

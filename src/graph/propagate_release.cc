@@ -1,12 +1,8 @@
 // What a Propagator does when no thread can go on: one of them does what the recorded order forbids.
+#include "graph/none.h"
 #include "graph/propagate.h"
 
 namespace contrafact::graph {
-namespace {
-
-constexpr uint32_t kNone = UINT32_MAX;
-
-}  // namespace
 
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
 bool Propagator::release_one() {

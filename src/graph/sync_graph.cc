@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "graph/none.h"
 #include "model/sync_wakes.h"
 
 namespace contrafact::graph {
@@ -15,8 +16,6 @@ using model::Outcome;
 using model::TaskId;
 using model::ThreadId;
 using model::Trace;
-
-constexpr uint32_t kNone = UINT32_MAX;
 
 bool is_vertex(EventKind kind) {
   switch (kind) {
@@ -42,9 +41,9 @@ int64_t time_of(const SyncVertex& vertex, int64_t ready_ns, int64_t cause_ns) {
   return vertex.slept ? ready_ns : ready_ns + vertex.way_ns;
 }
 
-class Builder {
+class SyncGraphBuilder {
  public:
-  Builder(const Trace& trace, std::span<const CriticalSection> sections, const SectionOrder& recorded)
+  SyncGraphBuilder(const Trace& trace, std::span<const CriticalSection> sections, const SectionOrder& recorded)
       : trace_(trace), sections_(sections), recorded_(recorded) {}
 
   SyncGraph run() {
@@ -252,7 +251,7 @@ class Builder {
 
 SyncGraph build_sync_graph(const Trace& trace, std::span<const CriticalSection> sections,
                            const SectionOrder& recorded) {
-  return Builder(trace, sections, recorded).run();
+  return SyncGraphBuilder(trace, sections, recorded).run();
 }
 
 int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {

@@ -7,9 +7,9 @@
 namespace contrafact::model {
 namespace {
 
-class Collector {
+class SectionCollector {
  public:
-  explicit Collector(const Trace& trace)
+  explicit SectionCollector(const Trace& trace)
       : trace_(trace),
         lossy_(trace.loss.events_dropped > 0 || trace.loss.blocks_damaged > 0),
         end_ns_(trace.end_ns()) {}
@@ -182,7 +182,7 @@ class Collector {
 }  // namespace
 
 std::vector<CriticalSection> critical_sections(const Trace& trace) {
-  return Collector(trace).run();
+  return SectionCollector(trace).run();
 }
 
 }  // namespace contrafact::model

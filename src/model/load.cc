@@ -75,9 +75,9 @@ struct ThreadRoom {
 // Loads a file in two passes: the first takes the tables and learns from the blocks' outlines how many events each
 // thread has, the second puts every event where it stays. The closings that a thread lacks because it outlived the
 // recording get room, so that finish() seldom has to move anything.
-class Collector : public format::Visitor {
+class EventCollector : public format::Visitor {
  public:
-  explicit Collector(const LoadOptions& options) : options_(options) {}
+  explicit EventCollector(const LoadOptions& options) : options_(options) {}
 
   void on_fact(std::string_view key, std::string_view value) override {
     if (key == "origin") {
@@ -534,7 +534,7 @@ bool looks_like_text(const std::vector<uint8_t>& bytes) {
 }
 
 base::Result<Trace> load_binary(format::Reader file, const LoadOptions& options) {
-  Collector collector(options);
+  EventCollector collector(options);
   format::ReadLoss loss;
   {
     const format::Reader reader = std::move(file);  // its bytes go before the columns are finished

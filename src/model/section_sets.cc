@@ -47,9 +47,9 @@ struct Open {
   SectionSets::PartRange tail;
 };
 
-class Collector {
+class SetCollector {
  public:
-  Collector(const Trace& trace, std::span<const CriticalSection> sections)
+  SetCollector(const Trace& trace, std::span<const CriticalSection> sections)
       : trace_(trace),
         sections_(sections),
         unseen_(trace.fact("sets.windows_ns").empty() ? SetGap::not_observed : SetGap::outside_window) {}
@@ -222,7 +222,7 @@ class Collector {
 }  // namespace
 
 SectionSets section_sets(const Trace& trace, std::span<const CriticalSection> sections) {
-  return Collector(trace, sections).run();
+  return SetCollector(trace, sections).run();
 }
 
 }  // namespace contrafact::model

@@ -31,7 +31,7 @@ bool is_word(std::string_view text) {
 }
 
 // Controls, direction marks and broken characters stand byte by byte as \xNN: the text is read back as it was.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
     const int plain = plain_length(text);
@@ -48,7 +48,7 @@ std::string quoted(std::string_view text) {
 }
 
 std::string word(std::string_view text) {
-  return is_word(text) ? std::string(text) : quoted(text);
+  return is_word(text) ? std::string(text) : in_quotes(text);
 }
 
 class Printer {
@@ -78,7 +78,7 @@ class Printer {
     if (trace_.origin != Origin::measured) line("origin {}", kOriginNames[trace_.origin]);
     for (const Fact& fact : trace_.facts) line("fact {} {}", word(fact.key), word(fact.value));
     if (trace_.loss.events_dropped > 0) line("loss {}", trace_.loss.events_dropped);
-    for (const std::string& note : trace_.loss.notes) line("note {}", quoted(note));
+    for (const std::string& note : trace_.loss.notes) line("note {}", in_quotes(note));
   }
 
   void print_tables() {
@@ -88,13 +88,13 @@ class Printer {
       std::string_view name = trace_.string(row.name);
       bool usable = is_word(name) && name != "daemon" && name != "platform" && taken.insert(name).second;
       threads_.push_back(usable ? std::string(name) : fmt::format("thread{}", i + 1));
-      line("thread {}{}{}{}", threads_.back(), usable ? "" : " " + quoted(name),
+      line("thread {}{}{}{}", threads_.back(), usable ? "" : " " + in_quotes(name),
            row.kind == format::ThreadKind::virtual_thread ? " virtual_thread" : "", row.daemon ? " daemon" : "");
     }
     for (size_t i = 0; i < trace_.pools.size(); ++i) {
       const format::PoolRow& row = trace_.pools[i];
       line("pool p{} {} {} {} {}", i + 1, kPoolKindNames[row.kind], row.core_size,
-           row.max_size == UINT32_MAX ? "max" : std::to_string(row.max_size), quoted(trace_.string(row.name)));
+           row.max_size == UINT32_MAX ? "max" : std::to_string(row.max_size), in_quotes(trace_.string(row.name)));
     }
     for (size_t i = 0; i < trace_.methods.size(); ++i) {
       const format::MethodRow& row = trace_.methods[i];
@@ -112,7 +112,7 @@ class Printer {
     for (size_t i = 0; i < trace_.locks.size(); ++i) {
       const format::LockRow& row = trace_.locks[i];
       std::string name = row.name.valid() ? std::string(trace_.string(row.name)) : fmt::format("{:#x}", row.address);
-      line("lock l{} {} {}", i + 1, kLockKindNames[row.kind], quoted(name));
+      line("lock l{} {} {}", i + 1, kLockKindNames[row.kind], in_quotes(name));
     }
   }
 

@@ -6,10 +6,10 @@
 namespace contrafact::recorder {
 namespace {
 
-constexpr uint32_t kCallBytes = kAccessLogWords * sizeof(uint32_t);
+constexpr uint32_t kAccessCallBytes = kAccessLogWords * sizeof(uint32_t);
 constexpr uint32_t kHeadWords = sizeof(AccessChunkHead) / sizeof(uint32_t);
 
-bool append_16(Client* client, const void* bytes) {
+bool append_access_words(Client* client, const void* bytes) {
   return Recorder::append_16_bytes(client, kAccessLogCall, bytes);
 }
 
@@ -22,9 +22,9 @@ bool is_sound(const AccessChunkHead& head) {
 
 bool append_access_chunk(Client* client, const AccessChunkHead& head, const uint8_t* bytes) {
   const auto* first = reinterpret_cast<const uint8_t*>(&head);
-  if (!append_16(client, first) || !append_16(client, first + kCallBytes)) return false;
-  for (uint32_t at = 0; at < head.bytes; at += kCallBytes) {
-    if (!append_16(client, bytes + at)) return false;
+  if (!append_access_words(client, first) || !append_access_words(client, first + kAccessCallBytes)) return false;
+  for (uint32_t at = 0; at < head.bytes; at += kAccessCallBytes) {
+    if (!append_access_words(client, bytes + at)) return false;
   }
   return true;
 }
@@ -33,12 +33,12 @@ void AccessLogTable::add(uint32_t stream, const uint32_t* words) {
   Unfinished& chunk = unfinished_[stream];
   const auto* bytes = reinterpret_cast<const uint8_t*>(words);
   if (chunk.words < kHeadWords) {
-    std::memcpy(reinterpret_cast<uint32_t*>(&chunk.head) + chunk.words, words, kCallBytes);
+    std::memcpy(reinterpret_cast<uint32_t*>(&chunk.head) + chunk.words, words, kAccessCallBytes);
     chunk.words += kAccessLogWords;
     chunk.bytes.clear();
   } else {
     const size_t missing = chunk.head.bytes - chunk.bytes.size();
-    chunk.bytes.insert(chunk.bytes.end(), bytes, bytes + std::min<size_t>(missing, kCallBytes));
+    chunk.bytes.insert(chunk.bytes.end(), bytes, bytes + std::min<size_t>(missing, kAccessCallBytes));
   }
   if (chunk.words == kHeadWords && chunk.bytes.size() >= chunk.head.bytes) finish(stream, chunk);
 }

@@ -7,32 +7,32 @@
 namespace contrafact::recorder {
 namespace {
 
-constexpr size_t kCallBytes = kTextWords * sizeof(uint32_t);
+constexpr size_t kTextCallBytes = kTextWords * sizeof(uint32_t);
 
-bool append_16(Client* client, const void* bytes) {
+bool append_text_words(Client* client, const void* bytes) {
   return Recorder::append_16_bytes(client, kTextCall, bytes);
 }
 
 }  // namespace
 
 bool append_text(Client* client, TextKind kind, uint32_t number, std::string_view key, std::string_view value) {
-  static_assert(sizeof(TextTable::Head) == kCallBytes);
+  static_assert(sizeof(TextTable::Head) == kTextCallBytes);
   key = key.substr(0, kTextBytesMax);
   value = value.substr(0, kTextBytesMax - key.size());
   const TextTable::Head head{static_cast<uint32_t>(kind), number, static_cast<uint32_t>(key.size()),
                              static_cast<uint32_t>(value.size())};
-  if (!append_16(client, &head)) return false;
-  char piece[kCallBytes];
+  if (!append_text_words(client, &head)) return false;
+  char piece[kTextCallBytes];
   size_t used = 0;
   for (const std::string_view text : {key, value}) {
     for (const char c : text) {
       piece[used++] = c;
-      if (used < kCallBytes) continue;
-      if (!append_16(client, piece)) return false;
+      if (used < kTextCallBytes) continue;
+      if (!append_text_words(client, piece)) return false;
       used = 0;
     }
   }
-  return used == 0 || append_16(client, piece);
+  return used == 0 || append_text_words(client, piece);
 }
 
 void TextTable::add(uint32_t stream, const uint32_t* words) {
@@ -47,7 +47,7 @@ void TextTable::add(uint32_t stream, const uint32_t* words) {
     text.has_head = true;
   } else {
     const size_t missing = size_t{text.head.key_bytes} + text.head.value_bytes - text.bytes.size();
-    text.bytes.append(reinterpret_cast<const char*>(words), std::min(missing, kCallBytes));
+    text.bytes.append(reinterpret_cast<const char*>(words), std::min(missing, kTextCallBytes));
   }
   const Head& head = text.head;
   if (text.bytes.size() < size_t{head.key_bytes} + head.value_bytes) return;

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // About one point for each pixel of a large screen.
-constexpr size_t kBins = 1500;
+constexpr size_t kPageBins = 1500;
 
 Json rounded(const std::vector<double>& values) {
   Json out = Json::array();
@@ -29,7 +29,7 @@ Json rounded(const std::vector<double>& values) {
 }
 
 Json run_values(const RunProfile& run, int64_t span_ns) {
-  Series series = resample(run, span_ns, kBins);
+  Series series = resample(run, span_ns, kPageBins);
   std::vector<double> occupied(series.active.size());
   for (size_t i = 0; i < occupied.size(); ++i) occupied[i] = series.active[i] + series.waiting[i];
   return {{"active", rounded(series.active)},
@@ -49,8 +49,8 @@ std::string page_data(const std::vector<RunProfile>& runs) {
     normalised_runs.push_back(run_values(run, run.duration_ns));
   }
   Json seconds = Json::array(), percents = Json::array();
-  for (size_t i = 0; i < kBins; ++i) {
-    double share = static_cast<double>(i) / static_cast<double>(kBins);
+  for (size_t i = 0; i < kPageBins; ++i) {
+    double share = static_cast<double>(i) / static_cast<double>(kPageBins);
     seconds.push_back(share * static_cast<double>(longest_ns) / 1e9);
     percents.push_back(share * 100);
   }

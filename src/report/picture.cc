@@ -15,7 +15,7 @@ namespace {
 constexpr double kWidth = 920, kHeight = 380;
 constexpr double kLeft = 62, kRight = 20, kTop = 74, kBottom = 56;
 constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
-constexpr size_t kBins = 420;
+constexpr size_t kPictureBins = 420;
 constexpr const char* kColours[kRunsMax] = {"#3f6fb5", "#d9711c", "#1f8a5b"};
 constexpr const char* kDarkColours[kRunsMax] = {"#7fa9e6", "#f0a05a", "#5cc795"};
 
@@ -46,8 +46,8 @@ std::string style() {
 std::string curve(const Series& series, size_t run, double peak) {
   std::string path;
   for (size_t i = 0; i < series.active.size(); ++i) {
-    double x = kLeft + kPlotWidth * static_cast<double>(i) / kBins;
-    double next = kLeft + kPlotWidth * static_cast<double>(i + 1) / kBins;
+    double x = kLeft + kPlotWidth * static_cast<double>(i) / kPictureBins;
+    double next = kLeft + kPlotWidth * static_cast<double>(i + 1) / kPictureBins;
     double y = kTop + kPlotHeight * (1 - (series.active[i] + series.waiting[i]) / peak);
     path += path.empty() ? fmt::format("M{:.1f} {:.1f}", x, y) : fmt::format("V{:.1f}", y);
     path += fmt::format("H{:.1f}", next);
@@ -90,7 +90,7 @@ std::string profile_svg(const std::string& title, const std::vector<RunProfile>&
   std::vector<Series> series;
   double peak = 1;
   for (const RunProfile& run : runs) {
-    series.push_back(resample(run, longest_ns, kBins));
+    series.push_back(resample(run, longest_ns, kPictureBins));
     for (size_t i = 0; i < series.back().active.size(); ++i) {
       peak = std::max(peak, std::ceil(series.back().active[i] + series.back().waiting[i]));
     }
