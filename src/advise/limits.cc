@@ -31,15 +31,9 @@ Shares shares_of(const analysis::ThreadUsage& usage) {
   return {static_cast<double>(alone_ns) / window_ns, static_cast<double>(idle_ns) / window_ns};
 }
 
-}  // namespace
-
-std::string limit_of(const Pricer& pricer, const Shortage& shortage) {
-  std::vector<std::string> reasons = shortage.reasons;
-  if (std::string unseen = analysis::unseen_waits_text(pricer.trace()); !unseen.empty())
-    reasons.push_back(std::move(unseen));
-  if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, "; "));
-  const analysis::ThreadUsage usage =
-      analysis::thread_usage(pricer.trace(), {analysis::ThreadUsageOptions::Window::tasks});
+// Mostly one thread, or none, works; empty if neither.
+std::string limit_of_threads(const model::Trace& trace) {
+  const analysis::ThreadUsage usage = analysis::thread_usage(trace, {analysis::ThreadUsageOptions::Window::tasks});
   if (usage.window.duration_ns() <= 0) return "";
   const Shares shares = shares_of(usage);
   if (shares.idle > kMostly) {
@@ -49,7 +43,22 @@ std::string limit_of(const Pricer& pricer, const Shortage& shortage) {
   if (shares.alone > kMostly) {
     return fmt::format("one thread at a time works for {} of the time", table::percent_text(shares.alone));
   }
-  return "no pool was saturated, the cores sufficed, and no lock was waited for";
+  return "";
+}
+
+}  // namespace
+
+std::string limit_of(const Pricer& pricer, const Shortage& shortage) {
+  std::vector<std::string> reasons = shortage.reasons;
+  if (reasons.empty()) {
+    std::string of_threads = limit_of_threads(pricer.trace());
+    if (!of_threads.empty()) reasons.push_back(std::move(of_threads));
+  }
+  std::string unseen = analysis::unseen_waits_text(pricer.trace());
+  if (!unseen.empty()) reasons.push_back(std::move(unseen));
+  if (reasons.empty() && pricer.trace().event_count() > 0)
+    return "no pool was saturated, the cores sufficed, and no lock was waited for";
+  return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 }  // namespace contrafact::advise

@@ -7,10 +7,11 @@
 
 namespace contrafact::advise {
 
-// The first of these that holds: pools, cores or locks ran short, each of them (headline.h); threads were blocked for
-// what the recorder does not see; mostly one thread works at
-// a time; mostly threads wait for what is outside the program, or sleep; else it says that nothing ran short. "pool web
-// had all 5 workers occupied for 31 % of the time", "one thread at a time works for 83 % of the time".
+// What ran short, pools, cores or locks, each of them (headline.h); where nothing did, that mostly one thread works at
+// a time, or mostly threads wait for what is outside the program, or sleep. Then, of a native program, for how long
+// threads were blocked for something that the recorder does not see; and if there is nothing of all this, that nothing
+// ran short. "pool web had all 5 workers occupied for 31 % of the time", "one thread at a time works for 83 % of the
+// time".
 std::string limit_of(const Pricer& pricer, const Shortage& shortage);
 
 }  // namespace contrafact::advise

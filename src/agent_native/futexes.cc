@@ -26,7 +26,7 @@ bool waits(long operation) {
   }
 }
 
-// The result says how many threads it woke.
+// The result says how many threads it woke; of the last three, how many it woke or otherwise concerned.
 bool wakes(long operation) {
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAKE:
@@ -62,17 +62,23 @@ template <typename Library>
   return result;
 }
 
-// The time is taken before: whoever is woken has a later one.
+// The time is taken before: whoever is woken has a later one. `most`: how many the call may wake. A signal for each
+// that it woke; one event where these were all who waited, or many.
 template <typename Library>
-[[gnu::noinline]] long wake_at(Client* client, uint64_t futex, uint64_t site, Library library) {
+[[gnu::noinline]] long wake_at(Client* client, uint64_t futex, uint64_t site, long most, Library library) {
+  constexpr long kSignalsMax = 8;
   const int64_t now_ns = std::max(g_clock.now_ns(), t_local.last_event_ns);
-  const long woken = library();
-  if (woken <= 0 || (client = recording()) == nullptr) return woken;
+  const long result = library();
+  const long woken = std::min(result, most);
+  if (woken <= 0 || (client = recording()) == nullptr) return result;
   const int error = errno;
-  append_stack(client, site);
-  append_lock_apart(client, woken == 1 ? EventKind::sync_signal : EventKind::sync_broadcast, now_ns, futex, site);
+  const bool is_all = woken > 1 && (woken < most || woken > kSignalsMax);
+  for (long i = 0; i < (is_all ? 1 : woken); ++i) {
+    append_stack(client, site);
+    append_lock_apart(client, is_all ? EventKind::sync_broadcast : EventKind::sync_signal, now_ns, futex, site);
+  }
   errno = error;
-  return woken;
+  return result;
 }
 
 }  // namespace
@@ -85,7 +91,7 @@ CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d
     Client* client = recording();
     const long result = !client    ? library()
                         : waits(b) ? wait_at(client, word(a), CONTRAFACT_SITE, library)
-                                   : wake_at(client, word(a), CONTRAFACT_SITE, library);
+                                   : wake_at(client, word(a), CONTRAFACT_SITE, static_cast<uint32_t>(c), library);
     return called_.effect(number, result, a, b, c, d, e, f);
   }
   const long call[] = {number, a, b, c, d, e, f};

@@ -11,10 +11,15 @@ using model::ContextId;
 using model::EventKind;
 
 // "std::sync::Mutex::lock", "<std::sync::Mutex<T>>::lock", "core::ops::...".
-bool is_of_language_library(std::string_view function) {
+// Programs have namespaces core and alloc, too: these are Rust's where their file is.
+bool is_of_language_library(std::string_view function, std::string_view file) {
   while (function.starts_with('<')) function.remove_prefix(1);
-  return function.starts_with("std::") || function.starts_with("core::") || function.starts_with("alloc::");
+  const bool is_of_rust = file.starts_with("/rustc/") || file.find("/library/") != std::string_view::npos;
+  return function.starts_with("std::") ||
+         (is_of_rust && (function.starts_with("core::") || function.starts_with("alloc::")));
 }
+
+constexpr int kDepthMax = 16;  // six callers are recorded, some with code that was inlined
 
 bool is_at_lock(EventKind kind) {
   return kind == EventKind::sync_wait || kind == EventKind::sync_signal || kind == EventKind::sync_broadcast;
@@ -25,7 +30,6 @@ bool is_at_lock(EventKind kind) {
 FutexFrames::FutexFrames(const model::Trace& trace) : trace_(trace) {
   const auto is_futex = [](const format::LockRow& lock) { return lock.kind == format::LockKind::futex; };
   if (std::ranges::none_of(trace.locks, is_futex)) return;
-  constexpr int kDepthMax = 6;  // so many callers are recorded
   for (int depth = 0; depth < kDepthMax && find_wrappers(); ++depth) {
   }
 }
@@ -41,12 +45,14 @@ bool FutexFrames::only_locks(ContextId context) const {
   const format::ContextRow& row = trace_.contexts[context.index()];
   if (!row.method.valid()) return false;
   const format::MethodRow& method = trace_.methods[row.method.index()];
-  return is_of_language_library(trace_.string(method.name)) ||
-         is_of_language_library(trace_.string(method.class_name)) || wrappers_.contains(code_of(context));
+  const std::string_view file = trace_.string(method.file);
+  return is_of_language_library(trace_.string(method.name), file) ||
+         is_of_language_library(trace_.string(method.class_name), file) || wrappers_.contains(code_of(context));
 }
 
 ContextId FutexFrames::program_frame(ContextId context) const {
-  for (ContextId at = context; at.valid(); at = trace_.contexts[at.index()].parent) {
+  ContextId at = context;
+  for (int depth = 0; depth < kDepthMax && at.valid(); ++depth, at = trace_.contexts[at.index()].parent) {
     if (!only_locks(at)) return at;
   }
   return context;
@@ -56,7 +62,7 @@ ContextId FutexFrames::program_frame(ContextId context) const {
 bool FutexFrames::find_wrappers() {
   struct Use {
     std::set<uint32_t> locks;
-    std::set<Code> callers;
+    std::set<Code> callers;  // functions: without their lines
   };
   std::map<Code, Use> uses;
   for (size_t i = 0; i < trace_.event_count(); ++i) {
@@ -69,7 +75,9 @@ bool FutexFrames::find_wrappers() {
     const ContextId caller = trace_.contexts[frame.index()].parent;
     Use& use = uses[code_of(frame)];
     use.locks.insert(lock.value);
-    if (caller.valid()) use.callers.insert(code_of(caller));
+    if (!caller.valid()) continue;
+    const auto [name, file, line] = code_of(caller);
+    use.callers.insert({name, file, 0});
   }
   const size_t before = wrappers_.size();
   for (const auto& [code, use] : uses) {

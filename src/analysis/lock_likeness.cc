@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/saturating.h"
+
 namespace contrafact::analysis {
 namespace {
 
@@ -25,14 +27,15 @@ std::vector<bool> locks_by_use(const model::Trace& trace, std::span<const model:
     const model::CriticalSection& wait = sections[wake.wait];
     const uint32_t lock = wait.lock.value;
     if (!may_serve_as_lock(trace.locks[lock].kind)) continue;
-    woken_ns[lock] += wait.wait_ns();
+    woken_ns[lock] = base::add_saturated(woken_ns[lock], wait.wait_ns());
     if (trace.kind[wake.cause.index()] != model::EventKind::sync_signal) continue;
     const std::pair waker(lock, trace.thread_of(wake.cause).value);
-    if (std::ranges::binary_search(waiters, waker)) passed_on_ns[lock] += wait.wait_ns();
+    if (std::ranges::binary_search(waiters, waker))
+      passed_on_ns[lock] = base::add_saturated(passed_on_ns[lock], wait.wait_ns());
   }
   std::vector<bool> out(trace.locks.size());
   for (size_t lock = 0; lock < out.size(); ++lock)
-    out[lock] = passed_on_ns[lock] > 0 && 2 * passed_on_ns[lock] >= woken_ns[lock];
+    out[lock] = passed_on_ns[lock] > 0 && passed_on_ns[lock] >= woken_ns[lock] - passed_on_ns[lock];
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
+
 namespace contrafact::analysis {
 namespace {
 
@@ -65,10 +67,10 @@ std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
   for (size_t thread = 0; thread < trace.thread_ranges.size(); ++thread) {
     if (trace.thread_ranges[thread].size() == 0) continue;
     const auto [begin_ns, end_ns] = life_of(trace, thread);
-    out.threads_ns += end_ns - begin_ns;
+    out.threads_ns = base::add_saturated(out.threads_ns, end_ns - begin_ns);
     if (thread >= trace.cpu.size()) continue;
     const int64_t of_thread_ns = unseen_ns(trace, thread);
-    out.blocked_ns += of_thread_ns;
+    out.blocked_ns = base::add_saturated(out.blocked_ns, of_thread_ns);
     if (of_thread_ns <= out.longest_ns) continue;
     out.longest_ns = of_thread_ns;
     out.longest = model::ThreadId(static_cast<uint32_t>(thread));

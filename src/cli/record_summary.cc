@@ -77,7 +77,7 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   if (counter.native && counter.locks_taken == 0) {
     note(counter.waits_at_objects > 0
              ? fmt::format(
-                   "no lock of the C library's was taken; {} elsewhere, as at futexes, {} seen: contrafact locks {}",
+                   "no lock of the C library's was taken; {} at futexes and the like {} recorded: contrafact locks {}",
                    table::counted_text(counter.waits_at_objects, "wait", "waits"),
                    counter.waits_at_objects == 1 ? "was" : "were", path)
              : "no lock was seen: those built on atomics, and the C library's own, are not (docs/native.md)");

@@ -104,12 +104,12 @@ table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis
 }
 
 // What exceeds the gain by conflicts: there locks keep the recorded order.
-std::string gain_by_order(const Advice& advice) {
+std::string gain_beyond_conflicts(const Advice& advice) {
   const std::optional<double>& by_conflicts = advice.effect.sections->floor;
   if (!by_conflicts || !ends_simulated(advice.effect)) return "";
   const double more = advice.effect.simulated->gain - *by_conflicts;
   if (more <= advise::kGainTie) return "";
-  return fmt::format("{:.1f} points by another order of locks", 100 * more);
+  return fmt::format("{:.1f} points more than conflicts in their recorded order allow", 100 * more);
 }
 
 table::Table lock_remedies_table(const analysis::SectionFacts& facts, const SectionsPriced& priced, bool all) {
@@ -121,7 +121,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
     const Candidate& candidate = advice.candidate;
     const whatif::SectionGains& bounds = *advice.effect.sections;
     std::vector<std::string> notes = improve::lock_notes(*facts.trace, advice.candidate);
-    if (std::string by_order = gain_by_order(advice); !by_order.empty()) notes.push_back(std::move(by_order));
+    if (std::string more = gain_beyond_conflicts(advice); !more.empty()) notes.push_back(std::move(more));
     const std::string note = fmt::format("{}", fmt::join(notes, "; "));
     table.add_row({rank, what_of(advice), sites_text(facts, candidate.sites), locks_text(*facts.trace, candidate.locks),
                    fmt::format("{} of {}", candidate.improvement.sections.size(), candidate.of_sections),
@@ -205,8 +205,8 @@ const table::Schema kLockRemediesSchema{
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
       "Estimated: locks are had in the recorded order, cores are no limit.", 2},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,
-      "Estimated: these locks order only what conflicts, cores are no limit. No limit: other orders of locks may gain "
-      "more.",
+      "Estimated: these locks order only what conflicts, cores are no limit. Not an upper bound: other orders of "
+      "locks may gain more.",
       3},
      {"note", "note", Type::text, Unit::none, "What to know before believing it.", 1}}};
 

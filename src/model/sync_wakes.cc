@@ -34,11 +34,17 @@ void match_signals(std::span<const CriticalSection> sections, uint32_t begin, ui
   for (uint32_t s = begin; s < end; ++s) {
     if (sections[s].contended() && sections[s].outcome == Outcome::normal) waits.push_back(s);
   }
+  // The earliest request of a wait and all after it: a signal that came before that reaches none of them.
+  std::vector<int64_t> earliest_ns(waits.size());
+  for (size_t w = waits.size(); w-- > 0;) {
+    earliest_ns[w] = sections[waits[w]].request_ns;
+    if (w + 1 < waits.size()) earliest_ns[w] = std::min(earliest_ns[w], earliest_ns[w + 1]);
+  }
   std::vector<bool> woken(waits.size(), false);
   size_t from = 0;
   for (auto signal = first; signal != last; ++signal) {
     while (from < waits.size() && (woken[from] || sections[waits[from]].acquire_ns < signal->time_ns)) ++from;
-    for (size_t w = from; w < waits.size(); ++w) {
+    for (size_t w = from; w < waits.size() && earliest_ns[w] <= signal->time_ns; ++w) {
       const CriticalSection& wait = sections[waits[w]];
       if (woken[w] || wait.request_ns > signal->time_ns || wait.acquire_ns < signal->time_ns) continue;
       woken[w] = true;

@@ -1,5 +1,5 @@
-// Who woke whom at conditions, barriers, semaphores and onces. (Joins need nothing: the task that is waited for
-// completes.)
+// Who woke whom at conditions, barriers, semaphores, onces and futexes. (Joins need nothing: the task that is waited
+// for completes.)
 //
 // The recording says who signalled and who went on, not which of several waiters a signal reached: that is inferred
 // from the times, and certain where one thread waits. Pure function; linear but for sorts, and for conditions and

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -10,6 +11,10 @@ namespace {
 // How long a stop may take to come about: a scheduling period or two of the last thread that must reach its stopping
 // point, 3 to 14 ms on two cores with four busy threads. Who left its core earlier slept for a reason of its own.
 constexpr int64_t kReachMaxNs = 25'000'000;
+// How long a thread that was stopped may be off its core besides the stops: it waits for a core then. Longer ones
+// slept.
+constexpr int64_t kWaitMaxNs = 100'000'000;
+constexpr size_t kStopsMax = 16;  // within one gap
 
 class Cutter {
  public:
@@ -23,7 +28,8 @@ class Cutter {
       advance(gap.out_ns);
       const auto first = std::ranges::upper_bound(trace_.pauses, gap.out_ns, {}, &Pause::end_ns);
       const bool meets = first != trace_.pauses.end() && first->begin_ns < gap.in_ns;
-      if (gap.preempted || !runs_ || !meets || gap.out_ns < first->begin_ns - kReachMaxNs) {
+      if (gap.preempted || !runs_ || !meets || gap.out_ns < first->begin_ns - kReachMaxNs ||
+          !is_mostly_stopped(gap, first)) {
         gaps_.push_back(gap);
       } else {
         cut(gap, static_cast<size_t>(first - trace_.pauses.begin()));
@@ -33,6 +39,16 @@ class Cutter {
   }
 
  private:
+  using PauseAt = std::vector<Pause>::const_iterator;
+  bool is_mostly_stopped(const CpuGap& gap, PauseAt pause) const {
+    int64_t besides_ns = base::add_saturated(gap.in_ns, -gap.out_ns);
+    for (size_t stops = 0; pause != trace_.pauses.end() && pause->begin_ns < gap.in_ns; ++pause) {
+      if (++stops > kStopsMax) return false;
+      besides_ns -= std::min(gap.in_ns, pause->end_ns) - std::max(gap.out_ns, pause->begin_ns);
+    }
+    return besides_ns <= kWaitMaxNs;
+  }
+
   // To the state after all events up to `time_ns`.
   void advance(int64_t time_ns) {
     while (more_ && walk_.time_ns() <= time_ns) {

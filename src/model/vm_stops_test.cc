@@ -56,6 +56,13 @@ TEST(VmStops, WhoSleptAlreadyGoesOnSleeping) {
       asleep);
 }
 
+// A long read that a stop met: seconds are no wait for a core.
+TEST(VmStops, WhoIsAwayForMuchLongerThanTheStopSlept) {
+  EXPECT_EQ(gaps_of("pause 12000000 20000000\ncpu w 10000000 5000000000 blocked\n0 w task_start t1\n"
+                    "6000000000 w task_end t1\n"),
+            (Gaps{{10000, 5000000, 0, 0}}));
+}
+
 TEST(VmStops, WhoWasPreemptedStaysSo) {
   EXPECT_EQ(gaps_of(std::string("pause 12000000 20000000\ncpu w 10000000 50000000 preempted\n") + kTask),
             (Gaps{{10000, 50000, 1, 0}}));

@@ -47,7 +47,8 @@ inline constexpr int kLockKindShift = 56;
 inline constexpr uint64_t kLockAddressMask = (uint64_t{1} << kLockKindShift) - 1;
 
 inline uint64_t lock_word(const void* lock, format::LockKind kind) {
-  return reinterpret_cast<uint64_t>(lock) | static_cast<uint64_t>(kind) << kLockKindShift;
+  // A program may call the kernel with any address at all.
+  return (reinterpret_cast<uint64_t>(lock) & kLockAddressMask) | static_cast<uint64_t>(kind) << kLockKindShift;
 }
 
 }  // namespace contrafact::recorder

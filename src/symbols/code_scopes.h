@@ -10,7 +10,7 @@
 namespace contrafact::symbols {
 
 // Innermost first; where they physically are, inlined functions with the place of their call. `address` as in the
-// file's debug information. Linear in the unit's functions.
+// file's debug information. Linear in what the unit's namespaces and types hold, for each address.
 std::vector<Dwarf_Die> scopes_at(Dwarf_Die* unit, uint64_t address);
 
 }  // namespace contrafact::symbols

@@ -74,7 +74,9 @@ class Counter {
       const uint32_t need = signals_until(wait.lock.value, trace_.time_ns[wake.cause.index()]);
       comers_[wait.lock.index()].push_back({wait.request_ns, wake.wait, need});
       credits_.condition_of[wake.wait] = wait.lock.value;
-      ends_in_wait_[wait.request.value - 1] = wait.lock.value;
+      // At a condition the event before is the mutex's release, part of the wait; at a futex it is whatever it is.
+      if (trace_.locks[wait.lock.index()].kind == LockKind::condition)
+        ends_in_wait_[wait.request.value - 1] = wait.lock.value;
     }
     // The mutex was given up right before the wait: where that section began is where one may come to wait.
     for (const CriticalSection& section : sections_) {

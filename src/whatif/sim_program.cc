@@ -244,7 +244,7 @@ class Compiler {
     }
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
-      const bool daemon = role == ThreadRole::plain && trace_.threads[i].daemon;
+      const bool daemon = (role == ThreadRole::plain || role == ThreadRole::own) && trace_.threads[i].daemon;
       // A native program lasts as long as its main thread, also one that was cut off with it.
       const bool lasts = native_ && i == 0;
       program_.background[tasks + i] =

@@ -7,6 +7,7 @@
 
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
+#include "whatif/sim_credits.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::whatif {
@@ -246,6 +247,22 @@ TEST(SimulateLocks, AWaitAtAFutexEndsWithItsSignal) {
       if (model::is_held(trace.locks[simulator.sections()[s].lock.index()].kind)) edits[s].mode = Mode::none;
     EXPECT_EQ(simulated(simulator, edits, options).duration_ns, 610);
   }
+}
+
+// a gives the mutex up and then waits at a futex: that is no wait at a condition, and who takes the mutex needs no
+// signal.
+TEST(SimulateLocks, AMutexBeforeAWaitAtAFutexHasNothingToDoWithIt) {
+  const Trace trace = parsed(
+      "fact agent native\nfact cores 3\nlock m mutex table\nlock f futex\nmethod m1 .f q.cc:1\ncontext c1 - m1:5\n"
+      "thread a\nthread b\nthread p\n"
+      "0 a lock_acquire m c1\n10 a lock_release m c1\n10 a sync_wait f c1\n1000 a sync_woken f\n1100 a thread_end\n"
+      "1500 b lock_acquire m c1\n1510 b lock_release m c1\n1600 b thread_end\n"
+      "1000 p sync_signal f c1\n1010 p thread_end\n");
+  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
+  const Credits credits = count_credits(trace, sections, model::sync_wakes(trace, sections));
+  ASSERT_EQ(sections.size(), 3u);
+  for (size_t s = 0; s < sections.size(); ++s)
+    EXPECT_EQ(credits.condition_of[s] == Credits::kNone, model::is_held(trace.locks[sections[s].lock.index()].kind));
 }
 
 TEST(SimulateLocks, BarriersAndSemaphores) {

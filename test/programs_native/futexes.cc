@@ -1,9 +1,11 @@
-// Locks of a program's own, on bare futexes by syscall(): a mutex that four threads contend for, and a counter of work that
-// one thread gives to another.
+// Locks of a program's own, on bare futexes by syscall(): a mutex that four threads contend for, and a counter of work
+// that one thread gives to another.
+#include <errno.h>
 #include <linux/futex.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,7 +15,8 @@
 namespace {
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
-  return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+  return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr,
+                 0);
 }
 
 // 0: free, 1: held, 2: held, and somebody may wait.
@@ -63,9 +66,28 @@ void give_work() {
   }
 }
 
+// What the kernel refuses, and what wakes nobody: each result and error as without the recorder.
+void refused() {
+  std::atomic<uint32_t> word{7}, other{0};
+  const auto tell = [](const char* what, long result) {
+    printf("%s %ld errno %d\n", what, result, result < 0 ? errno : 0);
+  };
+  const timespec soon{0, 1'000'000};
+  uint32_t* const at = reinterpret_cast<uint32_t*>(&word);
+  tell("changed", syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, 6, nullptr, nullptr, 0));
+  tell("late", syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, 7, &soon, nullptr, 0));
+  tell("nowhere", syscall(SYS_futex, -4L, FUTEX_WAIT_PRIVATE, 7, nullptr, nullptr, 0));
+  tell("odd", syscall(SYS_futex, reinterpret_cast<char*>(at) + 1, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0));
+  tell("nobody", syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0));
+  errno = 4242;
+  tell("requeued", syscall(SYS_futex, at, FUTEX_CMP_REQUEUE_PRIVATE, 1, 1L, reinterpret_cast<uint32_t*>(&other), 7));
+  printf("errno %d\n", errno);
+}
+
 }  // namespace
 
 int main() {
+  refused();
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back(add);
   threads.emplace_back(take_work);
