@@ -21,6 +21,6 @@ for fuzzer in "$build"/bin/${1:-*}_fuzz; do
   mkdir -p "$build/corpus/$name" "$seeds/$name"
   silent=(); [ "$name" = command_fuzz ] && silent=(-close_fd_mask=3)  # it runs commands as a whole, which print
   printf '== %s for %s\n' "$name" "$words" >&2
-  "$fuzzer" "$limit" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 ${silent[@]+"${silent[@]}"} \
+  "$fuzzer" "$limit" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 ${silent[@]+"${silent[@]}"} \
     -artifact_prefix="$build/findings/$name-" "$build/corpus/$name" "$seeds/$name" 2>&1 | tail -n 12
 done

@@ -146,11 +146,15 @@ base::Status SharedCollector::begin() {
   const char* const why_not = options_.kernel_clock ? "as asked for" : why_not_the_counter();
   control_->clock.start(why_not == nullptr, read_clock_pair());
   clock_source_ = why_not ? std::string("kernel: ") + why_not : "processor";
-  make_areas();
-  if (ahead_.empty()) return cannot_share("make");
   auto sink = format::open_file_sink(options_.output_path);
   if (!sink) return sink.error();
   first_sink_ = std::move(*sink);
+  make_areas();  // behind the file: they take what descriptors there are
+  if (ahead_.empty()) {
+    const base::Error why = cannot_share("make");
+    ::unlink(options_.output_path.c_str());  // it holds nothing
+    return why;
+  }
 
   // Before our own threads begin, which may not see it change. They inherit it, and start no programs.
   switches_fact_ = "unavailable: switched off";
