@@ -323,6 +323,9 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
+    // A table of other changes must not look as if there were no tasks.
+    if (const std::string unseen = unseen_schedulers(*document.trace); !unseen.empty())
+      out += "note: " + line(unseen_line(unseen));
   }
   if (!advices.branch_hint.empty()) out += "hint: " + table::printable(advices.branch_hint, style.unicode) + "\n";
   if (document.left_out) out += "\n" + table::render_text(left_out_table(document), style);
