@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -110,7 +111,9 @@ std::vector<uint32_t> first_to_last(size_t count) {
 
 // Where a section of `to` looks for its counterpart in `from`.
 struct Place {
-  uint32_t lock = kNoSection, site = kNoSection, thread = kNoSection;
+  uint32_t lock = kNoSection, site = kNoSection;
+  bool waits = false;  // it ends in a wait at a condition, and did not do what its code is for
+  uint32_t thread = kNoSection;
   auto operator<=>(const Place&) const = default;
 };
 
@@ -122,6 +125,14 @@ struct Placed {
   auto operator<=>(const Placed&) const = default;
 };
 
+bool ends_in_wait(const SectionFacts& facts, uint32_t s) {
+  const CriticalSection& section = facts.sections[s];
+  const model::Trace& trace = *facts.trace;
+  const uint32_t next = section.release.value + 1;
+  return section.release.valid() && next < trace.thread_ranges[section.thread.index()].end &&
+         trace.kind[next] == model::EventKind::sync_wait;
+}
+
 class Matcher {
  public:
   Matcher(const SectionFacts& to, const SectionFacts& from) : to_(to), from_(from), within_(&to == &from) {}
@@ -131,7 +142,9 @@ class Matcher {
     for (uint32_t s = 0; s < from_.sections.size(); ++s) {
       const CriticalSection& section = from_.sections[s];
       if (!is_hold(from_, s) || !is_observed(from_, s)) continue;
-      observed_.push_back({{section.lock.value, from_.site_of[s], section.thread.value}, section.acquire_ns, s});
+      observed_.push_back({{section.lock.value, from_.site_of[s], ends_in_wait(from_, s), section.thread.value},
+                           section.acquire_ns,
+                           s});
     }
     std::ranges::sort(observed_);
     std::vector<Placed> wanted;
@@ -168,16 +181,19 @@ class Matcher {
 
   Place place_of(uint32_t s) const {
     const CriticalSection& section = to_.sections[s];
-    return {locks_[section.lock.index()], sites_[to_.site_of[s]], threads_[section.thread.index()]};
+    return {locks_[section.lock.index()], sites_[to_.site_of[s]], ends_in_wait(to_, s),
+            threads_[section.thread.index()]};
   }
 
-  // Those of the same thread, or else of any.
+  // Those of the same thread, or else of any that end alike, or else of any at all.
   std::span<Placed> observed_at(const Place& place) {
     const auto of_thread = std::ranges::equal_range(observed_, place, {}, &Placed::place);
     if (!of_thread.empty()) return {of_thread.begin(), of_thread.end()};
-    const auto code = [](const Place& p) { return std::pair(p.lock, p.site); };
-    const auto of_code =
-        std::ranges::equal_range(observed_, code(place), {}, [&](const Placed& p) { return code(p.place); });
+    const auto alike = [](const Placed& p) { return std::tuple(p.place.lock, p.place.site, p.place.waits); };
+    const auto of_alike = std::ranges::equal_range(observed_, alike({.place = place}), {}, alike);
+    if (!of_alike.empty()) return {of_alike.begin(), of_alike.end()};
+    const auto code = [](const Placed& p) { return std::pair(p.place.lock, p.place.site); };
+    const auto of_code = std::ranges::equal_range(observed_, code({.place = place}), {}, code);
     return {of_code.begin(), of_code.end()};
   }
 
