@@ -1,5 +1,5 @@
-// The name that the program's source gives an executor, where it is kept in a field of a class on the current stack. Reads fields only:
-// no Java code runs.
+// The name that the program's source gives an executor, where it is kept in a field of a class on the current stack.
+// Reads fields only: no Java code runs.
 #pragma once
 
 #include <jvmti.h>
@@ -12,8 +12,9 @@ namespace contrafact::agent_jvm {
 // Executors wrapped is known by its wrapper.
 std::string static_field_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool);
 
-// "shop.Feed.pool" of the innermost class of the program: its one instance field whose type is an executor's and that the pool fits into;
-// empty if it has none or several. Of which object, and whether it holds this pool, is not looked at: who is asked has no receiver at hand.
+// "shop.Feed.pool" of the innermost class of the program: its one instance field whose type is an executor's and that
+// the pool fits into; empty if it has none or several. Of which object, and whether it holds this pool, is not looked
+// at: who is asked has no receiver at hand.
 std::string only_instance_field_for(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool);
 
 }  // namespace contrafact::agent_jvm

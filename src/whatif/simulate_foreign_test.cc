@@ -142,7 +142,8 @@ int64_t simulated_ns(const Trace& trace, const std::vector<Treatment>& treatment
 // Main and w1 compute for 2000 us, but that others (the compiler, say) had w1's core for 600 of them.
 constexpr const char* kBesideACompiler =
     "cpu w1 400000 1000000 preempted\n"
-    "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 c1\n2000000 main wait_end t1\n2000000 main thread_end\n"
+    "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 "
+    "c1\n2000000 main wait_end t1\n2000000 main thread_end\n"
     "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n";
 
 TEST(SimulateForeign, OthersTakeTheCoreThatAChangeLeavesFree) {
@@ -159,11 +160,13 @@ TEST(SimulateForeign, OthersThatHadAllCoresStayInTheWay) {
   EXPECT_EQ(simulated_ns(trace, {Treatment::inline_at_spawn}), 4'000'000);
 }
 
-// w1 had no core already when the virtual machine stopped the program: that it stood still for 500 us is the stop's doing alone.
+// w1 had no core already when the virtual machine stopped the program: that it stood still for 500 us is the stop's
+// doing alone.
 TEST(SimulateForeign, AStopTakesNoCores) {
   const Trace trace = parsed_jvm(
       "pause 1000000 1500000\ncpu w1 900000 1600000 preempted\ncpu main 1000000 1500000 blocked\n"
-      "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 c1\n"
+      "0 main task_spawn t1 c1 p m2\n0 main block_begin sleep c1\n0 main block_end sleep\n2000000 main wait_begin t1 "
+      "c1\n"
       "2000000 main wait_end t1\n2000000 main thread_end\n"
       "0 w1 task_start t1\n2000000 w1 task_complete t1\n2000000 w1 task_end t1\n");
   EXPECT_EQ(simulated_ns(trace), 2'000'000);
