@@ -168,7 +168,7 @@ const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}}, {
                                              {1, {"tasks", "--json"}},         {1, {"locks", "--json", "--all"}},
                                              {1, {"metrics", "--json"}},       {2, {"compare", "--json"}}};
 
-// Whatever it says, it ends with a status of those that docs/cli.md lists.
+// The command ends with a status that docs/cli.md lists for a trace that it cannot use, or with 0.
 void run_line(const CommandLine& line, const std::string& path) {
   std::vector<const char*> words{"contrafact"};
   words.insert(words.end(), line.words.begin(), line.words.end());

@@ -7,11 +7,10 @@
 
 namespace contrafact::advise {
 
-// What ran short, pools, cores or locks, each of them (headline.h); where nothing did, that mostly one thread works at
-// a time, or mostly threads wait for what is outside the program, or sleep. Then, of a native program, for how long
-// threads were blocked for something that the recorder does not see; and if there is nothing of all this, that nothing
-// ran short. "pool web had all 5 workers occupied for 31 % of the time", "one thread at a time works for 83 % of the
-// time".
+// Names each shortage of pools, cores or locks (headline.h): "pool web had all 5 workers occupied for 31 % of the
+// time". Where there is none, it says that one thread at a time mostly works, or that all threads mostly wait for
+// something outside the program or sleep. For a native program it adds for how long threads were blocked for something
+// that the recorder does not see. If none of this holds, it says that nothing ran short.
 std::string limit_of(const Pricer& pricer, const Shortage& shortage);
 
 }  // namespace contrafact::advise

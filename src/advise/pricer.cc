@@ -116,7 +116,8 @@ double Pricer::doubt(const whatif::Simulation& simulation) const {
   return fleeting_ * change * static_cast<double>(simulation.duration_ns) / static_cast<double>(base_ns_[0]);
 }
 
-// What the thread that hands out most of the variant's calls spent on it at most, beyond what was simulated.
+// Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is
+// simulated.
 double Pricer::more(const whatif::Variant& variant) const {
   if (costs_.spawn_most_ns.empty() || base_ns_[0] == 0) return 0;
   std::vector<int64_t> by_thread(trace_.threads.size());

@@ -64,7 +64,8 @@ class Pricer {
   double fleeting_ = 0;  // of the computing, what hung on the moment: warm-up, and what others took of the cores
 };
 
-// What the simulation may be wrong by: its error on the unchanged run, the spread of its draws, or its doubt.
+// The simulation may be wrong by this: the largest of its error on the unchanged run, the spread of its draws, and its
+// doubt.
 double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 // From the draws, and as much less or more as the unchanged run is off or the effect in doubt.

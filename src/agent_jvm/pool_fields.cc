@@ -96,8 +96,8 @@ std::string only_field_of_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass type, jobje
   return dotted_name(signature) + "." + found;
 }
 
-// What `name_in` says of the classes of the program on the current stack, innermost first: the first name, or if
-// `innermost_only` that of the first class.
+// Asks `name_in` about the program's classes on the current stack, innermost first, and returns the first name; with
+// `innermost_only` it asks about the first class alone.
 template <typename NameIn>
 std::string name_on_stack(jvmtiEnv* jvmti, JNIEnv* jni, bool innermost_only, NameIn&& name_in) {
   std::array<jvmtiFrameInfo, kFramesMax> frames{};

@@ -61,8 +61,8 @@ int64_t unseen_ns(const model::Trace& trace, size_t thread) {
 }  // namespace
 
 std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
-  const bool told = std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
-  if (!told || trace.fact("agent") != "native") return std::nullopt;
+  const bool has_switches = std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+  if (!has_switches || trace.fact("agent") != "native") return std::nullopt;
   UnseenWaits out;
   for (size_t thread = 0; thread < trace.thread_ranges.size(); ++thread) {
     if (trace.thread_ranges[thread].size() == 0) continue;
@@ -80,7 +80,7 @@ std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
 
 std::string unseen_waits_text(const model::Trace& trace) {
   const std::optional<UnseenWaits> unseen = unseen_waits(trace);
-  if (!unseen || unseen->share() < kUnseenShareTold) return "";
+  if (!unseen || unseen->share() < kUnseenShareReported) return "";
   const std::string_view name = trace.string(trace.threads[unseen->longest.index()].name);
   return fmt::format(
       "threads were blocked for {:.0f} % of their time, longest {}, for something that the recorder does not see",

@@ -22,13 +22,13 @@ struct UnseenWaits {
 };
 
 // A share worth a word.
-inline constexpr double kUnseenShareTold = 0.05;
+inline constexpr double kUnseenShareReported = 0.05;
 
-// None for what is no native recording, or where the kernel did not tell of switches.
+// None for what is no native recording, or where the kernel reported no switches.
 std::optional<UnseenWaits> unseen_waits(const model::Trace& trace);
 
 // One clause, with a name of the program's in it: "threads were blocked for 41 % of their time, longest svc-2, for
-// something that the recorder does not see"; empty where nothing is known or the share is below kUnseenShareTold.
+// something that the recorder does not see"; empty where nothing is known or the share is below kUnseenShareReported.
 std::string unseen_waits_text(const model::Trace& trace);
 
 }  // namespace contrafact::analysis

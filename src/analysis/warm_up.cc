@@ -18,7 +18,7 @@ using model::Trace;
 
 constexpr size_t kParts = 8;
 constexpr size_t kTasksMin = 4 * kParts;  // fewer have no median worth the name
-// What the median of a part may be longer than that of the second half by chance.
+// By chance, the median of a part may be so many times as long as that of the second half.
 constexpr double kChance = 1.2;
 
 // By task: what it computed itself, without what it waited for or ran in between.
