@@ -269,9 +269,8 @@ Run declare(OptionList& list) {
 const Command kAdviseCommand{"advise",
                              "rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
-                             "contrafact advise run1.cft run2.cft run3.cft\n"
-                             "contrafact advise run.cft sets.cft --specs specs --plot profile.html\n"
-                             "contrafact advise run.cft --weights time=1,mean=2 --cores 8 --json",
+                             "contrafact advise run1.cft run2.cft run3.cft --weights time=1,mean=2\n"
+                             "contrafact advise run.cft sets.cft --specs specs --plot profile.html --cores 8",
                              declare};
 
 }  // namespace contrafact::cli

@@ -242,8 +242,8 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
       error({"record", "-Xmx1g", "java"}),
       "contrafact: record has no option '-Xmx1g'; contrafact record --help lists them, and the program stands behind "
       "-- with its own\n");
-  EXPECT_EQ(error({"advise", "a", "b", "c"}),
-            "contrafact: 'c' is one argument too many for advise; contrafact advise --help says what it takes\n");
+  EXPECT_EQ(error({"ulc", "a", "b", "c"}),
+            "contrafact: 'c' is one argument too many for ulc; contrafact ulc --help says what it takes\n");
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
   EXPECT_EQ(error({"compare", "a"}),
             "contrafact: compare: not the right number of traces, as in: contrafact compare run.cft estimated.cft\n");
@@ -279,7 +279,8 @@ TEST(OptionValues, SizesArePowersOf1024) {
 TEST(Help, ShowsWhatStandsBehindTheOptions) {
   EXPECT_THAT(answer_to({"record", "--help"}).out,
               HasSubstr("Usage: contrafact record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"));
-  EXPECT_THAT(answer_to({"advise", "--help"}).out, HasSubstr("Usage: contrafact advise [OPTIONS] trace [sets]\n"));
+  EXPECT_THAT(answer_to({"advise", "--help"}).out, HasSubstr("Usage: contrafact advise [OPTIONS] trace...\n"));
+  EXPECT_THAT(answer_to({"ulc", "--help"}).out, HasSubstr("Usage: contrafact ulc [OPTIONS] trace [sets]\n"));
   for (const Command& command : commands()) {
     std::string name(command.name);
     EXPECT_EQ(answer_to({"help", name.c_str()}).out, answer_to({name.c_str(), "--help"}).out) << name;
