@@ -319,7 +319,8 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
 TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
   std::vector<std::string> sections{"x b w64,w0"};
   for (int i = 0; i < 40; ++i) sections.emplace_back(i % 2 == 0 ? "y b r64,w0" : "x b r64,w0");
-  const Candidate* shorten = Scene(sections).get(Optimisation::shorten_section);
+  const Scene scene(sections);
+  const Candidate* shorten = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
   sections.emplace_back("x b w64,w0");

@@ -249,7 +249,7 @@ bool SimMachine::step(uint32_t id) {
       break;
     }
     case OpCode::give:
-      step_give(op);
+      step_give(id, op);
       break;
     case OpCode::sem_post:
       step_sem_post(op);
@@ -264,6 +264,7 @@ bool SimMachine::step(uint32_t id) {
 }
 
 bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
+  ns = std::max<int64_t>(0, ns - std::exchange(threads_[id].spared_ns, 0));
   const int64_t left_ns = less_credit(threads_[id].stack.back(), ns);
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);

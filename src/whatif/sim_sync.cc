@@ -32,6 +32,7 @@ class Gatherer {
     facts_.credits = count_credits(trace_, facts_.sections, wakes_);
     count_semaphores();
     sample_latencies();
+    facts_.wake_cost = measure_wake_cost(trace_, facts_.sections);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
   }
