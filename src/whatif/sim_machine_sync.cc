@@ -201,7 +201,7 @@ void SimMachine::wake_to_try(SimLock& lock) {
     const uint32_t id = dequeue(lock.first, lock.last);
     threads_[id].woken = true;
     ++lock.coming;
-    wake_waiter(id, latency_ns(program_.sync.lock_latency));
+    wake_waiter(id, latency_ns(program_.sync.mutex_way));
   } while (shared && lock.first != kNone && is_shared(threads_[lock.first].wanted));
 }
 

@@ -5,6 +5,7 @@
 #include "model/sync_wakes.h"
 #include "whatif/sim_busy_cores.h"
 #include "whatif/sim_latency.h"
+#include "whatif/sim_lock_ways.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -163,6 +164,10 @@ class Gatherer {
       if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
     }
     settle(facts_.lock_latency.sorted_ns, crowded_ns);
+    constexpr size_t kEnoughChases = 30;  // of a dozen, one that took long would make every tenth way long
+    const std::vector<Chase> found = chases(trace_, facts_.sections, busy_);
+    facts_.mutex_way = facts_.lock_latency;
+    if (found.size() >= kEnoughChases) facts_.mutex_way.sorted_ns = way_lengths(found);
     crowded_ns.clear();
     for (const model::SyncWake& wake : wakes_) {
       const CriticalSection& wait = facts_.sections[wake.wait];
