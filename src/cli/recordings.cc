@@ -13,13 +13,18 @@
 namespace contrafact::cli {
 namespace {
 
+// Also of a program that held no lock.
+bool is_with_sets(const model::Trace& trace) {
+  return !trace.access_sets.empty() || !trace.fact("sets.source").empty();
+}
+
 // Why two recordings cannot be of one program, or do not complete each other; empty: they do.
 std::string mismatch(const Recordings& recordings) {
   const std::string program = improve::program_of(recordings.trace), other = improve::program_of(*recordings.observed);
   if (!program.empty() && !other.empty() && program != other)
     return fmt::format("'{}' is of another program, '{}', than '{}' of '{}'", recordings.sets_path, other,
                        recordings.path, program);
-  const bool sets = !recordings.trace.access_sets.empty(), others = !recordings.observed->access_sets.empty();
+  const bool sets = is_with_sets(recordings.trace), others = is_with_sets(*recordings.observed);
   if (sets && others)
     return fmt::format("'{}' and '{}' were both recorded with --sets: of two recordings one is to be without",
                        recordings.path, recordings.sets_path);
@@ -54,7 +59,7 @@ std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Ses
     fail(kExitInput, why);
     return std::nullopt;
   }
-  if (!recordings.trace.access_sets.empty()) {
+  if (is_with_sets(recordings.trace)) {
     std::swap(recordings.path, recordings.sets_path);
     std::swap(recordings.trace, *recordings.observed);
   }
