@@ -143,6 +143,7 @@ bool reads_simulation(const Advices& advices, const Effect& effect) {
 }
 
 Gain gain_to_read(const Advices& advices, const Effect& effect) {
+  if (effect.over) return effect.over->gain;
   if (reads_simulation(advices, effect)) return gain_of(*advices.baseline, *effect.simulated);
   if (!effect.estimated) return section_gain(effect);
   const auto base_ns = static_cast<double>(advices.base.duration_ns);
@@ -154,7 +155,7 @@ Gain gain_to_read(const Advices& advices, const Effect& effect) {
 
 Figures figures_to_read(const Advices& advices, const Effect& effect) {
   Figures figures = effect.estimated ? effect.estimate.figures : advices.base;
-  if (effect.estimated && !reads_simulation(advices, effect)) return figures;
+  if (effect.estimated && !effect.over && !reads_simulation(advices, effect)) return figures;
   const double share = 1 - gain_to_read(advices, effect).share;
   figures.duration_ns = std::llround(share * static_cast<double>(advices.base.duration_ns));
   return figures;
@@ -162,13 +163,16 @@ Figures figures_to_read(const Advices& advices, const Effect& effect) {
 
 std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options) {
   if (!options.filter_time || !reads_simulation(advices, effect)) return "";
-  if (effect.simulated->gain >= -(options.slower_max + whatif::kRounding)) return "";
-  return fmt::format("slower when simulated: {} -> {}",
-                     table::duration_text(static_cast<double>(advices.baseline->simulated_ns)),
-                     table::duration_text(static_cast<double>(effect.simulated->duration_ns)));
+  const double share = gain_to_read(advices, effect).share;
+  if (share >= -(options.slower_max + whatif::kRounding)) return "";
+  const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
+  return fmt::format("slower when simulated: {} -> {}", table::duration_text(base_ns),
+                     table::duration_text(base_ns * (1 - share)));
 }
 
 Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
+  if (effect.over && !(reads_simulation(advices, effect) && !advices.baseline->trusted))
+    return verdict_of(effect.over->gain);
   const bool reads_estimate = effect.estimated && !reads_simulation(advices, effect);
   return reads_estimate ? verdict_of(gain_to_read(advices, effect)) : verdict_of(effect, advices.baseline);
 }

@@ -113,11 +113,6 @@ void judge(Advice& advice, const Advices& advices, const AdviceOptions& options)
 // where gains are about equal, the better score. Of weights that do not favour time, the score alone.
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
 
-// Gains below these, as shares of the recorded run's figure, are noise: repeated runs of one program differ by as much.
-// Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5 to 12.2.
-inline constexpr double kTellableTime = 0.02;
-inline constexpr double kTellableThreads = 0.05;
-
 // Calls `work` for each of 0 to `count`, on as many threads as there are cores.
 void for_each_index(size_t count, const std::function<void(size_t done, size_t total)>& progress,
                     const std::function<void(size_t index)>& work);

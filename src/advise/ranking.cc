@@ -36,10 +36,12 @@ std::string time_clause(const AdviceDocument& document) {
   const double share = gain_to_read(document.advices, best.effect).share;
   const double after = before * (1 - share);
   std::string change = fmt::format("{} -> {}", table::duration_text(before), table::duration_text(after));
-  std::string_view origin = simulated ? "simulated" : "estimated";
+  const std::string origin =
+      std::string(simulated ? "simulated" : "estimated") +
+      (best.effect.over ? fmt::format(", median of {} recordings", document.several.size()) : "");
   if (std::fabs(share) < kTellableTime) return fmt::format("the run takes as long as before ({}, {})", change, origin);
   return fmt::format("the run takes {} ({} %{}, {})", change, table::number_text(std::round(-100 * share)),
-                     simulated ? uncertainty(*document.advices.baseline) : "", origin);
+                     simulated && !best.effect.over ? uncertainty(*document.advices.baseline) : "", origin);
 }
 
 bool gains_threads(const AdviceDocument& document, const whatif::Figures& after) {
@@ -93,6 +95,27 @@ void rank_as_shown(AdviceDocument& document) {
   std::iota(members.begin(), members.end(), size_t{0});
 }
 
+std::string several_sentence(const AdviceDocument& document) {
+  if (document.several.empty()) return "";
+  std::string lengths;
+  for (const RecordingNote& one : document.several)
+    lengths +=
+        fmt::format("{}{} ({})", lengths.empty() ? "" : ", ", one.path, table::duration_text(ns(one.duration_ns)));
+  return fmt::format("Gains are medians over {} recordings, all else is of {}: {}.", document.several.size(),
+                     document.several.front().path, lengths);
+}
+
+std::string gains_by_recording(const AdviceDocument& document, const Effect& effect) {
+  std::string text;
+  if (!effect.over) return text;
+  for (size_t i = 0; i < effect.over->each.size(); ++i) {
+    const std::optional<Gain>& one = effect.over->each[i];
+    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", one ? table::percent_text(one->share) : "not known",
+                        document.several[i].path);
+  }
+  return text;
+}
+
 std::string limit_sentence(const AdviceDocument& document) {
   return document.advices.limit.empty() ? "" : fmt::format("What limits this run: {}.", document.advices.limit);
 }
@@ -120,6 +143,10 @@ std::string certainty_sentence(const AdviceDocument& document) {
                                  ? fmt::format("no change of the run's time{}", between)
                                  : fmt::format("a gain of {}{}{} of the run's time", table::percent_text(gain.share),
                                                between, between.empty() ? "" : ",");
+  if (effect.over) {
+    return fmt::format("How sure: {}, by {} recordings and what each leaves open ({}).", change,
+                       document.several.size(), gains_by_recording(document, effect));
+  }
   if (gain.origin == model::Origin::estimated)
     return fmt::format("How sure: {}, by hand-overs as fast and as slow as recorded (estimated).", change);
   return fmt::format("How sure: {} (simulated); simulated unchanged, the run is {} off{}.", change,

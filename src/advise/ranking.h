@@ -10,10 +10,19 @@
 
 namespace contrafact::advise {
 
+// What a document says of one of several recordings.
+struct RecordingNote {
+  std::string path;
+  int64_t duration_ns = 0;
+  Headline headline;
+  std::optional<whatif::BaselineCheck> baseline;
+};
+
 // `trace` and `sections` outlive it.
 struct AdviceDocument {
   std::string path;
   std::string recordings;  // which recordings times and sets are of: lines; empty where nothing is to be said
+  std::vector<RecordingNote> several;  // the shown recording first; empty where there is only one
   const model::Trace* trace = nullptr;
   const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or nobody knows what they touched
   Weights weights;
@@ -43,6 +52,12 @@ Shown shown_of(const AdviceDocument& document);
 // Ranks as they are shown, without holes: the best combination's first, then what is worth doing by itself, then the
 // rest; in each the best first.
 void rank_as_shown(AdviceDocument& document);
+
+// Which recordings gains are of, if there are several, and which one all else is of: a line.
+std::string several_sentence(const AdviceDocument& document);
+
+// "31 % in b.cft, 29 % in a.cft, not known in c.cft"; empty where there is one recording.
+std::string gains_by_recording(const AdviceDocument& document, const Effect& effect);
 
 // What limits the run, whether there is something to change or not: a line.
 std::string limit_sentence(const AdviceDocument& document);

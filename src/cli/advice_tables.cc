@@ -266,6 +266,14 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
   auto ns = [](int64_t value) { return static_cast<double>(value); };
   // Other kinds than tasks change besides: what is estimated is of the tasks alone.
   const std::string estimated = effect.partly_estimated ? "estimated, tasks alone" : "estimated";
+  if (effect.over) {
+    const advise::Gain& gain = effect.over->gain;
+    const double base_ns = ns(base.duration_ns);
+    const std::string origin = fmt::format("{}, by {} recordings", name_of(gain.origin), effect.over->each.size());
+    add("duration, median", base_ns, base_ns * (1 - gain.share), Type::duration, Unit::ns, origin);
+    add("duration, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns, origin);
+    add("duration, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns, origin);
+  }
   if (effect.estimated) {
     add("duration", ns(base.duration_ns), ns(after.duration_ns), Type::duration, Unit::ns, estimated);
     add("duration, slow hand-offs", ns(base.duration_ns), ns(estimate.duration_high_ns), Type::duration, Unit::ns,

@@ -122,6 +122,7 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
       line(i, "runs at the wait",
            runs_at + (is_part_at_wait(advice) ? ", of each batch the first that is asked for" : ""));
     if (!advice.curve.empty()) line(i, "gain by size", advice.curve);
+    if (advice.effect.over) line(i, "gain by recording", gains_by_recording(document, advice.effect));
     if (advice.target() == whatif::Target::sections)
       section_lines(document, advice, [&](auto kind, auto text) { line(i, kind, text); });
     for (const analysis::Violation& violation : advice.violations) {
@@ -281,12 +282,42 @@ Json estimate_json(const whatif::Estimate& estimate) {
   return out;
 }
 
+Json gain_json(const advise::Gain& gain) {
+  return {{"gain", gain.share}, {"low", gain.low}, {"high", gain.high}, {"model", name_of(gain.origin)}};
+}
+
+// A row for each recording.
+Json by_recording_json(const AdviceDocument& document, const advise::Effect& effect) {
+  if (!effect.over) return nullptr;
+  Json rows = Json::array();
+  for (size_t i = 0; i < effect.over->each.size(); ++i) {
+    const std::optional<advise::Gain>& one = effect.over->each[i];
+    Json row = one ? gain_json(*one) : Json{{"gain", nullptr}};
+    row["path"] = document.several[i].path;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json several_json(const AdviceDocument& document) {
+  if (document.several.empty()) return nullptr;
+  Json rows = Json::array();
+  for (const advise::RecordingNote& one : document.several) {
+    rows.push_back({{"path", one.path},
+                    {"duration_ns", one.duration_ns},
+                    {"model", name_of(one.headline.model)},
+                    {"baseline_error", one.baseline ? Json(one.baseline->error) : Json()}});
+  }
+  return rows;
+}
+
 Json improvement_json(const AdviceDocument& document, size_t index, const Json& row) {
   const Advice& advice = document.advices.ranked[index];
   Json out = row;
   out["estimated"] = advice.effect.estimated ? estimate_json(advice.effect.estimate) : Json();
   out["simulated"] = simulated_json(document.advices, advice.effect);
   out["sections"] = sections_json(advice.effect);
+  out["by_recording"] = by_recording_json(document, advice.effect);
   out["locks"] = Json::array();
   for (const model::LockId lock : advice.candidate.locks)
     out["locks"].push_back(analysis::lock_name(*document.trace, lock));
@@ -317,7 +348,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     const auto line = [&](const std::string& text) {
       return text.empty() ? "" : table::printable(text, style.unicode) + "\n";
     };
-    out += line(limit_sentence(document)) + line(summary_sentence(document)) +
+    out += line(several_sentence(document)) + line(limit_sentence(document)) + line(summary_sentence(document)) +
            line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
            line(certainty_sentence(document)) + document.recordings + headroom_text(document, style.unicode) + "\n";
     out += best_text(document, shown, style);
@@ -336,6 +367,7 @@ std::string advice_json(const AdviceDocument& document) {
   const Advices& advices = document.advices;
   Json out = json_document("advise");
   out["trace"] = trace_json_header(document.path, *document.trace);
+  out["recordings"] = several_json(document);
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);
@@ -363,7 +395,9 @@ std::string advice_json(const AdviceDocument& document) {
         {"cut_short", document.best.cut_short},
         {"estimated", document.best.effect.estimated ? estimate_json(document.best.effect.estimate) : Json()},
         {"simulated", simulated_json(advices, document.best.effect)},
-        {"sections", sections_json(document.best.effect)}};
+        {"sections", sections_json(document.best.effect)},
+        {"gain", gain_json(gain_to_read(advices, document.best.effect))},
+        {"by_recording", by_recording_json(document, document.best.effect)}};
   }
   const Headline& headline = advices.headline;
   out["headline"] = {{"model", headline.model == model::Origin::simulated ? "simulated" : "estimated"},

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "advise/section_advice.h"
+#include "advise/several.h"
 #include "advise/task_advice.h"
 #include "cli/advice_tables.h"
 #include "cli/advice_text.h"
@@ -41,6 +41,7 @@ struct Options {
 
 using advise::AdviceOptions;
 using advise::Combination;
+using advise::RecordingAdvice;
 
 AdviceOptions advice_options(const Options& options, const AdviceDocument& document, const whatif::Estimator* estimator,
                              Progress& progress) {
@@ -89,12 +90,13 @@ struct Prepared {
   std::optional<whatif::Estimator> estimator;
   std::optional<advise::Pricer> pricer;
   improve::Candidates tasks;
+
+  advise::Engines engines() const { return {estimator ? &*estimator : nullptr, *pricer}; }
+  const analysis::SectionFacts* facts() const { return sections ? &*sections : nullptr; }
 };
 
-base::Status prepare(const Recordings& recordings, const Options& options, Prepared& made) {
-  const model::Trace& trace = recordings.trace;
-  if (!trace.locks.empty() && recordings.has_sets()) made.sections.emplace(section_facts(recordings));
-  made.pricer.emplace(trace, made.sections ? &*made.sections : nullptr,
+base::Status prepare(const model::Trace& trace, const Options& options, Prepared& made) {
+  made.pricer.emplace(trace, made.facts(),
                       advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
   made.tasks = improve::task_candidates(trace);
   advise::leave_out_others_code(trace, made.tasks);
@@ -107,45 +109,109 @@ base::Status prepare(const Recordings& recordings, const Options& options, Prepa
   return {};
 }
 
+// One recording's own advice.
+base::Result<RecordingAdvice> advice_of(const std::string& path, const model::Trace& trace, const Prepared& made,
+                                        const AdviceOptions& how) {
+  RecordingAdvice one{
+      .path = path,
+      .engines = made.engines(),
+      .specs = {.trace = trace, .dag = made.estimator ? &made.estimator->dag() : nullptr, .sections = made.facts()},
+      .advices = {},
+      .best = {}};
+  base::Result<advise::Advices> advices = advise::advise(one.engines, made.tasks, how);
+  if (!advices) return base::Error{fmt::format("{}: {}", path, advices.error().message)};
+  one.advices = *std::move(advices);
+  base::Result<Combination> best = advise::best_combination(one.engines, one.advices, how);
+  if (!best) return base::Error{fmt::format("{}: {}", path, best.error().message)};
+  one.best = *std::move(best);
+  return one;
+}
+
+advise::RecordingNote note_of(const RecordingAdvice& one) {
+  return {one.path, one.specs.trace.end_ns() - one.specs.trace.begin_ns(), one.advices.headline, one.advices.baseline};
+}
+
+// The engines of all recordings, the shown one's first.
+base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recordings& recordings, const Options& options) {
+  std::vector<std::unique_ptr<Prepared>> all;
+  const auto add = [&](const std::string& path, const model::Trace& trace, auto facts_of) -> base::Status {
+    Prepared& made = *all.emplace_back(std::make_unique<Prepared>());
+    if (!trace.locks.empty() && recordings.has_sets()) made.sections.emplace(facts_of());
+    const base::Status status = prepare(trace, options, made);
+    if (!status) return base::Error{fmt::format("{}: {}", path, status.error().message)};
+    return {};
+  };
+  base::Status status = add(recordings.path, recordings.trace, [&] { return section_facts(recordings); });
+  if (!status) return status.error();
+  for (const Recording& other : recordings.others) {
+    status = add(other.path, other.trace, [&] { return section_facts(recordings, other); });
+    if (!status) return status.error();
+  }
+  return all;
+}
+
+// Each recording's advice, and where there are several, that of the shown one by what all say.
+base::Status advise_all(const Recordings& recordings, const std::vector<std::unique_ptr<Prepared>>& made,
+                        const Options& options, Progress& progress, AdviceDocument& document) {
+  const AdviceOptions how = advice_options(options, document, made[0]->engines().estimator, progress);
+  base::Result<RecordingAdvice> shown = advice_of(recordings.path, recordings.trace, *made[0], how);
+  if (!shown) return shown.error();
+  std::vector<RecordingAdvice> others;
+  for (size_t i = 0; i < recordings.others.size(); ++i) {
+    const Recording& other = recordings.others[i];
+    base::Result<RecordingAdvice> one = advice_of(other.path, other.trace, *made[i + 1], how);
+    if (!one) return one.error();
+    others.push_back(*std::move(one));
+  }
+  if (!others.empty()) {
+    document.several.push_back(note_of(*shown));
+    for (const RecordingAdvice& other : others) document.several.push_back(note_of(other));
+    advise::advise_over(*shown, others, how);
+  }
+  document.advices = std::move(shown->advices);
+  document.best = std::move(shown->best);
+  advise::rank_as_shown(document);
+  return {};
+}
+
+AdviceDocument document_of(const Options& options, const Recordings& recordings, advise::Weights weights) {
+  const model::Trace& trace = recordings.trace;
+  // Where most of the threads are virtual, only time counts.
+  constexpr double kMostly = 0.5;
+  const bool threads_scarce = analysis::virtual_share(trace) <= kMostly;
+  if (!threads_scarce) weights = {.duration = 1, .peak = 0, .mean = 0};
+  return {.path = recordings.path,
+          .trace = &trace,
+          .weights = weights,
+          .starvations = analysis::starvations(trace),
+          .shown = options.top,
+          .cores = options.cores,
+          .threads_scarce = threads_scarce,
+          .left_out = options.left_out,
+          .all = options.all};
+}
+
 int run(const Options& options, const Session& session) {
-  base::Result<advise::Weights> weights = advise::parse_weights(options.weights);
+  const base::Result<advise::Weights> weights = advise::parse_weights(options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
   const std::optional<Recordings> recordings = load_recordings(options.paths, session, options.app);
   if (!recordings) return kExitInput;
   const model::Trace& trace = recordings->trace;
-  // Where most of the threads are virtual, only time counts.
-  constexpr double kMostly = 0.5;
-  const bool threads_scarce = analysis::virtual_share(trace) <= kMostly;
-  if (!threads_scarce) *weights = {.duration = 1, .peak = 0, .mean = 0};
-  AdviceDocument document{.path = recordings->path,
-                          .trace = &trace,
-                          .weights = *weights,
-                          .starvations = analysis::starvations(trace),
-                          .shown = options.top,
-                          .cores = options.cores,
-                          .threads_scarce = threads_scarce,
-                          .left_out = options.left_out,
-                          .all = options.all};
-  Prepared made;
+  AdviceDocument document = document_of(options, *recordings, *weights);
+  base::Result<std::vector<std::unique_ptr<Prepared>>> made = std::vector<std::unique_ptr<Prepared>>();
   if (trace.tasks.empty() && trace.locks.empty()) {
     if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
   } else {
     Progress progress(session, "estimating improvements");
-    if (base::Status status = prepare(*recordings, options, made); !status)
-      return fail(kExitImpossible, fmt::format("{}: {}", recordings->path, status.error().message));
-    document.sections = made.sections ? &*made.sections : nullptr;
-    if (made.sections) document.recordings = recordings_text(*recordings, *made.sections);
-    const advise::Engines engines{made.estimator ? &*made.estimator : nullptr, *made.pricer};
-    const AdviceOptions how = advice_options(options, document, engines.estimator, progress);
-    base::Result<advise::Advices> advices = advise::advise(engines, made.tasks, how);
-    if (!advices) return fail(kExitImpossible, advices.error().message);
-    document.advices = *std::move(advices);
-    base::Result<Combination> best = advise::best_combination(engines, document.advices, how);
-    if (!best) return fail(kExitImpossible, best.error().message);
-    document.best = *std::move(best);
-    advise::rank_as_shown(document);
+    made = prepare_all(*recordings, options);
+    if (!made) return fail(kExitImpossible, made.error().message);
+    const Prepared& shown = *made->front();
+    document.sections = shown.facts();
+    if (shown.sections) document.recordings = recordings_text(*recordings, *shown.sections);
+    if (base::Status status = advise_all(*recordings, *made, options, progress, document); !status)
+      return fail(kExitImpossible, status.error().message);
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, engines, document, session);
+      base::Status written = write_specs(options.specs, shown.engines(), document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
@@ -203,6 +269,7 @@ Run declare(OptionList& list) {
 const Command kAdviseCommand{"advise",
                              "rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
+                             "contrafact advise run1.cft run2.cft run3.cft\n"
                              "contrafact advise run.cft sets.cft --specs specs --plot profile.html\n"
                              "contrafact advise run.cft --weights time=1,mean=2 --cores 8 --json",
                              declare};

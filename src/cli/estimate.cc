@@ -5,6 +5,8 @@
 #include <iterator>
 #include <memory>
 
+#include "advise/advice.h"
+#include "advise/gain_over.h"
 #include "advise/section_advice.h"
 #include "cli/advice_tables.h"
 #include "cli/commands.h"
@@ -66,6 +68,13 @@ bool needs_simulation(const std::vector<whatif::Improvement>& improvements) {
   });
 }
 
+// The gain by the model that is asked for.
+advise::Gain gain_of(const Outcome& outcome) {
+  advise::Advices read{.base = outcome.base, .baseline = outcome.baseline};
+  if (outcome.baseline) read.headline.model = model::Origin::simulated;
+  return gain_to_read(read, outcome.effect);
+}
+
 // `prepared` is used up: the simulation that makes a trace needs the memory.
 base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const Options& options,
                            const std::vector<whatif::Improvement>& improvements) {
@@ -111,8 +120,34 @@ base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const 
   return outcome;
 }
 
-table::Table table_of(const Outcome& outcome, bool with_notes = true) {
+std::vector<std::string> paths_of(const Recordings& recordings) {
+  std::vector<std::string> paths{recordings.path};
+  for (const Recording& other : recordings.others) paths.push_back(other.path);
+  return paths;
+}
+
+// "the gain by recording: 31 % in a.cft, 29 % in b.cft"
+std::string by_recording_text(const Recordings& recordings, const advise::OverRecordings& over) {
+  std::string text;
+  const std::vector<std::string> paths = paths_of(recordings);
+  for (size_t i = 0; i < paths.size(); ++i)
+    text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", table::percent_text(over.each[i]->share), paths[i]);
+  return "the gain by recording: " + text;
+}
+
+table::Json by_recording_json(const Recordings& recordings, const advise::OverRecordings& over) {
+  table::Json rows = table::Json::array();
+  const std::vector<std::string> paths = paths_of(recordings);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const advise::Gain& gain = *over.each[i];
+    rows.push_back({{"gain", gain.share}, {"low", gain.low}, {"high", gain.high}, {"path", paths[i]}});
+  }
+  return rows;
+}
+
+table::Table table_of(const Recordings& recordings, const Outcome& outcome, bool with_notes = true) {
   table::Table table = effect_table(outcome.base, outcome.baseline, outcome.effect);
+  if (outcome.effect.over) table.add_note(by_recording_text(recordings, *outcome.effect.over));
   if (!with_notes) return table;
   if (!outcome.effect.estimated || outcome.effect.partly_estimated) {
     table.add_note(fmt::format("the gain, simulated: {} ({})", table::percent_text(outcome.effect.simulated->gain),
@@ -154,7 +189,7 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   table::Json document = json_document("estimate");
   document["trace"] = trace_json_header(recordings.path, recordings.trace);
   document["applied"] = applied_json(applied);
-  document["effect"] = table::rows_json(table_of(outcome));
+  document["effect"] = table::rows_json(table_of(recordings, outcome));
   document["base_duration_ns"] = outcome.base.duration_ns;
   document["estimated_duration_ns"] = nullptr;
   if (effect.estimated) document["estimated_duration_ns"] = effect.estimate.figures.duration_ns;
@@ -166,17 +201,54 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   document["simulated_duration_ns"] = effect.simulated ? table::Json(effect.simulated->duration_ns) : table::Json();
   document["gain"] = effect.simulated ? table::Json(effect.simulated->gain) : table::Json();
   document["verdict"] = baseline ? table::Json(name_of(advise::verdict_of(effect, baseline))) : table::Json();
+  const advise::Gain gain = outcome.effect.over ? outcome.effect.over->gain : gain_of(outcome);
+  document["interval"] = {{"gain", gain.share}, {"low", gain.low}, {"high", gain.high}};
+  document["by_recording"] = outcome.effect.over ? by_recording_json(recordings, *outcome.effect.over) : table::Json();
   document["output"] = options.output;
   return table::json_text(document);
 }
 
-base::Status prepare(const Recordings& recordings, Prepared& prepared) {
-  const model::Trace& trace = recordings.trace;
-  if (!trace.locks.empty() && recordings.has_sets()) prepared.sections.emplace(section_facts(recordings));
+// The part that needs no simulation.
+base::Status prepare(const model::Trace& trace, Prepared& prepared) {
   if (trace.tasks.empty()) return {};
   base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
   if (!estimator) return estimator.error();
   prepared.estimator = *std::move(estimator);
+  return {};
+}
+
+// What the same specs gain in another recording. Where none of their places occurs, that is nothing.
+base::Result<advise::Gain> gain_in(const Recordings& recordings, const Recording& other, const Options& options,
+                                   bool simulates) {
+  Prepared prepared;
+  if (!other.trace.locks.empty() && recordings.has_sets()) prepared.sections.emplace(section_facts(recordings, other));
+  if (base::Status status = prepare(other.trace, prepared); !status) return status.error();
+  const base::Result<std::vector<improve::Candidate>> applied =
+      read_spec_files(prepared.specs(other.trace), options.specs);
+  if (!applied) return advise::Gain{};
+  std::vector<whatif::Improvement> improvements;
+  for (const improve::Candidate& candidate : *applied) improvements.push_back(candidate.improvement);
+  prepared.pricer.emplace(other.trace, prepared.sections ? &*prepared.sections : nullptr,
+                          advise::PricerOptions{.simulate = simulates, .cores = options.cores});
+  if (simulates && !prepared.pricer->simulates()) return base::Error{"the run cannot be simulated"};
+  Options plain = options;
+  plain.output.clear();
+  const base::Result<Outcome> outcome = make(other.trace, prepared, plain, improvements);
+  if (!outcome) return outcome.error();
+  return gain_of(*outcome);
+}
+
+// The gain by each recording and by all of them.
+base::Status add_others(const Recordings& recordings, const Options& options, bool simulates, Outcome& outcome) {
+  if (recordings.others.empty()) return {};
+  advise::OverRecordings over{.each = {gain_of(outcome)}, .gain = {}};
+  for (const Recording& other : recordings.others) {
+    const base::Result<advise::Gain> gain = gain_in(recordings, other, options, simulates);
+    if (!gain) return base::Error{fmt::format("{}: {}", other.path, gain.error().message)};
+    over.each.push_back(*gain);
+  }
+  over.gain = advise::gain_over(over.each);
+  outcome.effect.over = std::move(over);
   return {};
 }
 
@@ -193,7 +265,8 @@ int run(const Options& options, const Session& session) {
                 "nothing to estimate: give --apply SPEC, or --model redispatch to simulate the unchanged run");
   }
   Prepared prepared;
-  if (base::Status status = prepare(*recordings, prepared); !status) return impossible(status.error());
+  if (!trace.locks.empty() && recordings->has_sets()) prepared.sections.emplace(section_facts(*recordings));
+  if (base::Status status = prepare(trace, prepared); !status) return impossible(status.error());
   base::Result<std::vector<improve::Candidate>> applied = read_spec_files(prepared.specs(trace), options.specs);
   if (!applied) return fail(kExitInput, applied.error().message);
   std::vector<whatif::Improvement> improvements;
@@ -210,15 +283,17 @@ int run(const Options& options, const Session& session) {
                           advise::PricerOptions{.simulate = simulates, .cores = options.cores});
   if (simulates && !prepared.pricer->simulates()) return impossible({"the run cannot be simulated"});
   base::Result<Outcome> outcome = make(trace, prepared, options, improvements);
-  progress.done();
   if (!outcome) return impossible(outcome.error());
+  base::Status added = add_others(*recordings, options, simulates, *outcome);
+  progress.done();
+  if (!added) return fail(kExitImpossible, added.error().message);
   if (!options.output.empty()) {
     base::Status saved = save_trace(outcome->trace(), options.output);
     if (!saved) return fail(kExitOutput, saved.error().message);
     tell_written(session, options.output);
   }
   std::string text = options.json ? json_of(options, *recordings, *outcome, *applied)
-                                  : table::render_text(table_of(*outcome, !session.quiet), session.out);
+                                  : table::render_text(table_of(*recordings, *outcome, !session.quiet), session.out);
   base::Status printed = print(text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "cli/exit_code.h"
@@ -18,19 +20,30 @@ bool is_with_sets(const model::Trace& trace) {
   return !trace.access_sets.empty() || !trace.fact("sets.source").empty();
 }
 
-// Why two recordings cannot be of one program, or do not complete each other; empty: they do.
-std::string mismatch(const Recordings& recordings) {
-  const std::string program = improve::program_of(recordings.trace), other = improve::program_of(*recordings.observed);
+// Why two recordings cannot be of one program; empty: they can.
+std::string other_program(const Recording& first, const Recording& second) {
+  const std::string program = improve::program_of(first.trace), other = improve::program_of(second.trace);
   if (!program.empty() && !other.empty() && program != other)
-    return fmt::format("'{}' is of another program, '{}', than '{}' of '{}'", recordings.sets_path, other,
-                       recordings.path, program);
-  const bool sets = is_with_sets(recordings.trace), others = is_with_sets(*recordings.observed);
-  if (sets && others)
-    return fmt::format("'{}' and '{}' were both recorded with --sets: of two recordings one is to be without",
-                       recordings.path, recordings.sets_path);
-  if (!sets && !others)
-    return fmt::format("neither '{}' nor '{}' was recorded with --sets: of two recordings one is to be with",
-                       recordings.path, recordings.sets_path);
+    return fmt::format("'{}' is of another program, '{}', than '{}' of '{}'", second.path, other, first.path, program);
+  if (first.trace.fact("agent") != second.trace.fact("agent"))
+    return fmt::format("'{}' and '{}' are of different programs: one of them ran in a JVM", first.path, second.path);
+  return "";
+}
+
+// Why recordings do not complete each other; empty: they do.
+std::string mismatch(const std::vector<Recording>& all, bool several) {
+  const Recording *plain = nullptr, *sets = nullptr;
+  for (const Recording& one : all) {
+    if (std::string why = other_program(all.front(), one); !why.empty()) return why;
+    const Recording*& kind = is_with_sets(one.trace) ? sets : plain;
+    if (kind != nullptr && &kind == &sets)
+      return fmt::format("'{}' and '{}' were both recorded with --sets: only one of several recordings may be",
+                         kind->path, one.path);
+    if (kind != nullptr && !several)
+      return fmt::format("neither '{}' nor '{}' was recorded with --sets: of two recordings one is to be with",
+                         kind->path, one.path);
+    kind = &one;
+  }
   return "";
 }
 
@@ -43,40 +56,89 @@ double duration_ratio(const Recordings& recordings) {
   return plain_ns > 0 ? duration_ns(*recordings.observed) / plain_ns : 1;
 }
 
+std::string given_twice(std::vector<std::string> files) {
+  std::ranges::sort(files);
+  const auto twice = std::ranges::adjacent_find(files);
+  return twice == files.end() ? "" : fmt::format("'{}' is given twice: each recording counts once", *twice);
+}
+
+// The one of median length, of an even number the shorter one in the middle.
+size_t median_of(const std::vector<Recording>& all) {
+  std::vector<size_t> order(all.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return duration_ns(all[i].trace); });
+  return order[(order.size() - 1) / 2];
+}
+
+// REQUIRES: no mismatch.
+Recordings sorted_out(std::vector<Recording> all) {
+  Recordings recordings;
+  if (all.size() > 1) {
+    const auto sets = std::ranges::find_if(all, [](const Recording& one) { return is_with_sets(one.trace); });
+    if (sets != all.end()) {
+      recordings.sets_path = std::move(sets->path);
+      recordings.observed = std::move(sets->trace);
+      all.erase(sets);
+    }
+  }
+  const auto median = all.begin() + static_cast<ptrdiff_t>(median_of(all));
+  recordings.path = std::move(median->path);
+  recordings.trace = std::move(median->trace);
+  all.erase(median);
+  recordings.others = std::move(all);
+  return recordings;
+}
+
 }  // namespace
 
 std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Session& session,
                                           const std::vector<std::string>& program_patterns,
                                           const model::LoadOptions& options) {
-  std::optional<model::Trace> first = load_trace(paths.trace, session, program_patterns, options);
-  if (!first) return std::nullopt;
-  Recordings recordings{.path = paths.trace, .trace = *std::move(first), .sets_path = "", .observed = std::nullopt};
-  if (paths.sets.empty()) return recordings;
-  recordings.sets_path = paths.sets;
-  recordings.observed = load_trace(paths.sets, session, program_patterns);
-  if (!recordings.observed) return std::nullopt;
-  if (const std::string why = mismatch(recordings); !why.empty()) {
+  if (const std::string twice = given_twice(paths.files); !twice.empty()) {
+    fail(kExitInput, twice);
+    return std::nullopt;
+  }
+  std::vector<Recording> all;
+  for (const std::string& path : paths.files) {
+    std::optional<model::Trace> trace = load_trace(path, session, program_patterns, options);
+    if (!trace) return std::nullopt;
+    all.push_back({path, *std::move(trace)});
+  }
+  if (const std::string why = mismatch(all, paths.several); !why.empty()) {
     fail(kExitInput, why);
     return std::nullopt;
   }
-  if (is_with_sets(recordings.trace)) {
-    std::swap(recordings.path, recordings.sets_path);
-    std::swap(recordings.trace, *recordings.observed);
-  }
-  return recordings;
+  return sorted_out(std::move(all));
+}
+
+void add_recording_arguments(OptionList& list, RecordingPaths& paths) {
+  list.add_option(
+          "trace", paths.files,
+          "a recorded run; of a native program also another one, with --sets, which says what critical sections "
+          "touch: the times are those of the one without")
+      .value_name("FILE")
+      .required()
+      .number_of_values(1, 2);
 }
 
 void add_recordings_arguments(OptionList& list, RecordingPaths& paths) {
-  list.add_option("trace", paths.trace, "a recorded run").value_name("FILE").required();
-  list.add_option("sets", paths.sets,
-                  "of a native program: another recording, with --sets, which says what critical sections touch; the "
-                  "times are those of the one without")
-      .value_name("FILE");
+  constexpr int kFilesMax = 100;
+  paths.several = true;
+  list.add_option("trace", paths.files,
+                  "a recorded run, or several of one program that differ: gains are then their medians, with what they "
+                  "spread; of a native program also one with --sets, which says what critical sections touch")
+      .value_name("FILE")
+      .required()
+      .number_of_values(1, kFilesMax);
 }
 
 analysis::SectionFacts section_facts(const Recordings& recordings) {
   if (!recordings.observed) return analysis::SectionFacts(recordings.trace);
   return analysis::SectionFacts(recordings.trace, analysis::SectionFacts(*recordings.observed));
+}
+
+analysis::SectionFacts section_facts(const Recordings& recordings, const Recording& other) {
+  return analysis::SectionFacts(other.trace, analysis::SectionFacts(*recordings.observed));
 }
 
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts) {

@@ -1,5 +1,6 @@
-// The recordings of one program that a command is given: one whose times count and, where there is another one, the
-// recording with read and write sets that says what its critical sections touch.
+// The recordings of one program that a command is given: one whose times count; where there is one, the recording with
+// read and write sets that says what its critical sections touch; and further ones, which show how the program differs
+// from run to run.
 #pragma once
 
 #include <optional>
@@ -16,15 +17,21 @@ namespace contrafact::cli {
 
 // As they stand on the command line, in any order.
 struct RecordingPaths {
-  std::string trace;
-  std::string sets;  // may be empty
+  std::vector<std::string> files;
+  bool several = false;  // whether more than one may be without sets
+};
+
+struct Recording {
+  std::string path;
+  model::Trace trace;
 };
 
 struct Recordings {
   std::string path;
-  model::Trace trace;
+  model::Trace trace;                    // of several without sets, that of median length
   std::string sets_path;                 // empty: without `observed`
   std::optional<model::Trace> observed;  // recorded with sets
+  std::vector<Recording> others;         // without sets, as they stand on the command line
 
   bool has_sets() const { return observed || !trace.access_sets.empty(); }
 };
@@ -34,11 +41,15 @@ std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Ses
                                           const std::vector<std::string>& program_patterns = {},
                                           const model::LoadOptions& options = {});
 
-// For a command that takes one recording or two.
+// For a command that takes one recording without sets, and one with.
+void add_recording_arguments(OptionList& list, RecordingPaths& paths);
+// For one that takes any number without sets, and one with.
 void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 
 // Refers to `recordings`, which must not move afterwards.
 analysis::SectionFacts section_facts(const Recordings& recordings);
+// Of one of the others.
+analysis::SectionFacts section_facts(const Recordings& recordings, const Recording& other);
 
 // Which times count, and what recording the sets did to them: lines; empty where no sets were recorded.
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);

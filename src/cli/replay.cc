@@ -443,7 +443,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  add_recordings_arguments(list, options->paths);
+  add_recording_arguments(list, options->paths);
   const Option edit =
       list.add_option(
               "--edit", options->edits.rules,

@@ -344,7 +344,7 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  add_recordings_arguments(list, options->paths);
+  add_recording_arguments(list, options->paths);
   list.add_option("--top", options->top, "sites, pairs and remedies to print").check(whole_number(1)).show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));

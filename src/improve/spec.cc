@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "improve/spec_parts.h"
 
@@ -36,7 +37,7 @@ class Reader {
     return {};
   }
 
-  std::vector<Candidate> take() { return std::move(found_); }
+  std::vector<Candidate> take() { return std::exchange(found_, {}); }
 
  private:
   // value() throws where a member has another type than asked for: the library has no other way.
@@ -114,6 +115,54 @@ base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<c
     }
   }
   return reader.take();
+}
+
+namespace {
+
+Json selection_of(const SpecTrace& in, const Candidate& candidate) {
+  switch (whatif::target_of(candidate.improvement.optimisation)) {
+    case Target::tasks:
+      return task_selection(in, candidate.improvement);
+    case Target::sections:
+      return section_entry(in, {candidate});
+    case Target::pool:
+    case Target::machine:
+      break;
+  }
+  return size_entry(in, candidate.improvement);
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string write_selection(const SpecTrace& in, const Candidate& candidate) {
+  return dumped({{"schema", kSpecSchema}, {"improvements", Json::array({selection_of(in, candidate)})}});
+}
+
+std::vector<base::Result<Candidate>> select_each(const SpecTrace& in, std::span<const std::string> selections) {
+  Reader reader(in);
+  std::vector<base::Result<Candidate>> all;
+  for (const std::string& selection : selections) {
+    const base::Status status = reader.read(selection);
+    std::vector<Candidate> found = reader.take();
+    if (status.ok()) {
+      all.emplace_back(std::move(found.front()));
+    } else {
+      all.emplace_back(status.error());
+    }
+  }
+  return all;
+}
+
+std::string place_key(const SpecTrace& in, const Candidate& candidate) {
+  Json json = selection_of(in, candidate);
+  json.erase("size");
+  json.erase("sections");  // how many there are
+  json.erase("parts");
+  return dumped(json);
 }
 
 base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates, bool applied) {

@@ -46,6 +46,13 @@ struct SpecText {
 };
 base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<const SpecText> specs);
 
+// The part of a spec that selects a candidate in another recording of the program, without what only people read.
+std::string write_selection(const SpecTrace& in, const Candidate& candidate);
+// What each selects in this recording, independently of the others; an error where that is nothing.
+std::vector<base::Result<Candidate>> select_each(const SpecTrace& in, std::span<const std::string> selections);
+// Equal for the same kind of change at the same place in two recordings of a program; sizes may differ.
+std::string place_key(const SpecTrace& in, const Candidate& candidate);
+
 // Whether a spec of these improvements of tasks, written and read again, can be applied to the trace that they are of.
 // `applied`: that they can themselves is known, so only a spec that selects other tasks is estimated.
 base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates,
@@ -55,7 +62,7 @@ base::Status check_task_specs(const whatif::Estimator& estimator, std::span<cons
 // address in the file.
 std::string frame_key(const model::Trace& trace, model::ContextId id);
 
-// File name of the program that was recorded; empty if the trace does not say.
+// File name of the program that was recorded, of a JVM its main class; empty if the trace does not say.
 std::string program_of(const model::Trace& trace);
 
 // What tells `branch` from the other tasks of its context: a condition, or several, that hold for all of `branch` and

@@ -11,6 +11,8 @@ namespace contrafact::improve {
 
 using Json = nlohmann::ordered_json;
 
+// What selects tasks, and an entry with all else.
+Json task_selection(const SpecTrace& in, const whatif::Improvement& improvement);
 Json task_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 Json section_entry(const SpecTrace& in, const SpecEntry& entry);
 Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement);

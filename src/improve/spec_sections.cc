@@ -60,6 +60,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 }  // namespace
 
 std::string program_of(const model::Trace& trace) {
+  if (const std::string_view main = trace.fact("jvm.main"); !main.empty()) return std::string(main);
   const std::string_view command = trace.fact("command");
   const std::string_view path = command.substr(0, command.find(' '));
   return std::string(path.substr(path.rfind('/') + 1));

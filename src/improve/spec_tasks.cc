@@ -110,6 +110,18 @@ Json at_wait_json(const Trace& trace, const Improvement& improvement) {
 
 }  // namespace
 
+Json task_selection(const SpecTrace& in, const Improvement& improvement) {
+  Json json;
+  json["optimisation"] = name_of(improvement.optimisation);
+  json["spawn"] = {{"frames", frames_json(in.trace, improvement.spawn_context)}};
+  json["body"] = method_json(in.trace, improvement.body);
+  if (improvement.optimisation == Optimisation::hoist_branch)
+    json["branch"] = conditions_json(in.trace, improvement.path);
+  if (improvement.optimisation == Optimisation::inline_at_wait && improvement.tasks.size() < improvement.context_tasks)
+    json["subset"] = kFirstAwaited;
+  return json;
+}
+
 Json task_entry(const SpecTrace& in, const Improvement& improvement) {
   const Trace& trace = in.trace;
   Json json;

@@ -1,0 +1,43 @@
+#include "advise/gain_over.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+
+namespace contrafact::advise {
+namespace {
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+Gain gain_over(std::span<const std::optional<Gain>> each) {
+  std::vector<double> shares, below, above;
+  size_t simulated = 0;
+  for (const std::optional<Gain>& gain : each) {
+    if (!gain) continue;
+    shares.push_back(gain->share);
+    below.push_back(gain->share - gain->low);
+    above.push_back(gain->high - gain->share);
+    simulated += gain->origin == model::Origin::simulated;
+  }
+  CHECK(!shares.empty());
+  const auto [least, greatest] = std::ranges::minmax(shares);
+  return {.share = median(shares),
+          .low = least - median(below),
+          .high = std::min(1.0, greatest + median(above)),
+          .origin = 2 * simulated > shares.size() ? model::Origin::simulated : model::Origin::estimated};
+}
+
+bool contradict(std::span<const std::optional<Gain>> each) {
+  const auto gains = [](const std::optional<Gain>& gain) { return gain && gain->share >= kTellableTime; };
+  const auto loses = [](const std::optional<Gain>& gain) { return gain && gain->share <= -kTellableTime; };
+  return std::ranges::any_of(each, gains) && std::ranges::any_of(each, loses);
+}
+
+}  // namespace contrafact::advise

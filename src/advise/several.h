@@ -1,0 +1,35 @@
+// Several recordings of one program that differs from run to run. Each has advice of its own; here the advice on one of
+// them, the shown one, is rewritten by what all of them say: gains are medians with their spread, and what is a gain in
+// one recording and a loss in another is left out.
+//
+// One call at a time.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "advise/combination.h"
+#include "improve/spec.h"
+
+namespace contrafact::advise {
+
+// One recording, as the engines see it, with its own advice.
+struct RecordingAdvice {
+  std::string path;
+  Engines engines;
+  improve::SpecTrace specs;
+  Advices advices;
+  Combination best;
+};
+
+// What the improvements change, made together, by every engine that knows them. Errors: one of them cannot be made.
+base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
+                               bool with_trace = false);
+
+// A change is found in the other recordings by kind and place. Where its place does not occur, it gains nothing; where
+// it cannot be priced, that recording does not count. What only another recording's advice suggests joins the ranking,
+// if the shown recording has its place. The best combination is that one of the recordings' own, or the first change,
+// that scores best by the gains over all.
+void advise_over(RecordingAdvice& shown, std::span<const RecordingAdvice> others, const AdviceOptions& options);
+
+}  // namespace contrafact::advise
