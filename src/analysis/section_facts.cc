@@ -37,6 +37,8 @@ class Borrower {
     return std::move(sets_);
   }
 
+  std::vector<model::ThreadId> touched_by() { return std::move(touched_by_); }
+
   Counterparts counterparts() {
     if (!dilations_.empty()) {
       const auto middle = dilations_.begin() + static_cast<ptrdiff_t>(dilations_.size() / 2);
@@ -57,6 +59,7 @@ class Borrower {
     const auto part = static_cast<uint32_t>(sets_.parts.size());
     sets_.parts.push_back({unobserved_, section.hold_ns()});
     sets_.of_section.push_back(unobserved_);
+    touched_by_.push_back(section.thread);
     sets_.head.push_back({part, part + 1});
     sets_.tail.push_back({part, part + 1});
   }
@@ -66,6 +69,7 @@ class Borrower {
     const auto observed_ns = static_cast<double>(from_.sections[counterpart].hold_ns());
     const double scale = observed_ns > 0 ? hold_ns / observed_ns : 1;
     sets_.of_section.push_back(from_.sets.of_section[counterpart]);
+    touched_by_.push_back(from_.touched_by[counterpart]);
     const SectionSets::PartRange head = from_.sets.head[counterpart], tail = from_.sets.tail[counterpart];
     sets_.head.push_back(scaled(head, scale));
     sets_.tail.push_back(head.begin == tail.begin ? sets_.head.back() : scaled(tail, scale));
@@ -86,6 +90,7 @@ class Borrower {
   const SectionFacts& from_;
   const bool within_;  // one recording
   SectionSets sets_;
+  std::vector<model::ThreadId> touched_by_;
   uint32_t unobserved_ = 0;  // a set
   Counterparts counterparts_;
   std::vector<double> dilations_;
@@ -144,17 +149,20 @@ SectionFacts::SectionFacts(const model::Trace& of, WithoutSets)
 
 SectionFacts::SectionFacts(const model::Trace& of) : SectionFacts(of, WithoutSets()) {
   sets = model::section_sets(of, sections);
+  for (const model::CriticalSection& section : sections) touched_by.push_back(section.thread);
   observed = count_observed();
   if (!has_windows(sets)) return;
   cpu_scales = window_scales(*this, sets);
   Borrower borrower(*this, *this);
   sets = borrower.run();
+  touched_by = borrower.touched_by();
   counterparts = borrower.counterparts();
 }
 
 SectionFacts::SectionFacts(const model::Trace& of, const SectionFacts& from) : SectionFacts(of, WithoutSets()) {
   Borrower borrower(*this, from);
   sets = borrower.run();
+  touched_by = borrower.touched_by();
   counterparts = borrower.counterparts();
   std::map<std::string_view, uint64_t> of_label;
   for (size_t site = 0; site < from.observed.size(); ++site)

@@ -37,6 +37,9 @@ struct SectionFacts {
   graph::SyncGraph graph;
   LockSites sites;
   std::vector<uint32_t> site_of;  // by section
+  // By section: the thread, of the recording that the sets come from, that touched what they say. A thread's own memory
+  // is that one's.
+  std::vector<model::ThreadId> touched_by;
   Counterparts counterparts;
   std::vector<uint64_t> observed;  // by site: sections that were observed themselves, here or in the other recording
   // By section: how many times as long it would take on a core if it were not observed. Empty: as long as recorded.

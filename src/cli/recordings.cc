@@ -15,6 +15,11 @@
 namespace contrafact::cli {
 namespace {
 
+// Also of a program that held no lock.
+bool is_with_sets(const model::Trace& trace) {
+  return !trace.access_sets.empty() || !trace.fact("sets.source").empty();
+}
+
 // Why two recordings cannot be of one program; empty: they can.
 std::string other_program(const Recording& first, const Recording& second) {
   const std::string program = improve::program_of(first.trace), other = improve::program_of(second.trace);
@@ -30,7 +35,7 @@ std::string mismatch(const std::vector<Recording>& all, bool several) {
   const Recording *plain = nullptr, *sets = nullptr;
   for (const Recording& one : all) {
     if (std::string why = other_program(all.front(), one); !why.empty()) return why;
-    const Recording*& kind = one.trace.access_sets.empty() ? plain : sets;
+    const Recording*& kind = is_with_sets(one.trace) ? sets : plain;
     if (kind != nullptr && &kind == &sets)
       return fmt::format("'{}' and '{}' were both recorded with --sets: only one of several recordings may be",
                          kind->path, one.path);
@@ -69,7 +74,7 @@ size_t median_of(const std::vector<Recording>& all) {
 Recordings sorted_out(std::vector<Recording> all) {
   Recordings recordings;
   if (all.size() > 1) {
-    const auto sets = std::ranges::find_if(all, [](const Recording& one) { return !one.trace.access_sets.empty(); });
+    const auto sets = std::ranges::find_if(all, [](const Recording& one) { return is_with_sets(one.trace); });
     if (sets != all.end()) {
       recordings.sets_path = std::move(sets->path);
       recordings.observed = std::move(sets->trace);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/saturating.h"
 #include "graph/none.h"
 
 namespace contrafact::graph {
@@ -583,9 +584,9 @@ void Propagator::report_stuck() {
 void Propagator::set_use(Strand& strand, int64_t time_ns, Use use) {
   const int64_t spent_ns = time_ns - strand.since_ns;
   if (strand.use == Use::active)
-    result_.active_ns += spent_ns;
+    result_.active_ns = base::add_saturated(result_.active_ns, spent_ns);
   else if (strand.use == Use::waiting)
-    result_.waiting_ns += spent_ns;
+    result_.waiting_ns = base::add_saturated(result_.waiting_ns, spent_ns);
   if (options_.changes && strand.use != use) result_.changes.push_back(UseChange::at(time_ns, strand.use, use));
   strand.since_ns = time_ns;
   strand.use = use;

@@ -225,6 +225,19 @@ TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(20));  // w64 is no other thread's
 }
 
+// y runs the code in one recording only; its sections get the sets of x's, and with them words that are x's alone.
+TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
+  const Trace plain = parsed(Scene::text({"x b -,-", "y b -,-", "y a -", "x b -,-", "y b -,-"}, ""));
+  const Trace observed = parsed(Scene::text({"x b w0,w64", "y a w0", "x b w0,w64"}, ""));
+  const SectionFacts facts(plain, SectionFacts(observed));
+  for (const Candidate& candidate : lock_candidates(facts).candidates) {
+    if (candidate.improvement.optimisation != Optimisation::shorten_section) continue;
+    EXPECT_THAT(candidate.improvement.tail_ns, ElementsAre(10, 10, 10, 10));
+    return;
+  }
+  FAIL() << "nothing is shortened";
+}
+
 TEST(LockCandidates, SectionsAroundAWaitAtAConditionStay) {
   const Scene scene({"x b w0", "y b w8", "x b w0"},
                     "200 x lock_acquire l a\n210 x accesses none\n210 x lock_release l\n210 x sync_wait v\n"
@@ -306,7 +319,8 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
 TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
   std::vector<std::string> sections{"x b w64,w0"};
   for (int i = 0; i < 40; ++i) sections.emplace_back(i % 2 == 0 ? "y b r64,w0" : "x b r64,w0");
-  const Candidate* shorten = Scene(sections).get(Optimisation::shorten_section);
+  const Scene scene(sections);
+  const Candidate* shorten = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
   sections.emplace_back("x b w64,w0");

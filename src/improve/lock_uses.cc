@@ -104,10 +104,11 @@ void LockUses::find_contested(Lock& lock) {
   std::vector<Use> uses(lock.cells->cell_count());
   for (uint32_t s = lock.begin; s < lock.end; ++s) {
     if (!counts(s)) continue;
+    const uint32_t thread = facts_.touched_by[s].value;
     for (const CellUse& each : lock.cells->of(facts_.sets.of_section[s])) {
       Use& use = uses[each.cell];
-      use.several |= use.thread != UINT32_MAX && use.thread != section(s).thread.value;
-      use.thread = section(s).thread.value;
+      use.several |= use.thread != UINT32_MAX && use.thread != thread;
+      use.thread = thread;
       use.written |= each.writes;
       if (each.writes) use.last_write = s;
       use.lone &= lone_sites_.contains(facts_.site_of[s]);

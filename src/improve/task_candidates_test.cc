@@ -23,6 +23,7 @@ using model::TaskId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+std::vector<const Candidate*> of_kind(Candidates&& all, Optimisation kind) = delete;
 std::vector<const Candidate*> of_kind(const Candidates& all, Optimisation kind) {
   std::vector<const Candidate*> found;
   for (const Candidate& candidate : all.candidates) {
@@ -104,7 +105,6 @@ TEST(TaskCandidates, CoordinatorsSpawnAndWait) {
 10 w1 wait_end t3
 11 w1 task_end t2
 )");
-  const auto combinators = of_kind(task_candidates(trace), Optimisation::convert_to_combinator);
   const Candidates all = task_candidates(trace);
   const auto found = of_kind(all, Optimisation::convert_to_combinator);
   ASSERT_EQ(found.size(), 1u);
@@ -302,7 +302,8 @@ TEST(TaskCandidates, AtTheirWaitRunTasksThatAreWaitedForPastOthers) {
 TEST(TaskCandidates, AtTheirWaitOnlyPastTasks) {
   std::string text(kThree);
   text.replace(text.find("2 main task_spawn t3 c2 p m3"), 28, "2 main task_spawn t3 c2 - m3");
-  const auto found = of_kind(task_candidates(parsed_with_rows(text)), Optimisation::inline_at_wait);
+  const Candidates all = task_candidates(parsed_with_rows(text));
+  const auto found = of_kind(all, Optimisation::inline_at_wait);
   EXPECT_TRUE(std::ranges::all_of(found, [](const Candidate* one) { return one->improvement.tasks.size() == 1; }));
   EXPECT_EQ(found.size(), 1u);
 }

@@ -147,9 +147,10 @@ bool Segment::grow_stream(uint64_t begin, uint32_t length_bytes, uint32_t flags)
   for (const uint32_t index : stream_) {
     if (index == 0) continue;
     Access& range = range_[index - 1];
-    if (range.flags != flags || range.length_bytes > UINT32_MAX - length_bytes) continue;
     const uint64_t range_end = range.begin + range.length_bytes;
-    if (begin >= range.begin && begin + length_bytes <= range_end) return true;
+    const bool is_inside = begin >= range.begin && begin + length_bytes <= range_end;
+    if (is_inside && joined(range.flags, flags) == range.flags) return true;
+    if (range.flags != flags || range.length_bytes > UINT32_MAX - length_bytes) continue;
     if (begin != range_end && begin + length_bytes != range.begin) continue;
     range.begin = std::min(range.begin, begin);
     range.length_bytes += length_bytes;
@@ -188,7 +189,7 @@ void Segment::gather(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
   const bool may_walk = length >= kVectorBytes || count_ >= kSmallSegment;
   if (may_walk && grow_stream(begin, length, flags)) return;
   if (count_ == kRangesMax) {
-    if (overflown_ || merges_++ == kMergesMax || !merge()) {
+    if (overflown_ || !merge()) {
       overflown_ = true;
       return;
     }
@@ -201,7 +202,8 @@ void Segment::gather(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
 }
 
 // When all room is taken: ranges that touch and were accessed alike become one. A second walk through an array meets it
-// at other lengths than the first. False: it was not worth it, and would be done again at once.
+// at other lengths than the first, and one that reads what it then writes leaves a range for each element. False: it
+// was not worth it, and would be done again soon.
 bool Segment::merge() {
   for (uint32_t i = 0; i < count_; ++i) slot_[slot_of_[i]] = 0;
   std::sort(range_, range_ + count_,
@@ -226,7 +228,8 @@ bool Segment::merge() {
     slot_[at] = static_cast<uint16_t>(i + 1);
   }
   for (uint32_t i = 0; i < kStreams; ++i) stream_[i] = i < count_ ? i + 1 : 0;
-  return count_ <= kRangesMax - kRangesMax / 4;
+  if (count_ > kRangesMax / 4) ++merges_;
+  return count_ <= kRangesMax - kRangesMax / 4 && merges_ <= kMergesMax;
 }
 
 std::span<const Access> Segment::ranges() {

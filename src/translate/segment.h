@@ -74,8 +74,9 @@ class Segment {
 
  private:
   static constexpr uint32_t kSlots = 2 * kRangesMax;
-  static constexpr uint32_t kMergesMax = 4;  // what fills up more often is a long way from complete
-  static constexpr uint32_t kStreams = 4;    // ranges that grow while memory is copied or searched
+  static constexpr uint32_t kMergesMax =
+      4;                                   // that leave a quarter or more: what fills up so is a long way from complete
+  static constexpr uint32_t kStreams = 4;  // ranges that grow while memory is copied or searched
 
   void gather(uint64_t begin, uint64_t length_bytes, uint32_t flags);
   void stream(uint64_t log, uint64_t log_top);

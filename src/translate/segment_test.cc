@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -152,6 +153,26 @@ TEST_F(SegmentTest, ASecondWalkThroughTheSameMemoryTakesNoRoom) {
   segment_->begin();
   for (uint64_t at = 0; at < 2 * Segment::kRangesMax; ++at) segment_->add(0x10000 + at * 64, 8, kAccessRead);
   EXPECT_TRUE(segment_->overflown());
+}
+
+// Each element is read and then written, some with the value that it has; the log is read newest first.
+TEST_F(SegmentTest, ManyWalksThatChangeWhatTheyReadTakeNoRoom) {
+  for (int pass = 0; pass < 50; ++pass) {
+    for (uint64_t i = 2 * Segment::kRangesMax; i > 0; --i) {
+      segment_->add(0x10000 + 4 * i, 4, pass == 0 && i % 97 == 0 ? kAccessWrite : kChanging);
+      segment_->add(0x10000 + 4 * i, 4, kAccessRead);
+      segment_->add(0x80000 + 4 * i, 4, kAccessRead);
+    }
+    ASSERT_FALSE(segment_->overflown()) << pass;
+  }
+  const std::vector<Access> all = ranges();
+  const auto is_written = [&](uint64_t at) {
+    return std::ranges::any_of(all, [at](const Access& range) {
+      return (range.flags & kChanging) == kChanging && at >= range.begin && at < range.begin + range.length_bytes;
+    });
+  };
+  for (uint64_t i = 1; i <= 2 * Segment::kRangesMax; ++i) ASSERT_TRUE(is_written(0x10000 + 4 * i)) << i;
+  EXPECT_FALSE(is_written(0x80004));
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   if (!program.sync.native) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
   constexpr int64_t kUsual = 3'000'000, kLeast = 500'000, kMost = 200'000'000;
-  // A run of weeks is not simulated slice by slice: that would take hours.
-  constexpr int64_t kSlicesMax = int64_t{1} << 24;
+  // Up to 26 minutes in slices of 3 ms. A run of weeks is not simulated slice by slice: that would take hours.
+  constexpr int64_t kSlicesMax = int64_t{1} << 19;
   const int64_t run_ns = program.trace->end_ns() - program.trace->begin_ns();
   const int64_t usual_ns = program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
   return std::max(usual_ns, run_ns / kSlicesMax);
@@ -249,7 +249,7 @@ bool SimMachine::step(uint32_t id) {
       break;
     }
     case OpCode::give:
-      step_give(op);
+      step_give(id, op);
       break;
     case OpCode::sem_post:
       step_sem_post(op);
@@ -264,6 +264,7 @@ bool SimMachine::step(uint32_t id) {
 }
 
 bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
+  ns = std::max<int64_t>(0, ns - std::exchange(threads_[id].spared_ns, 0));
   const int64_t left_ns = less_credit(threads_[id].stack.back(), ns);
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);

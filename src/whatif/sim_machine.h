@@ -58,6 +58,7 @@ class SimMachine {
     uint32_t next_waiter = kNone;
     uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
+    int64_t spared_ns = 0;  // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
   struct Round {
     uint32_t arrived = 0;
@@ -120,7 +121,7 @@ class SimMachine {
   // sim_machine_sync.cc
   bool break_tokens();
   bool step_take(uint32_t id, const Op& op);
-  void step_give(const Op& op);
+  void step_give(uint32_t id, const Op& op);
   bool step_sem_take(uint32_t id, const Op& op);
   void step_sem_post(const Op& op);
   bool step_barrier(uint32_t id, const Op& op);

@@ -127,12 +127,17 @@ void SimMachine::wake_waiter(uint32_t id, int64_t latency_ns) {
   clock_.at(clock_.now_ns() + latency_ns, TimedKind::resume, id);
 }
 
-void SimMachine::step_give(const Op& op) {
+void SimMachine::step_give(uint32_t id, const Op& op) {
   SimLock& lock = locks_[lock_of(op.value)];
   if (!lock.writer && lock.readers == 0) {
     ++lock.early;
     return;
   }
+  const WakeCost& cost = program_.sync.wake_cost;
+  const bool somebody_sleeps = lock.first != kNone || lock.coming > 0;
+  const uint32_t section = section_of(op.value);
+  if (somebody_sleeps != cost.slept[section])
+    threads_[id].spared_ns = somebody_sleeps ? -cost.ns : cost.recorded_ns[section];
   leave_lock(lock, is_shared(op.value));
 }
 
@@ -201,7 +206,7 @@ void SimMachine::wake_to_try(SimLock& lock) {
     const uint32_t id = dequeue(lock.first, lock.last);
     threads_[id].woken = true;
     ++lock.coming;
-    wake_waiter(id, latency_ns(program_.sync.lock_latency));
+    wake_waiter(id, latency_ns(program_.sync.mutex_way));
   } while (shared && lock.first != kNone && is_shared(threads_[lock.first].wanted));
 }
 

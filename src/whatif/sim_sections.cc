@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 
@@ -15,12 +16,14 @@ using model::CriticalSection;
 // Rewrites one fiber's operations.
 class FiberEditor {
  public:
-  FiberEditor(std::span<const SectionEdit> edits, std::span<const float> cpu_scales, base::Column<Op>& out)
-      : edits_(edits), cpu_scales_(cpu_scales), out_(out) {}
+  FiberEditor(std::span<const SectionEdit> edits, std::span<const float> cpu_scales, const WakeCost& wake_cost,
+              base::Column<Op>& out)
+      : edits_(edits), cpu_scales_(cpu_scales), wake_cost_(wake_cost), out_(out) {}
 
   void run(std::span<const Op> ops) {
     open_.clear();
     scaled_.clear();
+    spared_ns_ = 0;
     for (const Op& op : ops) {
       switch (op.code) {
         case OpCode::take:
@@ -84,6 +87,7 @@ class FiberEditor {
   void timed(const Op& op) {
     const double scale = op.code == OpCode::cpu ? this->scale() : 1;
     Op rest = op;
+    if (op.code == OpCode::cpu) rest.value -= std::min(rest.value, std::exchange(spared_ns_, 0));
     for (Open& open : open_) {
       const int64_t moved_ns = std::min(open.head_left_ns, static_cast<int64_t>(rest.value));
       if (moved_ns <= 0) continue;
@@ -101,7 +105,10 @@ class FiberEditor {
     const SectionEdit& edit = edit_of(op);
     const double scale = this->scale();
     std::erase_if(scaled_, [&](const Scaled& each) { return each.section == section_of(op.value); });
-    if (edit.mode == Mode::none) return;
+    if (edit.mode == Mode::none) {
+      spared_ns_ = static_cast<uint64_t>(wake_cost_.recorded_ns[section_of(op.value)]);
+      return;
+    }
     uint64_t moved_cpu_ns = 0, moved_pause_ns = 0;
     const auto open =
         std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.section == section_of(op.value); });
@@ -125,7 +132,9 @@ class FiberEditor {
 
   std::span<const SectionEdit> edits_;
   std::span<const float> cpu_scales_;
+  const WakeCost& wake_cost_;
   base::Column<Op>& out_;
+  uint64_t spared_ns_ = 0;  // of the next CPU time: what went to waking others for a lock that is gone
   std::vector<Open> open_;
   std::vector<Scaled> scaled_;  // the outermost first
 };
@@ -161,7 +170,7 @@ class Planner {
   void edit_ops() {
     plan_.ops.reserve(program_.ops.size());
     plan_.fibers.resize(program_.fibers.size());
-    FiberEditor editor(edits_, cpu_scales_, plan_.ops);
+    FiberEditor editor(edits_, cpu_scales_, program_.sync.wake_cost, plan_.ops);
     for (size_t i = 0; i < program_.fibers.size(); ++i) {
       const Fiber& fiber = program_.fibers[i];
       plan_.fibers[i].begin = static_cast<uint32_t>(plan_.ops.size());

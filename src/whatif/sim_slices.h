@@ -6,7 +6,7 @@
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
 //
 // A damaged trace may claim that threads compete for cores for months. So that no run of slices takes long, a slice
-// grows after every kSlicesBeforeGrowth for each core: after hours of turns, turns that are somewhat longer change
+// grows after every kSlicesBeforeGrowth for each core: after half an hour of turns, turns that are somewhat longer change
 // nothing that anybody reads.
 //
 // Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in the queue.
@@ -26,8 +26,8 @@ class SimSlices {
   static constexpr uint32_t kNone = UINT32_MAX;
   // A stretch without an end of its own: until `end_now`.
   static constexpr int64_t kUntilTold = INT64_MAX / 4;
-  // For each core: 3 hours in slices of 3 ms.
-  static constexpr uint32_t kSlicesBeforeGrowth = 1u << 22;
+  // For each core: 26 minutes in slices of 3 ms.
+  static constexpr uint32_t kSlicesBeforeGrowth = 1u << 19;
   static constexpr int64_t kGrowth = 16;
 
   // REQUIRES: cores > 0, slice_ns > 0.

@@ -5,6 +5,7 @@
 #include "model/sync_wakes.h"
 #include "whatif/sim_busy_cores.h"
 #include "whatif/sim_latency.h"
+#include "whatif/sim_lock_ways.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -31,6 +32,7 @@ class Gatherer {
     facts_.credits = count_credits(trace_, facts_.sections, wakes_);
     count_semaphores();
     sample_latencies();
+    facts_.wake_cost = measure_wake_cost(trace_, facts_.sections);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
   }
@@ -163,6 +165,10 @@ class Gatherer {
       if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
     }
     settle(facts_.lock_latency.sorted_ns, crowded_ns);
+    constexpr size_t kEnoughChases = 30;  // of a dozen, one that took long would make every tenth way long
+    const std::vector<Chase> found = chases(trace_, facts_.sections, busy_);
+    facts_.mutex_way = facts_.lock_latency;
+    if (found.size() >= kEnoughChases) facts_.mutex_way.sorted_ns = way_lengths(found);
     crowded_ns.clear();
     for (const model::SyncWake& wake : wakes_) {
       const CriticalSection& wait = facts_.sections[wake.wait];

@@ -5,7 +5,7 @@ Whether `contrafact ulc` finds by itself what was really done to the lock of eac
 as a user does, once without and once with --sets, and asks of the second recording alone and of both: of all remedies the
 first must be the twin's, at the twin's place, and its gain that of the case's edit, which a person wrote by hand, in the
 recording without sets. Of a program that is rightly left alone no remedy may promise more than KEEP_GAIN_MAX, and where the
-sections conflict there may be none. A case with a known defect of two recordings is judged by the one; the defect is printed.
+sections conflict there may be none.
 
 A little load on the machine does no harm. Much keeps a program's threads from meeting at its lock: where other programs had
 more than FOREIGN_MAX of the cores, nothing is measured. Exit status 77 if that is so of any program.
@@ -72,9 +72,6 @@ def faults(tool, programs, case, folder):
     for traces in ([sets], [plain, sets]):
         found = json.loads(run([tool, "ulc", "--json", "-q", *traces]))
         for fault in found_faults(found, case, by_hand):
-            if traces == [plain, sets] and "known_defect_of_two" in case:
-                print(f"{case['name']}: known defect, not judged: {fault} ({case['known_defect_of_two']})")
-                continue
             yield f"by {' and '.join(trace.name for trace in traces)}: {fault}"
 
 

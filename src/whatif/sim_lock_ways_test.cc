@@ -1,0 +1,83 @@
+#include "whatif/sim_lock_ways.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "model/text_trace.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using testing::Each;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+testing::Matcher<int64_t> about(int64_t ns) {
+  return testing::AllOf(testing::Ge(ns * 8 / 10), testing::Le(ns * 12 / 10));
+}
+
+double share_beyond(const std::vector<int64_t>& lengths_ns, int64_t ns) {
+  const auto beyond = std::ranges::count_if(lengths_ns, [ns](int64_t each) { return each > ns; });
+  return static_cast<double>(beyond) / static_cast<double>(lengths_ns.size());
+}
+
+TEST(WayLengths, AreTheChasesWhereNobodyComesBy) {
+  EXPECT_THAT(way_lengths(std::vector<Chase>(40, Chase{{}, 10'000})), Each(about(10'000)));
+  EXPECT_THAT(way_lengths({}), IsEmpty());
+}
+
+// A mutex is held for 800 us, and its last holder is back after 150 us. Of the ways to it 3 in 10 take 8 us, the others
+// 400 us. Whoever was first took 8 us, or came while nobody held it by chance.
+TEST(WayLengths, KnowOfTheLongOnesThatWereNeverFirst) {
+  std::mt19937 random(1);
+  std::vector<Chase> chases;
+  double shortest_share = 0;
+  for (int i = 0; i < 300; ++i) {
+    Chase chase;
+    int64_t start_ns = 0, free_ns = 0;
+    for (;;) {
+      const int64_t there_ns = start_ns + (random() % 10 < 3 ? 8'000 : 400'000) + static_cast<int64_t>(random() % 1000);
+      while (there_ns >= free_ns + 150'000) {
+        chase.holds.push_back({free_ns + 150'000, free_ns + 950'000});
+        free_ns += 950'000;
+        if (there_ns < free_ns) break;
+      }
+      if (there_ns >= free_ns) {
+        chase.end_ns = there_ns;
+        shortest_share += there_ns - free_ns < 10'000;
+        break;
+      }
+      start_ns = free_ns;
+    }
+    chases.push_back(std::move(chase));
+  }
+  EXPECT_GT(shortest_share / 300, 0.95);
+  const std::vector<int64_t> lengths_ns = way_lengths(chases);
+  EXPECT_NEAR(share_beyond(lengths_ns, 20'000), 0.7, 0.05);
+  EXPECT_NEAR(share_beyond(lengths_ns, 1'000'000), 0, 0.01);
+}
+
+// x gives l up, z comes by twice before y, who has slept for it, is there; later z waits, and nobody comes by.
+TEST(Chases, AreFromTheReleaseThatWokeToTheAcquisition) {
+  const base::Result<model::Trace> trace = model::parse_text(
+      "method m .work w.cc:1\ncontext a - m:10\nlock l mutex \"\"\nthread x\nthread y\nthread z\n"
+      "0 x lock_acquire l a\n10 y lock_request l a\n100 x lock_release l\n120 z lock_acquire l a\n150 z lock_release "
+      "l\n"
+      "170 z lock_acquire l a\n200 z lock_release l\n230 y lock_acquired l\n240 z lock_request l a\n300 y lock_release "
+      "l\n"
+      "307 z lock_acquired l\n310 z lock_release l\n320 x lock_acquire l a\n330 x lock_release l\n");
+  ASSERT_TRUE(trace) << trace.error().message;
+  const std::vector<Chase> found = chases(*trace, model::critical_sections(*trace), BusyCores());
+  ASSERT_THAT(found, SizeIs(2));
+  ASSERT_THAT(found[0].holds, SizeIs(2));
+  EXPECT_EQ(found[0].holds[1].begin_ns, 70);
+  EXPECT_EQ(found[0].holds[1].end_ns, 100);
+  EXPECT_EQ(found[0].end_ns, 130);
+  EXPECT_THAT(found[1].holds, IsEmpty());
+  EXPECT_EQ(found[1].end_ns, 7);
+}
+
+}  // namespace
+}  // namespace contrafact::whatif

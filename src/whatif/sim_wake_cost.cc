@@ -1,0 +1,136 @@
+#include "whatif/sim_wake_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace contrafact::whatif {
+namespace {
+
+using model::CriticalSection;
+
+bool counts(const model::Trace& trace, const CriticalSection& section) {
+  const format::LockKind kind = trace.locks[section.lock.index()].kind;
+  return section.outcome == model::Outcome::normal && section.release.valid() &&
+         (kind == format::LockKind::mutex || kind == format::LockKind::rwlock);
+}
+
+std::vector<bool> with_sleepers(const model::Trace& trace, std::span<const CriticalSection> sections) {
+  std::vector<bool> slept(sections.size());
+  int64_t asked_ns =
+      INT64_MAX;  // when the first of those that got the lock later had asked for it; of those that slept
+  for (size_t s = sections.size(); s > 0; --s) {
+    const CriticalSection& section = sections[s - 1];
+    if (s < sections.size() && sections[s].lock != section.lock) asked_ns = INT64_MAX;
+    slept[s - 1] = asked_ns < section.release_ns;
+    if (counts(trace, section) && section.contended()) asked_ns = std::min(asked_ns, section.request_ns);
+  }
+  return slept;
+}
+
+struct Gap {
+  uint32_t section;
+  int64_t ns;
+};
+
+// CPU times after releases at one place.
+struct Place {
+  std::vector<Gap> slept;
+  std::vector<int64_t> quiet_ns;
+  double quiet_mean_ns = 0, cost_ns = 0, variance = 0;  // where it is known
+};
+
+struct Mean {
+  double ns = 0, variance = 0;  // of the mean
+};
+
+// Without the longest twentieth: an interrupt, or a thread that lost its core unseen, tells nothing of the code.
+Mean typical(std::vector<int64_t>& times_ns) {
+  const size_t kept = times_ns.size() - times_ns.size() / 20;
+  const auto end = times_ns.begin() + static_cast<ptrdiff_t>(kept);
+  std::nth_element(times_ns.begin(), end - 1, times_ns.end());
+  const double mean_ns = std::accumulate(times_ns.begin(), end, 0.0) / static_cast<double>(kept);
+  double squares = 0;
+  for (auto at = times_ns.begin(); at != end; ++at) {
+    const double off_ns = static_cast<double>(*at) - mean_ns;
+    squares += off_ns * off_ns;
+  }
+  return {mean_ns, squares / static_cast<double>(kept) / static_cast<double>(kept - 1)};
+}
+
+// Whether the thread kept its core throughout, as far as the kernel reported.
+bool kept_core(const model::Trace& trace, model::ThreadId thread, int64_t begin_ns, int64_t end_ns) {
+  if (thread.index() >= trace.cpu.size()) return true;
+  const std::vector<model::CpuGap>& gaps = trace.cpu[thread.index()];
+  const auto gap = std::ranges::lower_bound(gaps, begin_ns, {}, &model::CpuGap::in_ns);
+  return gap == gaps.end() || gap->out_ns >= end_ns;
+}
+
+// Whether the place shows what waking costs, and how surely: in `place`.
+bool measure(Place& place) {
+  constexpr size_t kEnough = 20;
+  if (place.slept.size() < kEnough || place.quiet_ns.size() < kEnough) return false;
+  std::vector<int64_t> slept_ns;
+  for (const Gap& gap : place.slept) slept_ns.push_back(gap.ns);
+  const Mean slept = typical(slept_ns), quiet = typical(place.quiet_ns);
+  place.quiet_mean_ns = quiet.ns;
+  place.cost_ns = slept.ns - quiet.ns;
+  place.variance = std::max(slept.variance + quiet.variance, 1.0);
+  return true;
+}
+
+bool is_sure(double cost_ns, double variance) {
+  constexpr double kErrors = 2;
+  return cost_ns > kErrors * std::sqrt(variance);
+}
+
+// What the place's releases took longer than without sleepers, but no more in all than the place shows.
+void share_out(const Place& place, std::vector<int64_t>& cost_ns) {
+  double longer_ns = 0;
+  const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - place.quiet_mean_ns); };
+  for (const Gap& gap : place.slept) longer_ns += longer(gap);
+  if (longer_ns <= 0) return;
+  const double share = std::min(1.0, place.cost_ns * static_cast<double>(place.slept.size()) / longer_ns);
+  for (const Gap& gap : place.slept) cost_ns[gap.section] = std::llround(share * longer(gap));
+}
+
+}  // namespace
+
+WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections) {
+  WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
+  std::map<std::tuple<uint32_t, format::EventKind, uint32_t>, Place> places;
+  for (uint32_t s = 0; s < sections.size(); ++s) {
+    const CriticalSection& section = sections[s];
+    if (!counts(trace, section)) continue;
+    const uint32_t next = section.release.value + 1;
+    if (next >= trace.thread_events(section.thread).end) continue;
+    const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
+    if (!kept_core(trace, section.thread, begin_ns, end_ns)) continue;
+    Place& place = places[{section.site.value, trace.kind[next], trace.a[next]}];
+    if (cost.slept[s]) {
+      place.slept.push_back({s, end_ns - begin_ns});
+    } else {
+      place.quiet_ns.push_back(end_ns - begin_ns);
+    }
+  }
+  double weights = 0, weighted_ns = 0;
+  for (auto& [where, place] : places) {
+    if (!measure(place)) continue;
+    weights += 1 / place.variance;
+    weighted_ns += place.cost_ns / place.variance;
+  }
+  if (weights == 0 || !is_sure(weighted_ns / weights, 1 / weights)) return cost;
+  cost.ns = std::llround(weighted_ns / weights);
+  for (const auto& [where, place] : places) {
+    if (is_sure(place.cost_ns, place.variance)) {
+      share_out(place, cost.recorded_ns);
+      continue;
+    }
+    for (const Gap& gap : place.slept) cost.recorded_ns[gap.section] = std::min(cost.ns, gap.ns);
+  }
+  return cost;
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,32 @@
+// What it costs a thread to give a lock up that others sleep for: it wakes one of them, which takes a system call and
+// an interrupt of another core. The recording has it in the CPU time after the release; where nobody sleeps any more,
+// it goes as well. With short sections it is several times as long as they are.
+//
+// A place is the code of a section and the kind of event that follows its release. The cost there is the difference
+// between the mean CPU times up to that event where somebody slept and where nobody did; it is shared out among the
+// releases with sleepers by how much longer than the mean without them each took. A difference that is less than twice
+// its error counts as none. Where a place does not show it, a release cost what it did at the others, these weighed by
+// how sure they are.
+//
+// Pure; linear in the sections but for sorts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/critical_sections.h"
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+struct WakeCost {
+  int64_t ns = 0;                    // of a release with sleepers, on average
+  std::vector<bool> slept;           // by section: somebody slept for its lock when it was given up
+  std::vector<int64_t> recorded_ns;  // by section: of its own release; 0 where nobody slept
+};
+
+// `sections`: of model::critical_sections.
+WakeCost measure_wake_cost(const model::Trace& trace, std::span<const model::CriticalSection> sections);
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""usage: unseen_native.py CONTRAFACT BIN [--case NAME]... [--rounds N] [--before COMMAND] [--markdown FILE] [--keep FOLDER [--again]]
+
+Native programs unlike those of test/truth_native, each with a twin in which its lock is really changed (cases.json: which remedy that is;
+none: nothing is to be changed). For each:
+
+ 1. the program and its twin run in turns, unrecorded, --rounds times; medians of the times that they print;
+ 2. it is recorded as a user does, plain and with --sets; `advise` gets both.
+
+Predicted is the program's time less the gain of the right remedy at the first rank that it has. The error is in points of the program's
+time. Exit status 1 if results differ, a remedy is advised where nothing is to be changed, or (--judge) another than the right one stands first.
+"""
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import machine
+
+RUN_SECONDS_MAX = 120
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
+    return done.stdout
+
+
+def times_in_turns(program, rounds):
+    """Microseconds of the program and of its twin."""
+    times, results = {"base": [], "twin": []}, set()
+    for _ in range(rounds):
+        for which in times:
+            result, us = re.search(r"^result (\S+) us (\d+)$", run([*program, which]), re.MULTILINE).groups()
+            results.add(result)
+            times[which].append(int(us))
+    if len(results) != 1:
+        raise Failure(f"results differ: {results}")
+    return times
+
+
+def noise_of(values):
+    """Half the middle half's width, as a share."""
+    ordered = sorted(values)
+    quarter = len(ordered) // 4
+    kept = ordered[quarter:len(ordered) - quarter]
+    return (kept[-1] - kept[0]) / 2 / statistics.median(ordered)
+
+
+def advised(arguments, name, program, folder):
+    plain, sets = folder / f"{name}-plain.cft", folder / f"{name}-sets.cft"
+    if not arguments.again:
+        run([arguments.contrafact, "record", "-q", "-o", plain, "--", *program])
+        run([arguments.contrafact, "record", "-q", "--sets", "-o", sets, "--", *program])
+    return json.loads(run([arguments.contrafact, "advise", plain, sets, "--json", "-q"]))
+
+
+def row_of(arguments, case, folder):
+    name = case["name"]
+    program = [*arguments.before.split(), arguments.bin / f"unseen_{name}"]
+    kept = folder / f"{name}-times.json"
+    times = json.loads(kept.read_text()) if arguments.again else times_in_turns(program, arguments.rounds)
+    kept.write_text(json.dumps(times))
+    document = advised(arguments, name, program, folder)
+    found = [one for one in document["improvements"] if not one["what"].startswith("cores ")]
+    before, after = (statistics.median(times[which]) for which in ("base", "twin"))
+    remedy = case.get("remedy")
+    rank = next((rank for rank, one in enumerate(found, 1) if remedy and re.match(remedy, one["what"])), None)
+    baseline = (document["simulation_baseline"] or {}).get("error")
+    row = {"name": name, "remedy": remedy, "before": before, "after": after, "rank": rank, "first": found[0]["what"] if found else None,
+           "noise": max(noise_of(values) for values in times.values()), "really": 1 - after / before if remedy else 0.0,
+           "gain": found[rank - 1]["gain"] if rank else None if remedy else found[0]["gain"] if found else 0.0}
+    row["error"] = None if row["gain"] is None else 100 * (row["gain"] - row["really"])
+    print(f"== {name}: {before / 1e3:.0f} ms, really {100 * (1 - after / before):.1f} % (noise {100 * row['noise']:.1f} %), unchanged run off by "
+          f"{'-' if baseline is None else f'{100 * baseline:.1f} %'}; {document.get('empty_reason') or ''}")
+    for one in found[:4]:
+        print(f"   {one['what']} at {one['where']['method']}: {100 * one['gain']:.1f} % {one.get('verdict', '')}")
+    for one in document["left_out"]:
+        if one["what"] != "convert-to-inline" and not one["what"].startswith("cores "):
+            print(f"   left out: {one['what']} at {one['where']['method']}: {one['reason']}", flush=True)
+    return row
+
+
+def faults_of(rows, judge):
+    faults = []
+    for row in rows:
+        if row["remedy"] is None and row["first"] is not None:
+            faults.append(f"{row['name']}: {row['first']} is advised where nothing is to be changed")
+        if judge and row["remedy"] is not None and row["rank"] != 1:
+            faults.append(f"{row['name']}: {row['remedy']} is not first: {row['first']}")
+    return faults
+
+
+def markdown(rows):
+    lines = [f"On {machine.words()}.", "",
+             "| program | right remedy | advised first | before | after, predicted | after, measured | error | rank | noise |",
+             "|---|---|---|--:|--:|--:|--:|--:|--:|"]
+    for row in rows:
+        predicted = "-" if row["gain"] is None else f"{row['before'] * (1 - row['gain']) / 1e3:.0f} ms"
+        error = "-" if row["error"] is None else f"{row['error']:+.1f}"
+        lines.append(f"| `{row['name']}` | {(row['remedy'] or 'none').replace('|', ' or ')} | {row['first'] or 'nothing'} | {row['before'] / 1e3:.0f} ms | "
+                     f"{predicted} | {row['after'] / 1e3:.0f} ms | {error} | {row['rank'] or '-'} | {100 * row['noise']:.1f} % |")
+    return "\n".join(lines) + "\n"
+
+
+def parsed_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("contrafact", type=pathlib.Path)
+    parser.add_argument("bin", type=pathlib.Path)
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--before", default="", help="a command in front of each program: `chrt -r 1` keeps other load away")
+    parser.add_argument("--markdown", help="write the table to this file")
+    parser.add_argument("--judge", action="store_true")
+    parser.add_argument("--keep", help="folder for times and traces")
+    parser.add_argument("--again", action="store_true", help="with --keep: nothing is run again, only the analysis")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parsed_arguments()
+    cases = [case for case in json.loads((HERE / "cases.json").read_text()) if arguments.case is None or case["name"] in arguments.case]
+    rows, faults = [], []
+    with tempfile.TemporaryDirectory(prefix="contrafact-unseen-native-") as scratch:
+        folder = pathlib.Path(arguments.keep or scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for case in cases:
+            try:
+                rows.append(row_of(arguments, case, folder))
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                faults.append(f"{case['name']}: {failure}")
+    faults += faults_of(rows, arguments.judge)
+    errors = [abs(row["error"]) for row in rows if row["remedy"] and row["error"] is not None]
+    if errors:
+        print(f"\n{len(errors)} gains: error median {statistics.median(errors):.1f} points, worst {max(errors):.1f}; right remedy first in "
+              f"{sum(row['rank'] == 1 for row in rows)} of {sum(row['remedy'] is not None for row in rows)}")
+    for fault in faults:
+        print("FAULT", fault)
+    if arguments.markdown:
+        pathlib.Path(arguments.markdown).write_text(markdown(rows))
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
