@@ -126,13 +126,13 @@ void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
   thread.counts->raise(gap);
 }
 
-void emit_parts_of_full_log(uint64_t stack_pointer);
+void emit_parts_of_log(uint64_t stack_pointer);
 
 }  // namespace
 
 base::Status begin_sets(const Options& options) {
   auto created =
-      translate::Translator::create({.translates = options.sets_translate, .before_full_log = emit_parts_of_full_log});
+      translate::Translator::create({.translates = options.sets_translate, .before_flush = emit_parts_of_log});
   const bool tells_itself = dlsym(RTLD_DEFAULT, "__tsan_func_entry") != nullptr;
   if (!tells_itself && !options.sets_translate) {
     return base::Error{"no read and write sets: the program tells nothing of its accesses (docs/native.md)"};
@@ -407,12 +407,14 @@ bool SetsCall::notes_effects() const {
 
 void SetsCall::note(const long* call, long result) const {
   if (!notes_effects()) return g_state->translator->note_descriptors(call, result);
+  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
   const Inside inside;
   g_state->translator->note_system_call(call, result);
 }
 
 void SetsCall::note_kernel(const long* call, long result) const {
   if (!notes_effects()) return;
+  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
   const Inside inside;
   g_state->translator->note_kernel_state(call, result);
 }
@@ -425,6 +427,7 @@ void SetsCall::note_unobserved() const {
 void SetsCall::note_read(const void* begin, size_t bytes) const {
   const SetsThread* thread = t_sets;
   if (!thread || !thread->is_watched() || from_ == From::foreign) return;
+  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
   const Inside inside;
   g_state->translator->note(begin, bytes, translate::kAccessRead);
 }
@@ -432,6 +435,7 @@ void SetsCall::note_read(const void* begin, size_t bytes) const {
 void SetsCall::note_written(const void* begin, size_t bytes) const {
   const SetsThread* thread = t_sets;
   if (!thread || !thread->is_watched() || from_ == From::foreign) return;
+  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
   const Inside inside;
   g_state->translator->note(begin, bytes, translate::kAccessWrite | translate::kAccessChanged);
 }
@@ -523,15 +527,16 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
 
 constexpr int64_t kPartNsMin = 5'000;  // an event and perhaps a set for each: below 1 %
 
-// A log that is full may be one of many: parts are the longer, the longer the segment lasts, and so they are few.
-void emit_parts_of_full_log(uint64_t stack_pointer) {
+// Before the log is emptied, which cannot be cut afterwards. It may be one of many: parts are the longer, the longer
+// the segment lasts, and so they are few.
+void emit_parts_of_log(uint64_t stack_pointer) {
   constexpr int64_t kPartsOfSegment = 16;
   SetsThread* thread = t_sets;
   if (!thread || !thread->observing || thread->held_by_allocator > 0) return;
   if (gap_now(*thread, true, false) != SetGap::complete) return;
-  const Inside inside;
   Client* client = recording();
   if (!client) return;
+  const Inside inside;
   const int64_t now_ns = g_clock.now_ns();
   emit_parts(client, *thread, now_ns, stack_pointer,
              std::max(kPartNsMin, (now_ns - thread->segment_first_ns) / kPartsOfSegment));

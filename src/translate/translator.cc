@@ -373,8 +373,13 @@ Reason Translator::full_segment(const Thread& thread) const {
   return thread.segment.overflown() ? Reason::overflow : Reason::none;
 }
 
+// What is in the log cannot be cut any more when it has been flushed.
+void Translator::before_flush(const Thread& thread) {
+  if (options_.before_flush && thread.segment.gathers()) options_.before_flush(thread.registers[rsp]);
+}
+
 void Translator::serve_log_full(Thread& thread) {
-  if (options_.before_full_log && thread.segment.gathers()) options_.before_full_log(thread.registers[rsp]);
+  before_flush(thread);
   flush_log(thread);
   if (const Reason full = full_segment(thread); full != Reason::none) {
     if (!thread.segment.sink()) return leave(full);
@@ -387,6 +392,7 @@ void Translator::serve_log_full(Thread& thread) {
 }
 
 void Translator::serve_instruction(Thread& thread) {
+  before_flush(thread);
   flush_log(thread);
   Instruction instruction;
   if (!decode(t_thread.target, ZYDIS_MAX_INSTRUCTION_LENGTH, instruction)) return leave(Reason::unsupported);

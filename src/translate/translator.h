@@ -39,9 +39,9 @@ struct Options {
   bool translates = true;  // else nothing ever enters the cache, and segments are what is noted
   size_t cache_bytes = size_t{64} << 20;
   uint64_t segment_accesses_max = 1 << 20;  // a longer segment goes on natively
-  // Called in a segment whose log is full, with the program's stack pointer: the last chance to cut what the log holds
-  // (cut_segment). May be null.
-  void (*before_full_log)(uint64_t stack_pointer) = nullptr;
+  // Called in a segment before its log is emptied, where that is full or before an instruction that is executed apart,
+  // with the program's stack pointer: the last chance to cut what the log holds (cut_segment). May be null.
+  void (*before_flush)(uint64_t stack_pointer) = nullptr;
 };
 
 struct Statistics {
@@ -87,7 +87,8 @@ class Translator {
   // began it, or a caller of that, calls another one or gets back from it: at calls and returns `ticks_min` or more
   // apart, not before `earliest`, and no more than kCutsMax. Returns how many there are; then next_part(), called so
   // often, tells what was accessed up to each, the oldest first, and end_segment() the rest. What was added by hand, or
-  // came before the log was full, and all before that is of the first part; Options::before_full_log may cut it then.
+  // came before the log was last emptied, and all before that is of the first part: Options::before_flush may cut it
+  // then, and whoever adds by hand had better cut before it.
   size_t cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest);
   std::span<const Access> next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown);
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
@@ -168,6 +169,7 @@ class Translator {
   void flush_log(Thread& thread);
   Reason full_segment(const Thread& thread) const;
   void serve_dispatch();
+  void before_flush(const Thread& thread);
   void serve_log_full(Thread& thread);
   void serve_instruction(Thread& thread);
   bool before_system_call(Thread& thread);

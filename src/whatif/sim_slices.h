@@ -6,8 +6,8 @@
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
 //
 // A damaged trace may claim that threads compete for cores for months. So that no run of slices takes long, a slice
-// grows after every kSlicesBeforeGrowth for each core: after half an hour of turns, turns that are somewhat longer change
-// nothing that anybody reads.
+// grows after every kSlicesBeforeGrowth for each core: after half an hour of turns, turns that are somewhat longer
+// change nothing that anybody reads.
 //
 // Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in the queue.
 #pragma once

@@ -874,5 +874,18 @@ def sets_long_section():
     check(complete + unseen == 20_011 and 5200 + 10 < complete < 5300 + 10, sets)
 
 
+def printing():
+    """What is emptied from the log before the end of a section is cut into parts as well: at each call of snprintf.
+
+    One part that has the writing in it, too, would keep all of the printing within the lock.
+    """
+    recording = Recording("printing", options=["--sets=always"])
+    status, text, err = run([CONTRAFACT, "export", "--format", "text", recording.path])
+    check(status == 0, err)
+    check(recording.json("ulc")["sections"]["sets"]["complete"] == 200, text[:2000])
+    parts = sum(" accesses " in line for line in text.splitlines())
+    check(parts > 200 * 4, parts)
+
+
 globals()[sys.argv[2]]()
 print(f"native {sys.argv[2]}: ok")
