@@ -103,6 +103,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   if (gains.empty()) return effect;
   std::ranges::sort(gains);
   effect.gain = median(gains);
+  effect.duration_ns = std::llround(static_cast<double>(baseline_->simulated_ns) * (1 - effect.gain));
   effect.drawn_low = gains.front();
   effect.drawn_high = gains.back();
   return effect;

@@ -54,9 +54,11 @@ void add_counts(std::vector<Cell>& row, const PairCounts& pairs) {
 Cell free_order(const Advice& advice) {
   return ends_simulated(advice.effect) ? Cell(advice.effect.simulated->gain) : Cell();
 }
-Cell interval(const Advice& advice) {
-  if (!ends_simulated(advice.effect)) return {};
-  return Interval{advice.effect.simulated->drawn_low, advice.effect.simulated->drawn_high};
+// The same as that of `advise`.
+Cell interval(const SectionsPriced& priced, const Advice& advice) {
+  if (!ends_simulated(advice.effect) || !priced.baseline) return {};
+  const advise::Gain gain = advise::gain_of(*priced.baseline, *advice.effect.simulated);
+  return Interval{gain.low, gain.high};
 }
 
 }  // namespace
@@ -83,7 +85,7 @@ table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis
     const bool found = best != priced.advices.ranked.end();
     row.push_back(found ? Cell(what_of(*best)) : Cell());
     row.push_back(found ? Cell(advise::section_gain(best->effect).share) : Cell());
-    row.push_back(found ? interval(*best) : Cell());
+    row.push_back(found ? interval(priced, *best) : Cell());
     row.push_back(found ? Cell(std::string(name_of(best->verdict))) : Cell());
     table.add_row(std::move(row));
   }
@@ -125,8 +127,9 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
     const std::string note = fmt::format("{}", fmt::join(notes, "; "));
     table.add_row({rank, what_of(advice), sites_text(facts, candidate.sites), locks_text(*facts.trace, candidate.locks),
                    fmt::format("{} of {}", candidate.improvement.sections.size(), candidate.of_sections),
-                   free_order(advice), interval(advice), std::string(name_of(advice.verdict)), bounds.recorded_order,
-                   bounds.floor ? Cell(*bounds.floor) : Cell(), note.empty() ? Cell() : Cell(note)});
+                   free_order(advice), interval(priced, advice), std::string(name_of(advice.verdict)),
+                   bounds.recorded_order, bounds.floor ? Cell(*bounds.floor) : Cell(),
+                   note.empty() ? Cell() : Cell(note)});
   }
   table.set_empty_reason(priced.advices.ranked.empty()
                              ? "no remedy: what the sections touch needs the locks as they are, or is not known"
@@ -176,7 +179,9 @@ const table::Schema kUlcSitesSchema{
      {"remedy", "best remedy", Type::word, Unit::none, "What would gain most of what can be done here."},
      {"gain", "gain", Type::ratio, Unit::ratio,
       "Of the run's duration, by that: simulated, or of the recorded order where it could not be simulated."},
-     {"gain_interval", "interval", Type::interval, Unit::ratio, "Of the gain, over simulations with drawn hand-overs.",
+     {"gain_interval", "interval", Type::interval, Unit::ratio,
+      "Of the gain, over simulations with drawn hand-overs, and by as much less or more as the simulation of the "
+      "unchanged run is off.",
       1},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT}}};
 
@@ -200,7 +205,8 @@ const table::Schema kLockRemediesSchema{
      {"free_order", "gain", Type::ratio, Unit::ratio,
       "Simulated: whoever comes first gets the lock, on the recorded cores."},
      {"free_order_interval", "interval", Type::interval, Unit::ratio,
-      "Of that, over simulations with drawn hand-overs."},
+      "Of that, over simulations with drawn hand-overs, and by as much less or more as the simulation of the unchanged "
+      "run is off."},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
       "Estimated: locks are had in the recorded order, cores are no limit.", 2},
