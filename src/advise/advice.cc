@@ -60,13 +60,11 @@ std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const A
   return all;
 }
 
-// Only where doubt is small enough is a change of sections or sizes ranked.
+// Only where the gain is greater than all doubt is a change of sections or sizes ranked.
 void judge_simulated(std::vector<Advice>& advices, const Advices& all, const AdviceOptions& options) {
   for (Advice& advice : advices) {
     judge(advice, all, options);
-    const bool of_size = advice.target() == whatif::Target::pool || advice.target() == whatif::Target::machine;
-    const bool kept =
-        of_size ? is_worth_ranking(advice.verdict, gain_to_read(all, advice.effect)) : advice.verdict == Verdict::gain;
+    const bool kept = is_worth_ranking(advice.verdict, gain_to_read(all, advice.effect));
     if (options.filter_gain && !kept && advice.filtered.empty()) advice.filtered = name_of(advice.verdict);
   }
 }

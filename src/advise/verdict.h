@@ -33,8 +33,8 @@ Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineChe
 // Of an effect that is estimated, by its gain and interval.
 Verdict verdict_of(const Gain& gain);
 
-// Whether a change of sizes is worth ranking: a gain, or one that exceeds all that the simulation missed of the
-// unchanged run. `gain` has that in its interval.
+// Whether a change of sections or sizes is worth ranking: a gain, or one that exceeds all that the simulation missed of
+// the unchanged run. `gain` has that in its interval.
 bool is_worth_ranking(Verdict verdict, const Gain& gain);
 
 }  // namespace contrafact::advise

@@ -34,7 +34,7 @@ TEST(Verdict, AnEstimateIsHeldAgainstItsInterval) {
   EXPECT_EQ(verdict_of(Gain{}), Verdict::no_gain);
 }
 
-TEST(Verdict, ASizeMayBeRankedWhereItsGainExceedsWhatTheSimulationMissed) {
+TEST(Verdict, AChangeMayBeRankedWhereItsGainExceedsWhatTheSimulationMissed) {
   EXPECT_TRUE(is_worth_ranking(Verdict::gain, {.share = 0.1, .low = 0.08, .high = 0.12}));
   EXPECT_TRUE(is_worth_ranking(Verdict::baseline_off, {.share = 0.6, .low = 0.53, .high = 0.67}));
   EXPECT_FALSE(is_worth_ranking(Verdict::baseline_off, {.share = 0.2, .low = -0.01, .high = 0.41}));

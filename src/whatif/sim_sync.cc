@@ -165,7 +165,7 @@ class Gatherer {
       if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
     }
     settle(facts_.lock_latency.sorted_ns, crowded_ns);
-    constexpr size_t kEnoughChases = 30;  // of a dozen, one that took long would make every tenth way long
+    constexpr size_t kEnoughChases = 100;  // of a dozen, one that took long would make every tenth way long
     const std::vector<Chase> found = chases(trace_, facts_.sections, busy_);
     facts_.mutex_way = facts_.lock_latency;
     if (found.size() >= kEnoughChases) facts_.mutex_way.sorted_ns = way_lengths(found);
