@@ -82,7 +82,7 @@ bool measure(Place& place) {
 }
 
 bool is_sure(double cost_ns, double variance) {
-  constexpr double kErrors = 2;
+  constexpr double kErrors = 5;
   return cost_ns > kErrors * std::sqrt(variance);
 }
 

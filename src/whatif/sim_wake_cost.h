@@ -4,9 +4,9 @@
 //
 // A place is the code of a section and the kind of event that follows its release. The cost there is the difference
 // between the mean CPU times up to that event where somebody slept and where nobody did; it is shared out among the
-// releases with sleepers by how much longer than the mean without them each took. A difference that is less than twice
-// its error counts as none. Where a place does not show it, a release cost what it did at the others, these weighed by
-// how sure they are.
+// releases with sleepers by how much longer than the mean without them each took. A difference that is less than five
+// times its error counts as none. Where a place does not show it, a release cost what it did at the others, these
+// weighed by how sure they are.
 //
 // Pure; linear in the sections but for sorts.
 #pragma once
