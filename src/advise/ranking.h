@@ -10,7 +10,7 @@
 
 namespace contrafact::advise {
 
-// What a document says of one of several recordings.
+// One of several recordings, as a document reports it.
 struct RecordingNote {
   std::string path;
   int64_t duration_ns = 0;

@@ -20,7 +20,7 @@ constexpr size_t kWorkMax = 100'000;
 // Of one lock's sections.
 void add_chases(std::span<const CriticalSection> sections, const BusyCores& busy, size_t& work,
                 std::vector<Chase>& chases) {
-  // When the first of those that got it from then on had asked for it; of those that slept.
+  // When the first of the sleepers that acquire it from then on asked for it.
   std::vector<int64_t> asked_ns(sections.size() + 1, INT64_MAX);
   for (size_t i = sections.size(); i > 0; --i) {
     const CriticalSection& section = sections[i - 1];

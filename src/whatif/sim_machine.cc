@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/saturating.h"
 #include "whatif/sim_periods.h"
 
 namespace contrafact::whatif {
@@ -185,7 +186,7 @@ bool SimMachine::step(uint32_t id) {
   switch (op.code) {
     case OpCode::cpu:
       ++frame.pc;
-      return step_cpu(id, static_cast<int64_t>(op.value));
+      return step_cpu(id, less_waking(threads_[id], static_cast<int64_t>(op.value)));
     case OpCode::pause:
       ++frame.pc;
       clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
@@ -263,8 +264,11 @@ bool SimMachine::step(uint32_t id) {
   return true;
 }
 
+int64_t SimMachine::less_waking(Thread& thread, int64_t ns) {
+  return std::max<int64_t>(0, base::add_saturated(ns, -std::exchange(thread.spared_ns, 0)));
+}
+
 bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
-  ns = std::max<int64_t>(0, ns - std::exchange(threads_[id].spared_ns, 0));
   const int64_t left_ns = less_credit(threads_[id].stack.back(), ns);
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);

@@ -81,6 +81,7 @@ class SimMachine {
     frame.credit_ns -= taken_ns;
     return ns - taken_ns;
   }
+  static int64_t less_waking(Thread& thread, int64_t ns);
   bool step_cpu(uint32_t id, int64_t ns);
   bool step_stop(uint32_t id, uint32_t stop);
   bool step_foreign(uint32_t id, uint64_t value);

@@ -19,8 +19,7 @@ bool counts(const model::Trace& trace, const CriticalSection& section) {
 
 std::vector<bool> with_sleepers(const model::Trace& trace, std::span<const CriticalSection> sections) {
   std::vector<bool> slept(sections.size());
-  int64_t asked_ns =
-      INT64_MAX;  // when the first of those that got the lock later had asked for it; of those that slept
+  int64_t asked_ns = INT64_MAX;  // when the first of the sleepers that acquire the lock later asked for it
   for (size_t s = sections.size(); s > 0; --s) {
     const CriticalSection& section = sections[s - 1];
     if (s < sections.size() && sections[s].lock != section.lock) asked_ns = INT64_MAX;
