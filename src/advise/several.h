@@ -22,7 +22,7 @@ struct RecordingAdvice {
   Combination best;
 };
 
-// What the improvements change, made together, by every engine that knows them. Errors: one of them cannot be made.
+// The effect of the improvements made together, by every engine that knows them. Errors: one of them cannot be made.
 base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
                                bool with_trace = false);
 

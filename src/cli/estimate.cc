@@ -217,7 +217,7 @@ base::Status prepare(const model::Trace& trace, Prepared& prepared) {
   return {};
 }
 
-// What the same specs gain in another recording. Where none of their places occurs, that is nothing.
+// The gain of the same specs in another recording; nothing where none of their places occurs.
 base::Result<advise::Gain> gain_in(const Recordings& recordings, const Recording& other, const Options& options,
                                    bool simulates) {
   Prepared prepared;

@@ -373,7 +373,7 @@ Reason Translator::full_segment(const Thread& thread) const {
   return thread.segment.overflown() ? Reason::overflow : Reason::none;
 }
 
-// What is in the log cannot be cut any more when it has been flushed.
+// A log cannot be cut into parts once it is flushed.
 void Translator::before_flush(const Thread& thread) {
   if (options_.before_flush && thread.segment.gathers()) options_.before_flush(thread.registers[rsp]);
 }
