@@ -1,9 +1,11 @@
 #include "whatif/sim_wake_cost.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "model/text_trace.h"
 #include "whatif/section_edit.h"
@@ -14,31 +16,44 @@ namespace {
 
 constexpr int64_t kRestNs = 400'000;
 
-// Thread x holds the lock for 100 ns, 80 times, and computes for 1000 ns after that. `slept_ns`: it computes for so
-// long whenever thread y slept for the lock meanwhile, which is every other time;
-// and goes on for longer than y.
-model::Trace recorded(int64_t slept_ns) {
+// A recording of threads x and y, event by event.
+struct Recording {
   std::string text =
       "fact agent native\nfact cores 2\nmethod m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\n"
       "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n";
-  const auto add = [&](int64_t time_ns, const char* event) { text += std::to_string(time_ns) + " " + event + "\n"; };
   int64_t now_ns = 1000;
-  for (int i = 0; i < 80; ++i) {
-    const bool slept = i % 2 == 0;
-    add(now_ns, "x lock_acquire l a");
-    if (slept) add(now_ns + 50, "y lock_request l b");
-    add(now_ns + 100, "x lock_release l");
-    if (slept) add(now_ns + 120, "y lock_acquired l");
-    if (slept) add(now_ns + 130, "y lock_release l");
-    now_ns += 100 + (slept ? slept_ns : 1000 + i % 4);
+
+  void add(int64_t time_ns, std::string_view thread, std::string_view event) {
+    text += fmt::format("{} {} {}\n", time_ns, thread, event);
   }
-  add(now_ns, "x lock_acquire l a");
-  add(now_ns, "x lock_release l");
-  add(now_ns, "y thread_end");
-  add(now_ns + kRestNs, "x thread_end");
-  base::Result<model::Trace> trace = model::parse_text(text);
-  EXPECT_TRUE(trace) << trace.error().message;
-  return std::move(*trace);
+
+  // The worker holds the lock for 100 ns; if `slept`, the other sleeps for it meanwhile; then the worker computes.
+  void hold(std::string_view worker, std::string_view other, bool slept, int64_t computes_ns) {
+    add(now_ns, worker, "lock_acquire l a");
+    if (slept) add(now_ns + 50, other, "lock_request l b");
+    add(now_ns + 100, worker, "lock_release l");
+    if (slept) add(now_ns + 120, other, "lock_acquired l");
+    if (slept) add(now_ns + 130, other, "lock_release l");
+    now_ns += 100 + computes_ns;
+  }
+
+  model::Trace trace() const {
+    base::Result<model::Trace> trace = model::parse_text(text);
+    EXPECT_TRUE(trace) << trace.error().message;
+    return std::move(*trace);
+  }
+};
+
+// Thread x holds the lock 80 times, and computes for 1000 ns after that. `slept_ns`: it computes for so long whenever
+// thread y slept for the lock meanwhile, which is every other time; and goes on for longer than y.
+model::Trace recorded(int64_t slept_ns) {
+  Recording recording;
+  for (int i = 0; i < 80; ++i) recording.hold("x", "y", i % 2 == 0, i % 2 == 0 ? slept_ns : 1000 + i % 4);
+  recording.add(recording.now_ns, "x", "lock_acquire l a");
+  recording.add(recording.now_ns, "x", "lock_release l");
+  recording.add(recording.now_ns, "y", "thread_end");
+  recording.add(recording.now_ns + kRestNs, "x", "thread_end");
+  return recording.trace();
 }
 
 TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
@@ -54,6 +69,27 @@ TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
 
 TEST(WakeCost, IsNoneWhereSleepersMakeNoDifference) {
   const model::Trace trace = recorded(1001);
+  EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
+}
+
+// A thread that computes for longer after each section, and whose releases others sleep for more often, does so at no
+// cost of waking.
+TEST(WakeCost, IsNotTheWorkOfAnotherThread) {
+  Recording recording;
+  for (int i = 0; i < 150; ++i) recording.hold("x", "y", i % 5 != 0, 6000 + i % 4);
+  for (int i = 0; i < 150; ++i) recording.hold("y", "x", i % 5 == 0, 1000 + i % 4);
+  const model::Trace trace = recording.trace();
+  EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
+}
+
+// The same of one thread whose work grows when others begin to sleep for its lock, but for half of its sections.
+TEST(WakeCost, IsNotTheWorkOfSomeSections) {
+  Recording recording;
+  for (int i = 0; i < 160; ++i) {
+    const bool slept = i >= 60;
+    recording.hold("x", "y", slept, (slept && i % 5 < 2 ? 6000 : 1000) + i % 4);
+  }
+  const model::Trace trace = recording.trace();
   EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
 }
 
