@@ -38,7 +38,7 @@ Elsewhere find_in(const RecordingAdvice& other, std::span<const std::string> sel
   return found;
 }
 
-// What changes made together gain in another recording; none: nobody knows.
+// The gain of these changes, made together, in another recording. None where that recording cannot say.
 std::optional<Gain> gain_in(const RecordingAdvice& other, std::span<const Candidate> candidates) {
   if (candidates.empty()) return Gain{};
   const base::Result<Effect> effect = effect_of(other.engines, improvements_of(candidates));
@@ -65,7 +65,7 @@ class Merger {
   std::vector<Advice>& ranked() { return shown_.advices.ranked; }
   std::string key_of(const Advice& advice) const { return improve::place_key(shown_.specs, advice.candidate); }
 
-  // What other recordings rank, and the shown one does not.
+  // Adds the changes that other recordings rank and the shown one does not.
   void adopt() {
     std::map<std::string, bool> known;  // by key
     for (const Advice& advice : ranked()) known[key_of(advice)] = true;

@@ -48,7 +48,7 @@ base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<c
 
 // The part of a spec that selects a candidate in another recording of the program, without what only people read.
 std::string write_selection(const SpecTrace& in, const Candidate& candidate);
-// What each selects in this recording, independently of the others; an error where that is nothing.
+// The candidate that each selection selects in this recording, one by one. An error for each that selects nothing.
 std::vector<base::Result<Candidate>> select_each(const SpecTrace& in, std::span<const std::string> selections);
 // Equal for the same kind of change at the same place in two recordings of a program; sizes may differ.
 std::string place_key(const SpecTrace& in, const Candidate& candidate);

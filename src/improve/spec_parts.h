@@ -11,14 +11,15 @@ namespace contrafact::improve {
 
 using Json = nlohmann::ordered_json;
 
-// What selects tasks, and an entry with all else.
+// The members of an entry that select tasks.
 Json task_selection(const SpecTrace& in, const whatif::Improvement& improvement);
+// Whole entries, one function for each kind of candidate.
 Json task_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 Json section_entry(const SpecTrace& in, const SpecEntry& entry);
 Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 
-// Each selects what an entry of its kind names. They may throw what the JSON library throws where a member has another
-// type than asked for.
+// Selectors find what an entry of their kind names. They throw the JSON library's exceptions where a member has another
+// type than they ask for.
 class TaskSelector {
  public:
   explicit TaskSelector(const graph::TraceDag& dag);
