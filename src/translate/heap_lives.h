@@ -1,7 +1,7 @@
 // Which life of its memory an access of a segment belongs to. An allocator hands out freed memory again, to whatever
 // asks next: two objects that lie at one address, one after the other, have nothing to do with each other. What
 // translated code allocates or frees begins a life, with a number that becomes part of the addresses of what is
-// accessed there:
+// accessed there. It is one more than the last at these addresses, so that none comes again before 65,535 others:
 //
 //     63  62         47 46          0
 //      0 |    life     |   address     life 0: translated code neither allocated nor freed the memory so far
@@ -44,7 +44,7 @@ class HeapLives {
   uint16_t at(uint64_t address) const;
   // The first address behind `address` that may have another life than it, `end` if none before has.
   uint64_t end_of(uint64_t address, uint64_t end) const;
-  bool any() const { return next_.load(std::memory_order_relaxed) != 0; }
+  bool any() const { return any_.load(std::memory_order_relaxed); }
 
  private:
   // 8 bytes have a life of their own: no allocator hands out less.
@@ -55,10 +55,12 @@ class HeapLives {
   using Lives = std::atomic<uint16_t>[kGrains];
   const Lives* find(uint64_t page) const;
   Lives* find_or_add(uint64_t page);
+  template <typename Visit>
+  void each_grain(uint64_t block, uint64_t bytes, Visit visit);
 
   std::atomic<uint64_t>* pages_ = nullptr;  // a page's number, plus 1
   Lives* lives_ = nullptr;                  // parallel
-  std::atomic<uint32_t> next_{0};
+  std::atomic<bool> any_{false};
 };
 
 // What a segment's thread allocated and freed in it. All zero at first, as begin() leaves it.

@@ -47,6 +47,25 @@ TEST_F(HeapLivesTest, EachAllocationBeginsALife) {
   EXPECT_EQ(lives_.at(kBlock + 24), first);  // what lies behind it is another block's, if anybody's
 }
 
+TEST_F(HeapLivesTest, ALifeDoesNotComeAgainForWhatOthersAllocate) {
+  lives_.begin(kBlock, 40);
+  const uint16_t first = lives_.at(kBlock);
+  for (int i = 1; i < UINT16_MAX; ++i) lives_.begin(kBlock + 4096, 40);
+  lives_.begin(kBlock, 40);
+  EXPECT_NE(lives_.at(kBlock), first);
+}
+
+TEST_F(HeapLivesTest, ALargerBlockHasALifeThatNoneOfItsPartsHad) {
+  lives_.begin(kBlock, 32);
+  lives_.begin(kBlock + 32, 32);
+  lives_.begin(kBlock + 32, 32);
+  const uint16_t first = lives_.at(kBlock), second = lives_.at(kBlock + 32);
+  lives_.begin(kBlock, 64);
+  EXPECT_EQ(lives_.at(kBlock), lives_.at(kBlock + 32));
+  EXPECT_NE(lives_.at(kBlock), first);
+  EXPECT_NE(lives_.at(kBlock), second);
+}
+
 // Eight bytes that two blocks share must not change their life while one of them lives on.
 TEST_F(HeapLivesTest, WhatABlockHasInPartStaysAsItIs) {
   lives_.begin(kBlock + 4, 16);
@@ -101,6 +120,7 @@ TEST_F(HeapLivesTest, WhatASegmentFreesAndAllocatesAgainCountsAsOne) {
 }
 
 TEST_F(HeapLivesTest, RangesAreCutWhereLivesChange) {
+  lives_.begin(kBlock, 32);
   lives_.begin(kBlock, 32);
   lives_.begin(kBlock + 32, 32);
   const uint64_t first = named(kBlock), second = named(kBlock + 32);
