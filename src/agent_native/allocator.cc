@@ -46,6 +46,22 @@ void note_freed(void* block) {
   g_translator->note_freed(block, g_allocator.usable_size(block));
 }
 
+// The allocator's `function`, found behind ours where we stand in front of it.
+template <typename Function>
+void find(Function*& function, const char* name) {
+  void* found = dlsym(RTLD_DEFAULT, name);
+  Dl_info own, other;
+  const bool both = found && dladdr(reinterpret_cast<void*>(&note_freed), &own) != 0 && dladdr(found, &other) != 0;
+  if (both && own.dli_fbase == other.dli_fbase) found = dlsym(RTLD_NEXT, name);
+  function = reinterpret_cast<Function*>(found);
+}
+
+// One that brings its own `free` may not know the size of its blocks; another's function must not be asked.
+bool are_of_one_library(const void* one, const void* other) {
+  Dl_info of_one, of_other;
+  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 && of_one.dli_fbase == of_other.dli_fbase;
+}
+
 void* stand_in_malloc(size_t bytes) {
   return allocated(g_allocator.malloc(bytes), bytes);
 }
@@ -110,12 +126,13 @@ int stand_in_posix_memalign(void** memory, size_t alignment, size_t bytes) {
   return 0;
 }
 
-template <typename Function>
-void find(Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-}
-
 }  // namespace
+
+void note_native_free(void* block) {
+  if (!block || !g_translator || !g_allocator.usable_size) return;
+  if (is_in_observed_section()) return note_freed(block);
+  g_translator->note_freed_outside(block, g_allocator.usable_size(block));
+}
 
 void note_allocator_at(translate::Translator& translator) {
   g_translator = &translator;
@@ -140,8 +157,11 @@ void watch_allocator(translate::Translator& translator) {
   find(g_allocator.reallocarray, "reallocarray");
   find(g_allocator.posix_memalign, "posix_memalign");
   find(g_allocator.usable_size, "malloc_usable_size");
+  if (!are_of_one_library(reinterpret_cast<void*>(g_allocator.free), reinterpret_cast<void*>(g_allocator.usable_size)))
+    g_allocator.usable_size = nullptr;
   add(g_allocator.malloc, stand_in_malloc);
   add(g_allocator.free, stand_in_free);
+  add(reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "free")), stand_in_free);  // ours, where there is one
   add(g_allocator.memalign, stand_in_memalign);
   add(g_allocator.aligned_alloc, stand_in_aligned_alloc);
   add(g_allocator.calloc, stand_in_calloc);

@@ -17,4 +17,8 @@ void watch_allocator(translate::Translator& translator);
 // gates.
 void note_allocator_at(translate::Translator& translator);
 
+// The current thread is about to give `block` back, in native code: what is allocated there next is another place.
+// REQUIRES: sets_are_on().
+void note_native_free(void* block);
+
 }  // namespace contrafact::agent_native

@@ -307,6 +307,10 @@ void flush_sets() {
   g_state->translator->flush();
 }
 
+bool is_in_observed_section() {
+  return t_sets && t_sets->observing && t_sets->held.holds_any();
+}
+
 void sets_interrupted() {
   SetsThread* thread = t_sets;
   if (t_thread.mode == Mode::gate) t_thread.mode = Mode::gate_interrupted;

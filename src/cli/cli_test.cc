@@ -139,6 +139,8 @@ TEST(Installation, FoundBesideTheExecutable) {
   EXPECT_THAT(missing.error().message, HasSubstr("the agents are missing: no libcontrafact_jvm.so and no"));
   const std::string native = folder.file("lib/libcontrafact_native.so");
   EXPECT_EQ(find_installation(self)->native_library, native);
+  const std::string sets = folder.file("lib/libcontrafact_native_sets.so");
+  EXPECT_EQ(find_installation(self)->sets_library, sets);
   EXPECT_EQ(find_installation(self)->agent_library, "");
   EXPECT_THAT(find_jvm_installation(self).error().message,
               HasSubstr("the JVM agent is missing: no libcontrafact_jvm.so in"));

@@ -11,6 +11,7 @@ namespace contrafact::cli {
 struct Installation {
   std::string agent_library;   // libcontrafact_jvm.so; empty if it is not there
   std::string native_library;  // libcontrafact_native.so; likewise
+  std::string sets_library;    // libcontrafact_native_sets.so; likewise: the same for read and write sets
 };
 
 // The running executable, from /proc/self/exe.

@@ -63,10 +63,11 @@ base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, con
 
 base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, const Installation& installation,
                                      const AgentOptions& options, bool children, std::string_view ld_preload) {
-  const std::string& library = installation.native_library;
+  const bool with_sets = !options.sets.empty() || !options.accesses.empty();
+  const std::string& library = with_sets ? installation.sets_library : installation.native_library;
   if (library.empty()) {
-    return base::Error{
-        "the native agent is missing: no libcontrafact_native.so beside the JVM's; install or build again"};
+    return base::Error{fmt::format("the native agent is missing: no {} beside the JVM's; install or build again",
+                                   with_sets ? "libcontrafact_native_sets.so" : "libcontrafact_native.so")};
   }
   if (library.find_first_of(": ") != std::string::npos) {
     return base::Error{

@@ -101,6 +101,8 @@ class Translator {
   // An allocator, called by a gate, has handed out a block; is about to take one back (heap_lives.h).
   void note_allocated(const void* block, uint64_t bytes);
   void note_freed(const void* block, uint64_t bytes);
+  // The same of any thread, outside of segments.
+  void note_freed_outside(const void* block, uint64_t bytes) { lives_.begin(reinterpret_cast<uint64_t>(block), bytes); }
   // It moved one: `life` is life_of(block) before that.
   void note_moved(uint64_t block, uint64_t bytes, uint16_t life);
   uint16_t life_of(uint64_t block) const { return lives_.at(block); }
