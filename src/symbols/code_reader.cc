@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include "symbols/address_owners.h"
@@ -34,6 +35,14 @@ std::string hex(const unsigned char* bytes, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
   return text;
+}
+
+// Whether the file's code can lie at one place only: an executable that is not position-independent.
+bool has_fixed_place(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  unsigned char header[EI_NIDENT + 2] = {};  // its type comes next, the lower byte first
+  file.read(reinterpret_cast<char*>(header), sizeof header);
+  return file && header[EI_NIDENT] == ET_EXEC && header[EI_NIDENT + 1] == 0;
 }
 
 std::string_view base_name(std::string_view path) {
@@ -130,6 +139,10 @@ CodeReader::CodeReader(const ModuleMap& modules) : session_(std::make_unique<Ses
 
 // libdw's module for it; null, with a problem noted, if its file cannot be used.
 Dwfl_Module* CodeReader::report(const Module& module) {
+  if (module.bias != 0 && has_fixed_place(module.path)) {  // libdw takes it for the same as that at its place
+    problems_.push_back(fmt::format("{} was mapped a second time: the code there is shown by address", module.path));
+    return nullptr;
+  }
   // A library that came back to its place is one module: libdw refuses the second report, and then frees the first.
   const auto [place, is_first] = session_->reported.try_emplace({module.path, module.bias}, nullptr);
   if (is_first) {

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <random>
 
 #include "model/text_trace.h"
@@ -222,6 +223,24 @@ TEST(CodeReader, NamesVariablesOfTheLastModuleAround) {
       EXPECT_EQ(reader.variable(variable), name) << "round " << round << ", page " << page;
     }
   }
+}
+
+// A program that maps its own file, as Node.js does, and cannot run where that lies.
+TEST(CodeReader, NamesAnExecutableThatWasMappedTwice) {
+  Library program = near_library();
+  std::ifstream original(program.path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(original), {}};
+  ASSERT_GT(bytes.size(), 64u);
+  bytes[16] = 2;  // ET_EXEC
+  program.path = testing::TempDir() + "/contrafact-symbols-test-executable";
+  std::ofstream(program.path, std::ios::binary) << bytes;
+  const model::Trace trace = trace_of({program, program}, {0, kPlace});
+  const ModuleMap modules(trace);
+  CodeReader reader(modules);
+  EXPECT_EQ(reader.frames(program.function)[0].function, "near_function");
+  EXPECT_EQ(reader.frames(kPlace + program.function)[0].function, fmt::format("{:#x}", program.function));
+  EXPECT_THAT(reader.problems(), testing::ElementsAre(testing::HasSubstr("was mapped a second time")));
+  std::remove(program.path.c_str());
 }
 
 TEST(CodeReader, UsesNoFileOfAnotherBuild) {

@@ -1,5 +1,6 @@
 // Standard containers under one mutex. A cache whose look-ups copy what they find and which a thread changes now and
-// then; shelves that have nothing to do with each other but the allocator, which gives what one frees to another.
+// then; shelves and windows that have nothing to do with each other but the allocator, which gives what one frees to
+// another.
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -52,6 +54,17 @@ APART static size_t take(unsigned shelf) {
   return bytes;
 }
 
+// Windows: each shows one thing, which was made and is thrown away without the lock, so that the allocator gives the
+// memory of what one window showed to what another one shows next.
+static std::unique_ptr<std::string> windows[kShelves];
+static std::mutex windows_mutex;
+
+APART static void show(unsigned window, std::unique_ptr<std::string>& thing) {
+  const std::lock_guard guard(windows_mutex);
+  thing->back() = static_cast<char>('a' + window);
+  windows[window].swap(thing);
+}
+
 static std::atomic<size_t> sum{0};
 
 static void visit(unsigned self) {
@@ -76,6 +89,14 @@ static void move_things(unsigned self) {
     } else {
       sum += take(shelf);
     }
+  }
+}
+
+static void dress_windows(unsigned self) {
+  unsigned seed = self + 1;
+  for (int i = 0; i < 400; ++i) {
+    auto thing = std::make_unique<std::string>("something with a name of some length, " + std::to_string(i));
+    show(next_random(seed) % kShelves, thing);
   }
 }
 
@@ -104,6 +125,8 @@ int main(int count, char** arguments) {
   sem_init(&held, 0, 0);
   if (what == "cache") {
     run(cache_mutex, visit);
+  } else if (what == "windows") {
+    run(windows_mutex, dress_windows);
   } else {
     run(shelves_mutex, move_things);
   }
