@@ -53,28 +53,22 @@ HeapLives::Lives* HeapLives::find_or_add(uint64_t page) {
   return nullptr;
 }
 
-// Visits the lives of the whole 8 bytes of [block, block + bytes): those that two blocks share, for their begin or end
-// lies within, stay as they are.
-template <typename Visit>
-void HeapLives::each_grain(uint64_t block, uint64_t bytes, Visit visit) {
+// 8 bytes that two blocks share, for their begin or end lies within, stay as they are.
+void HeapLives::begin(uint64_t block, uint64_t bytes) {
+  if (!pages_ || bytes > kBytesMax || block + bytes > kLifeless) return;
   const uint64_t end = (block + bytes) / kGrain * kGrain;
-  for (uint64_t at = (block + kGrain - 1) / kGrain * kGrain; at < end;) {
+  uint64_t at = (block + kGrain - 1) / kGrain * kGrain;
+  if (at >= end) return;
+  // Of what lay there the block at one of the ends came last as a rule; if not, two lives are joined.
+  const uint16_t latest = std::max(this->at(at), this->at(end - kGrain));
+  const auto next = static_cast<uint16_t>(1 + latest % UINT16_MAX);
+  while (at < end) {
     const uint64_t page_end = std::min(end, (at / kPageBytes + 1) * kPageBytes);
     Lives* lives = find_or_add(at / kPageBytes);
     for (; at < page_end; at += kGrain) {
-      if (lives) visit((*lives)[at % kPageBytes / kGrain]);
+      if (lives) (*lives)[at % kPageBytes / kGrain].store(next, std::memory_order_relaxed);
     }
   }
-}
-
-void HeapLives::begin(uint64_t block, uint64_t bytes) {
-  if (!pages_ || bytes > kBytesMax || block + bytes > kLifeless) return;
-  uint16_t latest = 0;
-  each_grain(block, bytes, [&](const std::atomic<uint16_t>& life) {
-    latest = std::max(latest, life.load(std::memory_order_relaxed));
-  });
-  const auto next = static_cast<uint16_t>(1 + latest % UINT16_MAX);
-  each_grain(block, bytes, [&](std::atomic<uint16_t>& life) { life.store(next, std::memory_order_relaxed); });
   any_.store(true, std::memory_order_relaxed);
 }
 

@@ -1,7 +1,7 @@
 // Which life of its memory an access of a segment belongs to. An allocator hands out freed memory again, to whatever
 // asks next: two objects that lie at one address, one after the other, have nothing to do with each other. What
 // translated code allocates or frees begins a life, with a number that becomes part of the addresses of what is
-// accessed there. It is one more than the last at these addresses, so that none comes again before 65,535 others:
+// accessed there. It is one more than the last at the block's ends, so that none comes again before 65,535 others:
 //
 //     63  62         47 46          0
 //      0 |    life     |   address     life 0: translated code neither allocated nor freed the memory so far
@@ -55,8 +55,6 @@ class HeapLives {
   using Lives = std::atomic<uint16_t>[kGrains];
   const Lives* find(uint64_t page) const;
   Lives* find_or_add(uint64_t page);
-  template <typename Visit>
-  void each_grain(uint64_t block, uint64_t bytes, Visit visit);
 
   std::atomic<uint64_t>* pages_ = nullptr;  // a page's number, plus 1
   Lives* lives_ = nullptr;                  // parallel
