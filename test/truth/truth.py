@@ -80,9 +80,9 @@ class Tool:
         values = {row["metric"]: row["value"] for row in document["metrics"]}
         return {name: values[name] for name in METRICS}
 
-    def advise(self, trace, specs, *options):
+    def advise(self, traces, specs, *options):
         shutil.rmtree(specs, ignore_errors=True)
-        return json.loads(run([self.contrafact, "advise", trace, "--json", "-q", "--specs", specs, "--top", "1000", *options]))
+        return json.loads(run([self.contrafact, "advise", *traces, "--json", "-q", "--specs", specs, "--top", "1000", *options]))
 
     def estimate(self, trace, specs, model, name):
         output = self.folder / f"{name}-{model}.cft"
@@ -94,7 +94,8 @@ class Tool:
 
 
 class Recorded:
-    """One run among several of a program: that of median length, or the shortest."""
+    """One run among several of a program: that of median length, or the shortest. `traces` are of it and of those whose
+    lengths come next to its, three in all."""
 
     def __init__(self, tool, main_class, methods, runs):
         traces = []
@@ -102,7 +103,10 @@ class Recorded:
             trace = tool.record(main_class, methods, len(traces))
             traces.append((tool.metrics(trace), trace))
             traces.sort(key=lambda pair: pair[0]["duration"])
-        self.metrics, self.trace = traces[0 if tool.pick == "shortest" else (len(traces) - 1) // 2]
+        picked = 0 if tool.pick == "shortest" else (len(traces) - 1) // 2
+        self.metrics, self.trace = traces[picked]
+        first = max(0, min(picked - 1, len(traces) - 3))
+        self.traces = [trace for _, trace in traces[first:first + 3]]
         durations = [metrics["duration"] for metrics, _ in traces]
         self.is_quiet = tool.pick != "shortest" or shortest_run.is_quiet(durations)
         self.spread = (durations[-1] - durations[0]) / self.metrics["duration"]
@@ -232,14 +236,14 @@ def rank_faults(comparisons, model_of):
 
 
 def advice_faults(tool, case, before, scores):
-    """What must and must not be advised, with the tool's own filters, but for a small loss of time: some of the improvements
-    that were really made here trade some of it, less than two runs differ by, for threads. `scores` are of all improvements,
-    by spec.
+    """What must and must not be advised by three recordings, with the tool's own filters, but for a small loss of time: some of
+    the improvements that were really made here trade some of it, less than two runs differ by, for threads. `scores` are of
+    all improvements, by spec.
 
     Of several expected improvements one must be advised; the others may be worth nothing by themselves, but not harm.
     """
     folder = tool.folder / f"{case['name']}-advised"
-    document = tool.advise(before.trace, folder, "--slower-max", str(LOSS_MAX_PERCENT))
+    document = tool.advise(before.traces, folder, "--slower-max", str(LOSS_MAX_PERCENT))
     prefix = case["before"].rsplit(".", 1)[0] + "."
     advised = spec_files(folder)
     for wanted in case["reject"]:
@@ -258,7 +262,7 @@ def advice_faults(tool, case, before, scores):
 def run_case(tool, case, runs):
     before = Recorded(tool, case["before"], case.get("trace_methods", ""), runs)
     folder = tool.folder / f"{case['name']}-all"
-    document = tool.advise(before.trace, folder, "--no-filter", "all")
+    document = tool.advise([before.trace], folder, "--no-filter", "all")
     specs = spec_files(folder)
     headline = HEADLINE[document["headline"]["model"]]
     wanted = case["expect"] or case["reject"]
