@@ -67,12 +67,6 @@ bool kept_core(const model::Trace& trace, model::ThreadId thread, int64_t begin_
   return gap == gaps.end() || gap->out_ns >= end_ns;
 }
 
-int64_t median(std::vector<int64_t>& times_ns) {
-  const auto middle = times_ns.begin() + static_cast<ptrdiff_t>(times_ns.size() / 2);
-  std::nth_element(times_ns.begin(), middle, times_ns.end());
-  return *middle;
-}
-
 // Whether the place shows what waking costs, and how surely: in `place`.
 bool measure(Place& place) {
   constexpr size_t kEnough = 20;
@@ -81,7 +75,7 @@ bool measure(Place& place) {
   for (const Gap& gap : place.slept) slept_ns.push_back(gap.ns);
   const Mean slept = typical(slept_ns), quiet = typical(place.quiet_ns);
   place.quiet_mean_ns = quiet.ns;
-  place.cost_ns = std::min(slept.ns - quiet.ns, static_cast<double>(median(slept_ns) - median(place.quiet_ns)));
+  place.cost_ns = slept.ns - quiet.ns;
   place.variance = std::max(slept.variance + quiet.variance, 1.0);
   return true;
 }
@@ -101,11 +95,19 @@ void share_out(const Place& place, std::vector<int64_t>& cost_ns) {
   for (const Gap& gap : place.slept) cost_ns[gap.section] = std::llround(share * longer(gap));
 }
 
+// When the run begins, and an eighth of its length.
+std::pair<int64_t, int64_t> slices(const model::Trace& trace) {
+  constexpr int64_t kSlices = 8;
+  const auto [first, last] = std::ranges::minmax(trace.time_ns);
+  return {first, std::max<int64_t>(1, (last - first) / kSlices + 1)};
+}
+
 }  // namespace
 
 WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections) {
   WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
-  std::map<std::tuple<uint32_t, uint32_t, format::EventKind, uint32_t>, Place> places;
+  std::map<std::tuple<int64_t, uint32_t, uint32_t, format::EventKind, uint32_t>, Place> places;
+  const auto [first_ns, slice_ns] = slices(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {
     const CriticalSection& section = sections[s];
     if (!counts(trace, section)) continue;
@@ -113,7 +115,8 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     if (next >= trace.thread_events(section.thread).end) continue;
     const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
     if (!kept_core(trace, section.thread, begin_ns, end_ns)) continue;
-    Place& place = places[{section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
+    const int64_t slice = (begin_ns - first_ns) / slice_ns;
+    Place& place = places[{slice, section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
     if (cost.slept[s]) {
       place.slept.push_back({s, end_ns - begin_ns});
     } else {

@@ -2,12 +2,12 @@
 // an interrupt of another core. The recording has it in the CPU time after the release; where nobody sleeps any more,
 // it goes as well. With short sections it is several times as long as they are.
 //
-// A place is a thread, the code of a section, and the kind of event that follows its release. The cost there is how much
-// longer the CPU times up to that event are where somebody slept than where nobody did: by their means or their medians,
-// whichever differ less, since waking makes each of them longer, and other work only some. It is shared out among the
-// releases with sleepers by how much longer than the mean without them each took. A difference that is less than five
-// times its error counts as none. Where a place does not show it, a release cost what it did at the others, these
-// weighed by how sure they are.
+// A place is a thread, the code of a section, the kind of event that follows its release, and an eighth of the run:
+// other threads do other work, and so does one at another time. The cost there is the difference between the mean CPU
+// times up to that event where somebody slept and where nobody did; it is shared out among the releases with sleepers
+// by how much longer than the mean without them each took. A difference that is less than five times its error counts
+// as none. Where a place does not show it, a release cost what it did at the others, these weighed by how sure they
+// are.
 //
 // Pure; linear in the sections but for sorts.
 #pragma once

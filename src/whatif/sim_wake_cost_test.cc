@@ -14,7 +14,8 @@
 namespace contrafact::whatif {
 namespace {
 
-constexpr int64_t kRestNs = 400'000;
+constexpr int64_t kRestNs = 2'000'000;
+constexpr int kTimes = 400;
 
 // A recording of threads x and y, event by event.
 struct Recording {
@@ -44,11 +45,11 @@ struct Recording {
   }
 };
 
-// Thread x holds the lock 80 times, and computes for 1000 ns after that. `slept_ns`: it computes for so long whenever
+// Thread x holds the lock kTimes, and computes for 1000 ns after that. `slept_ns`: it computes for so long whenever
 // thread y slept for the lock meanwhile, which is every other time; and goes on for longer than y.
 model::Trace recorded(int64_t slept_ns) {
   Recording recording;
-  for (int i = 0; i < 80; ++i) recording.hold("x", "y", i % 2 == 0, i % 2 == 0 ? slept_ns : 1000 + i % 4);
+  for (int i = 0; i < kTimes; ++i) recording.hold("x", "y", i % 2 == 0, i % 2 == 0 ? slept_ns : 1000 + i % 4);
   recording.add(recording.now_ns, "x", "lock_acquire l a");
   recording.add(recording.now_ns, "x", "lock_release l");
   recording.add(recording.now_ns, "y", "thread_end");
@@ -82,18 +83,16 @@ TEST(WakeCost, IsNotTheWorkOfAnotherThread) {
   EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
 }
 
-// The same of one thread whose work grows when others begin to sleep for its lock, but for half of its sections.
-TEST(WakeCost, IsNotTheWorkOfSomeSections) {
+// The same of one thread that does more in the second half of the run, where others sleep for its lock more often.
+TEST(WakeCost, IsNotTheWorkOfAnotherTime) {
   Recording recording;
-  for (int i = 0; i < 160; ++i) {
-    const bool slept = i >= 60;
-    recording.hold("x", "y", slept, (slept && i % 5 < 2 ? 6000 : 1000) + i % 4);
-  }
+  for (int i = 0; i < 1200; ++i) recording.hold("x", "y", i % 5 == 0, 1000 + i % 4);
+  for (int i = 0; i < 1200; ++i) recording.hold("x", "y", i % 5 != 0, 1400 + i % 4);
   const model::Trace trace = recording.trace();
   EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
 }
 
-// 40 of 80 releases took 5 us longer.
+// Every other release took 5 us longer.
 TEST(WakeCost, GoesWithTheLock) {
   const model::Trace trace = recorded(6000);
   const Simulator simulator(trace);
@@ -101,7 +100,7 @@ TEST(WakeCost, GoesWithTheLock) {
   for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
   const base::Result<Simulation> changed = simulator.simulate({.edits = edits}, {});
   ASSERT_TRUE(changed) << changed.error().message;
-  EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + 80 * 1100 + kRestNs, 1000);
+  EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + kTimes * 1100 + kRestNs, 1000);
 }
 
 }  // namespace
