@@ -87,6 +87,11 @@ TEST(ValueText, ElidesInTheMiddle) {
   EXPECT_EQ(elide_location(place, 30, false), "load(Feed.java:41) via Reactor");
   EXPECT_EQ(elide_location(place, 29, false), "load(Feed.java:41)");
   EXPECT_EQ(elide_location("load (/srv/src/feed.cc:41)", 20, false), "load (feed.cc:41)");
+  const std::string of_template = "Guarded<Feed>::use<shop::main()::{lambda(Feed&)#1}> (feed.cc:41)";
+  EXPECT_EQ(elide_location(of_template, 64, false), of_template);
+  EXPECT_EQ(elide_location(of_template, 63, false), "Guarded::use<..> (feed.cc:41)");
+  EXPECT_EQ(elide_location(of_template, 28, false), "use<..> (feed.cc:41)");
+  EXPECT_EQ(elide_location("Feed::operator<< <char> (feed.cc:41)", 30, false), "operator<< <char> (feed.cc:41)");
   EXPECT_EQ(readable_width(place, Type::location), 35u);
   EXPECT_EQ(readable_width("load (/srv/src/feed.cc:41)", Type::location), 17u);
 }

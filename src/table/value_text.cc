@@ -66,6 +66,37 @@ size_t next_part(std::string_view name) {
   return at + (at == dot ? 1 : 2);
 }
 
+// "Guarded<Map>::use<shop::main()::{lambda()#1}>" as "Guarded::use<..>": that it is a template's function says enough
+// where there is no room for its arguments.
+std::string without_arguments(std::string_view name) {
+  if (name.find("operator") != std::string_view::npos) return std::string(name);
+  std::string out;
+  int depth = 0;
+  for (const char c : name) {
+    depth += c == '<';
+    if (depth == 0) out += c;
+    depth -= c == '>';
+    if (depth < 0) return std::string(name);
+  }
+  if (depth != 0) return std::string(name);
+  return name.ends_with('>') ? out + "<..>" : out;
+}
+
+// A place in `width`, without as many of its name's first parts as that takes; empty if it does not fit.
+std::string without_first_parts(std::string_view name, std::string_view position, std::string_view owner,
+                                size_t width) {
+  for (size_t at = next_part(name);; at = next_part(name)) {
+    if (display_width(name) + display_width(position) + display_width(owner) <= width)
+      return fmt::format("{}{}{}", name, position, owner);
+    if (at == 0) return {};
+    name.remove_prefix(at);
+  }
+}
+std::string_view last_part(std::string_view name) {
+  for (size_t at = next_part(name); at > 0; at = next_part(name)) name.remove_prefix(at);
+  return name;
+}
+
 // Of a language of the JVM, whose places tools know in the form of a stack trace.
 bool is_of_jvm(std::string_view file) {
   constexpr std::string_view kEndings[] = {".java", ".kt", ".kts", ".scala", ".groovy", ".clj", ".cljc"};
@@ -253,15 +284,13 @@ std::string elide_location(std::string_view text, size_t width, bool unicode) {
   constexpr size_t kNameMinimum = 8;
   PlaceParts parts;
   if (!take_apart(text, parts)) return elide_name(text, width, unicode);
-  auto [name, whole_position, owner] = parts;
-  const std::string position = without_folders(whole_position);
+  const std::string position = without_folders(parts.position), bare = without_arguments(parts.name);
   // Without the owner nobody knows that it is not a place of the program's: it goes after the packages and the class.
-  for (size_t at = next_part(name);; at = next_part(name)) {
-    if (display_width(name) + display_width(position) + display_width(owner) <= width)
-      return fmt::format("{}{}{}", name, position, owner);
-    if (at == 0) break;
-    name.remove_prefix(at);
+  for (const std::string_view whole : {parts.name, std::string_view(bare)}) {
+    std::string shorter = without_first_parts(whole, position, parts.owner, width);
+    if (!shorter.empty()) return shorter;
   }
+  const std::string_view name = last_part(bare);
   // The file of a library says less than the function; a line says all.
   if (position.find(':') == std::string::npos) return elide_name(name, width, unicode);
   const size_t position_width = display_width(position);
@@ -282,7 +311,8 @@ size_t readable_width(std::string_view text, Type type) {
   }
   PlaceParts parts{text, "", ""};
   const bool is_place = type == Type::location && take_apart(text, parts);
-  std::string_view name = parts.name;
+  const std::string bare = without_arguments(parts.name);
+  std::string_view name = bare;
   for (size_t at = next_part(name); at > 0 && next_part(name.substr(at)) > 0; at = next_part(name))
     name.remove_prefix(at);
   if (!is_place) return std::min(whole, display_width(name) + 2);
