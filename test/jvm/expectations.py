@@ -166,6 +166,13 @@ def notified(r, e):
     yield "waits that time ended", counts[False], e["unnotified"]
 
 
+def own_pool(r, e):
+    yield "pools of the program's own", [row[0] for row in r.file.pools.values()], ["programs.HomeMadePool$Pool"]
+    runners = {thread for thread, _, o in r.file.all_events("task_start") if o[0] in r.file.pooled}
+    yield "threads that run its tasks", runners <= {t for t, row in r.file.threads.items() if row[0].startswith("own-")}, True
+    yield "threads", len(r.file.threads_spawned), e["threads"]
+
+
 def lock_blocks(r, e):
     """Parks at a lock, by their stacks."""
     names = ("ReentrantLock", "AbstractQueuedSynchronizer", "LockContention")
@@ -356,6 +363,7 @@ EXPECTATIONS = {
     "LockContention": COMMON + (workers, blocks("0", lambda e: e["lock_blocks_min"]), lock_blocks),
     "MonitorContention": COMMON + (workers, blocks("2", lambda e: 1), blocks("3", lambda e: 1)),
     "Notified": (threads, notified),
+    "HomeMadePool": (tasks, bodies, own_pool),
     "Barriers": COMMON + (workers,),
     "DeepStacks": COMMON + (workers, deep),
     "StackTraceInTask": (tasks, bodies, exceptions, waits, workers),
