@@ -144,15 +144,24 @@ bool reads_simulation(const Advices& advices, const Effect& effect) {
   return !effect.estimated || effect.partly_estimated || advices.headline.model == model::Origin::simulated;
 }
 
-Gain gain_to_read(const Advices& advices, const Effect& effect) {
-  if (effect.over) return effect.over->gain;
-  if (reads_simulation(advices, effect)) return gain_of(*advices.baseline, *effect.simulated);
-  if (!effect.estimated) return section_gain(effect);
+// The interval is that of the hand-offs alone.
+static Gain estimated_gain(const Advices& advices, const Effect& effect) {
   const auto base_ns = static_cast<double>(advices.base.duration_ns);
   const auto share = [&](int64_t after_ns) { return gain(base_ns, static_cast<double>(after_ns)); };
   const auto [low, high] =
       std::minmax({share(effect.estimate.duration_low_ns), share(effect.estimate.duration_high_ns)});
   return {share(effect.estimate.figures.duration_ns), low, high, model::Origin::estimated};
+}
+
+Gain gain_to_read(const Advices& advices, const Effect& effect) {
+  if (effect.over) return effect.over->gain;
+  if (reads_simulation(advices, effect)) return gain_of(*advices.baseline, *effect.simulated);
+  if (!effect.estimated) return section_gain(effect);
+  Gain gain = estimated_gain(advices, effect);
+  const double off = usual_error(gain.share);
+  gain.low = std::min(gain.low, gain.share - off);
+  gain.high = std::max(gain.high, std::min(1.0, gain.share + off));
+  return gain;
 }
 
 Figures figures_to_read(const Advices& advices, const Effect& effect) {
@@ -176,7 +185,8 @@ Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
   if (effect.over && !(reads_simulation(advices, effect) && !advices.baseline->trusted))
     return verdict_of(effect.over->gain);
   const bool reads_estimate = effect.estimated && !reads_simulation(advices, effect);
-  return reads_estimate ? verdict_of(gain_to_read(advices, effect)) : verdict_of(effect, advices.baseline);
+  return reads_estimate ? verdict_of(effect.estimated ? estimated_gain(advices, effect) : gain_to_read(advices, effect))
+                        : verdict_of(effect, advices.baseline);
 }
 
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y) {

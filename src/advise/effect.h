@@ -2,6 +2,7 @@
 // Plain data. Shares are of the recorded run's duration.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct SimulatedEffect {
   double gain = 0;                       // the median of all draws
   double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
   double doubt = 0;                // more or less: what one recording cannot tell of a run with more or fewer threads
+  double usual_error = 0;          // more or less: 0 in native runs
   double more = 0;                 // beyond that: what handing out cost, if no code of the program's was between
   std::vector<std::string> notes;  // assumptions that the trace forced, one line each
 };
@@ -56,6 +58,15 @@ inline bool ends_simulated(const Effect& effect) {
 // Five recordings of the server of `./dev demo` had peaks of 24 and 25 threads and means from 11.5 to 12.2.
 inline constexpr double kTellableTime = 0.02;
 inline constexpr double kTellableThreads = 0.05;
+
+// How far such a gain was off, up or down, in nine of ten changes really made to 25 JVM programs unlike each other (docs/accuracy.md,
+// "Unseen programs"): tasks that take longer or shorter beside others, code that is compiled later, hand-outs that
+// nobody sees. Of the change itself a tenth, and a hundredth of the run. What one recording shows of its own error may
+// be more, and is seldom all.
+inline double usual_error(double gain) {
+  constexpr double kOfRun = 0.01, kOfChange = 0.1;
+  return kOfRun + kOfChange * std::fabs(gain);
+}
 
 // (base - value) / base; 0 where base is 0.
 inline double gain(double base, double value) {

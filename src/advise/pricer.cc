@@ -106,6 +106,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   effect.duration_ns = std::llround(static_cast<double>(baseline_->simulated_ns) * (1 - effect.gain));
   effect.drawn_low = gains.front();
   effect.drawn_high = gains.back();
+  if (trace_.locks.empty()) effect.usual_error = usual_error(effect.gain);
   return effect;
 }
 
@@ -142,7 +143,7 @@ double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEf
 }
 
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  const double off = std::max(std::fabs(baseline.error), effect.doubt);
+  const double off = std::max({std::fabs(baseline.error), effect.doubt, effect.usual_error});
   return {effect.gain, effect.drawn_low - off, std::min(1.0, effect.drawn_high + off + effect.more),
           model::Origin::simulated};
 }

@@ -68,7 +68,7 @@ class Pricer {
 // doubt.
 double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
-// From the draws, and as much less or more as the unchanged run is off or the effect in doubt.
+// From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 }  // namespace contrafact::advise

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "advise/verdict.h"
 #include "model/text_trace.h"
 
 namespace contrafact::advise {
@@ -104,6 +105,19 @@ TEST(Pricer, WhatHangsOnTheMomentIsInDoubtWhereFewerThreadsCompute) {
   EXPECT_NEAR(effect.doubt, 0.1 * 0.5 * (1 - effect.gain), 0.01);
   EXPECT_NEAR(gain_of({.error = 0, .trusted = true}, effect).low, effect.gain - effect.doubt, 1e-12);
   EXPECT_EQ(simulation_error({.error = 0.001, .trusted = true}, effect), effect.doubt);
+}
+
+TEST(Pricer, NoIntervalOfAJvmIsNarrowerThanPredictionsUsuallyAreOff) {
+  const SimulatedEffect effect = inlined(beside_others(0));
+  EXPECT_EQ(effect.doubt, 0);
+  const Gain gain = gain_of({.error = 0, .trusted = true}, effect);
+  EXPECT_NEAR(gain.share - gain.low, 0.01 + 0.1 * std::fabs(gain.share), 1e-12);
+  EXPECT_NEAR(gain.high - gain.share, 0.01 + 0.1 * std::fabs(gain.share), 1e-12);
+  EXPECT_NEAR(gain.share - gain_of({.error = 0.3, .trusted = true}, effect).low, 0.3, 1e-12);  // what is known counts
+  EXPECT_EQ(verdict_of({.simulated = effect}, whatif::BaselineCheck{.trusted = true}),
+            std::fabs(effect.gain) < kGainMin ? Verdict::no_gain
+            : effect.gain < 0                 ? Verdict::loss
+                                              : Verdict::gain);
 }
 
 // The one gap of the pool is the shortest one, so all of it is hand-out.

@@ -159,11 +159,11 @@ void JNICALL on_monitor_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject) {
 void JNICALL on_monitor_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject) {
   if (g_agent->live) g_agent->threads->block_end(jni, thread, format::BlockReason::monitor);
 }
-void JNICALL on_monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject, jlong) {
-  if (g_agent->live) g_agent->threads->block_begin(jni, thread, format::BlockReason::object_wait);
+void JNICALL on_monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject monitor, jlong) {
+  if (g_agent->live) g_agent->threads->wait_begin(jni, thread, monitor);
 }
 void JNICALL on_monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject, jboolean) {
-  if (g_agent->live) g_agent->threads->block_end(jni, thread, format::BlockReason::object_wait);
+  if (g_agent->live) g_agent->threads->wait_end(jni, thread);
 }
 // At a safepoint, one at a time: one client will do.
 void JNICALL on_gc_start(jvmtiEnv*) {

@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kRunnable = "java/lang/Runnable";
 constexpr std::string_view kRunnableFuture = "java/util/concurrent/RunnableFuture";
 constexpr std::string_view kTakesRunnable = "(Ljava/lang/Runnable;)V";
+constexpr std::string_view kTakesRunnableOrNot = "(Ljava/lang/Runnable;)Z";
 constexpr std::string_view kOfTheJdk[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
 
 // These record themselves. Their indirect subclasses are recognised when the program runs.
@@ -44,6 +45,14 @@ bool is_check(std::string_view name) {
   return name == "requireNonNull" || name == "checkNotNull" || name == "checkNotNullParam" || name == "notNull";
 }
 
+// What puts its argument into a collection, also one of the program's own.
+bool is_put(std::string_view name) {
+  constexpr std::string_view kPuts[] = {"add",  "addFirst", "addLast",    "offer",     "offerFirst", "offerLast",
+                                        "put",  "putFirst", "putLast",    "enqueue",   "push",       "append",
+                                        "send", "insert",   "insertLast", "addElement"};
+  return std::ranges::find(kPuts, name) != std::end(kPuts);
+}
+
 size_t loads_of(const Edit& edit, uint32_t slot) {
   size_t loads = 0;
   for (const classfile::Node& node : edit.code.nodes) {
@@ -55,18 +64,24 @@ size_t loads_of(const Edit& edit, uint32_t slot) {
   return loads;
 }
 
-base::Status find_fate(Edit& edit, Fate& fate) {
+struct Found {
+  Fate fate = Fate::queued;
+  bool put = false;  // something was put into a collection
+};
+
+base::Status find_fate(Edit& edit, Found& found) {
   size_t runs = 0, checks = 0;
   bool hands_on = false;
   const size_t loads = loads_of(edit, edit.parameter_slot(0));
   base::Status status = look_at_calls(edit, [&](const CallSite& site) {
     runs += is_run(site.owner, site.name, site.descriptor);
     checks += is_check(site.name);
+    found.put |= is_put(site.name);
     hands_on |= (site.name == "execute" && site.descriptor == kTakesRunnable) ||
                 (site.name == "start" && site.descriptor == "()V") ||
                 (site.owner.starts_with("java/lang/Thread") && site.name.starts_with("start"));
   });
-  fate = hands_on ? Fate::handed_on : runs > 0 && loads <= runs + checks ? Fate::run : Fate::queued;
+  found.fate = hands_on ? Fate::handed_on : runs > 0 && loads <= runs + checks ? Fate::run : Fate::queued;
   return status;
 }
 
@@ -100,6 +115,31 @@ HandOvers::HandOvers(const classfile::ClassFile& file) {
   has_submission_ = may_have_state && !is_pool_of_jdk(file.super_name()) &&
                     std::any_of(file.methods().begin(), file.methods().end(),
                                 [&](const auto& method) { return is_submission(method); });
+  if (!may_have_state) return;
+  makes_threads_ = starts_threads(file);
+  has_own_submission_ = makes_threads_ && std::any_of(file.methods().begin(), file.methods().end(),
+                                                      [&](const auto& method) { return is_own_submission(method); });
+}
+
+// Its own, or those of a class within it that is one.
+bool HandOvers::starts_threads(const classfile::ClassFile& file) {
+  const classfile::ConstantPool& pool = file.pool();
+  const std::string_view outermost = file.name().substr(0, file.name().find('$'));
+  for (uint32_t i = 1; i < pool.count(); ++i) {
+    if (pool.tag(i) != classfile::kTagMethodRef) continue;
+    const auto ref = pool.member_ref(i);
+    if (!ref || ref->name != "start" || ref->descriptor != "()V") continue;
+    if (ref->owner == "java/lang/Thread") return true;
+    if (ref->owner.size() > outermost.size() && ref->owner.starts_with(outermost) &&
+        ref->owner[outermost.size()] == '$')
+      return true;
+  }
+  return false;
+}
+
+bool HandOvers::is_own_submission(const classfile::Member& method) const {
+  return makes_threads_ && method.has_code() && !method.has(classfile::kAccStatic) && method.name != "<init>" &&
+         (method.descriptor == kTakesRunnable || method.descriptor == kTakesRunnableOrNot) && !is_submission(method);
 }
 
 bool HandOvers::is_submission(const classfile::Member& method) const {
@@ -119,14 +159,21 @@ bool HandOvers::calls_run(const classfile::Member& method) const {
 }
 
 bool HandOvers::concerns(const classfile::Member& method) const {
-  return (has_submission_ && is_submission(method)) || (!run_refs_.empty() && calls_run(method));
+  return (has_submission_ && is_submission(method)) || (has_own_submission_ && is_own_submission(method)) ||
+         (!run_refs_.empty() && calls_run(method));
 }
 
 base::Status HandOvers::edit(Edit& edit) const {
   if (has_submission_ && is_submission(edit.method)) {
-    Fate fate = Fate::queued;
-    base::Status status = find_fate(edit, fate);
-    if (status && fate != Fate::handed_on) status = hand_over(edit, 0, fate == Fate::run ? kInPlace : 0);
+    Found found;
+    base::Status status = find_fate(edit, found);
+    if (status && found.fate != Fate::handed_on) status = hand_over(edit, 0, found.fate == Fate::run ? kInPlace : 0);
+    if (!status) return status;
+  }
+  if (has_own_submission_ && is_own_submission(edit.method)) {
+    Found found;
+    base::Status status = find_fate(edit, found);
+    if (status && found.fate == Fate::queued && found.put) status = hand_over(edit, 0, kByOwnPool);
     if (!status) return status;
   }
   return !run_refs_.empty() && calls_run(edit.method) ? wrap_any_runs(edit) : base::Status();

@@ -1,5 +1,7 @@
 // Tasks of executors that no row of a table names: any method `void execute(Runnable)` of an Executor hands one over,
-// and any call of Runnable.run may be where it begins. The JDK's own classes have rows of their own (probes_*.cc).
+// and any call of Runnable.run may be where it begins. A program's own pool need not be an Executor: an object whose
+// class starts threads, and puts a Runnable that a method gets into a collection, is one. The JDK's own classes have
+// rows of their own (probes_*.cc).
 //
 // Not thread-safe: for one class, while it is edited.
 #pragma once
@@ -22,22 +24,26 @@ class HandOvers {
   explicit HandOvers(const classfile::ClassFile& file);
 
   // The class is an executor and gets a field for its pool's number.
-  bool needs_pool_field() const { return has_submission_; }
+  bool needs_pool_field() const { return has_submission_ || has_own_submission_; }
   // Whether `method` has anything to edit.
   bool concerns(const classfile::Member& method) const;
   // REQUIRES: no row of a table edits this method
   base::Status edit(Edit& edit) const;
 
  private:
+  static bool starts_threads(const classfile::ClassFile& file);
   bool is_submission(const classfile::Member& method) const;
+  bool is_own_submission(const classfile::Member& method) const;
   bool calls_run(const classfile::Member& method) const;
 
   bool has_submission_ = false;
+  bool makes_threads_ = false;
+  bool has_own_submission_ = false;
   std::vector<uint16_t> run_refs_;  // constants: the method Runnable.run, by any of the interfaces that have it
 };
 
 // How a task is handed over, as bits: ContrafactExecutors.java.
-enum HandOver : int { kByRow = 1, kInPlace = 2, kBeginsByItself = 4 };
+enum HandOver : int { kByRow = 1, kInPlace = 2, kBeginsByItself = 4, kByOwnPool = 8 };
 
 // The method hands over its parameter `index` (0: the first).
 base::Status hand_over(Edit& edit, size_t index, int how);

@@ -91,6 +91,10 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_entryPoint(JNIEnv* jni, jcla
   return static_cast<jint>(g_agent->methods->find(jni, jni->GetObjectClass(code), called_method(jni, code), {}).value);
 }
 
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_nextWaiting(JNIEnv* jni, jclass, jobject monitor) {
+  return monitor ? g_agent->threads->next_waiting(jni, monitor) : -1;
+}
+
 bool bind_natives(JNIEnv* jni, Agent& agent) {
   g_agent = &agent;
   jclass type = jni->FindClass(kEventsClass);

@@ -34,6 +34,7 @@ struct Probes::Work {
   const Targets* targets;
   bool methods;      // function events may be wanted
   bool sleep_calls;  // calls of Thread.sleep are to be wrapped
+  bool notifies;     // calls of Object.notify or notifyAll, too
   std::optional<HandOvers> hand_overs;
 };
 
@@ -57,16 +58,17 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
   const bool methods = agent_.config.may_choose_from(dotted_class);
   const bool sleep_calls = agent_.jdk < kJdkSleepInJava && class_name != "java/lang/Thread" &&
                            !class_name.starts_with("java/lang/Contrafact") && contains(bytes, "sleep");
+  const bool notifies = !class_name.starts_with("java/lang/Contrafact") && contains(bytes, "notify");
   const bool hand_overs = HandOvers::may_be_in(class_name, bytes);
   note_unseen(class_name);
-  if (!targets && !methods && !sleep_calls && !hand_overs) return std::nullopt;
+  if (!targets && !methods && !sleep_calls && !notifies && !hand_overs) return std::nullopt;
 
   auto file = classfile::ClassFile::parse(bytes);
   if (!file) {
     note_failure(dotted_class, file.error().message);
     return std::nullopt;
   }
-  Work work{*file, dotted_class, targets, methods, sleep_calls, {}};
+  Work work{*file, dotted_class, targets, methods, sleep_calls, notifies, {}};
   if (hand_overs) work.hand_overs.emplace(*file);
   if (!add_fields(work)) return std::nullopt;  // the probes rely on them
   if (targets) {
@@ -112,7 +114,7 @@ void Probes::edit_method(Work& work, size_t index) {
   }
   const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
   const bool hands_over = probes.empty() && work.hand_overs && work.hand_overs->concerns(method);
-  if (probes.empty() && !function_events && !work.sleep_calls && !hands_over) return;
+  if (probes.empty() && !function_events && !work.sleep_calls && !work.notifies && !hands_over) return;
 
   auto code = classfile::Code::parse(work.file, method);
   if (!code) return note_failure(work.class_name + "." + std::string(method.name), code.error().message);
@@ -124,6 +126,7 @@ void Probes::edit_method(Work& work, size_t index) {
   const size_t nodes_before = code->nodes.size();
   if (status && hands_over) status = work.hand_overs->edit(edit);
   if (status && work.sleep_calls) status = wrap_sleep_calls(edit);
+  if (status && work.notifies) status = tell_notifications(edit);
   if (status && probes.empty() && !function_events && code->nodes.size() == nodes_before) return;  // nothing to do here
   if (status && function_events) {
     format::MethodRow row;

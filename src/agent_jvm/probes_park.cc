@@ -52,6 +52,21 @@ base::Status wrap_sleep_calls(Edit& edit) {
   return *count > 0 ? edit.finish() : base::Status();
 }
 
+base::Status tell_notifications(Edit& edit) {
+  CallWrap wrap;
+  wrap.selects = [](const CallSite& site) {
+    const bool is_virtual = site.opcode == classfile::kInvokevirtual || site.opcode == classfile::kInvokespecial;
+    return is_virtual && (site.name == "notify" || site.name == "notifyAll") && site.descriptor == "()V";
+  };
+  wrap.with_exception = false;
+  wrap.build = [](const CallSite& site, const CallOperands&, Sequence& before, Sequence&, Sequence&) {
+    before.dup().invokestatic(kProbesClass, site.name == "notify" ? "notifying" : "notifyingAll",
+                              "(Ljava/lang/Object;)V");
+  };
+  auto count = wrap_calls(edit.code, edit.file, wrap);
+  return count ? base::Status() : base::Status(count.error());
+}
+
 Family park_family() {
   return {"park", kProbes, {}};
 }

@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "agent_jvm/agent_state.h"
 #include "base/clock.h"
 
@@ -20,6 +22,7 @@ constexpr jint kTaskCompleted = INT32_MIN;
 constexpr jint kFlagUncaught = 1;
 constexpr jint kFlagBlocked = 4;  // shifted by the reason: inside a block that JVMTI told of
 constexpr jlong kBufferEnded = -1;
+constexpr size_t kWaitingMax = 4096;  // bounds what one notification looks through
 
 // Of a platform thread. Virtual threads come and go on it, never in the midst of a native call.
 struct State {
@@ -146,6 +149,44 @@ void Threads::block_begin(JNIEnv* jni, jthread thread, format::BlockReason reaso
   jni->SetIntField(thread, flags_, jni->GetIntField(thread, flags_) | blocked_flag(reason));
   const format::ContextId context = this->context(jni);
   append(jni, buffer_, logical(jni, thread), EventKind::block_begin, reason, context.value);
+}
+
+void Threads::wait_begin(JNIEnv* jni, jthread thread, jobject monitor) {
+  block_begin(jni, thread, format::BlockReason::object_wait);
+  if (!(jni->GetIntField(thread, flags_) & blocked_flag(format::BlockReason::object_wait))) return;
+  const uint32_t id = logical(jni, thread).value;
+  jobject kept = jni->NewGlobalRef(monitor);
+  std::lock_guard lock(waiting_mutex_);
+  if (!kept || waiting_.size() >= kWaitingMax) return jni->DeleteGlobalRef(kept);
+  waiting_.push_back({kept, id});
+  waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
+}
+
+void Threads::wait_end(JNIEnv* jni, jthread thread) {
+  if (waiting_count_.load(std::memory_order_acquire) > 0) {
+    const uint32_t id = logical(jni, thread).value;
+    std::lock_guard lock(waiting_mutex_);
+    auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.thread == id; });
+    if (found != waiting_.end()) forget(jni, found);
+  }
+  block_end(jni, thread, format::BlockReason::object_wait);
+}
+
+jint Threads::next_waiting(JNIEnv* jni, jobject monitor) {
+  if (waiting_count_.load(std::memory_order_acquire) == 0) return -1;
+  std::lock_guard lock(waiting_mutex_);
+  auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                            [&](const Waiting& w) { return jni->IsSameObject(w.monitor, monitor); });
+  if (found == waiting_.end()) return -1;
+  const uint32_t id = found->thread;
+  forget(jni, found);
+  return static_cast<jint>(id);
+}
+
+void Threads::forget(JNIEnv* jni, std::vector<Waiting>::iterator waiting) {
+  jni->DeleteGlobalRef(waiting->monitor);
+  waiting_.erase(waiting);
+  waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
 }
 
 void Threads::block_end(JNIEnv* jni, jthread thread, format::BlockReason reason) {

@@ -5,6 +5,10 @@
 
 #include <jvmti.h>
 
+#include <atomic>
+#include <mutex>
+#include <vector>
+
 #include "agent_jvm/contexts.h"
 #include "recorder/recorder.h"
 
@@ -35,11 +39,29 @@ class Threads {
   void block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason);
   void block_end(JNIEnv* jni, jthread thread, format::BlockReason reason);
 
+  // Object.wait of the current thread at `monitor`, which it holds when it begins to wait.
+  void wait_begin(JNIEnv* jni, jthread thread, jobject monitor);
+  void wait_end(JNIEnv* jni, jthread thread);
+  // The thread that has waited longest at `monitor`; -1 if none does. From then on it counts as notified.
+  jint next_waiting(JNIEnv* jni, jobject monitor);
+
  private:
+  // A thread in Object.wait that nobody has notified. Few at a time: looked through one by one.
+  struct Waiting {
+    jobject monitor;  // global reference
+    uint32_t thread;
+  };
+
   format::ThreadRow describe(jthread thread, format::ThreadKind kind);
   recorder::ThreadId logical(JNIEnv* jni, jthread thread);
 
+  // REQUIRES: waiting_mutex_ is held
+  void forget(JNIEnv* jni, std::vector<Waiting>::iterator waiting);
+
   Agent& agent_;
+  std::mutex waiting_mutex_;
+  std::vector<Waiting> waiting_;             // longest first
+  std::atomic<uint32_t> waiting_count_ = 0;  // of `waiting_`: programs notify much more often than anybody waits
   jfieldID buffer_ = nullptr;
   jfieldID thread_ = nullptr;
   jfieldID quiet_ = nullptr;

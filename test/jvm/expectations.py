@@ -150,6 +150,29 @@ def blocks(reason, least):
     return rule
 
 
+def notified(r, e):
+    """Whoever notifies wakes a thread, and the file says which: Object.notify and notifyAll."""
+    wakes = r.file.all_events("wake")
+    counts = {True: 0, False: 0}
+    for thread, events in r.file.events.items():
+        begun = None
+        for time, kind, operands in events:
+            if kind == "block_begin" and operands[0] == "3" and r.file.threads[thread][0] != "Common-Cleaner":
+                begun = time
+            elif kind == "block_end" and begun is not None:
+                counts[any(o[0] == thread and begun <= t <= time for _, t, o in wakes)] += 1
+                begun = None
+    yield "waits that somebody ended", counts[True], e["notified"]
+    yield "waits that time ended", counts[False], e["unnotified"]
+
+
+def own_pool(r, e):
+    yield "pools of the program's own", [row[0] for row in r.file.pools.values()], ["programs.HomeMadePool$Pool"]
+    runners = {thread for thread, _, o in r.file.all_events("task_start") if o[0] in r.file.pooled}
+    yield "threads that run its tasks", runners <= {t for t, row in r.file.threads.items() if row[0].startswith("own-")}, True
+    yield "threads", len(r.file.threads_spawned), e["threads"]
+
+
 def lock_blocks(r, e):
     """Parks at a lock, by their stacks."""
     names = ("ReentrantLock", "AbstractQueuedSynchronizer", "LockContention")
@@ -339,6 +362,8 @@ EXPECTATIONS = {
     "QueueFeed": COMMON + (blocks("0", lambda e: e["violations_min"]),),
     "LockContention": COMMON + (workers, blocks("0", lambda e: e["lock_blocks_min"]), lock_blocks),
     "MonitorContention": COMMON + (workers, blocks("2", lambda e: 1), blocks("3", lambda e: 1)),
+    "Notified": (threads, notified),
+    "HomeMadePool": (tasks, bodies, own_pool),
     "Barriers": COMMON + (workers,),
     "DeepStacks": COMMON + (workers, deep),
     "StackTraceInTask": (tasks, bodies, exceptions, waits, workers),

@@ -67,6 +67,7 @@ final class ContrafactEvents {
     addThreads(null);
     body(null, null, null);
     entryPoint(null);
+    nextWaiting(null);
   }
 
   // Found by the JVM in the agent.
@@ -79,6 +80,8 @@ final class ContrafactEvents {
   static native int addThreads(String executor);  // id plus one of the pool that stands for an executor's threads
   static native int body(Class<?> type, String method, String descriptor);
   static native int entryPoint(Object code);  // the method that an executor calls
+
+  static native int nextWaiting(Object monitor);  // the thread that has waited longest at it, -1 if none does; it counts no more
 
   /** The thread whose buffer is written; on JDKs with virtual threads the agent makes it the current carrier. */
   static Thread carrier() {

@@ -28,6 +28,7 @@ public final class ContrafactExecutors {
   private static final int ROW = 1;       // a row of the table says so, whatever else is handed over meanwhile
   private static final int IN_PLACE = 2;  // it runs before the call returns: a stage
   private static final int BEGINS_BY_ITSELF = 4;
+  private static final int OWN_POOL = 8;  // of the program, and no Executor
 
   private static final long SUBMITTING = U.objectFieldOffset(Thread.class, "contrafactSubmitting");
   private static final long SUBMITTER = U.objectFieldOffset(Thread.class, "contrafactSubmitter");
@@ -51,7 +52,8 @@ public final class ContrafactExecutors {
       return 0;
     }
     boolean row = (how & ROW) != 0;
-    if (!row && (!(executor instanceof Executor) || U.getInt(executor.getClass(), HANDS_ON) != 0)) {
+    boolean isPool = (how & OWN_POOL) != 0 || executor instanceof Executor;
+    if (!row && (!isPool || U.getInt(executor.getClass(), HANDS_ON) != 0)) {
       return 0;
     }
     int begins = beginning(command.getClass(), (how & BEGINS_BY_ITSELF) != 0 ? BY_ITSELF : fieldOf(command) < 0 ? AT_CALLS : 0);

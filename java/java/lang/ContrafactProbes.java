@@ -218,6 +218,34 @@ public final class ContrafactProbes {
     }
   }
 
+  /** Somebody is about to notify one of those who wait at `monitor`: the one that has waited longest, as HotSpot does. */
+  public static void notifying(Object monitor) {
+    if (live && monitor != null) {
+      wakeNext(Thread.currentThread(), monitor);
+    }
+  }
+
+  public static void notifyingAll(Object monitor) {
+    if (live && monitor != null) {
+      Thread thread = Thread.currentThread();
+      while (wakeNext(thread, monitor)) {
+        // The next one.
+      }
+    }
+  }
+
+  private static boolean wakeNext(Thread thread, Object monitor) {
+    if (thread.getClass() == CARRIER) {
+      return false;
+    }
+    int id = nextWaiting(monitor);
+    if (id < 0) {
+      return false;
+    }
+    emit(thread, WAKE, id);
+    return true;
+  }
+
   // ---- ThreadPoolExecutor
 
   public static void executing(ThreadPoolExecutor pool, Runnable command) {
