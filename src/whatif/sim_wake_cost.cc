@@ -95,19 +95,30 @@ void share_out(const Place& place, std::vector<int64_t>& cost_ns) {
   for (const Gap& gap : place.slept) cost_ns[gap.section] = std::llround(share * longer(gap));
 }
 
-// When the run begins, and an eighth of its length.
-std::pair<int64_t, int64_t> slices(const model::Trace& trace) {
-  constexpr int64_t kSlices = 8;
-  const auto [first, last] = std::ranges::minmax(trace.time_ns);
-  return {first, std::max<int64_t>(1, (last - first) / kSlices + 1)};
-}
+// The eighth of the run that a time lies in. Times may be anything.
+class Eighths {
+ public:
+  explicit Eighths(const model::Trace& trace) {
+    if (trace.time_ns.empty()) return;
+    const auto [first, last] = std::ranges::minmax(trace.time_ns);
+    first_ns_ = static_cast<uint64_t>(first);
+    length_ns_ = (static_cast<uint64_t>(last) - first_ns_) / kEighths + 1;
+  }
+  uint32_t of(int64_t time_ns) const {
+    return static_cast<uint32_t>((static_cast<uint64_t>(time_ns) - first_ns_) / length_ns_);
+  }
+
+ private:
+  static constexpr uint64_t kEighths = 8;
+  uint64_t first_ns_ = 0, length_ns_ = 1;
+};
 
 }  // namespace
 
 WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections) {
   WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
-  std::map<std::tuple<int64_t, uint32_t, uint32_t, format::EventKind, uint32_t>, Place> places;
-  const auto [first_ns, slice_ns] = slices(trace);
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, format::EventKind, uint32_t>, Place> places;
+  const Eighths eighths(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {
     const CriticalSection& section = sections[s];
     if (!counts(trace, section)) continue;
@@ -115,8 +126,8 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     if (next >= trace.thread_events(section.thread).end) continue;
     const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
     if (!kept_core(trace, section.thread, begin_ns, end_ns)) continue;
-    const int64_t slice = (begin_ns - first_ns) / slice_ns;
-    Place& place = places[{slice, section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
+    Place& place =
+        places[{eighths.of(begin_ns), section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
     if (cost.slept[s]) {
       place.slept.push_back({s, end_ns - begin_ns});
     } else {
