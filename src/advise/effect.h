@@ -59,10 +59,10 @@ inline bool ends_simulated(const Effect& effect) {
 inline constexpr double kTellableTime = 0.02;
 inline constexpr double kTellableThreads = 0.05;
 
-// How far such a gain was off, up or down, in nine of ten changes really made to 25 JVM programs unlike each other (docs/accuracy.md,
-// "Unseen programs"): tasks that take longer or shorter beside others, code that is compiled later, hand-outs that
-// nobody sees. Of the change itself a tenth, and a hundredth of the run. What one recording shows of its own error may
-// be more, and is seldom all.
+// How far such a gain was off, up or down, in four of five changes really made to JVM programs unlike each other
+// (docs/accuracy.md, "Unseen programs"): tasks take longer or shorter beside others, code is compiled later, hand-outs
+// are seen by nobody. Of the change itself a tenth, and a hundredth of the run. What one recording shows of its own
+// error may be more, and is seldom all.
 inline double usual_error(double gain) {
   constexpr double kOfRun = 0.01, kOfChange = 0.1;
   return kOfRun + kOfChange * std::fabs(gain);

@@ -84,21 +84,24 @@ class Tool:
         files = sorted(specs.glob("[0-9]*.json")) if specs.exists() else []
         return document, [(path, json.loads(path.read_text())["improvements"][0]) for path in files]
 
-    def estimate(self, trace, specs, model):
-        """The tasks' duration, and by how many seconds at most that may be wrong as the tool says."""
-        output = self.folder / "estimated.cft"
-        command = [self.contrafact, "estimate", trace, "--model", model, "-o", output, "--json", "-q"]
+    def document(self, traces, specs, model, output):
+        command = [self.contrafact, "estimate", *traces, "--model", model, "-o", output, "--json", "-q"]
         for spec in specs:
             command += ["--apply", spec]
-        document = json.loads(run(command))
-        gains = {row["figure"]: row["gain"] for row in document["effect"]}
-        names = ("duration, re-dispatched, at worst", "duration, re-dispatched, at best") if model == "redispatch" else \
-            ("duration, slow hand-offs", "duration, fast hand-offs")
-        if all(name in gains for name in names):
-            doubt_ns = abs(gains[names[0]] - gains[names[1]]) / 2 * document["base_duration_ns"]
-        else:
-            doubt_ns = abs((document["simulated_base_ns"] or 0) - document["base_duration_ns"])
-        return self.duration(output), doubt_ns / 1e9
+        return json.loads(run(command))
+
+    def estimate(self, traces, specs, model):
+        """By the first trace: the tasks' duration, and from how many seconds less to how many more it may be, as the tool says; and by
+        all of them together: how many seconds more than by the first alone, at least, by the median, and at most."""
+        output = self.folder / "estimated.cft"
+        own = self.document(traces[:1], specs, model, output)
+        duration_s, base_s = self.duration(output), own["base_duration_ns"] / 1e9
+
+        def more_s(document, name):
+            return (own["interval"]["gain"] - document["interval"][name]) * base_s
+        spread = [more_s(own, "high"), more_s(own, "low")]
+        several = [more_s(self.document(traces, specs, model, output), name) for name in ("high", "gain", "low")] if len(traces) > 1 else None
+        return duration_s, spread, several
 
 
 def matches(wanted, improvement):
@@ -152,7 +155,8 @@ def measure_in_turns(program, twins, rounds):
 
 
 def recorded_median(program, tool, arguments, *words):
-    """Of the recording of median length: how long its tasks took, the trace, and by how much longer was what the program printed."""
+    """Of the recording of median length: how long its tasks took, the traces, its own first, and by how much longer was what the program
+    printed."""
     count = arguments.recordings
     traces = []
     for number in range(count):
@@ -162,7 +166,7 @@ def recorded_median(program, tool, arguments, *words):
             printed.write_text(str(program.record(trace, *words)))
         traces.append((tool.duration(trace), trace, float(printed.read_text())))
     tasks_s, trace, printed_s = sorted(traces)[(count - 1) // 2]
-    return tasks_s, trace, max(0.0, printed_s - tasks_s)
+    return tasks_s, [trace, *(other for _, other, _ in traces if other != trace)], max(0.0, printed_s - tasks_s)
 
 
 def spec_of_twin(tool, wanted, path):
@@ -184,26 +188,31 @@ def made_spec(tool, trace, wanted):
     return path
 
 
-def predict(tool, trace, twin, document, base_s, outside_s):
-    """Of the headline's model: predicted share of what the program prints, and both; and what it may be wrong by."""
-    _, every = tool.advise(trace, "every", "--no-filter", "all", "--top", "1000")
+def predict(tool, traces, twin, document, base_s, outside_s):
+    """Predicted shares of what the program prints, by model; of the headline's model: its name, least and greatest share, and least, median
+    and greatest by all recordings."""
+    _, every = tool.advise(traces[0], "every", "--no-filter", "all", "--top", "1000")
     paths = []
     for wanted in twin["change"]:
         found = [spec_of_twin(tool, wanted, path) for path, improvement in every if matches(wanted, improvement)]
         if not found and "pool_name" in wanted:
-            found = [made_spec(tool, trace, wanted)]
+            found = [made_spec(tool, traces[0], wanted)]
         if not found:
             raise Failure(f"not offered: {wanted}; offered: " + "; ".join(
                 f"{i['optimisation']} {i.get('pool', '')} {[f['method'] for f in i.get('spawn', {'frames': []})['frames']]}" for _, i in every))
         paths += found
-    predictions = {"redispatch": tool.estimate(trace, paths, "redispatch")}
     sizes = any("size" in wanted for wanted in twin["change"])
-    if not sizes:
-        predictions["fixed"] = tool.estimate(trace, paths, "fixed")
+    models = ["redispatch"] if sizes else ["redispatch", "fixed"]
+    predictions = {model: tool.estimate(traces, paths, model) for model in models}
     headline = "redispatch" if sizes or document["headline"]["model"] == "simulated" else "fixed"
     printed_s = base_s + outside_s
-    return ({model: (after_s + outside_s) / printed_s for model, (after_s, _) in predictions.items()}, headline,
-            predictions[headline][1] / printed_s)
+    shares = {model: (after_s + outside_s) / printed_s for model, (after_s, _, _) in predictions.items()}
+    _, spread, several = predictions[headline]
+    return shares, headline, [shares[headline] + s / printed_s for s in spread], [shares[headline] + s / printed_s for s in several or []]
+
+
+def covers(spread, actual, noise):
+    return spread[0] - noise * actual <= actual <= spread[-1] + noise * actual
 
 
 def rank_of(twin, advised):
@@ -269,8 +278,8 @@ def run_case(case, arguments, folder):
     program, tool = Program(case, arguments), Tool(arguments.contrafact, folder)
     twins = {twin["name"]: twin for twin in case["twins"]}
     times = measured_times(program, twins, arguments, folder)
-    base_s, trace, outside_s = recorded_median(program, tool, arguments, *case.get("base", []))
-    document, advised = tool.advise(trace, "advised")
+    base_s, traces, outside_s = recorded_median(program, tool, arguments, *case.get("base", []))
+    document, advised = tool.advise(traces[0], "advised")
     print(f"== {case['name']}: {median_of(times['']):.3f} s +-{100 * noise_of(times['']):.1f} %, recorded {base_s:.3f} s; headline "
           f"{document['headline']['model']} ({document['headline']['reason']}); self-check "
           f"{percent((document.get('simulation_baseline') or {}).get('error'))}; {document.get('summary', '')}", flush=True)
@@ -287,18 +296,22 @@ def run_case(case, arguments, folder):
         row = {"case": case["name"], "twin": name, "base_s": median_of(times[""]), "after_s": median_of(times[name]),
                "noise": max(noise_of(times[""]), noise_of(times[name])), "rank": rank_of(twin, advised), "actual": actual, "compiles": words}
         try:
-            shares, headline, doubt = predict(tool, trace, twin, document, base_s, outside_s)
+            shares, headline, spread, several = predict(tool, traces, twin, document, base_s, outside_s)
             after_s, _, after_outside_s = recorded_median(program, tool, arguments, name)
             row |= {"predicted": shares[headline], "headline": headline, "shares": shares, "error": shares[headline] / actual - 1,
                     "recorded_error": shares[headline] * (base_s + outside_s) / (after_s + after_outside_s) - 1,
-                    "covers": abs(shares[headline] - actual) <= doubt + row["noise"] * actual}
+                    "spread": spread, "covers": covers(spread, actual, row["noise"]),
+                    "several_error": several[1] / actual - 1 if several else None,
+                    "several_covers": covers(several, actual, row["noise"]) if several else None}
         except Failure as failure:
             print("   FAILURE", failure, flush=True)
-            row |= {"predicted": None, "headline": "-", "shares": {}, "error": None, "recorded_error": None, "covers": False}
+            row |= {"predicted": None, "headline": "-", "shares": {}, "error": None, "recorded_error": None, "covers": False,
+                    "several_error": None, "several_covers": None}
         rows.append(row)
         print(f"   {name}: really {row['after_s']:.3f} s ({100 * actual:.1f} % of the time, noise {100 * row['noise']:.1f} %), predicted "
               f"{ {k: round(100 * v, 1) for k, v in row['shares'].items()} }, error {percent(row['error'])}, against its recording "
-              f"{percent(row['recorded_error'])}; {'covered' if row['covers'] else 'not covered'}; rank {row['rank']}", flush=True)
+              f"{percent(row['recorded_error'])}; {'covered' if row['covers'] else 'not covered'} by {[round(100 * x, 1) for x in row.get('spread', [])]}; by all recordings "
+              f"{percent(row['several_error'])}, {'covered' if row['several_covers'] else 'not covered'}; rank {row['rank']}", flush=True)
     return rows
 
 
@@ -319,12 +332,14 @@ def faults_of(rows, known):
 
 def markdown(rows, arguments):
     lines = [f"On {machine.words()}.", "",
-             "| program | change | before | after, predicted | after, measured | error | covered | rank | expressions | noise |",
-             "|---|---|---|---|---|---|---|---|---|---|"]
+             "| program | change | before | after, predicted | after, measured | error | covered | error of three | covered by three | rank | expressions | noise |"
+             .replace("three", str(arguments.recordings)),
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         predicted = "-" if row["predicted"] is None else f"{row['predicted'] * row['base_s']:.3f} s"
         lines.append(f"| `{row['case']}` | {row['twin']} | {row['base_s']:.3f} s | {predicted} | {row['after_s']:.3f} s | {percent(row['error'])} | "
-                     f"{'yes' if row['covers'] else 'no'} | {row['rank'] or '-'} | {', '.join(row['compiles']) or '-'} | {100 * row['noise']:.1f} % |")
+                     f"{'yes' if row['covers'] else 'no'} | {percent(row['several_error'])} | "
+                     f"{'yes' if row['several_covers'] else 'no'} | {row['rank'] or '-'} | {', '.join(row['compiles']) or '-'} | {100 * row['noise']:.1f} % |")
     return "\n".join(lines) + "\n"
 
 
@@ -382,6 +397,10 @@ def main():
     if errors:
         print(f"\n{len(errors)} changes: error median {100 * statistics.median(errors):.2f} %, worst {100 * max(errors):.2f} %; "
               f"covered {sum(row['covers'] for row in rows)}")
+        several = [abs(row["several_error"]) for row in rows if row["several_error"] is not None]
+        if several:
+            print(f"by {arguments.recordings} recordings each: error median {100 * statistics.median(several):.2f} %, worst "
+                  f"{100 * max(several):.2f} %; covered {sum(bool(row['several_covers']) for row in rows)}")
     for fault in faults:
         print("FAULT", fault)
     if arguments.markdown:
