@@ -11,6 +11,12 @@ constexpr int64_t add_saturated(int64_t x, int64_t y) {
   return x < 0 ? INT64_MIN : INT64_MAX;
 }
 
+constexpr int64_t subtract_saturated(int64_t x, int64_t y) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(x, y, &difference)) return difference;
+  return x < 0 ? INT64_MIN : INT64_MAX;
+}
+
 // REQUIRES: factor > 0
 constexpr int64_t multiply_saturated(int64_t x, int64_t factor) {
   int64_t product = 0;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/saturating.h"
 #include "graph/restore.h"
 #include "whatif/edits/combinator.h"
 #include "whatif/edits/hoist_branch.h"
@@ -111,7 +112,7 @@ Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scra
     const int64_t completed_ns = scratch.propagator.completed_ns(task);
     const int64_t available_ns = scratch.propagator.available_ns(task);
     if (completed_ns == graph::kNever || available_ns == graph::kNever) continue;
-    response_ns += completed_ns - available_ns;
+    response_ns = base::add_saturated(response_ns, base::subtract_saturated(completed_ns, available_ns));
     ++answered;
   }
   if (answered > 0) figures.mean_response_ns = static_cast<double>(response_ns) / static_cast<double>(answered);
