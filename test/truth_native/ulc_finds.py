@@ -4,8 +4,8 @@
 Whether `contrafact ulc` finds by itself what was really done to the lock of each program of cases.json. Records the program
 as a user does, without and with --sets, and asks of the recording with sets alone and of two: of all remedies the first
 must be the twin's, at the twin's place, and its gain that of the case's edit, which a person wrote by hand, in the
-recording without sets. That is the one of the median gain among three, for runs of one program differ. Of a program that
-is rightly left alone no remedy may promise more than KEEP_GAIN_MAX, and where the sections conflict there may be none.
+recording without sets. Of a program that is rightly left alone no remedy may promise more than KEEP_GAIN_MAX, and where
+the sections conflict there may be none.
 
 A little load on the machine does no harm. Much keeps a program's threads from meeting at its lock: where other programs had
 more than FOREIGN_MAX of the cores, nothing is measured. Exit status 77 if that is so of any program.
@@ -31,14 +31,6 @@ def run(command):
     return commands.run(command, RUN_SECONDS_MAX)
 
 
-def kept_faults(found):
-    for remedy in found["remedies"]:
-        if remedy["verdict"] == "a gain" and remedy["free_order"] > KEEP_GAIN_MAX:
-            yield f"to be left alone, and {remedy['what']} promises {100 * remedy['free_order']:.1f} %"
-    if all(site["unnecessary"] == 0 for site in found["sites"]) and found["remedies"]:
-        yield f"all pairs conflict, and {found['remedies'][0]['what']} is proposed"
-
-
 def gain_by_hand(tool, trace, edits):
     """The edits' gain, and what others had of the cores during the recording."""
     command = [tool, "replay", trace, "--no-threads", "--json", "-q", "--runs", "5"]
@@ -62,34 +54,38 @@ def recorded(tool, programs, case, trace, options):
     return trace
 
 
-def typical_recording(tool, programs, case, folder):
-    """Of three recordings that of the median gain by hand, that gain, and what others had of the cores at most."""
-    found = []
-    for number in range(3):
-        trace = recorded(tool, programs, case, folder / f"plain{number}.cft", [])
-        found.append((*gain_by_hand(tool, trace, case["edits"]), trace))
-    found.sort(key=lambda one: one[0] or 0)  # no edit, no gain
-    by_hand, _, trace = found[1]
-    return trace, by_hand, max(foreign_share for _, foreign_share, _ in found)
+def first_gain(found):
+    return found["remedies"][0]["free_order"] if found["remedies"] else 0
 
 
 def faults(tool, programs, case, folder):
-    plain, by_hand, foreign_share = typical_recording(tool, programs, case, folder)
-    sets = recorded(tool, programs, case, folder / "sets.cft", ["--sets"])
-    foreign_share = max(foreign_share, foreign_share_of(tool, sets))
-    if foreign_share > FOREIGN_MAX:
-        raise NotMeasured(f"{case['name']}: other programs had {100 * foreign_share:.0f} % of the cores")
-    for traces in ([sets], [plain, sets]):
-        found = json.loads(run([tool, "ulc", "--json", "-q", *traces]))
-        for fault in found_faults(found, case, by_hand):
-            yield f"by {' and '.join(trace.name for trace in traces)}: {fault}"
+    """Three recordings of each kind, for runs of one program differ: what is found must be right by each, gains by the median ones."""
+    plain, sets, foreign_shares = [], [], []
+    for number in range(3):
+        trace = recorded(tool, programs, case, folder / f"plain{number}.cft", [])
+        gain, foreign_share = gain_by_hand(tool, trace, case["edits"])
+        plain.append((gain or 0, trace))  # no edit, no gain
+        with_sets = recorded(tool, programs, case, folder / f"sets{number}.cft", ["--sets"])
+        found = json.loads(run([tool, "ulc", "--json", "-q", with_sets]))
+        sets.append((first_gain(found), number, found, with_sets))
+        foreign_shares += [foreign_share, foreign_share_of(tool, with_sets)]
+    if max(foreign_shares) > FOREIGN_MAX:
+        raise NotMeasured(f"{case['name']}: other programs had {100 * max(foreign_shares):.0f} % of the cores")
+    by_hand, plain_trace = sorted(plain)[1]
+    _, _, by_sets, sets_trace = sorted(sets)[1]
+    by_both = json.loads(run([tool, "ulc", "--json", "-q", plain_trace, sets_trace]))
+    for found, name in [*((found, "sets") for _, _, found, _ in sets), (by_both, "both")]:
+        yield from (f"by {name}: {fault}" for fault in remedy_faults(found, case))
+    for found, name in [(by_sets, "sets"), (by_both, "both")]:
+        yield from (f"by {name}: {fault}" for fault in gain_faults(found, case, by_hand))
 
 
-def found_faults(found, case, by_hand):
+def remedy_faults(found, case):
     if found["sections"]["sets"]["complete"] < 0.95 * found["sections"]["count"]:
         yield f"only {found['sections']['sets']['complete']} of {found['sections']['count']} sections are known"
     if case.get("keep"):
-        yield from kept_faults(found)
+        if all(site["unnecessary"] == 0 for site in found["sites"]) and found["remedies"]:
+            yield f"all pairs conflict, and {found['remedies'][0]['what']} is proposed"
         return
     if not found["remedies"]:
         yield "no remedy"
@@ -102,9 +98,18 @@ def found_faults(found, case, by_hand):
         yield f"the best remedy of {wanted['sites'][0]} is {site and site['remedy']}"
     if not any(best["where"].startswith(name) for name in wanted["sites"]):
         yield f"it changes {best['where']}"
-    print(f"{case['name']:16} {best['what']:20} {100 * best['free_order']:5.1f} %  by hand {100 * by_hand:5.1f} %")
-    if abs(best["free_order"] - by_hand) > GAIN_POINTS_MAX:
-        yield f"it gains {100 * best['free_order']:.1f} %, and the edit by hand {100 * by_hand:.1f} %"
+
+
+def gain_faults(found, case, by_hand):
+    if case.get("keep"):
+        for remedy in found["remedies"]:
+            if remedy["verdict"] == "a gain" and remedy["free_order"] > KEEP_GAIN_MAX:
+                yield f"to be left alone, and {remedy['what']} promises {100 * remedy['free_order']:.1f} %"
+        return
+    gain = first_gain(found)
+    print(f"{case['name']:16} {case['ulc']['what']:20} {100 * gain:5.1f} %  by hand {100 * by_hand:5.1f} %")
+    if abs(gain - by_hand) > GAIN_POINTS_MAX:
+        yield f"it gains {100 * gain:.1f} %, and the edit by hand {100 * by_hand:.1f} %"
 
 
 def main():
