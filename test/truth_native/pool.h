@@ -1,5 +1,5 @@
-// A pool of threads that take jobs from a queue under a mutex of its own, as thread pools are written: in its programs the
-// jobs' order, the number of workers and the lock that the jobs share decide together how long the run takes.
+// A pool of threads that take jobs from a queue under a mutex of its own, as thread pools are written: in its programs
+// the jobs' order, the number of workers and the lock that the jobs share decide together how long the run takes.
 #pragma once
 
 #include <pthread.h>
