@@ -45,7 +45,7 @@ bool is_check(std::string_view name) {
   return name == "requireNonNull" || name == "checkNotNull" || name == "checkNotNullParam" || name == "notNull";
 }
 
-// What puts its argument into a collection, also one of the program's own.
+// Whether a method of this name puts its argument into a collection. The collection may be the program's own.
 bool is_put(std::string_view name) {
   constexpr std::string_view kPuts[] = {"add",  "addFirst", "addLast",    "offer",     "offerFirst", "offerLast",
                                         "put",  "putFirst", "putLast",    "enqueue",   "push",       "append",

@@ -1,5 +1,6 @@
-// Only in the agent that records read and write sets (CMakeLists.txt): a block that native code frees may be another
-// thread's next, and what lay there before has nothing to do with it (translate/heap_lives.h).
+// Interposes free(), in the agent that records read and write sets alone (CMakeLists.txt). The allocator may give a
+// block that native code frees to another thread; both uses of that memory have nothing to do with each other
+// (translate/heap_lives.h).
 //
 // Thread safety: any thread, as free() itself. Adds a load and a branch while no sets are recorded.
 #include <dlfcn.h>

@@ -69,7 +69,7 @@ void end_unload_sets();
 uint32_t expect_sets_change(const long* call);
 void invalidate_sets_by(const long* call, long result, uint32_t expected);
 
-// What the current thread accesses now is of a critical section that is observed.
+// Whether the current thread is in a critical section that is observed.
 bool is_in_observed_section();
 
 // The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.
