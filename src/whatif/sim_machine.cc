@@ -70,6 +70,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   threads_.resize(trace_.threads.size());
   for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
   build_pools(options);
+  find_rounds();
   for (uint32_t i = 0; i < fibers_.size(); ++i) foreground_ += fibers_[i].runs() && !program.background[i];
   if (program.counted.empty()) return;
   below_.assign(tasks, 1);
@@ -197,6 +198,9 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::foreign:
       ++frame.pc;
       return step_foreign(id, op.value);
+    case OpCode::round:
+      step_round(id, op);
+      return true;
     case OpCode::wait:
       return step_wait(id, op);
     case OpCode::token_wait:
