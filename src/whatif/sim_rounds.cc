@@ -21,8 +21,7 @@ using model::Trace;
 struct Visit {
   uint32_t thread;
   uint32_t event;     // the acquisition that it begins with
-  int64_t handed_ns;  // when it gave the lock up to go to work; INT64_MAX: it waited there to the end
-  bool waited;
+  int64_t handed_ns;  // when it gave the lock up to go to work; INT64_MAX: it waits there to the end
 };
 using Place = std::pair<uint32_t, uint32_t>;  // lock, site
 
@@ -35,6 +34,8 @@ class Visits {
     for (uint32_t t = 0; t < trace.threads.size(); ++t) gather(t);
   }
   const std::map<Place, std::vector<Visit>>& by_place() const { return by_place_; }
+  // Whether the thread ever waited for a signal on a visit to that lock, from whatever place.
+  bool has_waited(uint32_t lock, uint32_t thread) const { return waited_.contains({lock, thread}); }
 
  private:
   void gather(uint32_t thread) {
@@ -54,7 +55,7 @@ class Visits {
           if (is_of_a_hold(i) && held_ > 0) --held_;
           break;
         case EventKind::sync_wait:
-          if (held_ == 0 && open_ != nullptr && waits_for_signals(i)) open_->handed_ns = INT64_MAX;
+          if (held_ == 0 && open_ != nullptr && waits_for_signals(i)) wait(thread);
           break;
         case EventKind::sync_woken:
           back_from_wait_ = waits_for_signals(i);
@@ -63,6 +64,11 @@ class Visits {
           break;
       }
     }
+  }
+
+  void wait(uint32_t thread) {
+    open_->handed_ns = INT64_MAX;
+    waited_.emplace(open_lock_, thread);
   }
 
   bool waits_for_signals(uint32_t event) const {
@@ -84,12 +90,12 @@ class Visits {
     const CriticalSection& section = sections_[section_of_event_[event]];
     if (again && open_ != nullptr) {
       open_->handed_ns = section.release_ns;
-      open_->waited = true;
       return;
     }
     std::vector<Visit>& there = by_place_[{section.lock.value, section.site.value}];
-    there.push_back({thread, event, section.release_ns, false});
-    open_ = &there.back();  // stays valid until the thread's next visit
+    there.push_back({thread, event, section.release_ns});
+    open_ = &there.back();  // stays valid until the next visit
+    open_lock_ = section.lock.value;
   }
 
   const Trace& trace_;
@@ -98,7 +104,9 @@ class Visits {
   std::map<Place, std::vector<Visit>> by_place_;
   uint32_t held_ = 0;
   bool back_from_wait_ = false;
-  Visit* open_ = nullptr;
+  std::set<std::pair<uint32_t, uint32_t>> waited_;  // lock, thread
+  Visit* open_ = nullptr;                           // the thread's latest
+  uint32_t open_lock_ = 0;
 };
 
 // A place's visits, if work is handed out there.
@@ -109,18 +117,25 @@ struct HandOut {
   bool waited = false;
 };
 
-bool is_handed_out(std::span<const Visit> visits, HandOut& result) {
+// Loops of one length come out as visits that differ by one or two, where the first ones are made from another place.
+bool differ(const std::map<uint32_t, size_t>& counts) {
+  constexpr size_t kLeast = 3, kShare = 128;
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end(),
+                                                 [](const auto& x, const auto& y) { return x.second < y.second; });
+  return most->second - least->second >= std::max(kLeast, most->second / kShare);
+}
+
+bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& result) {
   constexpr size_t kRoundsForEachThread = 2;
   std::map<uint32_t, size_t> counts;
   for (size_t i = 0; i < visits.size(); ++i) {  // grouped by thread, in its order
     ++counts[visits[i].thread];
     const bool last = i + 1 == visits.size() || visits[i + 1].thread != visits[i].thread;
     (last ? result.last : result.rounds).push_back(visits[i]);
-    result.waited |= visits[i].waited || visits[i].handed_ns == INT64_MAX;
+    result.waited |= all.has_waited(result.place.first, visits[i].thread);
   }
   if (counts.size() < 2 || result.rounds.size() < kRoundsForEachThread * counts.size()) return false;
-  const auto differs = [&](const auto& count) { return count.second != counts.begin()->second; };
-  if (!result.waited && std::none_of(counts.begin(), counts.end(), differs)) return false;
+  if (!result.waited && !differ(counts)) return false;
   const auto earlier = [](const Visit& x, const Visit& y) { return x.handed_ns < y.handed_ns; };
   std::stable_sort(result.rounds.begin(), result.rounds.end(), earlier);
   return result.rounds.back().handed_ns <= std::min_element(result.last.begin(), result.last.end(), earlier)->handed_ns;
@@ -134,7 +149,7 @@ class Finder {
     std::vector<HandOut> found;
     for (const auto& [place, there] : visits.by_place()) {
       HandOut hand_out{place, {}, {}};
-      if (is_handed_out(there, hand_out)) found.push_back(std::move(hand_out));
+      if (is_handed_out(visits, there, hand_out)) found.push_back(std::move(hand_out));
     }
     // A thread's rounds are those of one place: where it waits for work, or else where it comes most often.
     std::stable_sort(found.begin(), found.end(), [](const HandOut& x, const HandOut& y) {

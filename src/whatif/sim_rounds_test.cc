@@ -47,11 +47,14 @@ std::string visit(int64_t at_ns, std::string_view thread) {
   return fmt::format("{0} {1} lock_acquire queue n\n{0} {1} lock_release queue\n", at_ns, thread);
 }
 
-// Workers a and b get four pieces of work. That of b waits for the table, which c holds until 1500.
+// Workers a and b get seven pieces of work: a six of 500 each, b one that waits for the table, which c holds until
+// 1500.
 Trace two_workers() {
-  return parsed(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + visit(3000, "a") +
-                "3000 a thread_end\n" + visit(50, "b") + "150 b lock_request table j\n1500 b lock_acquired table\n" +
-                "2950 b lock_release table\n" + visit(2950, "b") + visit(3000, "b") + "3000 b thread_end\n" +
+  std::string text(kPlaces);
+  for (int64_t at_ns = 0; at_ns <= 3000; at_ns += 500) text += visit(at_ns, "a");
+  return parsed(text + "3000 a thread_end\n" + visit(50, "b") +
+                "150 b lock_request table j\n1500 b lock_acquired table\n2950 b lock_release table\n" +
+                visit(3000, "b") + "3000 b thread_end\n" +
                 "0 c lock_acquire table j\n1500 c lock_release table\n1500 c thread_end\n");
 }
 
@@ -59,10 +62,10 @@ TEST(Rounds, WhoeverIsFreeGetsTheNextPieceOfWork) {
   const Trace trace = two_workers();
   ASSERT_EQ(loops(trace).size(), 1u);
   EXPECT_EQ(loops(trace)[0].kind, RoundLoop::Kind::handed_out);
-  EXPECT_EQ(loops(trace)[0].rounds, 5u);
+  EXPECT_EQ(loops(trace)[0].rounds, 7u);
   EXPECT_EQ(simulated_ns(trace), 3000);
-  // Then b is free at 1600 and gets the last one that a had, of 1000.
-  EXPECT_EQ(simulated_ns(trace, "table"), 2600);
+  // Without the table's lock b is free at 1650 and gets one that a had.
+  EXPECT_EQ(simulated_ns(trace, "table"), 2500);
 }
 
 TEST(Rounds, EachHasItsOwnWhereTheLastVisitsAreNotTheLast) {
@@ -72,22 +75,22 @@ TEST(Rounds, EachHasItsOwnWhereTheLastVisitsAreNotTheLast) {
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
-TEST(Rounds, EachHasItsOwnWhereAllComeEquallyOften) {
+TEST(Rounds, EachHasItsOwnWhereAllComeAboutEquallyOften) {
   const Trace trace =
-      parsed(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + "3000 a thread_end\n" +
-             visit(50, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
+      parsed(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + visit(2500, "a") +
+             "3000 a thread_end\n" + visit(50, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
-// As the one before, but a waited for work.
+// As the one before, but a waited for its first piece of work, for which it came from another line.
 TEST(Rounds, WhereThreadsWaitForWorkItIsHandedOut) {
   const Trace trace =
       parsed("lock work condition work\n" + std::string(kPlaces) +
-             "0 a lock_acquire queue n\n0 a lock_release queue\n0 a sync_wait work n\n50 a sync_woken work\n"
+             "0 a lock_acquire queue j\n0 a lock_release queue\n0 a sync_wait work n\n50 a sync_woken work\n"
              "50 a lock_acquire queue n\n50 a lock_release queue\n" +
-             visit(1000, "a") + visit(2000, "a") + "3000 a thread_end\n" + "40 c lock_acquire queue j\n" +
-             "41 c sync_signal work j\n42 c lock_release queue\n43 c thread_end\n" + visit(60, "b") + visit(1500, "b") +
-             visit(2900, "b") + "3000 b thread_end\n");
+             visit(1000, "a") + visit(2000, "a") + visit(2950, "a") + "3000 a thread_end\n" +
+             "40 c lock_acquire queue j\n" + "41 c sync_signal work j\n42 c lock_release queue\n43 c thread_end\n" +
+             visit(60, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
   ASSERT_EQ(loops(trace).size(), 1u);
   EXPECT_EQ(loops(trace)[0].rounds, 4u);
 }
