@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 namespace contrafact::whatif {
@@ -23,7 +25,8 @@ struct Visit {
   uint32_t event;     // the acquisition that it begins with
   int64_t handed_ns;  // when it gave the lock up to go to work; INT64_MAX: it waits there to the end
 };
-using Place = std::pair<uint32_t, uint32_t>;  // lock, site
+using Place =
+    std::tuple<uint32_t, uint32_t, uint32_t>;  // lock, method and line: callers are known of contended ones only
 
 // The visits of all threads, by place: outermost acquisitions of a lock, waits at conditions inside included.
 class Visits {
@@ -84,6 +87,12 @@ class Visits {
            model::is_held(trace_.locks[section.lock.index()].kind);
   }
 
+  Place place_of(const CriticalSection& section) const {
+    if (!section.site.valid()) return {section.lock.value, UINT32_MAX, 0};
+    const format::ContextRow& site = trace_.contexts[section.site.index()];
+    return {section.lock.value, site.method.value, site.line};
+  }
+
   void acquired(uint32_t thread, uint32_t event) {
     const bool again = std::exchange(back_from_wait_, false);
     if (!is_of_a_hold(event) || held_++ > 0) return;
@@ -92,7 +101,7 @@ class Visits {
       open_->handed_ns = section.release_ns;
       return;
     }
-    std::vector<Visit>& there = by_place_[{section.lock.value, section.site.value}];
+    std::vector<Visit>& there = by_place_[place_of(section)];
     there.push_back({thread, event, section.release_ns});
     open_ = &there.back();  // stays valid until the next visit
     open_lock_ = section.lock.value;
@@ -132,7 +141,7 @@ bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& re
     ++counts[visits[i].thread];
     const bool last = i + 1 == visits.size() || visits[i + 1].thread != visits[i].thread;
     (last ? result.last : result.rounds).push_back(visits[i]);
-    result.waited |= all.has_waited(result.place.first, visits[i].thread);
+    result.waited |= all.has_waited(std::get<0>(result.place), visits[i].thread);
   }
   if (counts.size() < 2 || result.rounds.size() < kRoundsForEachThread * counts.size()) return false;
   if (!result.waited && !differ(counts)) return false;
