@@ -39,8 +39,29 @@ class Visits {
   const std::map<Place, std::vector<Visit>>& by_place() const { return by_place_; }
   // Whether the thread ever waited for a signal on a visit to that lock, from whatever place.
   bool has_waited(uint32_t lock, uint32_t thread) const { return waited_.contains({lock, thread}); }
+  // Whether all threads end within two rounds of the latest of them, after at least kRoundsMin. `visits`: grouped by
+  // thread.
+  bool end_together(std::span<const Visit> visits) const {
+    constexpr size_t kRoundsMin = 8;
+    int64_t latest_ns = INT64_MIN;
+    for (const Visit& visit : visits) latest_ns = std::max(latest_ns, end_ns(visit.thread));
+    for (size_t first = 0, i = 0; i < visits.size(); ++i) {
+      if (i + 1 < visits.size() && visits[i + 1].thread == visits[i].thread) continue;
+      const auto rounds = static_cast<int64_t>(i - first);
+      const int64_t all_ns = visits[i].handed_ns - visits[first].handed_ns;
+      if (rounds < int64_t{kRoundsMin} || visits[i].handed_ns == INT64_MAX) return false;
+      if (latest_ns - end_ns(visits[i].thread) > 2 * all_ns / rounds) return false;
+      first = i + 1;
+    }
+    return true;
+  }
 
  private:
+  int64_t end_ns(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    return range.size() == 0 ? trace_.begin_ns() : trace_.time_ns[range.end - 1];
+  }
+
   void gather(uint32_t thread) {
     held_ = 0;
     back_from_wait_ = false;
@@ -134,6 +155,15 @@ bool differ(const std::map<uint32_t, size_t>& counts) {
   return most->second - least->second >= std::max(kLeast, most->second / kShare);
 }
 
+bool by_end(const Visit& x, const Visit& y) {
+  return x.handed_ns < y.handed_ns;
+}
+
+bool last_come_last(const HandOut& hand_out) {
+  return hand_out.rounds.back().handed_ns <=
+         std::min_element(hand_out.last.begin(), hand_out.last.end(), by_end)->handed_ns;
+}
+
 bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& result) {
   constexpr size_t kRoundsForEachThread = 2;
   std::map<uint32_t, size_t> counts;
@@ -144,10 +174,9 @@ bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& re
     result.waited |= all.has_waited(std::get<0>(result.place), visits[i].thread);
   }
   if (counts.size() < 2 || result.rounds.size() < kRoundsForEachThread * counts.size()) return false;
-  if (!result.waited && !differ(counts)) return false;
-  const auto earlier = [](const Visit& x, const Visit& y) { return x.handed_ns < y.handed_ns; };
-  std::stable_sort(result.rounds.begin(), result.rounds.end(), earlier);
-  return result.rounds.back().handed_ns <= std::min_element(result.last.begin(), result.last.end(), earlier)->handed_ns;
+  std::stable_sort(result.rounds.begin(), result.rounds.end(), by_end);
+  const bool unequal = differ(counts);
+  return ((result.waited || unequal) && last_come_last(result)) || (unequal && all.end_together(visits));
 }
 
 class Finder {
@@ -188,7 +217,8 @@ class Finder {
     rounds_.loops.push_back({RoundLoop::Kind::handed_out, number, {}, {}});
     for (const Visit& visit : hand_out.last) rounds_.at_event[visit.event] = round_value(loop, number++);
     rounds_.notes.push_back(
-        fmt::format("{} threads get {} pieces of work at one place: whichever of them is free is taken to get the next",
+        fmt::format("{} threads share {} pieces of work that begin at one place: whichever of them is free is taken to "
+                    "get the next",
                     hand_out.last.size(), hand_out.rounds.size()));
   }
 

@@ -9,8 +9,10 @@
 //
 // A trace does not say that a loop is one of these; its shape does. Threads are handed work where each thread's last
 // visit to the place comes after all the visits that found work, and where they wait for work there or do not all come
-// equally often. A thread goes on until it is awaited where it has made many rounds, and somebody began to wait for its
-// end, or the last of the threads that ended before it ended, within the last of them.
+// about equally often; or where they do not and yet end together, within two rounds (they draw numbers, say, which no
+// event shows: the place is then one that each piece of work comes to). A thread goes on until it is awaited where it
+// has made many rounds, and somebody began to wait for its end, or the last of the threads that ended before it ended,
+// within the last of them.
 //
 // Pure function of the trace; linear but for sorts. Read-only afterwards.
 #pragma once

@@ -82,7 +82,22 @@ TEST(Rounds, EachHasItsOwnWhereAllComeAboutEquallyOften) {
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
-// As the one before, but a waited for its first piece of work, for which it came from another line.
+// They draw numbers: a is held up, and makes 10 rounds where b makes 20; both end with the last of the work.
+Trace drawing(int64_t b_end_ns) {
+  std::string text(kPlaces);
+  for (int64_t at_ns = 0; at_ns < 2000; at_ns += 200) text += visit(at_ns, "a");
+  for (int64_t i = 0; i < 20; ++i) text += visit(50 + i * (b_end_ns - 50) / 20, "b");
+  return parsed(text + "2000 a thread_end\n" + fmt::format("{} b thread_end\n", b_end_ns));
+}
+
+TEST(Rounds, WhoeverIsFreeGetsTheNextWhereUnequalThreadsEndTogether) {
+  ASSERT_EQ(loops(drawing(2050)).size(), 1u);
+  EXPECT_EQ(loops(drawing(2050))[0].rounds, 28u);
+  EXPECT_THAT(loops(drawing(1000)), testing::IsEmpty());
+}
+
+// As the one where all come equally often, but a waited for its first piece of work, for which it came from another
+// line.
 TEST(Rounds, WhereThreadsWaitForWorkItIsHandedOut) {
   const Trace trace =
       parsed("lock work condition work\n" + std::string(kPlaces) +
