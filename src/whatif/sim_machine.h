@@ -146,7 +146,8 @@ class SimMachine {
   void leave_lock(SimLock& lock, bool shared);
   void hand_over(SimLock& lock, int64_t latency_ns);
   void wake_to_try(SimLock& lock);
-  void change_phase(SimLock& lock);
+  void change_phase(SimLock& lock, bool was_shared);
+  bool any_reader_waits(const SimLock& lock) const;
   void grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns);
   bool break_turns();
   double random_share();
