@@ -72,6 +72,10 @@ class Finder : LockUses {
       return refuse(Optimisation::drop_lock, section(of_site[0]).lock,
                     "which sections read what others write depends on the data: a reader-writer lock is safe");
     }
+    if (sections.size() < of_site.size() && std::ranges::any_of(sections, [&](uint32_t s) { return !only_reads(s); })) {
+      return refuse(Optimisation::drop_lock, section(of_site[0]).lock,
+                    "which sections write what others use depends on the data");
+    }
     if (!sections.empty()) found_.candidates.push_back(candidate(Optimisation::drop_lock, std::move(sections)));
   }
 
@@ -89,9 +93,10 @@ class Finder : LockUses {
     }
     if (sections.empty()) return;
     Candidate made = candidate(Optimisation::shorten_section, std::move(sections));
-    int64_t longest_ns = 0;
+    int64_t longest_ns = 0, all_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
       const Movable part = movable(s);
+      all_ns += part.all_ns();
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
@@ -101,6 +106,9 @@ class Finder : LockUses {
       longest_ns = part.middle_ns;
       made.blocks_at = longest_block(s).at;
     }
+    // Less than that is the recorder's, or a few instructions around what has to be inside.
+    constexpr int64_t kLeastNs = 100;
+    if (all_ns < kLeastNs * static_cast<int64_t>(made.improvement.sections.size())) return;
     found_.candidates.push_back(std::move(made));
   }
 
