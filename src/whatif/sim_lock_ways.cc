@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace contrafact::whatif {
 namespace {
@@ -54,7 +55,7 @@ void add_chases(std::span<const CriticalSection> sections, const BusyCores& busy
     chase.end_ns = section.acquire_ns - since_ns;
     if (section.acquire_ns < freed_ns || !busy.was_free(since_ns)) continue;
     work += (chase.holds.size() + 1) * (chase.holds.size() + 1);
-    chases.push_back(std::move(chase));
+    chases.push_back(std::exchange(chase, {}));
   }
 }
 

@@ -200,8 +200,8 @@ class SimMachine {
   uint64_t turns_broken_ = 0;
   // By loop of program.rounds:
   struct Loop {
-    std::vector<uint32_t> begins;  // of each round: the operation that it begins with
-    uint32_t next = 0;             // the first that nobody has got
+    std::vector<uint32_t> begins;                     // of each round: the operation that it begins with
+    uint32_t next = 0;                                // the first that nobody has got
     std::vector<std::pair<uint32_t, uint32_t>> ends;  // fiber, and where it goes on without a further round
   };
   std::vector<Loop> loops_;

@@ -304,6 +304,7 @@ class Compiler {
       translate(walk);
       runs = walk.stack().empty() || walk.in(FrameKind::task);
     }
+    off_core_ = nullptr;
     note_end(program_.thread_fiber(thread), since_ns);
     flush_finished();
     Draft& own = drafts_.front();

@@ -284,10 +284,10 @@ class Finder {
     if (!ends_when_others_do(thread, trace_.time_ns[ends[ends.size() - 2]], own_end_ns, loop)) return;
     const auto number = static_cast<uint32_t>(rounds_.loops.size());
     for (const uint32_t end : ends) rounds_.at_event[end] = round_value(number, end == ends.back() ? 1 : 0);
-    rounds_.loops.push_back(std::move(loop));
     rounds_.notes.push_back(fmt::format("one thread makes {} rounds with a sleep in each: taken to go on until {}",
                                         ends.size(),
                                         loop.others.empty() ? "somebody waits for its end" : "the others have ended"));
+    rounds_.loops.push_back(std::move(loop));
   }
 
   bool ends_when_others_do(uint32_t thread, int64_t after_ns, int64_t own_end_ns, RoundLoop& loop) const {
