@@ -286,10 +286,10 @@ class Compiler {
     drafts_.clear();
     drafts_.push_back({program_.thread_fiber(thread), {}});
     finished_ = {};
-    OffCore off_core(trace_, thread, kernel_told_);
-    off_core_ = &off_core;
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     if (range.size() == 0) return;
+    OffCore off_core(trace_, thread, kernel_told_);
+    off_core_ = &off_core;
     int64_t since_ns = trace_.time_ns[range.begin];
     bool runs = true;  // neither in a wait nor in a block nor idle
     wait_net_ns_.clear();
