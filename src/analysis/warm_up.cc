@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/cpu_use.h"
+#include "base/middle.h"
 #include "model/task_walk.h"
 
 namespace contrafact::analysis {
@@ -36,12 +37,6 @@ std::vector<int64_t> own_cpu_ns(const Trace& trace, const CpuTimes& times) {
   return cpu_ns;
 }
 
-double median(std::span<int64_t> values) {
-  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return static_cast<double>(*middle);
-}
-
 // Of like tasks in the order of their starts.
 double warm_up_ns(std::span<int64_t> cpu_ns) {
   if (cpu_ns.size() < kTasksMin) return 0;
@@ -50,8 +45,8 @@ double warm_up_ns(std::span<int64_t> cpu_ns) {
     return cpu_ns.subspan(begin, end - begin);
   };
   std::array<double, kParts> medians{};
-  for (size_t i = 0; i < kParts; ++i) medians[i] = median(part(i));
-  const double steady = median(cpu_ns.subspan(cpu_ns.size() / 2));
+  for (size_t i = 0; i < kParts; ++i) medians[i] = base::median(part(i));
+  const double steady = base::median(cpu_ns.subspan(cpu_ns.size() / 2));
   double excess = 0;
   for (size_t i = 0; i < kParts / 2 && medians[i] > kChance * steady; ++i) {
     excess += (medians[i] - steady) * static_cast<double>(part(i).size());
