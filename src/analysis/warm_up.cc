@@ -28,11 +28,19 @@ std::vector<int64_t> own_cpu_ns(const Trace& trace, const CpuTimes& times) {
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
     const model::ThreadId thread(i);
     TaskId running;
-    int64_t since_ns = 0;
-    for (model::TaskWalk walk(trace, thread); walk.next(); since_ns = walk.time_ns()) {
-      if (running.valid()) cpu_ns[running.index()] += times.cpu_ns(thread, since_ns, walk.time_ns());
-      running = walk.in(FrameKind::task) ? walk.task() : TaskId();
+    int64_t since_ns = 0, last_ns = 0;
+    const auto add_until = [&](int64_t end_ns) {
+      if (running.valid()) cpu_ns[running.index()] += times.cpu_ns(thread, since_ns, end_ns);
+    };
+    for (model::TaskWalk walk(trace, thread); walk.next();) {
+      last_ns = walk.time_ns();
+      const TaskId now = walk.in(FrameKind::task) ? walk.task() : TaskId();
+      if (now == running) continue;
+      add_until(last_ns);
+      running = now;
+      since_ns = last_ns;
     }
+    add_until(last_ns);
   }
   return cpu_ns;
 }
