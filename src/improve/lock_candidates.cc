@@ -130,6 +130,17 @@ class Finder : LockUses {
   }
 
   Movable movable(uint32_t s) const {
+    Movable found = ends_and_middle(s);
+    // Readers that share the lock need not give it up.
+    if (is_reader(facts().site_of[s])) found.middle_ns = 0;
+    // What is computed in between may depend on what was read before, in registers, and decide what is written after:
+    // only who waits for something else is likely to need no lock meanwhile.
+    constexpr int64_t kBlockedShareMin = 2;  // half of it
+    if (found.middle_ns > 0 && longest_block(s).length_ns * kBlockedShareMin < found.middle_ns) found.middle_ns = 0;
+    return found;
+  }
+
+  Movable ends_and_middle(uint32_t s) const {
     const model::SectionSets& sets = facts().sets;
     const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
     const bool is_one_segment = sets.head[s].begin == sets.tail[s].begin;
@@ -147,12 +158,6 @@ class Finder : LockUses {
     found.middle_ns = is_one_segment
                           ? middle_ns(first, first == head.end() ? first : head.begin() + (last.base() - tail.begin()))
                           : middle_ns(first, head.end()) + middle_ns(tail.begin(), last.base());
-    // Readers that share the lock need not give it up.
-    if (is_reader(facts().site_of[s])) found.middle_ns = 0;
-    // What is computed in between may depend on what was read before, in registers, and decide what is written after:
-    // only who waits for something else is likely to need no lock meanwhile.
-    constexpr int64_t kBlockedShareMin = 2;  // half of it
-    if (found.middle_ns > 0 && longest_block(s).length_ns * kBlockedShareMin < found.middle_ns) found.middle_ns = 0;
     return found;
   }
 
@@ -192,6 +197,10 @@ class Finder : LockUses {
     for (const uint32_t s : made.improvement.sections) {
       made.improvement.part.push_back(only_looks(s) ? 1 : 0);
       made.improvement.look_ns.push_back(only_looks(s) ? 0 : *middle);
+      // Who looks again before it changes something may do in between what needs no lock.
+      const Movable outside = only_looks(s) ? Movable() : ends_and_middle(s);
+      made.improvement.head_ns.push_back(outside.head_ns + outside.middle_ns);
+      made.in_middle += outside.head_ns + outside.middle_ns > 0;
     }
     found_.candidates.push_back(std::move(made));
   }
@@ -232,20 +241,37 @@ class Finder : LockUses {
     });
   }
 
+  // Who compares and exchanges a word begins anew as often as others were faster, which pays where that is seldom.
+  bool are_short(LockId id) const {
+    constexpr int64_t kShortNs = 1'000;
+    std::vector<int64_t> holds_ns;
+    each_section(std::span(&id, 1), [&](uint32_t s) { holds_ns.push_back(section(s).hold_ns()); });
+    if (holds_ns.empty()) return false;
+    const auto middle = holds_ns.begin() + static_cast<ptrdiff_t>(holds_ns.size() / 2);
+    std::ranges::nth_element(holds_ns, middle);
+    return *middle <= kShortNs;
+  }
+
   void try_atomic(const std::vector<LockId>& locks) {
     std::vector<uint32_t> sections;
-    bool any = false;
+    bool any = false, exchanges = false;
     for (const LockId lock : locks) {
       const std::string_view reason = not_judged(lock);
       if (!reason.empty()) return refuse(Optimisation::make_atomic, lock, reason);
       const Lock& info = this->lock(lock);
       if (changes_kernel_state(info)) return refuse(Optimisation::make_atomic, lock, "it orders system calls");
       if (!has_one_word(info)) return;
-      if (replaces(lock)) return refuse(Optimisation::make_atomic, lock, "a section needs the value that it replaces");
+      if (replaces(lock)) {
+        if (!are_short(lock))
+          return refuse(Optimisation::make_atomic, lock, "long sections need the value that they replace");
+        exchanges = true;
+      }
       any |= std::ranges::find(info.contested, true) != info.contested.end();
     }
     each_section(locks, [&](uint32_t s) { sections.push_back(s); });
-    if (any) found_.candidates.push_back(candidate(Optimisation::make_atomic, std::move(sections)));
+    if (!any) return;
+    found_.candidates.push_back(candidate(Optimisation::make_atomic, std::move(sections)));
+    found_.candidates.back().exchanges = exchanges;
   }
 
   Candidates found_;

@@ -195,10 +195,16 @@ TEST(LockCandidates, OneContestedWordBecomesAnAtomic) {
   EXPECT_EQ(scene.get(Optimisation::make_atomic)->improvement.sections.size(),
             4u);  // with the first, which touches nothing
   EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(Optimisation::make_atomic), nullptr);  // over two words
+  EXPECT_FALSE(scene.get(Optimisation::make_atomic)->exchanges);
   const Scene replaced({"x b w0", "y b w0"});
-  EXPECT_EQ(replaced.get(Optimisation::make_atomic), nullptr);
-  ASSERT_FALSE(replaced.found.ineligible.empty());
-  EXPECT_EQ(replaced.found.ineligible[0].reason, "a section needs the value that it replaces");
+  ASSERT_NE(replaced.get(Optimisation::make_atomic), nullptr);
+  EXPECT_TRUE(replaced.get(Optimisation::make_atomic)->exchanges);
+  std::string work = "w0";
+  for (int i = 0; i < 200; ++i) work += ",none";
+  const Scene longer({"x b " + work, "y b " + work});
+  EXPECT_EQ(longer.get(Optimisation::make_atomic), nullptr);
+  ASSERT_FALSE(longer.found.ineligible.empty());
+  EXPECT_EQ(longer.found.ineligible[0].reason, "long sections need the value that they replace");
 }
 
 TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {
@@ -294,7 +300,17 @@ TEST(LockCandidates, MostlyLookersLookAsReaders) {
   EXPECT_EQ(scene.get(Optimisation::reader_writer_lock), nullptr);
   EXPECT_THAT(look->improvement.part, ElementsAre(1, 1, 1, 0, 1, 1, 0, 1));
   EXPECT_THAT(look->improvement.look_ns, ElementsAre(0, 0, 0, 10, 0, 0, 10, 0));
+  EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(Scene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(Optimisation::shared_look), nullptr);  // mostly writers
+}
+
+// What is computed after the look in vain, and before the insertion, needs no lock: the look is made again.
+TEST(LockCandidates, LookersComputeBetweenTheLooks) {
+  const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,none,none,w0", "x b r0", "y b r0"});
+  const Candidate* look = scene.get(Optimisation::shared_look);
+  ASSERT_NE(look, nullptr);
+  EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 20, 0, 0));
+  EXPECT_EQ(look->in_middle, 1u);
 }
 
 // Forty sections change their keys' words; one inserts, which all look at: two parts, if the table is divided, too.

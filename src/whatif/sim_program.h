@@ -26,6 +26,7 @@
 #include "model/facts.h"
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
+#include "whatif/sim_rounds.h"
 #include "whatif/sim_sync.h"
 
 namespace contrafact::whatif {
@@ -35,6 +36,7 @@ enum class OpCode : uint8_t {
   pause,        // value: ns
   stop,         // value: which of the recorded stops of the virtual machine
   foreign,      // value: foreign_value
+  round,        // value: round_value; where the thread's next round of work begins, or one has ended
   emit,         // nothing but its event
   spawn,        // value: task
   call,         // value: task, which runs here and now on this thread
@@ -134,8 +136,9 @@ struct SimProgram {
   const model::HandOverCosts* costs = nullptr;  // of processor time
   std::vector<int64_t> periodic_due_ns;         // by task; empty without any (sim_periods.h)
   SyncFacts sync;                               // empty but for native traces
-  int64_t begin_ns = 0;                         // the recorded run's beginning ...
-  int64_t end_ns = 0;                           // ... and the end of the last fiber that is not background
+  Rounds rounds;
+  int64_t begin_ns = 0;  // the recorded run's beginning ...
+  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 
