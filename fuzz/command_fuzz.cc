@@ -57,21 +57,23 @@ void run_locks(const model::Trace& trace) {
   analysis::lock_profile(trace);
 }
 void run_ulc(const model::Trace& trace) {
-  const analysis::SectionFacts facts(trace);
+  const model::Facts of_trace(trace);
+  const analysis::SectionFacts facts(of_trace);
   analysis::ulc_profile(facts);
-  const advise::Pricer pricer(trace, &facts, {.draws = 1});
+  const advise::Pricer pricer(of_trace, &facts, {.draws = 1});
   advise::advise_sections(pricer, {.apply = {}, .priced_max = 4});
 }
 // With a small part of the work that the command may do.
 void run_advise(const model::Trace& trace) {
+  const model::Facts of_trace(trace);
   std::optional<analysis::SectionFacts> facts;
-  if (!trace.locks.empty()) facts.emplace(trace);
-  const advise::Pricer pricer(trace, facts ? &*facts : nullptr, {.draws = 1});
-  improve::Candidates tasks = improve::task_candidates(trace);
+  if (!trace.locks.empty()) facts.emplace(of_trace);
+  const advise::Pricer pricer(of_trace, facts ? &*facts : nullptr, {.draws = 1});
+  improve::Candidates tasks = improve::task_candidates(of_trace);
   tasks.candidates.resize(std::min<size_t>(tasks.candidates.size(), 4));
   std::optional<whatif::Estimator> estimator;
   if (!trace.tasks.empty()) {
-    base::Result<whatif::Estimator> made = whatif::Estimator::create(trace);
+    base::Result<whatif::Estimator> made = whatif::Estimator::create(of_trace);
     if (!made) return;
     estimator = *std::move(made);
   }

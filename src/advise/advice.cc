@@ -214,9 +214,9 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
                   .ineligible = tasks.ineligible,
                   .candidates = tasks.candidates.size(),
                   .branch_hint = branch_hint(pricer.trace(), tasks)};
-  const Shortage shortage = shortage_of(pricer);
+  const analysis::ThreadUsage usage = usage_of(pricer.facts());
+  const Shortage shortage = shortage_of(pricer, usage);
   advices.headline = headline_of(pricer, shortage);
-  advices.limit = limit_of(pricer, shortage);
   const auto sort = [&](std::vector<Advice>& list) {
     std::ranges::stable_sort(list,
                              [&](const Advice& x, const Advice& y) { return ranks_before(advices, options, x, y); });
@@ -233,12 +233,14 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
     std::ranges::move(sections.ineligible, std::back_inserter(advices.ineligible));
     rank_into(std::move(sections.ranked), advices, options);
   }
+  SizeAdvices sizes;
   if (pricer.simulates()) {
-    std::vector<Advice> sizes = advise_sizes(pricer, shortage, options.sizes_max);
-    judge_simulated(sizes, advices, options);
-    sort(sizes);
-    rank_into(std::move(sizes), advices, options);
+    sizes = advise_sizes(pricer, shortage, options.sizes_max);
+    judge_simulated(sizes.advices, advices, options);
+    sort(sizes.advices);
+    rank_into(std::move(sizes.advices), advices, options);
   }
+  advices.limit = limit_of(pricer, usage, shortage, sizes.useless);
   return advices;
 }
 

@@ -29,6 +29,7 @@ base::Result<Weights> parse_weights(const std::string& text);
 
 struct AdviceOptions {
   Weights weights;
+  bool weights_given = false;  // false: what is of several kinds is chosen by the run's time alone
   bool filter_time = true;
   bool filter_peak = true;
   bool filter_mean = true;

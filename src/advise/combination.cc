@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -130,7 +131,8 @@ std::string refusal(const Found& search, std::span<const improve::Candidate> can
                     const whatif::Estimate& estimate) {
   const model::Trace& trace = search.engines.pricer.trace();
   if (search.advices.headline.model == model::Origin::estimated) {
-    if (const std::optional<analysis::OverfullPool> full = analysis::overfull_pool(trace, *estimate.trace)) {
+    if (const std::optional<analysis::OverfullPool> full =
+            analysis::overfull_pool(search.engines.pricer.facts(), *estimate.trace)) {
       return fmt::format("it would need {} workers at once of pool {}, which has {}", full->needed,
                          analysis::pool_name(trace, full->pool), full->size);
     }
@@ -180,15 +182,21 @@ std::optional<Sound> first_sound(const Found& search, double score_max, bool* lo
     const whatif::Combination* combination;
     std::vector<improve::Candidate> candidates;
     Effect effect;
-    double score;
+    double score = 1;
   };
   const bool decides = advices.headline.model == model::Origin::simulated;
-  std::vector<Entry> entries;
-  *lost = false;
+  std::vector<Entry> all, entries;
   for (const whatif::Combination& combination : search.found.best) {
-    Entry entry{&combination, picked(search, combination), {.estimated = true}, combination.score};
+    Entry& entry = all.emplace_back(&combination, picked(search, combination), Effect{.estimated = true});
+    entry.score = combination.score;
     entry.effect.estimate.figures = combination.figures;
-    if (decides) entry.effect.simulated = simulated(search, entry.candidates);
+  }
+  if (decides) {
+    for_each_index(all.size(), search.options.progress,
+                   [&](size_t i) { all[i].effect.simulated = simulated(search, all[i].candidates); });
+  }
+  *lost = false;
+  for (Entry& entry : all) {
     if (reads_simulation(advices, entry.effect)) {
       entry.score = whatif::score_of(figures_to_read(advices, entry.effect), advices.base, search.options.weights);
     }
@@ -338,9 +346,24 @@ double simulated_gain(const Combination& combination) {
   return ends_simulated(combination.effect) ? combination.effect.simulated->gain : 0;
 }
 
-// Adds the improvements of the ranking, in its order, with which the simulation gains more. More cores are no change of
-// the program.
-void grow(const Engines& engines, const Advices& advices, bool tasks_too, Combination& best) {
+// What a combination is worth: the time that it gains when it is simulated; by weights that were given, what it gains
+// of all that they weigh.
+double worth(const Engines& engines, const Advices& advices, const AdviceOptions& options,
+             const Combination& combination) {
+  const double gained = simulated_gain(combination);
+  if (!options.weights_given) return gained;
+  Combination weighed = combination;
+  estimate_tasks(engines, advices, weighed);
+  whatif::Figures figures = weighed.effect.estimate.figures;
+  figures.duration_ns = std::llround((1 - gained) * static_cast<double>(advices.base.duration_ns));
+  return 1 - whatif::score_of(figures, advices.base, options.weights);
+}
+
+// Adds the improvements of the ranking, in its order, with which it is worth more. More cores are no change of the
+// program.
+void grow(const Engines& engines, const Advices& advices, const AdviceOptions& options, bool tasks_too,
+          Combination& best) {
+  double worth_before = worth(engines, advices, options, best);
   std::vector<whatif::Improvement> members = improvements_of(advices, best);
   for (size_t i = 0; i < advices.ranked.size(); ++i) {
     const Advice& advice = advices.ranked[i];
@@ -353,18 +376,24 @@ void grow(const Engines& engines, const Advices& advices, bool tasks_too, Combin
     if (advice.target() == whatif::Target::tasks && !applies(engines, advice)) continue;
     members.push_back(advice.improvement());
     base::Result<SimulatedEffect> effect = engines.pricer.simulate(members);
-    if (!effect || effect->stuck || effect->gain < simulated_gain(best) + kAddedMin) {
+    Combination grown{.members = best.members};
+    grown.members.push_back(i);
+    const bool ends = effect.ok() && !effect->stuck;
+    if (ends) grown.effect.simulated = *std::move(effect);
+    const double worth_after = ends ? worth(engines, advices, options, grown) : 0;
+    if (!ends || worth_after < worth_before + kAddedMin) {
       members.pop_back();
       continue;
     }
-    best.effect.simulated = *std::move(effect);
-    best.members.push_back(i);
+    best.effect.simulated = std::move(grown.effect.simulated);
+    best.members = std::move(grown.members);
+    worth_before = worth_after;
   }
 }
 
-// Other kinds than tasks join the best combination of tasks; or, if that gains more time, tasks join the best of the
+// Other kinds than tasks join the best combination of tasks; or, if that is worth more, tasks join the best of the
 // other kinds.
-void add_other_kinds(const Engines& engines, const Advices& advices, Combination& best) {
+void add_other_kinds(const Engines& engines, const Advices& advices, const AdviceOptions& options, Combination& best) {
   const auto is_other = [](const Advice& advice) {
     return advice.target() == whatif::Target::sections || advice.target() == whatif::Target::pool;
   };
@@ -373,10 +402,10 @@ void add_other_kinds(const Engines& engines, const Advices& advices, Combination
   Combination other;
   other.members = {static_cast<size_t>(first - advices.ranked.begin())};
   other.effect = first->effect;
-  grow(engines, advices, true, other);
+  grow(engines, advices, options, true, other);
   const size_t of_tasks = best.members.size();
-  grow(engines, advices, false, best);
-  const bool takes_other = simulated_gain(other) > simulated_gain(best) + kGainTie;
+  grow(engines, advices, options, false, best);
+  const bool takes_other = worth(engines, advices, options, other) > worth(engines, advices, options, best) + kGainTie;
   if (!takes_other && best.members.size() == of_tasks) return;
   if (takes_other) {
     best.members = std::move(other.members);
@@ -425,7 +454,7 @@ base::Result<Combination> best_combination(const Engines& engines, Advices& advi
   take_best_simulated(engines, advices, options, best);
   put_back(std::move(others), advices, options, best);
   std::ranges::move(left_out, std::back_inserter(advices.left_out));
-  if (engines.pricer.simulates()) add_other_kinds(engines, advices, best);
+  if (engines.pricer.simulates()) add_other_kinds(engines, advices, options, best);
   best.score = whatif::score_of(figures_to_read(advices, best.effect), advices.base, options.weights);
   return best;
 }

@@ -22,9 +22,9 @@ struct Combination {
 // Of tasks, considers what is ranked, and what gains nothing or fails a filter by itself: together with others it may
 // pass (a peak goes only when both its causes are gone). Those of the latter that the best combination takes join the
 // ranking, where their scores put them. Improvements whose estimate turns out not to be sound go from `advices.ranked`
-// to `left_out`, with the reason. Then, the best first, improvements of other kinds join, if the simulation of all of
-// them together gains more; of two that change one lock or one pool, only the better. More cores never do: they are no
-// change of the program.
+// to `left_out`, with the reason. Then, the best first, improvements of other kinds join, if all of them together are
+// worth more: the simulated time, or what the weights say, where the user gave any. Of two that change one lock or one
+// pool, only the better joins. More cores never do: they are no change of the program.
 base::Result<Combination> best_combination(const Engines& engines, Advices& advices, const AdviceOptions& options);
 
 // The improvements of a combination, in the order of their ranks.

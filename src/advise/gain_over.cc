@@ -4,17 +4,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/middle.h"
 
 namespace contrafact::advise {
-namespace {
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-}  // namespace
 
 Gain gain_over(std::span<const std::optional<Gain>> each) {
   std::vector<double> shares, below, above;
@@ -28,9 +20,9 @@ Gain gain_over(std::span<const std::optional<Gain>> each) {
   }
   CHECK(!shares.empty());
   const auto [least, greatest] = std::ranges::minmax(shares);
-  return {.share = median(shares),
-          .low = least - median(below),
-          .high = std::min(1.0, greatest + median(above)),
+  return {.share = base::median(std::span(shares)),
+          .low = least - base::median(std::span(below)),
+          .high = std::min(1.0, greatest + base::median(std::span(above))),
           .origin = 2 * simulated > shares.size() ? model::Origin::simulated : model::Origin::estimated};
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -14,18 +13,12 @@
 #include "analysis/lock_profile.h"
 #include "analysis/lock_sites.h"
 #include "analysis/places.h"
+#include "analysis/ulc.h"
 #include "base/saturating.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
 namespace {
-
-uint32_t cores_of(const model::Trace& trace) {
-  std::string_view text = trace.fact("cores");
-  uint32_t cores = 0;
-  std::from_chars(text.data(), text.data() + text.size(), cores);
-  return cores;
-}
 
 double overloaded_share(const analysis::ThreadUsage& usage, uint32_t cores) {
   int64_t overloaded_ns = 0;
@@ -69,12 +62,12 @@ struct LockWaits {
 };
 
 // At what is held, or serves as a lock. Waiting for work at a condition is no sign of anything.
-LockWaits lock_waits(const model::Trace& trace, std::span<const model::CriticalSection> sections,
-                     const analysis::UsageWindow& window) {
-  const std::vector<bool> by_use = analysis::locks_by_use(trace, sections, model::sync_wakes(trace, sections));
+LockWaits lock_waits(const model::Facts& facts, const analysis::UsageWindow& window) {
+  const model::Trace& trace = facts.trace();
+  const std::vector<bool> by_use = analysis::locks_by_use(trace, facts.sections(), facts.wakes());
   analysis::LockSites sites(trace);
   std::map<uint32_t, std::map<uint32_t, int64_t>> by_lock;  // and by site
-  for (const model::CriticalSection& section : sections) {
+  for (const model::CriticalSection& section : facts.sections()) {
     const uint32_t lock = section.lock.value;
     if (section.wait_ns() <= 0 || (!model::is_held(trace.locks[lock].kind) && !by_use[lock])) continue;
     int64_t& of_site_ns = by_lock[lock][sites.of(section.lock, section.site)];
@@ -96,17 +89,38 @@ LockWaits lock_waits(const model::Trace& trace, std::span<const model::CriticalS
   return waits;
 }
 
-// The window of the tasks, or the whole run where there are none.
-analysis::ThreadUsage usage_of(const model::Trace& trace) {
-  analysis::ThreadUsage usage = analysis::thread_usage(trace, {analysis::ThreadUsageOptions::Window::tasks});
-  return usage.window.duration_ns() > 0 ? usage : analysis::thread_usage(trace);
-}
-
 // Something that ran short, and for what share of the time.
 struct Short {
   double share = 0;
   std::string reason;
+  std::string limit;        // empty: it held nothing up
+  model::PoolId pool = {};  // that it is about
 };
+
+// Time that tasks of the pool waited for a worker, of the window; their waits are added up.
+double queued_share(const model::Trace& trace, model::PoolId pool, const analysis::UsageWindow& window) {
+  int64_t queued_ns = 0;
+  for (const model::TaskRow& task : trace.tasks) {
+    if (task.pool != pool || !task.spawn.valid()) continue;
+    const int64_t start_ns = task.start.valid() ? trace.time_ns[task.start.index()] : window.end_ns;
+    const int64_t waited_ns = start_ns - trace.time_ns[task.spawn.index()] - int64_t{task.delay_us} * 1000;
+    queued_ns = base::add_saturated(queued_ns, std::max<int64_t>(0, waited_ns));
+  }
+  return static_cast<double>(queued_ns) / static_cast<double>(window.duration_ns());
+}
+
+// Whether the sections that were waited for at the lock's place touched what the next ones needed, as far as known.
+std::string conflicts_clause(const Pricer& pricer, const LockWaits& waits) {
+  if (pricer.sections() == nullptr) return "";
+  const analysis::UlcProfile profile = analysis::ulc_profile(*pricer.sections());
+  const auto site = std::ranges::find(profile.sites, waits.where, [&](const analysis::UlcSite& one) {
+    return pricer.sections()->sites.sites()[one.site].label;
+  });
+  if (site == profile.sites.end()) return "";
+  const uint64_t conflicts = site->pairs[graph::PairKind::conflict], all = site->pairs.all();
+  if (2 * conflicts <= all) return "";
+  return fmt::format(", where {} of {} waits are for what the other thread wrote", conflicts, all);
+}
 
 // How threads waited for a core; no reason: they did not, or too little.
 Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usage, uint32_t cores) {
@@ -123,33 +137,43 @@ Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usag
 
 }  // namespace
 
-Shortage shortage_of(const Pricer& pricer) {
+analysis::ThreadUsage usage_of(const model::Facts& facts) {
+  analysis::ThreadUsage usage = analysis::thread_usage(facts, {analysis::ThreadUsageOptions::Window::tasks});
+  return usage.window.duration_ns() > 0 ? usage : analysis::thread_usage(facts);
+}
+
+Shortage shortage_of(const Pricer& pricer, const analysis::ThreadUsage& usage) {
   const model::Trace& trace = pricer.trace();
   Shortage shortage;
-  const analysis::ThreadUsage usage = usage_of(trace);
   if (usage.window.duration_ns() <= 0) return shortage;
   std::vector<Short> all;
   for (const analysis::PoolHeadroom& pool : analysis::headroom_of_workers(trace, usage)) {
     const double share = static_cast<double>(pool.saturated_ns) / static_cast<double>(usage.window.duration_ns());
     if (pool.size == 0 || share <= kSaturatedMax) continue;
     const std::string workers = pool.size == 1 ? "its one worker" : fmt::format("all {} workers", pool.size);
-    all.push_back({share, fmt::format("pool {} had {} occupied for {} of the time",
-                                      analysis::pool_name(trace, pool.pool), workers, table::percent_text(share))});
+    const std::string reason = fmt::format("pool {} had {} occupied for {} of the time",
+                                           analysis::pool_name(trace, pool.pool), workers, table::percent_text(share));
+    const bool queued = queued_share(trace, pool.pool, usage.window) > kSaturatedMax;
+    all.push_back({share, reason, queued ? reason : "", pool.pool});
     shortage.pools.emplace_back(pool.pool, pool.size);
   }
-  const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : cores_of(trace);
+  const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : model::recorded_cores(trace);
   if (Short of_cores = core_shortage(trace, usage, cores); !of_cores.reason.empty()) {
     shortage.cores = cores;
+    of_cores.limit = of_cores.reason;
     all.push_back(std::move(of_cores));
   }
-  if (const LockWaits waits = lock_waits(trace, pricer.critical_sections(), usage.window);
-      waits.share > kContendedMax) {
-    all.push_back({waits.share, fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}{}",
-                                            table::percent_text(waits.share), analysis::lock_name(trace, waits.most),
-                                            waits.where == "?" ? "" : " at " + waits.where)});
+  if (const LockWaits waits = lock_waits(pricer.facts(), usage.window); waits.share > kContendedMax) {
+    const std::string reason = fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}{}",
+                                           table::percent_text(waits.share), analysis::lock_name(trace, waits.most),
+                                           waits.where == "?" ? "" : " at " + waits.where);
+    all.push_back({waits.share, reason, reason + conflicts_clause(pricer, waits)});
   }
   std::ranges::stable_sort(all, std::greater(), &Short::share);
-  for (Short& one : all) shortage.reasons.push_back(std::move(one.reason));
+  for (Short& one : all) {
+    shortage.reasons.push_back(std::move(one.reason));
+    if (!one.limit.empty()) shortage.limits.push_back({std::move(one.limit), one.pool});
+  }
   return shortage;
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "advise/pricer.h"
+#include "analysis/thread_usage.h"
 #include "model/trace.h"
 
 namespace contrafact::advise {
@@ -31,14 +32,24 @@ struct Headline {
   std::string reason;  // a clause: "pool web had all 5 workers occupied for 31 % of the time"
 };
 
+// Over the window of the tasks, or the whole run where there are none.
+analysis::ThreadUsage usage_of(const model::Facts& facts);
+
 // What ran short in the recorded run.
 struct Shortage {
   std::vector<std::pair<model::PoolId, uint32_t>> pools;  // saturated, with their sizes; the longest first
   uint32_t cores = 0;                                     // how many there were, if threads waited for one; else 0
   // Clauses, what ran short for longest first; empty: nothing did.
   std::vector<std::string> reasons;
+  // Those of them that held the run up, with what is known besides: a pool whose workers were all occupied, but for
+  // whom no task waited, is none.
+  struct Limit {
+    std::string reason;
+    model::PoolId pool = {};  // that it is about
+  };
+  std::vector<Limit> limits;
 };
-Shortage shortage_of(const Pricer& pricer);
+Shortage shortage_of(const Pricer& pricer, const analysis::ThreadUsage& usage);
 
 Headline headline_of(const Pricer& pricer, const Shortage& shortage);
 

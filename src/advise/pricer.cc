@@ -6,17 +6,13 @@
 #include "advise/verdict.h"
 #include "analysis/cpu_use.h"
 #include "analysis/warm_up.h"
+#include "base/middle.h"
 
 namespace contrafact::advise {
 namespace {
 
 double share_gained(int64_t before_ns, int64_t after_ns) {
   return gain(static_cast<double>(before_ns), static_cast<double>(after_ns));
-}
-
-double median(const std::vector<double>& sorted) {
-  const size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
 // Only native recordings hold hand-overs to draw from.
@@ -43,8 +39,8 @@ double worth_telling(double share) {
 
 }  // namespace
 
-Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections, const PricerOptions& options)
-    : trace_(trace), sections_(sections), options_(options), simulator_(trace) {
+Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections, const PricerOptions& options)
+    : facts_(facts), trace_(facts.trace()), sections_(sections), options_(options), simulator_(facts) {
   if (sections_ != nullptr) {
     bounds_ = std::make_unique<const whatif::SectionBounds>(simulator_, trace_, sections_->sections, sections_->sets,
                                                             sections_->recorded, sections_->graph);
@@ -63,7 +59,6 @@ Pricer::Pricer(const model::Trace& trace, const analysis::SectionFacts* sections
   if (!trace_.locks.empty()) return;
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
   fleeting_ = fleeting_share(trace_);
-  costs_ = model::hand_over_costs(trace_);
 }
 
 Pricer::~Pricer() = default;
@@ -101,11 +96,11 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
     if (effect.stuck) return effect;
   }
   if (gains.empty()) return effect;
-  std::ranges::sort(gains);
-  effect.gain = median(gains);
+  effect.gain = base::median(std::span(gains));
   effect.duration_ns = std::llround(static_cast<double>(baseline_->simulated_ns) * (1 - effect.gain));
-  effect.drawn_low = gains.front();
-  effect.drawn_high = gains.back();
+  const auto [lowest, highest] = std::ranges::minmax(gains);
+  effect.drawn_low = lowest;
+  effect.drawn_high = highest;
   if (trace_.locks.empty()) effect.usual_error = usual_error(effect.gain);
   return effect;
 }
@@ -121,11 +116,12 @@ double Pricer::doubt(const whatif::Simulation& simulation) const {
 // Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is
 // simulated.
 double Pricer::more(const whatif::Variant& variant) const {
-  if (costs_.spawn_most_ns.empty() || base_ns_[0] == 0) return 0;
+  if (!trace_.locks.empty() || base_ns_[0] == 0) return 0;
+  const model::HandOverCosts& costs = facts_.hand_over_costs();
   std::vector<int64_t> by_thread(trace_.threads.size());
   for (size_t i = 0; i < variant.treatments.size(); ++i) {
     if (variant.treatments[i] == whatif::Treatment::keep || !trace_.tasks[i].spawn.valid()) continue;
-    by_thread[trace_.thread_of(trace_.tasks[i].spawn).index()] += costs_.spawn_most_ns[i] - costs_.spawn_ns[i];
+    by_thread[trace_.thread_of(trace_.tasks[i].spawn).index()] += costs.spawn_most_ns[i] - costs.spawn_ns[i];
   }
   const auto most = std::ranges::max_element(by_thread);
   return most == by_thread.end() ? 0
@@ -136,10 +132,6 @@ base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif:
   const base::Result<whatif::Variant> made = variant(improvements);
   if (!made) return made.error();
   return bounds_->gains(improvements, made->edits);
-}
-
-double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  return std::max({std::fabs(baseline.error), effect.drawn_high - effect.drawn_low, effect.doubt});
 }
 
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {

@@ -11,7 +11,7 @@
 
 #include "advise/effect.h"
 #include "analysis/ulc.h"
-#include "model/hand_over_costs.h"
+#include "model/facts.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::advise {
@@ -27,16 +27,17 @@ struct PricerOptions {
 class Pricer {
  public:
   // `sections` null: the trace has none, or nobody knows what they touched.
-  Pricer(const model::Trace& trace, const analysis::SectionFacts* sections, const PricerOptions& options);
+  Pricer(const model::Facts& facts, const analysis::SectionFacts* sections, const PricerOptions& options);
+  // The facts must last.
+  Pricer(const model::Trace& trace, const analysis::SectionFacts* sections, const PricerOptions& options) = delete;
   ~Pricer();
 
   // The unchanged run against the recorded one; none: nothing was simulated, or it cannot be.
   const std::optional<whatif::BaselineCheck>& baseline() const { return baseline_; }
+  const model::Facts& facts() const { return facts_; }
   const model::Trace& trace() const { return trace_; }
   // Null without.
   const analysis::SectionFacts* sections() const { return sections_; }
-  // Of the trace, whether their sets are known or not.
-  std::span<const model::CriticalSection> critical_sections() const { return simulator_.sections(); }
   bool simulates() const { return baseline_.has_value(); }
   uint32_t cores() const { return options_.cores; }
 
@@ -52,6 +53,7 @@ class Pricer {
   double doubt(const whatif::Simulation& simulation) const;
   double more(const whatif::Variant& variant) const;
 
+  const model::Facts& facts_;
   const model::Trace& trace_;
   const analysis::SectionFacts* sections_;
   const PricerOptions options_;
@@ -60,13 +62,8 @@ class Pricer {
   std::optional<whatif::BaselineCheck> baseline_;
   std::vector<int64_t> base_ns_;  // of the unchanged run, by draw; 0: it came to no end
   double base_threads_ = 0;       // that computed in it at a time, on average
-  model::HandOverCosts costs_;    // of tasks; empty in native runs
   double fleeting_ = 0;  // of the computing, what hung on the moment: warm-up, and what others took of the cores
 };
-
-// The simulation may be wrong by this: the largest of its error on the unchanged run, the spread of its draws, and its
-// doubt.
-double simulation_error(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 // From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);

@@ -18,22 +18,32 @@ struct RecordingNote {
   std::optional<whatif::BaselineCheck> baseline;
 };
 
-// `trace` and `sections` outlive it.
+// Another recording than the shown one, in which pools starved or came near to it.
+struct StarvedElsewhere {
+  std::string path;
+  const model::Trace* trace;  // outlives it
+  analysis::Starvations found;
+};
+
+// `facts` and `sections` outlive it.
 struct AdviceDocument {
   std::string path;
   std::string recordings;  // which recordings times and sets are of: lines; empty where nothing is to be said
   std::vector<RecordingNote> several;  // the shown recording first; empty where there is only one
-  const model::Trace* trace = nullptr;
+  const model::Facts* facts = nullptr;
   const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or nobody knows what they touched
   Weights weights;
   Advices advices;
   Combination best;
   analysis::Starvations starvations;
+  std::vector<StarvedElsewhere> starved_elsewhere = {};
   size_t shown = 20;
   uint32_t cores = 0;          // of the simulated machine; 0: as recorded
   bool threads_scarce = true;  // false: most are virtual, and only time counts
   bool left_out = false;
   bool all = false;  // print also what changes nothing measurable by itself
+
+  const model::Trace& trace() const { return facts->trace(); }
 };
 
 // Whether the improvement by itself gains time, peak or mean by more than noise.

@@ -9,9 +9,9 @@ namespace {
 using testing::ElementsAre;
 
 // A document of improvements with these figures; the best combination is none until a test says which.
-AdviceDocument document_of(const model::Trace& trace, const whatif::Figures& base,
+AdviceDocument document_of(const model::Facts& facts, const whatif::Figures& base,
                            const std::vector<whatif::Figures>& after) {
-  AdviceDocument document{.trace = &trace};
+  AdviceDocument document{.facts = &facts};
   document.advices.base = base;
   for (const whatif::Figures& figures : after) {
     Advice& advice = document.advices.ranked.emplace_back();
@@ -31,8 +31,9 @@ whatif::Figures figures_of(int64_t duration_ns, uint32_t peak_occupied, double m
 
 TEST(Ranking, GainsBelowNoiseAreOnlyCounted) {
   const model::Trace trace;
+  const model::Facts facts(trace);
   AdviceDocument document =
-      document_of(trace, figures_of(1000, 26, 10),
+      document_of(facts, figures_of(1000, 26, 10),
                   {figures_of(980, 26, 10), figures_of(981, 26, 10), figures_of(1000, 24, 10), figures_of(1000, 25, 10),
                    figures_of(1000, 26, 9.5), figures_of(1000, 26, 9.6)});
   Shown shown = shown_of(document);
@@ -53,7 +54,8 @@ TEST(Ranking, GainsBelowNoiseAreOnlyCounted) {
 
 TEST(Ranking, RanksAreShownWithoutHoles) {
   const model::Trace trace;
-  AdviceDocument document = document_of(trace, figures_of(1000, 26, 10),
+  const model::Facts facts(trace);
+  AdviceDocument document = document_of(facts, figures_of(1000, 26, 10),
                                         {figures_of(999, 26, 10), figures_of(998, 26, 10), figures_of(900, 26, 10)});
   document.best.members = {1};
   rank_as_shown(document);
@@ -67,7 +69,8 @@ TEST(Ranking, RanksAreShownWithoutHoles) {
 
 TEST(Ranking, TheSummarySaysWhatToDoAndWhatItCosts) {
   const model::Trace trace;
-  AdviceDocument document = document_of(trace, figures_of(10'000, 26, 10), {{}, {}});
+  const model::Facts facts(trace);
+  AdviceDocument document = document_of(facts, figures_of(10'000, 26, 10), {{}, {}});
   document.best.effect.estimated = true;
   document.best.members = {0, 1};
   document.best.effect.estimate.figures = figures_of(8'000, 13, 9);

@@ -70,9 +70,8 @@ std::string words_of(const std::vector<Point>& curve) {
   return text;
 }
 
-// The smallest size that gains about as much as any.
-std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improvement, size_t sizes_max) {
-  const std::vector<Point> curve = curve_of(pricer, improvement, sizes_max);
+// The smallest size that gains about as much as any; none gains anything.
+std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improvement, const std::vector<Point>& curve) {
   double most = 0;
   for (const Point& point : curve) most = std::max(most, point.effect.gain);
   if (most < kGainMin) return std::nullopt;
@@ -87,19 +86,33 @@ std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improve
   return advice;
 }
 
+// Of tasks that never started, nobody knows what they would have done on more workers.
+bool all_started(const model::Trace& trace, model::PoolId pool) {
+  return std::ranges::all_of(trace.tasks, [&](const model::TaskRow& task) {
+    return task.pool != pool || !task.spawn.valid() || task.start.valid();
+  });
+}
+
 }  // namespace
 
-std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max) {
-  std::vector<Advice> advices;
+SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max) {
+  SizeAdvices found;
   std::vector<Improvement> improvements;
   for (const auto& [pool, size] : shortage.pools) {
     improvements.push_back({.optimisation = Optimisation::pool_size, .pool = pool, .size_before = size});
   }
   if (shortage.cores > 0) improvements.push_back({.optimisation = Optimisation::cores, .size_before = shortage.cores});
-  for (const Improvement& improvement : improvements) {
-    if (std::optional<Advice> advice = advice_of(pricer, improvement, sizes_max)) advices.push_back(*std::move(advice));
+  std::vector<std::vector<Point>> curves(improvements.size());
+  for_each_index(curves.size(), {}, [&](size_t i) { curves[i] = curve_of(pricer, improvements[i], sizes_max); });
+  for (size_t i = 0; i < curves.size(); ++i) {
+    if (std::optional<Advice> advice = advice_of(pricer, improvements[i], curves[i])) {
+      found.advices.push_back(*std::move(advice));
+    } else if (!curves[i].empty() && improvements[i].pool.valid() &&
+               all_started(pricer.trace(), improvements[i].pool)) {
+      found.useless.push_back(improvements[i].pool);
+    }
   }
-  return advices;
+  return found;
 }
 
 }  // namespace contrafact::advise

@@ -6,8 +6,13 @@
 
 namespace contrafact::advise {
 
-// Those that gain something by the simulation. `sizes_max`: how many of each curve are simulated; of few the first that
-// gains no more ends the curve. REQUIRES: the pricer simulates; sizes_max > 0.
-std::vector<Advice> advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max);
+struct SizeAdvices {
+  std::vector<Advice> advices;         // that gain something by the simulation
+  std::vector<model::PoolId> useless;  // pools that gain nothing by any of the sizes simulated
+};
+
+// `sizes_max`: how many of each curve are simulated; of few the first that gains no more ends the curve. REQUIRES: the
+// pricer simulates; sizes_max > 0.
+SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max);
 
 }  // namespace contrafact::advise

@@ -118,12 +118,13 @@ std::string risk_sentence(const model::Trace& trace, const analysis::StarvationR
       place_text(trace, risk.wait), awaited_text(trace, risk.wait), risk.size - risk.waiting);
 }
 
-std::string starvations_text(const model::Trace& trace, const analysis::Starvations& found, bool unicode) {
+std::string starvations_text(const model::Trace& trace, const analysis::Starvations& found, bool unicode,
+                             const std::string& where) {
   std::string text;
   for (const Starvation& starvation : found.starved)
-    text += table::printable(starvation_sentence(trace, starvation), unicode) + "\n";
+    text += table::printable(where + starvation_sentence(trace, starvation), unicode) + "\n";
   for (const analysis::StarvationRisk& risk : found.risks)
-    text += table::printable(risk_sentence(trace, risk), unicode) + "\n";
+    text += table::printable(where + risk_sentence(trace, risk), unicode) + "\n";
   return text.empty() ? text : text + "\n";
 }
 

@@ -13,8 +13,9 @@ namespace contrafact::advise {
 std::string starvation_sentence(const model::Trace& trace, const analysis::Starvation& starvation);
 std::string risk_sentence(const model::Trace& trace, const analysis::StarvationRisk& risk);
 
-// Both of all, a line each; empty: nothing starved.
-std::string starvations_text(const model::Trace& trace, const analysis::Starvations& found, bool unicode);
+// Both of all, a line each; empty: nothing starved. `where` stands before each: "In b.cft: ".
+std::string starvations_text(const model::Trace& trace, const analysis::Starvations& found, bool unicode,
+                             const std::string& where = "");
 
 table::Json starvations_json(const model::Trace& trace, const analysis::Starvations& found);
 

@@ -143,7 +143,7 @@ void simulate_best(const Engines& engines, const Advices& advices, std::vector<A
 
 std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, Advices& advices,
                                  const AdviceOptions& options) {
-  const analysis::BlockIndex blocks(engines.pricer.trace());
+  const analysis::BlockIndex blocks(engines.pricer.facts());
   std::vector<Advice> considered(found.candidates.size());
   const improve::PathKeyIndex paths(engines.pricer.trace());
   for_each_index(considered.size(), options.progress,

@@ -27,12 +27,7 @@ std::string_view name_of(Verdict verdict) {
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline) {
   if (!baseline || !ends_simulated(effect)) return Verdict::not_simulated;
   if (!baseline->trusted) return Verdict::baseline_off;
-  const double share = effect.simulated->gain, error = simulation_error(*baseline, *effect.simulated);
-  if (std::fabs(share) < kGainMin) return Verdict::no_gain;
-  if (std::fabs(share) <= error || (share < 0 && share + error + effect.simulated->more >= 0))
-    return Verdict::within_error;
-  if (share < 0) return Verdict::loss;
-  return Verdict::gain;
+  return verdict_of(gain_of(*baseline, *effect.simulated));
 }
 
 Verdict verdict_of(const Gain& gain) {

@@ -11,7 +11,7 @@ namespace contrafact::advise {
 
 enum class Verdict : uint8_t {
   gain,
-  within_error,   // no greater than the simulation's error on the unchanged run, or than the spread of its draws
+  within_error,   // its interval reaches from a loss to a gain
   no_gain,        // less than anybody would see
   loss,           // the run takes longer
   baseline_off,   // the simulation misses the unchanged run by too much
@@ -27,10 +27,10 @@ inline constexpr double kGainMin = 0.0005;
 inline constexpr double kGainTie = 0.01;
 
 // Of an effect that has to be simulated: of sections, pools or cores, or of several kinds together. `baseline` none:
-// nothing was simulated.
+// nothing was simulated. That of its gain, unless the simulation misses the unchanged run.
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline);
 
-// Of an effect that is estimated, by its gain and interval.
+// Of a gain by any engine, and over any number of recordings: by its interval.
 Verdict verdict_of(const Gain& gain);
 
 // Whether a change of sections or sizes is worth ranking: a gain, or one that exceeds all that the simulation missed of

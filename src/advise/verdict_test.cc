@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "advise/pricer.h"
 #include "advise/section_advice.h"
 
 namespace contrafact::advise {
@@ -20,11 +21,29 @@ TEST(Verdict, AGainIsHeldAgainstItsErrors) {
   };
   EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.01), "a gain");
   EXPECT_EQ(verdict(0.03, 0.03, 0.03, -0.04), "within its error");
-  EXPECT_EQ(verdict(0.03, 0.0, 0.05, 0.0), "within its error");  // its draws differ by more
+  EXPECT_EQ(verdict(0.03, 0.0, 0.05, 0.0), "within its error");  // some draws gain nothing
   EXPECT_EQ(verdict(-0.2, -0.21, -0.19, 0.01), "a loss");
   EXPECT_EQ(verdict(0.0001, 0, 0, 0.04), "no gain");
   EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.3, false), "baseline off");
   EXPECT_EQ(verdict_of(Effect{}, BaselineCheck{.trusted = true}), Verdict::not_simulated);
+}
+
+// Beside every verdict stands its interval: the one follows from the other.
+TEST(Verdict, FollowsFromTheIntervalThatIsShown) {
+  const BaselineCheck baseline{.error = -0.02, .trusted = true};
+  for (const double gain : {-0.1, -0.03, 0.03, 0.1}) {
+    for (const double low : {gain - 0.08, gain - 0.02, gain}) {
+      for (const double high : {gain, gain + 0.02, gain + 0.08}) {
+        const Effect effect = effect_of(gain, low, high);
+        const Gain shown = gain_of(baseline, *effect.simulated);
+        const bool open = shown.low <= 0 && shown.high >= 0;
+        EXPECT_EQ(verdict_of(effect, baseline), open       ? Verdict::within_error
+                                                : gain > 0 ? Verdict::gain
+                                                           : Verdict::loss)
+            << gain << " between " << shown.low << " and " << shown.high;
+      }
+    }
+  }
 }
 
 TEST(Verdict, AnEstimateIsHeldAgainstItsInterval) {
@@ -51,7 +70,7 @@ TEST(Verdict, ALossThatMayBeAGainIsNeither) {
   effect.simulated->doubt = 0.1;
   effect.simulated->more = 0.15;
   EXPECT_EQ(verdict_of(effect, good), Verdict::within_error);
-  effect.simulated->gain = 0.2;
+  effect.simulated = SimulatedEffect{.gain = 0.2, .drawn_low = 0.2, .drawn_high = 0.2, .doubt = 0.1, .more = 0.15};
   EXPECT_EQ(verdict_of(effect, good), Verdict::gain);
 }
 

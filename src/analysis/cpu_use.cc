@@ -1,9 +1,9 @@
 #include "analysis/cpu_use.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
+#include "model/facts.h"
 #include "model/foreign_cores.h"
 
 namespace contrafact::analysis {
@@ -18,13 +18,6 @@ const std::vector<CpuGap>& gaps_of(const model::Trace& trace, size_t thread) {
 
 bool kernel_told(const model::Trace& trace) {
   return std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
-}
-
-uint32_t cores_of(const model::Trace& trace) {
-  const std::string_view text = trace.fact("cores");
-  uint32_t cores = 0;
-  std::from_chars(text.data(), text.data() + text.size(), cores);
-  return cores;
 }
 
 }  // namespace
@@ -68,7 +61,7 @@ CpuUse CpuTimes::of_thread(model::ThreadId thread) const {
 }
 
 std::optional<double> foreign_share(const model::Trace& trace) {
-  const uint32_t cores = cores_of(trace);
+  const uint32_t cores = model::recorded_cores(trace);
   const int64_t run_ns = trace.end_ns() - trace.begin_ns();
   if (cores == 0 || run_ns <= 0 || !kernel_told(trace)) return std::nullopt;
   const auto foreign_ns = static_cast<double>(model::ForeignCores(trace, cores).total_ns());

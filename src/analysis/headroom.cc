@@ -85,8 +85,9 @@ std::vector<PoolHeadroom> headroom_of_workers(const Trace& trace, const ThreadUs
   return rows;
 }
 
-std::optional<OverfullPool> overfull_pool(const Trace& recorded, const Trace& estimated) {
-  const std::vector<PoolHeadroom> rooms = headroom_of_workers(recorded, thread_usage(recorded, {.steps = false}));
+std::optional<OverfullPool> overfull_pool(const model::Facts& recorded, const Trace& estimated) {
+  const std::vector<PoolHeadroom> rooms =
+      headroom_of_workers(recorded.trace(), thread_usage(recorded, {.steps = false}));
   for (const PoolHeadroom& changed : headroom_of_workers(estimated, thread_usage(estimated, {.steps = false}))) {
     const auto room = std::ranges::find(rooms, changed.pool, &PoolHeadroom::pool);
     if (room == rooms.end() || room->size == 0) continue;

@@ -39,6 +39,6 @@ struct OverfullPool {
   uint32_t size = 0;
 };
 // The first; none: the recorded run's pools can run the estimated one.
-std::optional<OverfullPool> overfull_pool(const model::Trace& recorded, const model::Trace& estimated);
+std::optional<OverfullPool> overfull_pool(const model::Facts& recorded, const model::Trace& estimated);
 
 }  // namespace contrafact::analysis

@@ -51,14 +51,15 @@ struct FailedTry {
 
 class LockProfiler {
  public:
-  LockProfiler(const model::Trace& trace, const LockProfileOptions& options)
-      : trace_(trace),
+  LockProfiler(const model::Facts& facts, const LockProfileOptions& options)
+      : facts_(facts),
+        trace_(facts.trace()),
         options_(options),
-        sections_(model::critical_sections(trace)),
-        wakes_(model::sync_wakes(trace, sections_)),
-        locks_by_use_(locks_by_use(trace, sections_, wakes_)),
-        cpu_(trace),
-        sites_of_(trace) {}
+        sections_(facts.sections()),
+        wakes_(facts.wakes()),
+        locks_by_use_(locks_by_use(trace_, sections_, wakes_)),
+        cpu_(trace_),
+        sites_of_(trace_) {}
 
   LockProfile run() {
     profile_.run_ns = trace_.end_ns() - trace_.begin_ns();
@@ -224,7 +225,7 @@ class LockProfiler {
     critical_ns_.assign(sections_.size(), 0);
     if (sections_.empty()) return;
     const graph::SectionOrder recorded = graph::recorded_order(trace_, sections_);
-    const graph::SyncGraph graph = graph::build_sync_graph(trace_, sections_, recorded);
+    const graph::SyncGraph graph = graph::build_sync_graph(facts_, recorded);
     profile_.critical_ns = graph.duration_ns();
     std::vector<std::vector<graph::PathPart>> runs(trace_.threads.size());  // of the path, by thread
     for (const graph::PathPart& part : graph::critical_path(graph, recorded)) {
@@ -305,10 +306,11 @@ class LockProfiler {
       rows.erase(rows.begin() + static_cast<ptrdiff_t>(options_.rows_max), rows.end());
   }
 
+  const model::Facts& facts_;
   const model::Trace& trace_;
   const LockProfileOptions options_;
-  std::vector<CriticalSection> sections_;
-  std::vector<model::SyncWake> wakes_;
+  const std::vector<CriticalSection>& sections_;
+  const std::vector<model::SyncWake>& wakes_;
   std::vector<bool> locks_by_use_;
   CpuTimes cpu_;
   LockProfile profile_;
@@ -326,8 +328,8 @@ std::string lock_name(const model::Trace& trace, LockId lock) {
   return fmt::format("{} {}", model::kLockKindNames[row.kind], lock.value);
 }
 
-LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options) {
-  return LockProfiler(trace, options).run();
+LockProfile lock_profile(const model::Facts& facts, const LockProfileOptions& options) {
+  return LockProfiler(facts, options).run();
 }
 
 }  // namespace contrafact::analysis

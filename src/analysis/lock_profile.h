@@ -17,8 +17,7 @@
 
 #include "analysis/duration_stats.h"
 #include "analysis/lock_sites.h"
-#include "model/critical_sections.h"
-#include "model/trace.h"
+#include "model/facts.h"
 
 namespace contrafact::analysis {
 
@@ -77,7 +76,7 @@ struct LockProfile {
   bool cpu_known = false;   // the kernel told when threads left their cores
 };
 
-LockProfile lock_profile(const model::Trace& trace, const LockProfileOptions& options = {});
+LockProfile lock_profile(const model::Facts& facts, const LockProfileOptions& options = {});
 
 // "mutex 3", or the name of the variable.
 std::string lock_name(const model::Trace& trace, LockId lock);

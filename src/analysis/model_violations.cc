@@ -165,8 +165,9 @@ void add_block(const BlockIndex::Block& block, Group& group) {
 
 }  // namespace
 
-BlockIndex::BlockIndex(const Trace& trace) : trace_(trace), contracts_(result_contracts(trace)) {
-  const std::vector<model::ThreadUse> uses = model::thread_uses(trace);
+BlockIndex::BlockIndex(const model::Facts& facts) : trace_(facts.trace()), contracts_(result_contracts(facts.trace())) {
+  const Trace& trace = trace_;
+  const std::vector<model::ThreadUse>& uses = facts.uses();
   const std::vector<Wake> wakes = wakes_of(trace, uses);
   size_t wake = 0;
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/result_contracts.h"
-#include "model/trace.h"
+#include "model/facts.h"
 
 namespace contrafact::analysis {
 
@@ -52,7 +52,7 @@ class BlockIndex {
     model::TaskId waker;           // task inside which the wake happened; none if not known or outside any task
     model::ThreadId waker_thread;  // none if no wake is known
   };
-  explicit BlockIndex(const model::Trace& trace);
+  explicit BlockIndex(const model::Facts& facts);
   std::span<const Block> blocks_of(model::TaskId task) const;
   const model::Trace& trace() const { return trace_; }
   std::span<const ResultContract> contracts() const { return contracts_; }

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <span>
 #include <string_view>
 
 #include "analysis/section_match.h"
+#include "base/middle.h"
 
 namespace contrafact::analysis {
 namespace {
@@ -41,9 +42,7 @@ class Borrower {
 
   Counterparts counterparts() {
     if (!dilations_.empty()) {
-      const auto middle = dilations_.begin() + static_cast<ptrdiff_t>(dilations_.size() / 2);
-      std::ranges::nth_element(dilations_, middle);
-      counterparts_.dilation = *middle;
+      counterparts_.dilation = base::median(std::span(dilations_));
     }
     return counterparts_;
   }
@@ -96,12 +95,8 @@ class Borrower {
   std::vector<double> dilations_;
 };
 
-// The mean of what is left without the longest twentieth: a thread that lost its core tells nothing of the code.
 double typical_ns(std::vector<int64_t>& holds_ns) {
-  const size_t kept = holds_ns.size() - holds_ns.size() / 20;
-  const auto end = holds_ns.begin() + static_cast<ptrdiff_t>(kept);
-  std::nth_element(holds_ns.begin(), end - 1, holds_ns.end());
-  return std::accumulate(holds_ns.begin(), end, 0.0) / static_cast<double>(kept);
+  return base::mean(base::without_longest(std::span(holds_ns)));
 }
 
 // Of each site's sections in windows, how much shorter those outside are; `own`: the sets as they were recorded. Sites
@@ -137,18 +132,32 @@ bool has_windows(const SectionSets& sets) {
 
 }  // namespace
 
-SectionFacts::SectionFacts(const model::Trace& of, WithoutSets)
-    : trace(&of),
-      sections(model::critical_sections(of)),
-      recorded(graph::recorded_order(of, sections)),
-      graph(graph::build_sync_graph(of, sections, recorded)),
-      sites(of) {
+SectionFacts::SectionFacts(const model::Facts& facts, WithoutSets)
+    : trace(&facts.trace()),
+      sections(facts.sections()),
+      recorded(graph::recorded_order(facts.trace(), sections)),
+      graph(graph::build_sync_graph(facts, recorded)),
+      sites(facts.trace()) {
   site_of.reserve(sections.size());
   for (const model::CriticalSection& section : sections) site_of.push_back(sites.of(section.site));
 }
 
-SectionFacts::SectionFacts(const model::Trace& of) : SectionFacts(of, WithoutSets()) {
-  sets = model::section_sets(of, sections);
+SectionFacts::SectionFacts(std::shared_ptr<const model::Facts> facts) : SectionFacts(*facts) {
+  own = std::move(facts);
+}
+
+SectionFacts::SectionFacts(const model::Trace& of) : SectionFacts(std::make_shared<const model::Facts>(of)) {}
+
+SectionFacts::SectionFacts(std::shared_ptr<const model::Facts> facts, const SectionFacts& from)
+    : SectionFacts(*facts, from) {
+  own = std::move(facts);
+}
+
+SectionFacts::SectionFacts(const model::Trace& of, const SectionFacts& from)
+    : SectionFacts(std::make_shared<const model::Facts>(of), from) {}
+
+SectionFacts::SectionFacts(const model::Facts& facts) : SectionFacts(facts, WithoutSets()) {
+  sets = model::section_sets(facts.trace(), sections);
   for (const model::CriticalSection& section : sections) touched_by.push_back(section.thread);
   observed = count_observed();
   if (!has_windows(sets)) return;
@@ -159,7 +168,7 @@ SectionFacts::SectionFacts(const model::Trace& of) : SectionFacts(of, WithoutSet
   counterparts = borrower.counterparts();
 }
 
-SectionFacts::SectionFacts(const model::Trace& of, const SectionFacts& from) : SectionFacts(of, WithoutSets()) {
+SectionFacts::SectionFacts(const model::Facts& facts, const SectionFacts& from) : SectionFacts(facts, WithoutSets()) {
   Borrower borrower(*this, from);
   sets = borrower.run();
   touched_by = borrower.touched_by();

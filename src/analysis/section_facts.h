@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/lock_sites.h"
@@ -28,10 +30,11 @@ struct Counterparts {
   std::optional<double> dilation;
 };
 
-// The trace must outlive it.
+// What it is given must outlive it.
 struct SectionFacts {
   const model::Trace* trace = nullptr;
-  std::vector<model::CriticalSection> sections;
+  std::shared_ptr<const model::Facts> own;  // null: the caller has them
+  std::span<const model::CriticalSection> sections;
   model::SectionSets sets;
   graph::SectionOrder recorded;
   graph::SyncGraph graph;
@@ -45,14 +48,18 @@ struct SectionFacts {
   // By section: how many times as long it would take on a core if it were not observed. Empty: as long as recorded.
   std::vector<float> cpu_scales;
 
+  explicit SectionFacts(const model::Facts& facts);
   explicit SectionFacts(const model::Trace& trace);
-  // Times of `trace`, sets of `observed`. Both are recordings of one program.
+  // Times of `facts`, sets of `observed`. Both are recordings of one program.
+  SectionFacts(const model::Facts& facts, const SectionFacts& observed);
   SectionFacts(const model::Trace& trace, const SectionFacts& observed);
 
  private:
   struct WithoutSets {};
   std::vector<uint64_t> count_observed() const;
-  SectionFacts(const model::Trace& trace, WithoutSets);
+  SectionFacts(const model::Facts& facts, WithoutSets);
+  explicit SectionFacts(std::shared_ptr<const model::Facts> facts);
+  SectionFacts(std::shared_ptr<const model::Facts> facts, const SectionFacts& observed);
 };
 
 }  // namespace contrafact::analysis

@@ -203,7 +203,7 @@ class PoolWatch {
 
 class Detector {
  public:
-  explicit Detector(const Trace& trace) : trace_(trace), uses_(model::thread_uses(trace)) {}
+  explicit Detector(const model::Facts& facts) : trace_(facts.trace()), uses_(facts.uses()) {}
 
   Starvations run() {
     find_sizes();
@@ -367,7 +367,7 @@ class Detector {
   }
 
   const Trace& trace_;
-  std::vector<model::ThreadUse> uses_;
+  const std::vector<model::ThreadUse>& uses_;
   std::vector<uint32_t> sizes_;  // by pool
   std::vector<std::vector<ResultSleep>> sleeps_;
   std::map<PoolId, PoolWatch> watched_;
@@ -392,8 +392,8 @@ std::string_view name_of(StarvationEnd end) {
   return "?";
 }
 
-Starvations starvations(const Trace& trace) {
-  return Detector(trace).run();
+Starvations starvations(const model::Facts& facts) {
+  return Detector(facts).run();
 }
 
 }  // namespace contrafact::analysis

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/trace.h"
+#include "model/facts.h"
 
 namespace contrafact::analysis {
 
@@ -59,6 +59,6 @@ struct Starvations {
   std::vector<StarvationRisk> risks;  // by pool
 };
 
-Starvations starvations(const model::Trace& trace);
+Starvations starvations(const model::Facts& facts);
 
 }  // namespace contrafact::analysis

@@ -182,11 +182,12 @@ void append_step(std::vector<UsageStep>& steps, int64_t time_ns, const Counts& c
 
 }  // namespace
 
-ThreadUsage thread_usage(const Trace& trace, const ThreadUsageOptions& options) {
+ThreadUsage thread_usage(const model::Facts& facts, const ThreadUsageOptions& options) {
+  const Trace& trace = facts.trace();
   ThreadUsage usage;
   usage.window = {trace.begin_ns(), trace.end_ns()};
   if (options.window == ThreadUsageOptions::Window::tasks) usage.window = tasks_window(trace, usage.window);
-  const std::vector<ThreadUse> uses = model::thread_uses(trace);
+  const std::vector<ThreadUse>& uses = facts.uses();
   const std::vector<Change> changes = changes_of(trace, uses, usage.window);
 
   Series all(usage.window.begin_ns);
@@ -242,10 +243,11 @@ std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bin
   return profile;
 }
 
-double virtual_share(const Trace& trace) {
+double virtual_share(const model::Facts& facts) {
+  const Trace& trace = facts.trace();
   const auto is_virtual = [](const format::ThreadRow& row) { return row.kind == format::ThreadKind::virtual_thread; };
   if (std::ranges::none_of(trace.threads, is_virtual)) return 0;
-  const std::vector<ThreadUse> uses = model::thread_uses(trace);
+  const std::vector<ThreadUse>& uses = facts.uses();
   double all_ns = 0, virtual_ns = 0;
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
     model::for_each_state(trace, model::ThreadId(i), uses[i],

@@ -7,8 +7,7 @@
 
 #include <vector>
 
-#include "model/thread_state.h"
-#include "model/trace.h"
+#include "model/facts.h"
 
 namespace contrafact::analysis {
 
@@ -65,7 +64,7 @@ struct ThreadUsageOptions {
   bool steps = true;  // false: aggregates only
 };
 
-ThreadUsage thread_usage(const model::Trace& trace, const ThreadUsageOptions& options = {});
+ThreadUsage thread_usage(const model::Facts& facts, const ThreadUsageOptions& options = {});
 
 // The mean number of threads in each state over each of `bins` equal parts of the window.
 struct ProfileBin {
@@ -76,6 +75,6 @@ std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bin
 
 // The share of all occupied threads' time that is virtual threads'. These are not scarce: a waiting one costs some
 // memory, and what a running one needs is a carrier.
-double virtual_share(const model::Trace& trace);
+double virtual_share(const model::Facts& facts);
 
 }  // namespace contrafact::analysis

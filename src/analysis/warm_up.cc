@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/cpu_use.h"
+#include "base/middle.h"
 #include "model/task_walk.h"
 
 namespace contrafact::analysis {
@@ -27,19 +28,21 @@ std::vector<int64_t> own_cpu_ns(const Trace& trace, const CpuTimes& times) {
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
     const model::ThreadId thread(i);
     TaskId running;
-    int64_t since_ns = 0;
-    for (model::TaskWalk walk(trace, thread); walk.next(); since_ns = walk.time_ns()) {
-      if (running.valid()) cpu_ns[running.index()] += times.cpu_ns(thread, since_ns, walk.time_ns());
-      running = walk.in(FrameKind::task) ? walk.task() : TaskId();
+    int64_t since_ns = 0, last_ns = 0;
+    const auto add_until = [&](int64_t end_ns) {
+      if (running.valid()) cpu_ns[running.index()] += times.cpu_ns(thread, since_ns, end_ns);
+    };
+    for (model::TaskWalk walk(trace, thread); walk.next();) {
+      last_ns = walk.time_ns();
+      const TaskId now = walk.in(FrameKind::task) ? walk.task() : TaskId();
+      if (now == running) continue;
+      add_until(last_ns);
+      running = now;
+      since_ns = last_ns;
     }
+    add_until(last_ns);
   }
   return cpu_ns;
-}
-
-double median(std::span<int64_t> values) {
-  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return static_cast<double>(*middle);
 }
 
 // Of like tasks in the order of their starts.
@@ -50,8 +53,8 @@ double warm_up_ns(std::span<int64_t> cpu_ns) {
     return cpu_ns.subspan(begin, end - begin);
   };
   std::array<double, kParts> medians{};
-  for (size_t i = 0; i < kParts; ++i) medians[i] = median(part(i));
-  const double steady = median(cpu_ns.subspan(cpu_ns.size() / 2));
+  for (size_t i = 0; i < kParts; ++i) medians[i] = base::median(part(i));
+  const double steady = base::median(cpu_ns.subspan(cpu_ns.size() / 2));
   double excess = 0;
   for (size_t i = 0; i < kParts / 2 && medians[i] > kChance * steady; ++i) {
     excess += (medians[i] - steady) * static_cast<double>(part(i).size());

@@ -199,14 +199,14 @@ std::string location_text(const Cell& cell) {
 }  // namespace
 
 std::string place_text_of(const AdviceDocument& document, size_t index) {
-  const Cell cell = where(*document.trace, document.sections, document.advices.ranked[index]);
+  const Cell cell = where(document.trace(), document.sections, document.advices.ranked[index]);
   const std::string runs_at = runs_at_text(document, index);
   return location_text(cell) + (runs_at.empty() ? "" : ", to run at " + runs_at);
 }
 
 std::string runs_at_text(const AdviceDocument& document, size_t index) {
   const model::ContextId place = document.advices.ranked[index].candidate.runs_at;
-  return place.valid() ? location_text(location_of(*document.trace, place)) : "";
+  return place.valid() ? location_text(location_of(document.trace(), place)) : "";
 }
 
 std::string what_of(const Advice& advice) {
@@ -227,14 +227,14 @@ table::Table improvements_table(const AdviceDocument& document) {
 table::Table improvements_table(const AdviceDocument& document, std::span<const size_t> indexes) {
   table::Table table(kImprovementsSchema);
   for (const size_t index : indexes) {
-    table.add_row(improvement_row(*document.trace, document.sections, document.advices, index));
+    table.add_row(improvement_row(document.trace(), document.sections, document.advices, index));
   }
-  table.set_empty_reason(no_advice_reason(*document.trace, document.advices));
+  table.set_empty_reason(no_advice_reason(*document.facts, document.advices));
   return table;
 }
 
 table::Table left_out_table(const AdviceDocument& document) {
-  const model::Trace& trace = *document.trace;
+  const model::Trace& trace = document.trace();
   table::Table table(kLeftOutSchema);
   for (const Advice& advice : document.advices.left_out) {
     const size_t count = advice.improvement().tasks.size() + advice.improvement().sections.size();
@@ -315,7 +315,8 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
 }
 
 // What the recording leaves open about locks.
-std::string hint_of_locks(const model::Trace& trace) {
+std::string hint_of_locks(const model::Facts& facts) {
+  const model::Trace& trace = facts.trace();
   std::string hint;
   const auto is_held = [](const format::LockRow& lock) { return model::is_held(lock.kind); };
   if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
@@ -323,8 +324,7 @@ std::string hint_of_locks(const model::Trace& trace) {
         "; what its critical sections touch, and so which of their waiting is unnecessary, a recording with --sets "
         "tells";
   }
-  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
-  const std::vector<bool> by_use = analysis::locks_by_use(trace, sections, model::sync_wakes(trace, sections));
+  const std::vector<bool> by_use = analysis::locks_by_use(trace, facts.sections(), facts.wakes());
   if (std::ranges::find(by_use, true) != by_use.end()) {
     hint +=
         "; for how long a lock built of a condition or futex is held is not recorded: contrafact locks shows who waits "
@@ -333,7 +333,8 @@ std::string hint_of_locks(const model::Trace& trace) {
   return hint;
 }
 
-std::string no_advice_reason(const model::Trace& trace, const Advices& advices) {
+std::string no_advice_reason(const model::Facts& facts, const Advices& advices) {
+  const model::Trace& trace = facts.trace();
   if (trace.tasks.empty() && advices.candidates == 0) return no_tasks_reason(trace);
   std::map<std::string, uint64_t> reasons;
   if (advices.candidates == 0) {
@@ -346,7 +347,7 @@ std::string no_advice_reason(const model::Trace& trace, const Advices& advices) 
     const std::string unseen = unseen_schedulers(trace);
     return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
                        unseen.empty() ? "of the run" : "that was recorded",
-                       list.empty() ? "" : "; tasks by reason: ", list, hint_of_locks(trace),
+                       list.empty() ? "" : "; tasks by reason: ", list, hint_of_locks(facts),
                        unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {

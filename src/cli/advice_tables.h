@@ -37,7 +37,7 @@ std::string runs_at_text(const AdviceDocument& document, size_t index);
 std::string what_of(const advise::Advice& advice);
 
 // Why there is nothing to advise.
-std::string no_advice_reason(const model::Trace& trace, const advise::Advices& advices);
+std::string no_advice_reason(const model::Facts& facts, const advise::Advices& advices);
 
 // Whether the two models say the same of a duration: "agree", "differ", "stuck", or "-" where one is missing.
 std::string agreement(const advise::Advices& advices, const advise::Advice& advice);

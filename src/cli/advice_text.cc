@@ -99,8 +99,8 @@ std::string branch_text(std::string_view path, std::string_view other_path) {
 template <typename Line>
 void section_lines(const AdviceDocument& document, const Advice& advice, Line line) {
   const improve::Candidate& candidate = advice.candidate;
-  line("locks", locks_text(*document.trace, candidate.locks));
-  for (const std::string& note : improve::lock_notes(*document.trace, candidate)) line("note", note);
+  line("locks", locks_text(document.trace(), candidate.locks));
+  for (const std::string& note : improve::lock_notes(document.trace(), candidate)) line("note", note);
 }
 
 bool is_part_at_wait(const Advice& advice) {
@@ -167,11 +167,12 @@ std::string baseline_text(const AdviceDocument& document, bool unicode) {
 // "shop: 1 -> 2 copies of this run fit its 20 workers"
 std::string headroom_text(const AdviceDocument& document, bool unicode) {
   if (!document.best.effect.estimate.trace || !document.threads_scarce) return "";
-  const model::Trace &before = *document.trace, &after = *document.best.effect.estimate.trace;
-  const auto rooms = [](const model::Trace& trace) {
-    return analysis::headroom_of_workers(trace, analysis::thread_usage(trace, {.steps = false}));
+  const model::Trace& before = document.trace();
+  const auto rooms = [](const model::Facts& facts) {
+    return analysis::headroom_of_workers(facts.trace(), analysis::thread_usage(facts, {.steps = false}));
   };
-  const std::vector<analysis::PoolHeadroom> old_rooms = rooms(before), new_rooms = rooms(after);
+  const std::vector<analysis::PoolHeadroom> old_rooms = rooms(*document.facts),
+                                            new_rooms = rooms(*document.best.effect.estimate.trace);
   std::string out;
   for (const analysis::PoolHeadroom& room : old_rooms) {
     for (const analysis::PoolHeadroom& changed : new_rooms) {
@@ -320,7 +321,7 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
   out["by_recording"] = by_recording_json(document, advice.effect);
   out["locks"] = Json::array();
   for (const model::LockId lock : advice.candidate.locks)
-    out["locks"].push_back(analysis::lock_name(*document.trace, lock));
+    out["locks"].push_back(analysis::lock_name(document.trace(), lock));
   if (const std::string runs_at = runs_at_text(document, index); !runs_at.empty()) out["runs_at"] = runs_at;
   if (!advice.curve.empty()) out["gain_by_size"] = advice.curve;
   out["measurable"] = is_tellable(document, advice);
@@ -338,7 +339,9 @@ Json improvement_json(const AdviceDocument& document, size_t index, const Json& 
 
 std::string advice_text(const AdviceDocument& document, const table::TextStyle& style) {
   const Advices& advices = document.advices;
-  std::string out = advise::starvations_text(*document.trace, document.starvations, style.unicode);
+  std::string out = advise::starvations_text(document.trace(), document.starvations, style.unicode);
+  for (const advise::StarvedElsewhere& other : document.starved_elsewhere)
+    out += advise::starvations_text(*other.trace, other.found, style.unicode, "In " + other.path + ": ");
   if (advices.ranked.empty()) {
     if (const std::string limit = limit_sentence(document); !limit.empty())
       out += table::printable(limit, style.unicode) + "\n";
@@ -355,7 +358,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
     // A table of other changes must not look as if there were no tasks.
-    if (const std::string unseen = unseen_schedulers(*document.trace); !unseen.empty())
+    if (const std::string unseen = unseen_schedulers(document.trace()); !unseen.empty())
       out += "note: " + line(unseen_line(unseen));
   }
   if (!advices.branch_hint.empty()) out += "hint: " + table::printable(advices.branch_hint, style.unicode) + "\n";
@@ -366,13 +369,19 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
 std::string advice_json(const AdviceDocument& document) {
   const Advices& advices = document.advices;
   Json out = json_document("advise");
-  out["trace"] = trace_json_header(document.path, *document.trace);
+  out["trace"] = trace_json_header(document.path, document.trace());
   out["recordings"] = several_json(document);
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);
   out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
-  out["starvation"] = advise::starvations_json(*document.trace, document.starvations);
+  out["starvation"] = advise::starvations_json(document.trace(), document.starvations);
+  out["starvation_elsewhere"] = table::Json::array();
+  for (const advise::StarvedElsewhere& other : document.starved_elsewhere) {
+    table::Json found = advise::starvations_json(*other.trace, other.found);
+    found["path"] = other.path;
+    out["starvation_elsewhere"].push_back(std::move(found));
+  }
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(document);
   Json rows = table::rows_json(table);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <deque>
+#include <future>
 #include <memory>
 
 #include "advise/several.h"
@@ -26,6 +28,7 @@ struct Options {
   RecordingPaths paths;
   std::vector<std::string> app;
   std::string weights = "time=1,peak=1,mean=1";
+  Option weights_given;
   std::string model = "both";
   std::string specs;
   std::string plot;
@@ -46,7 +49,7 @@ using advise::RecordingAdvice;
 AdviceOptions advice_options(const Options& options, const AdviceDocument& document, const whatif::Estimator* estimator,
                              Progress& progress) {
   // Who asks for a budget has the time for simulations too.
-  const size_t simulated = options.budget > 0 ? SIZE_MAX : whatif::simulations_max(*document.trace);
+  const size_t simulated = options.budget > 0 ? SIZE_MAX : whatif::simulations_max(document.trace());
   uint64_t visits_max = options.budget * kBudgetUnit;
   if (visits_max == 0 && estimator != nullptr) visits_max = whatif::default_visits(*estimator);
   auto filters = [&](std::string_view name) {
@@ -56,6 +59,7 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
     return !named(name) && !named("all");
   };
   return {.weights = document.weights,
+          .weights_given = options.weights_given.given(),
           .filter_time = filters("time"),
           .filter_peak = filters("peak"),
           .filter_mean = filters("mean"),
@@ -70,12 +74,13 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
 }
 
 // The recorded profile against that of the best combination, with the table of improvements.
-base::Status write_plot(const std::string& path, const std::string& trace_path, const model::Trace& trace,
-                        const Combination& best, const table::Table& improvements) {
+base::Status write_plot(const std::string& path, const AdviceDocument& document, const table::Table& improvements) {
+  const model::Trace& trace = document.trace();
+  const Combination& best = document.best;
   report::ProfilePage page{.title = "Concurrency profile: recorded and improved"};
   std::string command(trace.fact("command"));
-  page.subtitle = command.empty() ? trace_path : command;
-  page.runs.push_back(run_profile("base", trace_path, trace, analysis::thread_usage(trace)));
+  page.subtitle = command.empty() ? document.path : command;
+  page.runs.push_back(run_profile("base", document.path, trace, analysis::thread_usage(*document.facts)));
   if (best.effect.estimate.trace) {
     page.runs.push_back(run_profile("best combination", "", *best.effect.estimate.trace,
                                     analysis::thread_usage(*best.effect.estimate.trace)));
@@ -86,38 +91,49 @@ base::Status write_plot(const std::string& path, const std::string& trace_path, 
 
 // What the engines need, as far as the trace has it.
 struct Prepared {
-  std::optional<analysis::SectionFacts> sections;
-  std::optional<whatif::Estimator> estimator;
-  std::optional<advise::Pricer> pricer;
-  improve::Candidates tasks;
+  const model::Facts& known;
+  std::optional<analysis::SectionFacts> sections = {};
+  std::optional<whatif::Estimator> estimator = {};
+  std::optional<advise::Pricer> pricer = {};
+  improve::Candidates tasks = {};
 
   advise::Engines engines() const { return {estimator ? &*estimator : nullptr, *pricer}; }
   const analysis::SectionFacts* facts() const { return sections ? &*sections : nullptr; }
 };
 
-base::Status prepare(const model::Trace& trace, const Options& options, Prepared& made) {
-  made.pricer.emplace(trace, made.facts(),
-                      advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
-  made.tasks = improve::task_candidates(trace);
+base::Status prepare_estimator(Prepared& made) {
+  const model::Trace& trace = made.known.trace();
+  made.tasks = improve::task_candidates(made.known);
   advise::leave_out_others_code(trace, made.tasks);
   // The threads of a native program are tasks too, but none that could be handed out otherwise.
   const bool only_threads = trace.fact("agent") == "native" && made.tasks.candidates.empty();
   if (trace.tasks.empty() || only_threads) return {};
-  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
+  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(made.known);
   if (!estimator) return estimator.error();
   made.estimator = *std::move(estimator);
   return {};
 }
 
+// The simulation and the estimates have nothing of each other: each is made on a thread of its own.
+base::Status prepare(const Options& options, Prepared& made) {
+  std::future<void> simulation = std::async(std::launch::async, [&] {
+    made.pricer.emplace(made.known, made.facts(),
+                        advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
+  });
+  base::Status status = prepare_estimator(made);
+  simulation.get();
+  return status;
+}
+
 // One recording's own advice.
-base::Result<RecordingAdvice> advice_of(const std::string& path, const model::Trace& trace, const Prepared& made,
-                                        const AdviceOptions& how) {
-  RecordingAdvice one{
-      .path = path,
-      .engines = made.engines(),
-      .specs = {.trace = trace, .dag = made.estimator ? &made.estimator->dag() : nullptr, .sections = made.facts()},
-      .advices = {},
-      .best = {}};
+base::Result<RecordingAdvice> advice_of(const std::string& path, const Prepared& made, const AdviceOptions& how) {
+  RecordingAdvice one{.path = path,
+                      .engines = made.engines(),
+                      .specs = {.trace = made.known.trace(),
+                                .dag = made.estimator ? &made.estimator->dag() : nullptr,
+                                .sections = made.facts()},
+                      .advices = {},
+                      .best = {}};
   base::Result<advise::Advices> advices = advise::advise(one.engines, made.tasks, how);
   if (!advices) return base::Error{fmt::format("{}: {}", path, advices.error().message)};
   one.advices = *std::move(advices);
@@ -131,21 +147,19 @@ advise::RecordingNote note_of(const RecordingAdvice& one) {
   return {one.path, one.specs.trace.end_ns() - one.specs.trace.begin_ns(), one.advices.headline, one.advices.baseline};
 }
 
-// The engines of all recordings, the shown one's first.
-base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recordings& recordings, const Options& options) {
+using AllFacts = std::deque<model::Facts>;  // of each recording, the shown one's first
+
+// The engines of all recordings, as `facts`.
+base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recordings& recordings, const AllFacts& facts,
+                                                                 const Options& options) {
   std::vector<std::unique_ptr<Prepared>> all;
-  const auto add = [&](const std::string& path, const model::Trace& trace, auto facts_of) -> base::Status {
-    Prepared& made = *all.emplace_back(std::make_unique<Prepared>());
-    if (!trace.locks.empty() && recordings.has_sets()) made.sections.emplace(facts_of());
-    const base::Status status = prepare(trace, options, made);
+  for (size_t i = 0; i < facts.size(); ++i) {
+    Prepared& made = *all.emplace_back(std::make_unique<Prepared>(facts[i]));
+    if (!facts[i].trace().locks.empty() && recordings.has_sets())
+      made.sections.emplace(section_facts(recordings, facts[i]));
+    const base::Status status = prepare(options, made);
+    const std::string& path = i == 0 ? recordings.path : recordings.others[i - 1].path;
     if (!status) return base::Error{fmt::format("{}: {}", path, status.error().message)};
-    return {};
-  };
-  base::Status status = add(recordings.path, recordings.trace, [&] { return section_facts(recordings); });
-  if (!status) return status.error();
-  for (const Recording& other : recordings.others) {
-    status = add(other.path, other.trace, [&] { return section_facts(recordings, other); });
-    if (!status) return status.error();
   }
   return all;
 }
@@ -154,12 +168,11 @@ base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recording
 base::Status advise_all(const Recordings& recordings, const std::vector<std::unique_ptr<Prepared>>& made,
                         const Options& options, Progress& progress, AdviceDocument& document) {
   const AdviceOptions how = advice_options(options, document, made[0]->engines().estimator, progress);
-  base::Result<RecordingAdvice> shown = advice_of(recordings.path, recordings.trace, *made[0], how);
+  base::Result<RecordingAdvice> shown = advice_of(recordings.path, *made[0], how);
   if (!shown) return shown.error();
   std::vector<RecordingAdvice> others;
   for (size_t i = 0; i < recordings.others.size(); ++i) {
-    const Recording& other = recordings.others[i];
-    base::Result<RecordingAdvice> one = advice_of(other.path, other.trace, *made[i + 1], how);
+    base::Result<RecordingAdvice> one = advice_of(recordings.others[i].path, *made[i + 1], how);
     if (!one) return one.error();
     others.push_back(*std::move(one));
   }
@@ -174,16 +187,16 @@ base::Status advise_all(const Recordings& recordings, const std::vector<std::uni
   return {};
 }
 
-AdviceDocument document_of(const Options& options, const Recordings& recordings, advise::Weights weights) {
-  const model::Trace& trace = recordings.trace;
+AdviceDocument document_of(const Options& options, const std::string& path, const model::Facts& facts,
+                           advise::Weights weights) {
   // Where most of the threads are virtual, only time counts.
   constexpr double kMostly = 0.5;
-  const bool threads_scarce = analysis::virtual_share(trace) <= kMostly;
+  const bool threads_scarce = analysis::virtual_share(facts) <= kMostly;
   if (!threads_scarce) weights = {.duration = 1, .peak = 0, .mean = 0};
-  return {.path = recordings.path,
-          .trace = &trace,
+  return {.path = path,
+          .facts = &facts,
           .weights = weights,
-          .starvations = analysis::starvations(trace),
+          .starvations = analysis::starvations(facts),
           .shown = options.top,
           .cores = options.cores,
           .threads_scarce = threads_scarce,
@@ -197,13 +210,21 @@ int run(const Options& options, const Session& session) {
   const std::optional<Recordings> recordings = load_recordings(options.paths, session, options.app);
   if (!recordings) return kExitInput;
   const model::Trace& trace = recordings->trace;
-  AdviceDocument document = document_of(options, *recordings, *weights);
+  AllFacts facts;
+  facts.emplace_back(trace);
+  for (const Recording& other : recordings->others) facts.emplace_back(other.trace);
+  AdviceDocument document = document_of(options, recordings->path, facts.front(), *weights);
   base::Result<std::vector<std::unique_ptr<Prepared>>> made = std::vector<std::unique_ptr<Prepared>>();
+  for (size_t i = 0; i < recordings->others.size(); ++i) {
+    analysis::Starvations found = analysis::starvations(facts[i + 1]);
+    if (found.starved.empty() && found.risks.empty()) continue;
+    document.starved_elsewhere.push_back({recordings->others[i].path, &facts[i + 1].trace(), std::move(found)});
+  }
   if (trace.tasks.empty() && trace.locks.empty()) {
     if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
   } else {
     Progress progress(session, "estimating improvements");
-    made = prepare_all(*recordings, options);
+    made = prepare_all(*recordings, facts, options);
     if (!made) return fail(kExitImpossible, made.error().message);
     const Prepared& shown = *made->front();
     document.sections = shown.facts();
@@ -217,7 +238,7 @@ int run(const Options& options, const Session& session) {
   }
   table::Table improvements = improvements_table(document);
   if (!options.plot.empty()) {
-    base::Status written = write_plot(options.plot, recordings->path, trace, document.best, improvements);
+    base::Status written = write_plot(options.plot, document, improvements);
     if (!written) return fail(kExitOutput, written.error().message);
     tell_written(session, options.plot);
   }
@@ -229,8 +250,9 @@ Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
-  list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
-      .show_default();
+  options->weights_given =
+      list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
+          .show_default();
   list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
   list.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")

@@ -76,8 +76,9 @@ advise::Gain gain_of(const Outcome& outcome) {
 }
 
 // `prepared` is used up: the simulation that makes a trace needs the memory.
-base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const Options& options,
+base::Result<Outcome> make(const model::Facts& facts, Prepared& prepared, const Options& options,
                            const std::vector<whatif::Improvement>& improvements) {
+  const model::Trace& trace = facts.trace();
   Outcome outcome;
   advise::Effect& effect = outcome.effect;
   outcome.base.duration_ns = trace.end_ns() - trace.begin_ns();
@@ -113,7 +114,7 @@ base::Result<Outcome> make(const model::Trace& trace, Prepared& prepared, const 
   prepared.pricer.reset();
   prepared.estimator.reset();
   prepared.sections.reset();
-  base::Result<whatif::Simulation> simulation = whatif::simulate(trace, *variant, {.cores = options.cores});
+  base::Result<whatif::Simulation> simulation = whatif::simulate(facts, *variant, {.cores = options.cores});
   if (!simulation) return simulation.error();
   outcome.simulated = std::move(simulation->trace);
   outcome.simulated->facts.push_back(whatif::baseline_fact(*outcome.baseline));
@@ -209,9 +210,9 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
 }
 
 // The part that needs no simulation.
-base::Status prepare(const model::Trace& trace, Prepared& prepared) {
-  if (trace.tasks.empty()) return {};
-  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(trace);
+base::Status prepare(const model::Facts& facts, Prepared& prepared) {
+  if (facts.trace().tasks.empty()) return {};
+  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(facts);
   if (!estimator) return estimator.error();
   prepared.estimator = *std::move(estimator);
   return {};
@@ -220,20 +221,21 @@ base::Status prepare(const model::Trace& trace, Prepared& prepared) {
 // The gain of the same specs in another recording; nothing where none of their places occurs.
 base::Result<advise::Gain> gain_in(const Recordings& recordings, const Recording& other, const Options& options,
                                    bool simulates) {
+  const model::Facts facts(other.trace);
   Prepared prepared;
-  if (!other.trace.locks.empty() && recordings.has_sets()) prepared.sections.emplace(section_facts(recordings, other));
-  if (base::Status status = prepare(other.trace, prepared); !status) return status.error();
+  if (!other.trace.locks.empty() && recordings.has_sets()) prepared.sections.emplace(section_facts(recordings, facts));
+  if (base::Status status = prepare(facts, prepared); !status) return status.error();
   const base::Result<std::vector<improve::Candidate>> applied =
       read_spec_files(prepared.specs(other.trace), options.specs);
   if (!applied) return advise::Gain{};
   std::vector<whatif::Improvement> improvements;
   for (const improve::Candidate& candidate : *applied) improvements.push_back(candidate.improvement);
-  prepared.pricer.emplace(other.trace, prepared.sections ? &*prepared.sections : nullptr,
+  prepared.pricer.emplace(facts, prepared.sections ? &*prepared.sections : nullptr,
                           advise::PricerOptions{.simulate = simulates, .cores = options.cores});
   if (simulates && !prepared.pricer->simulates()) return base::Error{"the run cannot be simulated"};
   Options plain = options;
   plain.output.clear();
-  const base::Result<Outcome> outcome = make(other.trace, prepared, plain, improvements);
+  const base::Result<Outcome> outcome = make(facts, prepared, plain, improvements);
   if (!outcome) return outcome.error();
   return gain_of(*outcome);
 }
@@ -264,9 +266,10 @@ int run(const Options& options, const Session& session) {
     return fail(kExitUsage,
                 "nothing to estimate: give --apply SPEC, or --model redispatch to simulate the unchanged run");
   }
+  const model::Facts facts(trace);
   Prepared prepared;
-  if (!trace.locks.empty() && recordings->has_sets()) prepared.sections.emplace(section_facts(*recordings));
-  if (base::Status status = prepare(trace, prepared); !status) return impossible(status.error());
+  if (!trace.locks.empty() && recordings->has_sets()) prepared.sections.emplace(section_facts(*recordings, facts));
+  if (base::Status status = prepare(facts, prepared); !status) return impossible(status.error());
   base::Result<std::vector<improve::Candidate>> applied = read_spec_files(prepared.specs(trace), options.specs);
   if (!applied) return fail(kExitInput, applied.error().message);
   std::vector<whatif::Improvement> improvements;
@@ -279,10 +282,10 @@ int run(const Options& options, const Session& session) {
     return fail(kExitUsage, "--cores is of the simulated machine: give --model redispatch too");
   }
   Progress progress(session, "estimating");
-  prepared.pricer.emplace(trace, prepared.sections ? &*prepared.sections : nullptr,
+  prepared.pricer.emplace(facts, prepared.sections ? &*prepared.sections : nullptr,
                           advise::PricerOptions{.simulate = simulates, .cores = options.cores});
   if (simulates && !prepared.pricer->simulates()) return impossible({"the run cannot be simulated"});
-  base::Result<Outcome> outcome = make(trace, prepared, options, improvements);
+  base::Result<Outcome> outcome = make(facts, prepared, options, improvements);
   if (!outcome) return impossible(outcome.error());
   base::Status added = add_others(*recordings, options, simulates, *outcome);
   progress.done();

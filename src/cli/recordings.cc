@@ -131,13 +131,9 @@ void add_recordings_arguments(OptionList& list, RecordingPaths& paths) {
       .number_of_values(1, kAnyNumber);
 }
 
-analysis::SectionFacts section_facts(const Recordings& recordings) {
-  if (!recordings.observed) return analysis::SectionFacts(recordings.trace);
-  return analysis::SectionFacts(recordings.trace, analysis::SectionFacts(*recordings.observed));
-}
-
-analysis::SectionFacts section_facts(const Recordings& recordings, const Recording& other) {
-  return analysis::SectionFacts(other.trace, analysis::SectionFacts(*recordings.observed));
+analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts) {
+  if (!recordings.observed) return analysis::SectionFacts(facts);
+  return analysis::SectionFacts(facts, analysis::SectionFacts(*recordings.observed));
 }
 
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts) {

@@ -46,10 +46,8 @@ void add_recording_arguments(OptionList& list, RecordingPaths& paths);
 // For one that takes any number without sets, and one with.
 void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 
-// Refers to `recordings`, which must not move afterwards.
-analysis::SectionFacts section_facts(const Recordings& recordings);
-// Of one of the others.
-analysis::SectionFacts section_facts(const Recordings& recordings, const Recording& other);
+// Of one of the recordings, whose `facts` must outlive it.
+analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts);
 
 // Which times count, and what recording the sets did to them: lines; empty where no sets were recorded.
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);

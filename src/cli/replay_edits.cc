@@ -13,7 +13,8 @@ namespace {
 base::Result<std::vector<whatif::SectionEdit>> edits_of_specs(const std::vector<std::string>& paths,
                                                               const Recordings& recordings,
                                                               const whatif::Simulator& simulator) {
-  const analysis::SectionFacts facts = section_facts(recordings);
+  const model::Facts of_trace(recordings.trace);
+  const analysis::SectionFacts facts = section_facts(recordings, of_trace);
   const base::Result<std::vector<improve::Candidate>> candidates =
       read_spec_files({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
   if (!candidates) return candidates.error();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "base/middle.h"
 
 namespace contrafact::cli {
 namespace {
@@ -10,9 +13,7 @@ using table::Type;
 using table::Unit;
 
 int64_t median(std::vector<int64_t> values) {
-  const auto middle = values.begin() + static_cast<int64_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return std::llround(base::median(std::span(values)));
 }
 
 double spread_of(const std::vector<int64_t>& values) {

@@ -8,7 +8,7 @@ namespace contrafact::cli {
 
 base::Status write_specs(const std::string& folder, const advise::Engines& engines, const AdviceDocument& document,
                          const Session& session) {
-  const improve::SpecTrace in{.trace = *document.trace,
+  const improve::SpecTrace in{.trace = document.trace(),
                               .dag = engines.estimator ? &engines.estimator->dag() : nullptr,
                               .sections = document.sections};
   std::vector<std::string> names;

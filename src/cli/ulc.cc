@@ -311,7 +311,8 @@ int run(const Options& options, const Session& session) {
   const std::optional<Recordings> recordings = load_recordings(options.paths, session);
   if (!recordings) return kExitInput;
   const model::Trace& trace = recordings->trace;
-  const analysis::SectionFacts facts = section_facts(*recordings);
+  const model::Facts of_trace(trace);
+  const analysis::SectionFacts facts = section_facts(*recordings, of_trace);
   const analysis::UlcProfile profile = analysis::ulc_profile(facts);
   advise::SectionAdvices advices;
   std::optional<whatif::BaselineCheck> baseline;
@@ -321,7 +322,7 @@ int run(const Options& options, const Session& session) {
     base::Result<std::vector<improve::Candidate>> apply =
         read_spec_files({.trace = trace, .sections = &facts}, options.apply);
     if (!apply) return fail(kExitInput, apply.error().message);
-    const advise::Pricer pricer(trace, &facts, {.cores = options.cores, .draws = options.seeds});
+    const advise::Pricer pricer(of_trace, &facts, {.cores = options.cores, .draws = options.seeds});
     baseline = pricer.baseline();
     advices = advise::advise_sections(pricer, {.apply = *std::move(apply), .progress = [&](size_t done, size_t total) {
                                                  progress.update(done, total);

@@ -55,7 +55,7 @@ struct Frame {
 
 class DagBuilder {
  public:
-  explicit DagBuilder(const Trace& trace) : trace_(trace) {}
+  explicit DagBuilder(const model::Facts& facts) : facts_(facts), trace_(facts.trace()) {}
 
   base::Result<TraceDag> run() {
     if (trace_.tasks.size() >= kTasksMax) {
@@ -63,7 +63,7 @@ class DagBuilder {
           fmt::format("the trace has {} tasks; at most {} can be estimated", trace_.tasks.size(), kTasksMax)};
     }
     dag_.trace = &trace_;
-    dag_.uses = model::thread_uses(trace_);
+    dag_.uses = facts_.uses();
     dag_.vertices.reserve(trace_.event_count());  // what is not used takes no memory
     dag_.vertex_event.reserve(trace_.event_count());
     dag_.bodies.resize(trace_.tasks.size() + trace_.threads.size());
@@ -449,13 +449,12 @@ class DagBuilder {
   }
 
   void set_hand_over_costs() {
-    model::HandOverCosts costs = model::hand_over_costs(trace_);
-    dag_.spawn_cost_ns = std::move(costs.spawn_ns);
-    dag_.answer_cost_ns = std::move(costs.answer_ns);
+    dag_.spawn_cost_ns = facts_.hand_over_costs().spawn_ns;
+    dag_.answer_cost_ns = facts_.hand_over_costs().answer_ns;
   }
 
   void set_askers() {
-    for (const model::ResultWait& wait : model::result_waits(trace_)) dag_.askers.push_back(wait.asker);
+    for (const model::ResultWait& wait : facts_.result_waits()) dag_.askers.push_back(wait.asker);
   }
 
   void set_latencies() {
@@ -473,6 +472,7 @@ class DagBuilder {
     }
   }
 
+  const model::Facts& facts_;
   const Trace& trace_;
   TraceDag dag_;
   std::vector<Frame> frames_;
@@ -487,8 +487,8 @@ class DagBuilder {
 
 }  // namespace
 
-base::Result<TraceDag> build_dag(const model::Trace& trace) {
-  return DagBuilder(trace).run();
+base::Result<TraceDag> build_dag(const model::Facts& facts) {
+  return DagBuilder(facts).run();
 }
 
 }  // namespace contrafact::graph

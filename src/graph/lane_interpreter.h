@@ -385,8 +385,8 @@ class Interpreter {
       may_guess_ |= more;
       wrong |= more;
     }
-    if (memory_.saved[op.result].turns < kTurnsMax && memory_.again < memory_.again_max && is_any(wrong)) {
-      ++memory_.saved[op.result].turns;
+    if (memory_.turns[op.result] < kTurnsMax && memory_.again < memory_.again_max && is_any(wrong)) {
+      ++memory_.turns[op.result];
       put_back(op.result);
       const Op* const fork = ops_ + memory_.loops[op.result].fork;
       memory_.again += static_cast<uint64_t>(at_ - fork);
@@ -398,7 +398,8 @@ class Interpreter {
   }
 
   CONTRAFACT_LANE_INLINE void save(uint32_t number) {
-    LaneSaved& saved = memory_.saved[number];
+    const LaneLoop& loop = memory_.loops[number];
+    LaneSaved& saved = memory_.saved[loop.place];
     lanes_of(saved.bad) = bad_;
     lanes_of(saved.end) = end_;
     lanes_of(saved.occupied) = occupied_;
@@ -406,15 +407,15 @@ class Interpreter {
     lanes_of(saved.response) = response_;
     saved.changes = rows();
     saved.open = open_;
-    const LaneLoop& loop = memory_.loops[number];
-    for (uint32_t i = loop.slots_begin; i < loop.slots_end; ++i)
-      memory_.saved_slots[i] = memory_.slots[memory_.loop_slots[i]];
-    for (uint32_t i = loop.hosts_begin; i < loop.hosts_end; ++i)
-      memory_.saved_hosts[i] = memory_.hosts[memory_.loop_hosts[i]];
+    LaneRow* slot = memory_.saved_slots + memory_.places[loop.place].slots_begin;
+    for (uint32_t i = loop.slots_begin; i < loop.slots_end; ++i) *slot++ = memory_.slots[memory_.loop_slots[i]];
+    LaneHost* host = memory_.saved_hosts + memory_.places[loop.place].hosts_begin;
+    for (uint32_t i = loop.hosts_begin; i < loop.hosts_end; ++i) *host++ = memory_.hosts[memory_.loop_hosts[i]];
   }
 
   CONTRAFACT_LANE_INLINE void put_back(uint32_t number) {
-    const LaneSaved& saved = memory_.saved[number];
+    const LaneLoop& loop = memory_.loops[number];
+    const LaneSaved& saved = memory_.saved[loop.place];
     bad_ = lanes_of(saved.bad);
     end_ = lanes_of(saved.end);
     occupied_ = lanes_of(saved.occupied);
@@ -423,11 +424,10 @@ class Interpreter {
     change_ = first_change_ + saved.changes;
     chunk_end_ = first_change_ + (saved.changes / PeakMemory::kChunk + 1) * PeakMemory::kChunk;
     open_ = saved.open;
-    const LaneLoop& loop = memory_.loops[number];
-    for (uint32_t i = loop.slots_begin; i < loop.slots_end; ++i)
-      memory_.slots[memory_.loop_slots[i]] = memory_.saved_slots[i];
-    for (uint32_t i = loop.hosts_begin; i < loop.hosts_end; ++i)
-      memory_.hosts[memory_.loop_hosts[i]] = memory_.saved_hosts[i];
+    const LaneRow* slot = memory_.saved_slots + memory_.places[loop.place].slots_begin;
+    for (uint32_t i = loop.slots_begin; i < loop.slots_end; ++i) memory_.slots[memory_.loop_slots[i]] = *slot++;
+    const LaneHost* host = memory_.saved_hosts + memory_.places[loop.place].hosts_begin;
+    for (uint32_t i = loop.hosts_begin; i < loop.hosts_end; ++i) memory_.hosts[memory_.loop_hosts[i]] = *host++;
   }
 
   LaneMemory& memory_;

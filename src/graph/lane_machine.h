@@ -21,7 +21,9 @@ struct LaneMemory {
   const LaneRow *inlined, *continued;        // by class: -1 in the lanes that place its tasks so
   const uint8_t *any_moved, *any_continued;  // by class
   LaneRow *predicted, *guessed;              // by loop
-  LaneSaved* saved;                          // by loop
+  uint32_t* turns;                           // by loop
+  const LanePlace* places;
+  LaneSaved* saved;  // by place
   const uint32_t *loop_slots, *loop_hosts;
   LaneRow* saved_slots;
   LaneHost* saved_hosts;

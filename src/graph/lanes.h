@@ -99,11 +99,20 @@ enum LaneFlag : uint16_t {
   kCoordinatedOnly = 16384,  // a fork or join: only in the lanes that make the tasks of `moves` coordinators
 };
 
-// What lies between a fork and its join, and may be run again.
+// What lies between a fork and its join, and may be run again. Loops that may need at the same time what
+// they saved have places of their own for it.
 struct LaneLoop {
   uint32_t fork = 0, join = 0;              // operations
+  uint32_t place = 0;                       // in LaneProgram::loop_places
   uint32_t slots_begin = 0, slots_end = 0;  // in LaneProgram::loop_slots
   uint32_t hosts_begin = 0, hosts_end = 0;  // in LaneProgram::loop_hosts
+};
+
+// Where a loop saves what its operations write. Many loops use one place, one after the other: the memory of a
+// runner grows with their number only where each overlaps the next.
+struct LanePlace {
+  uint32_t slots = 0, hosts = 0;              // the most that one of its loops saves
+  uint32_t slots_begin = 0, hosts_begin = 0;  // what the places before it hold
 };
 
 struct LaneProgram {
@@ -115,6 +124,7 @@ struct LaneProgram {
   uint32_t slots = 0, hosts = 0;
   std::vector<LaneLoop> loops;                   // by number: `result` of their forks and joins
   std::vector<uint32_t> loop_slots, loop_hosts;  // that a loop's operations write
+  std::vector<LanePlace> loop_places;
   size_t moves = 0;
   std::vector<std::vector<uint32_t>> class_moves;  // by class of tasks: the moves that place them; none in class 0
   std::vector<Placement> placements;               // by move
@@ -154,7 +164,7 @@ struct LaneHost {
 struct LaneSaved {
   LaneRow bad, end, occupied, waiting, response;
   size_t changes;
-  uint32_t open, turns;
+  uint32_t open;
 };
 
 struct LaneMachine;  // lane_machine.h
@@ -182,9 +192,10 @@ class LaneRunner {
   std::vector<LaneRow> predicted_;                  // by loop: when the thread goes on
   std::vector<LaneRow> guessed_;                    // by loop: the lanes that guess it, since nothing settles it
   uint64_t again_ = 0;                              // operations that ran again
-  std::vector<LaneSaved> saved_;                    // by loop
-  std::vector<LaneRow> saved_slots_;                // as LaneProgram::loop_slots
-  std::vector<LaneHost> saved_hosts_;               // as LaneProgram::loop_hosts
+  std::vector<uint32_t> turns_;                     // by loop: how often it ran again
+  std::vector<LaneSaved> saved_;                    // by place
+  std::vector<LaneRow> saved_slots_;                // by place, one after the other
+  std::vector<LaneHost> saved_hosts_;
   LanePeaks peaks_;
   LaneRow refused_{};
 };

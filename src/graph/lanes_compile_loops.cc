@@ -1,5 +1,7 @@
 // Loops: what runs again in the lanes that a fork was wrong about, and what has to be put back before it does.
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "base/check.h"
 #include "graph/lane_compiler.h"
@@ -68,11 +70,61 @@ Written& free_one(std::vector<Written>& open) {
   return open.emplace_back();
 }
 
-void save(std::vector<uint32_t>& found, std::vector<uint32_t>& all, uint32_t& begin, uint32_t& end) {
-  std::sort(found.begin(), found.end());
+// `most`: of all loops with the same place.
+void save(const std::vector<uint32_t>& found, std::vector<uint32_t>& all, uint32_t& begin, uint32_t& end,
+          uint32_t& most) {
   begin = static_cast<uint32_t>(all.size());
   all.insert(all.end(), found.begin(), found.end());
   end = static_cast<uint32_t>(all.size());
+  most = std::max(most, end - begin);
+}
+
+// Which place each loop has. A loop keeps it while it may run again from its fork: until its join, and longer where a
+// loop that opened inside of it closes later, for that one running again runs this one's join again. Loops open and
+// close in the order of the operations.
+class PlaceKeeper {
+ public:
+  uint32_t open(uint32_t loop) {
+    const uint32_t place = places_.take();
+    held_.emplace_hint(held_.end(), loop, Held{place});
+    latest_ = loop;
+    return place;
+  }
+  void close(uint32_t loop) {
+    auto at = held_.find(loop);
+    at->second.latest_inside = latest_;
+    // Those before it may have waited for it alone.
+    while (is_free(at)) {
+      places_.give_back(at->second.place);
+      at = held_.erase(at);
+      if (at == held_.begin()) return;
+      --at;
+    }
+  }
+  uint32_t count() const { return places_.count(); }
+
+ private:
+  struct Held {
+    uint32_t place;
+    uint32_t latest_inside = kNone;  // the latest loop that opened before it closed; none: it is open
+  };
+  using Loops = std::map<uint32_t, Held>;  // by number, and so in the order of their forks
+
+  bool is_free(Loops::const_iterator at) const {
+    const auto next = std::next(at);
+    return at->second.latest_inside != kNone && (next == held_.end() || next->first > at->second.latest_inside);
+  }
+
+  Loops held_;
+  SlotPool places_;
+  uint32_t latest_ = 0;
+};
+
+void set_begins(std::vector<LanePlace>& places) {
+  for (size_t i = 1; i < places.size(); ++i) {
+    places[i].slots_begin = places[i - 1].slots_begin + places[i - 1].slots;
+    places[i].hosts_begin = places[i - 1].hosts_begin + places[i - 1].hosts;
+  }
 }
 
 // Calls `slot` with the slots that `op` writes. `hosted_on`: by host, the threads that a coordinator may give back.
@@ -122,10 +174,15 @@ void LaneCompiler::find_written() {
   if (program_.loops.empty() || !program_.possible) return;
   std::vector<std::vector<uint32_t>> hosted_on(program_.hosts + 1);
   std::vector<Written> open;
+  PlaceKeeper keeper;
   for (const LaneOp& op : program_.ops) {
     if (op.code == LaneOpCode::host) hosted_on[op.host].assign(1, op.spawner);
     if (op.code == LaneOpCode::wait_moved && !(op.flags & kUnhosted)) hosted_on[op.host].push_back(op.callee);
-    if (op.code == LaneOpCode::fork) free_one(open).begin(op.result, program_);
+    if (op.code == LaneOpCode::fork) {
+      free_one(open).begin(op.result, program_);
+      program_.loops[op.result].place = keeper.open(op.result);
+      program_.loop_places.resize(keeper.count());
+    }
     for (Written& loop : open) {
       if (loop.loop == kNone) continue;
       each_written(op, hosted_on, [&](uint32_t slot) { loop.add_slot(slot); });
@@ -136,10 +193,13 @@ void LaneCompiler::find_written() {
         std::find_if(open.begin(), open.end(), [&](const Written& loop) { return loop.loop == op.result; });
     CHECK(closed != open.end());
     LaneLoop& row = program_.loops[op.result];
-    save(closed->slots, program_.loop_slots, row.slots_begin, row.slots_end);
-    save(closed->hosts, program_.loop_hosts, row.hosts_begin, row.hosts_end);
+    LanePlace& place = program_.loop_places[row.place];
+    save(closed->slots, program_.loop_slots, row.slots_begin, row.slots_end, place.slots);
+    save(closed->hosts, program_.loop_hosts, row.hosts_begin, row.hosts_end, place.hosts);
     closed->loop = kNone;
+    keeper.close(op.result);
   }
+  set_begins(program_.loop_places);
 }
 
 }  // namespace contrafact::graph

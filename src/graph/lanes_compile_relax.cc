@@ -9,7 +9,7 @@
 namespace contrafact::graph {
 namespace {
 
-constexpr size_t kLoopsMax = 65'536;  // 1 KiB each in every runner
+constexpr size_t kLoopsMax = 65'536;  // some 260 bytes each in every runner
 constexpr size_t kLoopsOpenMax = 64;  // every operation is looked at once for each loop that it is in
 
 }  // namespace

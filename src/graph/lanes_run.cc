@@ -12,6 +12,13 @@ constexpr int64_t kUnknown = int64_t{3} << 60;  // see lane_interpreter.h
 // Running all again this often takes as long as all lanes one by one.
 constexpr uint64_t kAgainMax = kLanes;
 
+size_t slots_end(const LanePlace& place) {
+  return size_t{place.slots_begin} + place.slots;
+}
+size_t hosts_end(const LanePlace& place) {
+  return size_t{place.hosts_begin} + place.hosts;
+}
+
 }  // namespace
 
 LaneRunner::LaneRunner(const LaneProgram& program) : LaneRunner(program, lane_machine()) {}
@@ -27,9 +34,10 @@ LaneRunner::LaneRunner(const LaneProgram& program, const LaneMachine& machine)
       any_continued_(program.class_moves.size()),
       predicted_(program.loops.size()),
       guessed_(program.loops.size()),
-      saved_(program.loops.size()),
-      saved_slots_(program.loop_slots.size()),
-      saved_hosts_(program.loop_hosts.size()),
+      turns_(program.loops.size()),
+      saved_(program.loop_places.size()),
+      saved_slots_(program.loop_places.empty() ? 0 : slots_end(program.loop_places.back())),
+      saved_hosts_(program.loop_places.empty() ? 0 : hosts_end(program.loop_places.back())),
       peaks_(program.changes_max) {}
 
 // Which lanes move which tasks.
@@ -65,7 +73,7 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<
   choose(sets);
   for (LaneRow& row : predicted_) std::fill(std::begin(row.lane), std::end(row.lane), kUnknown);
   std::fill(guessed_.begin(), guessed_.end(), LaneRow{});
-  for (LaneSaved& saved : saved_) saved.turns = 0;
+  std::fill(turns_.begin(), turns_.end(), 0);
   peaks_.begin(program_.begin_ns, program_.end_ns);
   LaneMemory memory{.loops = program_.loops.data(),
                     .begins = program_.begins.data(),
@@ -77,6 +85,8 @@ void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<
                     .any_continued = any_continued_.data(),
                     .predicted = predicted_.data(),
                     .guessed = guessed_.data(),
+                    .turns = turns_.data(),
+                    .places = program_.loop_places.data(),
                     .saved = saved_.data(),
                     .loop_slots = program_.loop_slots.data(),
                     .loop_hosts = program_.loop_hosts.data(),

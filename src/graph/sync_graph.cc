@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "graph/none.h"
-#include "model/sync_wakes.h"
 
 namespace contrafact::graph {
 namespace {
@@ -43,8 +42,8 @@ int64_t time_of(const SyncVertex& vertex, int64_t ready_ns, int64_t cause_ns) {
 
 class SyncGraphBuilder {
  public:
-  SyncGraphBuilder(const Trace& trace, std::span<const CriticalSection> sections, const SectionOrder& recorded)
-      : trace_(trace), sections_(sections), recorded_(recorded) {}
+  SyncGraphBuilder(const model::Facts& facts, const SectionOrder& recorded)
+      : trace_(facts.trace()), sections_(facts.sections()), wakes_(facts.wakes()), recorded_(recorded) {}
 
   SyncGraph run() {
     graph_.trace = &trace_;
@@ -141,7 +140,7 @@ class SyncGraphBuilder {
 
   void note_wakes() {
     wake_of_section_.assign(sections_.size(), kNoVertex);
-    for (const model::SyncWake& wake : model::sync_wakes(trace_, sections_)) {
+    for (const model::SyncWake& wake : wakes_) {
       wake_of_section_[wake.wait] = vertex_of_event_[wake.cause.index()];
     }
   }
@@ -237,6 +236,7 @@ class SyncGraphBuilder {
 
   const Trace& trace_;
   const std::span<const CriticalSection> sections_;
+  const std::span<const model::SyncWake> wakes_;
   const SectionOrder& recorded_;
   SyncGraph graph_;
   std::vector<uint32_t> vertex_of_event_;
@@ -249,9 +249,8 @@ class SyncGraphBuilder {
 
 }  // namespace
 
-SyncGraph build_sync_graph(const Trace& trace, std::span<const CriticalSection> sections,
-                           const SectionOrder& recorded) {
-  return SyncGraphBuilder(trace, sections, recorded).run();
+SyncGraph build_sync_graph(const model::Facts& facts, const SectionOrder& recorded) {
+  return SyncGraphBuilder(facts, recorded).run();
 }
 
 int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "graph/section_order.h"
+#include "model/facts.h"
 
 namespace contrafact::graph {
 
@@ -46,9 +47,8 @@ struct SyncGraph {
   int64_t duration_ns() const { return end_ns - begin_ns; }
 };
 
-// `sections` are critical_sections(trace), `recorded` is recorded_order of them.
-SyncGraph build_sync_graph(const model::Trace& trace, std::span<const model::CriticalSection> sections,
-                           const SectionOrder& recorded);
+// `recorded` is recorded_order of the sections. The result does not refer to `facts`, but to its trace.
+SyncGraph build_sync_graph(const model::Facts& facts, const SectionOrder& recorded);
 
 // How long the run takes if sections keep only this order: the recorded one, or a part of it. With the recorded order
 // it is the recorded duration exactly, as far as clocks of different cores agree.

@@ -23,7 +23,7 @@ struct Recording {
   Trace trace;
   std::vector<model::CriticalSection> sections = model::critical_sections(trace);
   SectionOrder recorded = recorded_order(trace, sections);
-  SyncGraph graph = build_sync_graph(trace, sections, recorded);
+  SyncGraph graph = build_sync_graph(trace, recorded);
   SectionOrder needed = needed_order(trace, sections, model::section_sets(trace, sections), recorded);
 };
 

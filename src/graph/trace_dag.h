@@ -30,9 +30,7 @@
 
 #include "base/column.h"
 #include "base/result.h"
-#include "model/result_waits.h"
-#include "model/thread_state.h"
-#include "model/trace.h"
+#include "model/facts.h"
 
 namespace contrafact::graph {
 
@@ -125,7 +123,7 @@ struct TraceDag {
 };
 
 // `trace` must outlive the DAG. Linear in the events.
-base::Result<TraceDag> build_dag(const model::Trace& trace);
+base::Result<TraceDag> build_dag(const model::Facts& facts);
 
 base::Status verify(const TraceDag& dag);
 

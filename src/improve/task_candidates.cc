@@ -261,13 +261,13 @@ std::vector<TaskSet> sets_of(const Trace& trace, const std::vector<TaskFacts>& f
 
 class Proposer {
  public:
-  Proposer(const Trace& trace, const std::vector<TaskFacts>& facts, const CandidateOptions& options)
-      : trace_(trace),
+  Proposer(const model::Facts& known, const std::vector<TaskFacts>& facts, const CandidateOptions& options)
+      : trace_(known.trace()),
         facts_(facts),
         options_(options),
-        waits_(model::result_waits(trace)),
-        contracts_(analysis::result_contracts(trace)),
-        set_of_(trace.tasks.size(), UINT32_MAX) {}
+        waits_(known.result_waits()),
+        contracts_(analysis::result_contracts(trace_)),
+        set_of_(trace_.tasks.size(), UINT32_MAX) {}
 
   Candidates run() {
     const std::vector<TaskSet> sets = sets_of(trace_, facts_);
@@ -402,7 +402,7 @@ class Proposer {
   const Trace& trace_;
   const std::vector<TaskFacts>& facts_;
   const CandidateOptions& options_;
-  const std::vector<model::ResultWait> waits_;
+  const std::vector<model::ResultWait>& waits_;
   const std::vector<analysis::ResultContract> contracts_;  // empty: none
   std::vector<uint32_t> set_of_;                           // by task: of those that are in one
   Candidates result_;
@@ -418,9 +418,9 @@ std::vector<TaskId> first_awaited(std::span<const model::ResultWait> waits, std:
   return firsts;
 }
 
-Candidates task_candidates(const Trace& trace, const CandidateOptions& options) {
-  const std::vector<TaskFacts> facts = FactCollector(trace).collect();
-  return Proposer(trace, facts, options).run();
+Candidates task_candidates(const model::Facts& facts, const CandidateOptions& options) {
+  const std::vector<TaskFacts> of_tasks = FactCollector(facts.trace()).collect();
+  return Proposer(facts, of_tasks, options).run();
 }
 
 }  // namespace contrafact::improve

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "improve/candidate.h"
-#include "model/result_waits.h"
+#include "model/facts.h"
 
 namespace contrafact::improve {
 
@@ -33,6 +33,6 @@ std::vector<model::TaskId> first_awaited(std::span<const model::ResultWait> wait
                                          std::span<const model::TaskId> tasks);
 
 // Sets in order of their total run time, longest first.
-Candidates task_candidates(const model::Trace& trace, const CandidateOptions& options = {});
+Candidates task_candidates(const model::Facts& facts, const CandidateOptions& options = {});
 
 }  // namespace contrafact::improve

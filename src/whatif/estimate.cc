@@ -43,9 +43,10 @@ std::vector<model::TaskId> outermost_tasks(const model::Trace& trace) {
 
 }  // namespace
 
-base::Result<Estimator> Estimator::create(const model::Trace& trace) {
+base::Result<Estimator> Estimator::create(const model::Facts& facts) {
+  const model::Trace& trace = facts.trace();
   if (trace.event_count() == 0) return base::Error{"the trace has no events: there is nothing to estimate"};
-  base::Result<graph::TraceDag> dag = graph::build_dag(trace);
+  base::Result<graph::TraceDag> dag = graph::build_dag(facts);
   if (!dag) return dag.error();
   if (base::Status status = graph::verify(*dag); !status) return status.error();
   Estimator estimator;

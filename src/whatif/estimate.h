@@ -72,9 +72,9 @@ class Estimator {
     uint64_t visits = 0;  // the work done so far (graph::Propagated)
   };
 
-  // `trace` must outlive the estimator. Errors: the trace is empty, too large, or its DAG cannot be propagated
+  // The trace of `facts` must outlive the estimator. Errors: it is empty, too large, or its DAG cannot be propagated
   // unchanged.
-  static base::Result<Estimator> create(const model::Trace& trace);
+  static base::Result<Estimator> create(const model::Facts& facts);
 
   const graph::TraceDag& dag() const { return *dag_; }
   const Figures& base() const { return base_; }

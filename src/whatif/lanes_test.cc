@@ -163,6 +163,46 @@ pool p fork_join 1 1
   EXPECT_GT(tally.regular * 2, tally.lanes) << tally.regular << " of " << tally.lanes;
 }
 
+// The same again and again: what one loop saves is not needed any more when the next one begins.
+TEST(Lanes, LoopsThatFollowEachOtherSaveInOnePlace) {
+  constexpr int kTimes = 20;
+  std::string text = "thread main\nthread worker\npool p fork_join 1 1\n";
+  for (int i = 0; i < kTimes; ++i) {
+    const auto add = [&](int time_ns, const std::string& what, const std::string& task, const std::string& pool = "") {
+      text += std::to_string(200 * i + time_ns) + " " + what + " " + task + "_" + std::to_string(i) + pool + "\n";
+    };
+    add(10, "main task_spawn", "t1", " - p");
+    add(15, "main wait_begin", "t1");
+    add(30, "worker task_start", "t1");
+    add(40, "worker task_spawn", "t2", " - p");
+    add(50, "worker task_spawn", "t3", " - p");
+    add(60, "worker task_end", "t1");
+    add(65, "main wait_end", "t1");
+    add(66, "main wait_begin", "t3");
+    add(70, "worker task_start", "t2");
+    add(90, "worker task_end", "t2");
+    add(95, "worker task_start", "t3");
+    add(97, "worker task_end", "t3");
+    add(99, "main wait_end", "t3");
+  }
+  const base::Result<Trace> trace = model::parse_text(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  base::Result<Estimator> estimator = Estimator::create(*trace);
+  ASSERT_TRUE(estimator.ok());
+  std::vector<TaskId> parts;
+  for (uint32_t i = 0; i < trace->tasks.size(); ++i) {
+    if (i % 3 != 0) parts.push_back(TaskId(i));
+  }
+  const graph::Move move{parts, graph::Placement::at_spawn};
+  const graph::LaneProgram program = graph::compile_lanes(estimator->dag(), std::span(&move, 1), {});
+  EXPECT_GE(program.loops.size(), size_t{kTimes});
+  EXPECT_LE(program.loop_places.size(), 3u);
+  for (const graph::LanePlace& place : program.loop_places) EXPECT_LE(place.slots, program.slots);
+  Tally tally;
+  for (uint32_t seed = 1; seed <= 20; ++seed) expect_same(*trace, seed, tally);
+  EXPECT_EQ(tally.missed_inlined, 0u);
+}
+
 TEST(Lanes, DamagedTracesToo) {
   Tally tally;
   for (uint32_t seed = 1; seed <= 300; ++seed) {

@@ -33,7 +33,7 @@ bool matters(EventKind kind) {
 
 }  // namespace
 
-Retimer::Retimer(const SimProgram& program) : program_(program) {
+Retimer::Retimer(const SimProgram& program, std::span<const model::SyncWake> wakes) : program_(program) {
   const model::Trace& trace = *program.trace;
   base::Column<uint32_t> openers;  // by event: the one that began the wait which it ends
   openers.resize(trace.event_count());
@@ -70,7 +70,7 @@ Retimer::Retimer(const SimProgram& program) : program_(program) {
     if (!sections[s].shared) writers_ns = std::max(writers_ns, sections[s].release_ns);
   }
   cause_of_.assign(sections.size(), kNone);
-  for (const model::SyncWake& wake : model::sync_wakes(trace, sections)) cause_of_[wake.wait] = wake.cause.value;
+  for (const model::SyncWake& wake : wakes) cause_of_[wake.wait] = wake.cause.value;
 }
 
 // One thread's.

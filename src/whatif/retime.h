@@ -21,7 +21,8 @@ namespace contrafact::whatif {
 
 class Retimer {
  public:
-  explicit Retimer(const SimProgram& program);
+  // `wakes` are of the trace of `program`, which must outlive it.
+  Retimer(const SimProgram& program, std::span<const model::SyncWake> wakes);
 
   int64_t recorded_ns() const { return recorded_ns_; }
   // The duration with the edits made. REQUIRES: `edits` is empty or parallel to program.sync.sections.

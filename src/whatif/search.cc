@@ -135,30 +135,49 @@ class Search {
   }
 
   void estimate_round(std::span<const Set* const> sets) {
-    const size_t batches = (sets.size() + Batch::kAtATime - 1) / Batch::kAtATime;
-    while (workers_.size() < std::min<size_t>(worker_count(options_.threads), batches))
-      workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
-    std::vector<std::vector<base::Result<Figures>>> figures(batches);
-    std::atomic<size_t> next{0};
-    auto work = [&](Batch::Scratch& worker) {
-      for (size_t i = next++; i < batches; i = next++) {
-        const std::span<const Set* const> rest = sets.subspan(i * Batch::kAtATime);
-        figures[i] = batch_.figures(rest.first(std::min(Batch::kAtATime, rest.size())), worker);
-      }
-    };
-    std::vector<std::thread> threads;
-    for (size_t i = 1; i < workers_.size(); ++i) threads.emplace_back(work, std::ref(*workers_[i]));
-    work(*workers_[0]);
-    for (std::thread& thread : threads) thread.join();
+    std::vector<std::optional<base::Result<Figures>>> figures(sets.size());
+    if (batch_.has_lanes()) {
+      const size_t batches = (sets.size() + Batch::kAtATime - 1) / Batch::kAtATime;
+      each(batches, [&](size_t number, Batch::Scratch& worker) {
+        const size_t begin = number * Batch::kAtATime, count = std::min(Batch::kAtATime, sets.size() - begin);
+        const std::vector<std::optional<Figures>> found = batch_.figures_in_lanes(sets.subspan(begin, count), worker);
+        for (size_t i = 0; i < count; ++i) {
+          if (found[i]) figures[begin + i].emplace(*found[i]);
+        }
+      });
+    }
+    // What the lanes do not know takes far longer: one at a time for each worker.
+    std::vector<size_t> alone;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      if (!figures[i]) alone.push_back(i);
+    }
+    each(alone.size(), [&](size_t number, Batch::Scratch& worker) {
+      figures[alone[number]].emplace(batch_.figures_of_one(*sets[alone[number]], worker));
+    });
     for (const std::unique_ptr<Batch::Scratch>& worker : workers_) result_.visits += std::exchange(worker->visits, 0);
     for (size_t i = 0; i < sets.size(); ++i) {
       Scored& known = known_[*sets[i]];
-      known = scored(*sets[i], figures[i / Batch::kAtATime][i % Batch::kAtATime]);
+      known = scored(*sets[i], *figures[i]);
       if (!known.combination) ++result_.deadlocked;
     }
     result_.estimated += sets.size();
     worked_out_ += sets.size();
     if (options_.progress) options_.progress(result_.estimated);
+  }
+
+  // Calls `work` for each of 0 to `count`, on as many workers as are of use.
+  template <typename Work>
+  void each(size_t count, Work work) {
+    const size_t wanted = std::min<size_t>(worker_count(options_.threads), count);
+    while (workers_.size() < wanted) workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
+    std::atomic<size_t> next{0};
+    auto loop = [&](Batch::Scratch& worker) {
+      for (size_t i = next++; i < count; i = next++) work(i, worker);
+    };
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < wanted; ++i) threads.emplace_back(loop, std::ref(*workers_[i]));
+    if (wanted > 0) loop(*workers_[0]);
+    for (std::thread& thread : threads) thread.join();
   }
 
   void estimate_singles() {

@@ -243,7 +243,7 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::complete:
       if (value == frame.fiber &&
           (treatment(value) == Treatment::inline_at_spawn || treatment(value) == Treatment::inline_at_wait))
-        frame.credit_ns = program_.costs.answer_ns[value];
+        frame.credit_ns = program_.costs->answer_ns[value];
       complete(id, value);
       break;
     case OpCode::token_fire: {
@@ -434,7 +434,7 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
   if (treatment(task) != Treatment::keep) {
     out_.write_create(thread.stream, now_ns, task);
-    if (!thread.stack.empty()) thread.stack.back().credit_ns = program_.costs.spawn_ns[task];
+    if (!thread.stack.empty()) thread.stack.back().credit_ns = program_.costs->spawn_ns[task];
     if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
     return;
   }

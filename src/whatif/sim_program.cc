@@ -39,30 +39,31 @@ constexpr int64_t kStampSlackNs = 100'000;
 
 class Compiler {
  public:
-  Compiler(const Trace& trace, bool keep_emits) : trace_(trace), keep_emits_(keep_emits) {}
+  Compiler(const model::Facts& facts, bool keep_emits)
+      : facts_(facts), trace_(facts.trace()), keep_emits_(keep_emits) {}
 
   SimProgram run() {
     program_.trace = &trace_;
-    program_.uses = model::thread_uses(trace_);
+    program_.uses = facts_.uses();
     program_.begin_ns = trace_.begin_ns();
     program_.end_ns = program_.begin_ns;
-    program_.latencies = measure_latencies(trace_, program_.uses);
+    program_.latencies = measure_latencies(trace_, facts_.uses());
     program_.external_help.assign(trace_.pools.size(), false);
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
-    tokens_ = match_wakes(trace_, program_.uses);
+    tokens_ = match_wakes(trace_, facts_.uses());
     program_.tokens = tokens_.count;
-    program_.sync = gather_sync_facts(trace_, recorded_cores(trace_), tokens_.count);
+    program_.sync = gather_sync_facts(facts_, model::recorded_cores(trace_), tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     program_.rounds = find_rounds(trace_, program_.sync.sections, program_.sync.section_of_event);
     program_.notes = program_.rounds.notes;
     native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!native_) {
-      crowding_ = Crowding(trace_, program_.uses, recorded_cores(trace_), kernel_told_);
-      program_.hand_overs = measure_hand_overs(trace_, program_.uses, program_.latencies, crowding_);
+      crowding_ = Crowding(trace_, facts_.uses(), model::recorded_cores(trace_), kernel_told_);
+      program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
     }
-    program_.costs = model::hand_over_costs(trace_);
+    program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
     if (!kernel_told_) assume_shares();
     if (native_ || kernel_told_) assume_foreign();
@@ -94,13 +95,13 @@ class Compiler {
         "the trace does not say when threads left their cores: running tasks count as CPU, in equal shares where more "
         "ran "
         "than there were cores");
-    const uint32_t cores = recorded_cores(trace_);
-    if (cores > 0) share_ = CoreShare(trace_, program_.uses, cores, native_);
+    const uint32_t cores = model::recorded_cores(trace_);
+    if (cores > 0) share_ = CoreShare(trace_, facts_.uses(), cores, native_);
   }
 
   void assume_foreign() {
     told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
-    const uint32_t cores = recorded_cores(trace_);
+    const uint32_t cores = model::recorded_cores(trace_);
     foreign_ = model::ForeignCores(trace_, cores);
     const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
     constexpr double kShareTold = 0.01;
@@ -593,6 +594,7 @@ class Compiler {
     Draft draft{};
   };
 
+  const model::Facts& facts_;
   const Trace& trace_;
   const bool keep_emits_;
   SimProgram program_;
@@ -618,15 +620,8 @@ class Compiler {
 
 }  // namespace
 
-uint32_t recorded_cores(const Trace& trace) {
-  const std::string_view text = trace.fact("cores");
-  uint32_t cores = 0;
-  std::from_chars(text.data(), text.data() + text.size(), cores);
-  return cores;
-}
-
-SimProgram compile_program(const Trace& trace, bool keep_emits) {
-  return Compiler(trace, keep_emits).run();
+SimProgram compile_program(const model::Facts& facts, bool keep_emits) {
+  return Compiler(facts, keep_emits).run();
 }
 
 }  // namespace contrafact::whatif

@@ -18,12 +18,12 @@
 //  2. A task that is `dynamic` starts or completes when its sources have completed: no operation does it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/column.h"
-#include "model/hand_over_costs.h"
-#include "model/thread_state.h"
+#include "model/facts.h"
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
 #include "whatif/sim_rounds.h"
@@ -111,7 +111,7 @@ struct Release {
 
 struct SimProgram {
   const model::Trace* trace = nullptr;
-  std::vector<model::ThreadUse> uses;
+  std::span<const model::ThreadUse> uses;
   base::Column<Op> ops;
   std::vector<Fiber> fibers;
   std::vector<bool> dynamic;          // by task
@@ -132,13 +132,13 @@ struct SimProgram {
   uint32_t tokens = 0;
   std::vector<int64_t> token_ns;  // by token of a recorded wake: from it to the return from the block
   Latencies latencies;
-  std::vector<HandOver> hand_overs;      // by task
-  model::HandOverCosts costs;            // of processor time
-  std::vector<int64_t> periodic_due_ns;  // by task; empty without any (sim_periods.h)
-  SyncFacts sync;                        // empty but for native traces
+  std::vector<HandOver> hand_overs;             // by task
+  const model::HandOverCosts* costs = nullptr;  // of processor time
+  std::vector<int64_t> periodic_due_ns;         // by task; empty without any (sim_periods.h)
+  SyncFacts sync;                               // empty but for native traces
   Rounds rounds;
-  int64_t begin_ns = 0;                  // the recorded run's beginning ...
-  int64_t end_ns = 0;                    // ... and the end of the last fiber that is not background
+  int64_t begin_ns = 0;  // the recorded run's beginning ...
+  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 
@@ -146,10 +146,9 @@ struct SimProgram {
   uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
 };
 
-// Of the recorded machine; 0 if the trace does not say.
-uint32_t recorded_cores(const model::Trace& trace);
-
-// `keep_emits`: false leaves out operations that only write events, for simulations without a trace.
-SimProgram compile_program(const model::Trace& trace, bool keep_emits);
+// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. It refers to
+// `facts`, which must outlive it.
+SimProgram compile_program(const model::Facts& facts, bool keep_emits);
+SimProgram compile_program(const model::Trace& trace, bool keep_emits) = delete;  // whose facts would not last
 
 }  // namespace contrafact::whatif

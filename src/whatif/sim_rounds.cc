@@ -31,8 +31,7 @@ using Place =
 // The visits of all threads, by place: outermost acquisitions of a lock, waits at conditions inside included.
 class Visits {
  public:
-  Visits(const Trace& trace, const std::vector<CriticalSection>& sections,
-         const std::vector<uint32_t>& section_of_event)
+  Visits(const Trace& trace, std::span<const CriticalSection> sections, const std::vector<uint32_t>& section_of_event)
       : trace_(trace), sections_(sections), section_of_event_(section_of_event) {
     for (uint32_t t = 0; t < trace.threads.size(); ++t) gather(t);
   }
@@ -129,7 +128,7 @@ class Visits {
   }
 
   const Trace& trace_;
-  const std::vector<CriticalSection>& sections_;
+  const std::span<const CriticalSection> sections_;
   const std::vector<uint32_t>& section_of_event_;
   std::map<Place, std::vector<Visit>> by_place_;
   uint32_t held_ = 0;
@@ -315,7 +314,7 @@ class Finder {
 
 }  // namespace
 
-Rounds find_rounds(const Trace& trace, const std::vector<CriticalSection>& sections,
+Rounds find_rounds(const Trace& trace, std::span<const CriticalSection> sections,
                    const std::vector<uint32_t>& section_of_event) {
   Finder finder(trace);
   if (!section_of_event.empty()) finder.hand_outs(Visits(trace, sections, section_of_event));

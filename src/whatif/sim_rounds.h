@@ -17,6 +17,7 @@
 // Pure function of the trace; linear but for sorts. Read-only afterwards.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -65,7 +66,7 @@ struct Rounds {
 };
 
 // `section_of_event` as in SyncFacts; both may be empty: of a trace without locks.
-Rounds find_rounds(const model::Trace& trace, const std::vector<model::CriticalSection>& sections,
+Rounds find_rounds(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                    const std::vector<uint32_t>& section_of_event);
 
 }  // namespace contrafact::whatif

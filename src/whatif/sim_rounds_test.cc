@@ -23,7 +23,7 @@ Trace parsed(const std::string& text) {
 }
 
 std::vector<RoundLoop> loops(const Trace& trace) {
-  return compile_program(trace, false).rounds.loops;
+  return compile_program(model::Facts(trace), false).rounds.loops;
 }
 
 int64_t simulated_ns(const Trace& trace, const std::string& dropped = "") {

@@ -235,7 +235,7 @@ class Planner {
   }
 
   const SimProgram& program_;
-  const std::vector<CriticalSection>& sections_;
+  const std::span<const CriticalSection> sections_;
   std::span<const SectionEdit> edits_;
   std::vector<SectionEdit> unedited_;  // where only times change
   const std::span<const float> cpu_scales_;

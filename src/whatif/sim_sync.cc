@@ -21,7 +21,7 @@ constexpr size_t kEnoughChases = 100;
 
 class Gatherer {
  public:
-  Gatherer(const Trace& trace, uint32_t cores) : trace_(trace), cores_(cores) {}
+  Gatherer(const model::Facts& facts, uint32_t cores) : known_(facts), trace_(facts.trace()), cores_(cores) {}
 
   SyncFacts run(uint32_t first_token) {
     // A trace in which nobody says what it is of: with locks and without pools it is a native program's.
@@ -29,10 +29,10 @@ class Gatherer {
     if (!facts_.native && trace_.locks.empty()) return std::move(facts_);
     busy_ = BusyCores(trace_, cores_);
     find_usual_blocks();
-    facts_.sections = model::critical_sections(trace_);
+    facts_.sections = known_.sections();
     index_events();
     match_waits(first_token);
-    facts_.credits = count_credits(trace_, facts_.sections, wakes_);
+    facts_.credits = count_credits(trace_, known_.sections(), known_.wakes());
     count_semaphores();
     sample_latencies();
     facts_.wake_cost = measure_wake_cost(trace_, facts_.sections);
@@ -75,14 +75,13 @@ class Gatherer {
   void match_waits(uint32_t first_token) {
     facts_.token_of_section.assign(facts_.sections.size(), SyncFacts::kNone);
     facts_.round_of_section.assign(facts_.sections.size(), SyncFacts::kNone);
-    wakes_ = model::sync_wakes(trace_, facts_.sections);
     struct Member {
       uint32_t cause;
       uint32_t section;
     };
     std::vector<Member> members;
     uint32_t token = first_token;
-    for (const model::SyncWake& wake : wakes_) {
+    for (const model::SyncWake& wake : known_.wakes()) {
       const LockKind kind = kind_of(facts_.sections[wake.wait]);
       if (kind == LockKind::barrier) {
         members.push_back({wake.cause.value, wake.wait});
@@ -177,7 +176,7 @@ class Gatherer {
     facts_.mutex_way.sorted_ns = ways_by_kernel(trace_, facts_.sections, busy_);
     if (facts_.mutex_way.sorted_ns.size() < kEnoughChases) estimate_ways();
     crowded_ns.clear();
-    for (const model::SyncWake& wake : wakes_) {
+    for (const model::SyncWake& wake : known_.wakes()) {
       const CriticalSection& wait = facts_.sections[wake.wait];
       int64_t cause_ns = time(wake.cause);
       // The mutex has to be had again.
@@ -246,11 +245,11 @@ class Gatherer {
     facts_.slice_ns = std::max<int64_t>(*middle, 0);
   }
 
+  const model::Facts& known_;
   const Trace& trace_;
   const uint32_t cores_;
   SyncFacts facts_;
   BusyCores busy_;
-  std::vector<model::SyncWake> wakes_;
 };
 
 }  // namespace
@@ -271,8 +270,8 @@ int64_t SyncFacts::off_core_ns(int64_t longer_ns, int64_t out_ns, int64_t in_ns)
   return gap_ns - std::clamp<int64_t>(std::min(longer_ns, queue.waited_ns(out_ns, in_ns)), 0, gap_ns);
 }
 
-SyncFacts gather_sync_facts(const Trace& trace, uint32_t cores, uint32_t first_token) {
-  return Gatherer(trace, cores).run(first_token);
+SyncFacts gather_sync_facts(const model::Facts& facts, uint32_t cores, uint32_t first_token) {
+  return Gatherer(facts, cores).run(first_token);
 }
 
 }  // namespace contrafact::whatif

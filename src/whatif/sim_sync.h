@@ -7,15 +7,14 @@
 //  - Barriers: rounds of the recorded members; whoever comes last lets the others go.
 //  - Semaphores: counters; their first value is the least that explains the recording.
 //
-// Pure function of the trace; read-only afterwards. Cost: that of critical_sections and sync_wakes, and a sort of the
-// context switches.
+// Pure function of the trace; read-only afterwards. Cost: a sort of the context switches.
 #pragma once
 
 #include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "model/critical_sections.h"
+#include "model/facts.h"
 #include "model/trace.h"
 #include "whatif/sim_core_queue.h"
 #include "whatif/sim_credits.h"
@@ -42,7 +41,7 @@ struct TokenFire {
 struct SyncFacts {
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  std::vector<model::CriticalSection> sections;
+  std::span<const model::CriticalSection> sections;
   std::vector<uint32_t> section_of_event;  // of the event that acquires, ends the wait, or releases; else kNone
   Credits credits;                         // of conditions
   std::vector<uint32_t> token_of_section;  // of waits at onces; kNone: nobody known woke it
@@ -70,7 +69,8 @@ struct SyncFacts {
   int64_t off_core_ns(int64_t longer_ns, int64_t out_ns, int64_t in_ns) const;
 };
 
-// Tokens are numbered from `first_token` on.
-SyncFacts gather_sync_facts(const model::Trace& trace, uint32_t cores, uint32_t first_token);
+// Tokens are numbered from `first_token` on. The result refers to `facts`.
+SyncFacts gather_sync_facts(const model::Facts& facts, uint32_t cores, uint32_t first_token);
+SyncFacts gather_sync_facts(const model::Trace& trace, uint32_t cores, uint32_t first_token) = delete;
 
 }  // namespace contrafact::whatif

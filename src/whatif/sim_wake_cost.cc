@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <span>
 #include <tuple>
+
+#include "base/middle.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -45,18 +47,15 @@ struct Mean {
   double ns = 0, variance = 0;  // of the mean
 };
 
-// Without the longest twentieth: an interrupt, or a thread that lost its core unseen, tells nothing of the code.
 Mean typical(std::vector<int64_t>& times_ns) {
-  const size_t kept = times_ns.size() - times_ns.size() / 20;
-  const auto end = times_ns.begin() + static_cast<ptrdiff_t>(kept);
-  std::nth_element(times_ns.begin(), end - 1, times_ns.end());
-  const double mean_ns = std::accumulate(times_ns.begin(), end, 0.0) / static_cast<double>(kept);
+  const std::span<const int64_t> kept_ns = base::without_longest(std::span(times_ns));
+  const double mean_ns = base::mean(kept_ns);
   double squares = 0;
-  for (auto at = times_ns.begin(); at != end; ++at) {
-    const double off_ns = static_cast<double>(*at) - mean_ns;
+  for (const int64_t one_ns : kept_ns) {
+    const double off_ns = static_cast<double>(one_ns) - mean_ns;
     squares += off_ns * off_ns;
   }
-  return {mean_ns, squares / static_cast<double>(kept) / static_cast<double>(kept - 1)};
+  return {mean_ns, squares / static_cast<double>(kept_ns.size()) / static_cast<double>(kept_ns.size() - 1)};
 }
 
 // Whether the thread kept its core throughout, as far as the kernel reported.

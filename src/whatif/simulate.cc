@@ -16,7 +16,7 @@ namespace {
 uint32_t core_count(const model::Trace& trace, const SimulateOptions& options, std::vector<std::string>& notes) {
   if (options.unlimited_cores) return 0;
   if (options.cores > 0) return options.cores;
-  const uint32_t cores = recorded_cores(trace);
+  const uint32_t cores = model::recorded_cores(trace);
   if (cores == 0) notes.push_back("the trace does not say how many cores the machine had: unlimited cores assumed");
   return cores;
 }
@@ -76,22 +76,29 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
 
 }  // namespace
 
-base::Result<Simulation> simulate(const model::Trace& trace, const Variant& variant, const SimulateOptions& options) {
-  return simulate_program(compile_program(trace, options.build_trace), variant, options);
+base::Result<Simulation> simulate(const model::Facts& facts, const Variant& variant, const SimulateOptions& options) {
+  return simulate_program(compile_program(facts, options.build_trace), variant, options);
 }
 
-base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options) {
-  return Simulator(trace).check_baseline(options);
+base::Result<BaselineCheck> check_baseline(const model::Facts& facts, const SimulateOptions& options) {
+  return Simulator(facts).check_baseline(options);
 }
 
 model::Fact baseline_fact(const BaselineCheck& check) {
   return {std::string(kBaselineErrorFact), fmt::format("{:.6f}", check.error)};
 }
 
-Simulator::Simulator(const model::Trace& trace)
-    : program_(std::make_unique<const SimProgram>(compile_program(trace, false))) {
-  if (program_->sync.native || !program_->sync.sections.empty()) retimer_ = std::make_unique<const Retimer>(*program_);
+Simulator::Simulator(const model::Facts& facts)
+    : program_(std::make_unique<const SimProgram>(compile_program(facts, false))) {
+  if (program_->sync.native || !program_->sync.sections.empty())
+    retimer_ = std::make_unique<const Retimer>(*program_, facts.wakes());
 }
+
+Simulator::Simulator(std::unique_ptr<const model::Facts> facts) : Simulator(*facts) {
+  own_facts_ = std::move(facts);
+}
+
+Simulator::Simulator(const model::Trace& trace) : Simulator(std::make_unique<const model::Facts>(trace)) {}
 
 Simulator::~Simulator() = default;
 
@@ -121,7 +128,7 @@ base::Result<BaselineCheck> Simulator::check_baseline(const SimulateOptions& opt
   check.simulated_ns = run->duration_ns;
   check.cpu_ns = run->cpu_ns;
   check.checked_ns = check.simulated_ns;
-  const uint32_t recorded = recorded_cores(*program_->trace);
+  const uint32_t recorded = model::recorded_cores(*program_->trace);
   if (recorded > 0 && options.cores > 0 && options.cores != recorded) {
     SimulateOptions as_recorded = options;
     as_recorded.cores = 0;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/trace.h"
+#include "model/facts.h"
 #include "whatif/sim_lock.h"
 #include "whatif/variant.h"
 
@@ -70,7 +70,7 @@ struct Simulation {
 
 // The recorded run as `variant` makes it. Errors: a treatment that cannot be applied (says which task and why), edits
 // that are not parallel to the trace's critical sections or name a lock that cannot be.
-base::Result<Simulation> simulate(const model::Trace& trace, const Variant& variant,
+base::Result<Simulation> simulate(const model::Facts& facts, const Variant& variant,
                                   const SimulateOptions& options = {});
 
 // The self-check: the unchanged run simulated on the recorded machine's cores, and how far its duration is from the
@@ -89,7 +89,7 @@ struct BaselineCheck {
   int64_t retimed_ns = 0;
   double retimed_error = 0;
 };
-base::Result<BaselineCheck> check_baseline(const model::Trace& trace, const SimulateOptions& options = {});
+base::Result<BaselineCheck> check_baseline(const model::Facts& facts, const SimulateOptions& options = {});
 
 // What a simulated trace says of the simulation that made it: BaselineCheck::error, as a decimal number.
 inline constexpr std::string_view kBaselineErrorFact = "simulated.baseline_error";
@@ -99,9 +99,10 @@ struct SimProgram;
 class Retimer;
 
 // Many simulations of one trace, metrics only: what they share is worked out once. Immutable, may be shared between
-// threads; `trace` must outlive it.
+// threads; what it is given must outlive it.
 class Simulator {
  public:
+  explicit Simulator(const model::Facts& facts);
   explicit Simulator(const model::Trace& trace);
   ~Simulator();
   // As the functions of the same names; options.build_trace is ignored: there is none.
@@ -114,6 +115,9 @@ class Simulator {
   const SimProgram& program() const;
 
  private:
+  explicit Simulator(std::unique_ptr<const model::Facts> facts);
+
+  std::unique_ptr<const model::Facts> own_facts_;  // null: the caller has them
   std::unique_ptr<const SimProgram> program_;
   std::unique_ptr<const Retimer> retimer_;  // of traces with locks
 };

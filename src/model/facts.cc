@@ -1,0 +1,35 @@
+#include "model/facts.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace contrafact::model {
+
+const std::vector<ThreadUse>& Facts::uses() const {
+  return uses_.get([this] { return thread_uses(trace_); });
+}
+
+const HandOverCosts& Facts::hand_over_costs() const {
+  return costs_.get([this] { return model::hand_over_costs(trace_); });
+}
+
+const std::vector<ResultWait>& Facts::result_waits() const {
+  return result_waits_.get([this] { return model::result_waits(trace_); });
+}
+
+const std::vector<CriticalSection>& Facts::sections() const {
+  return sections_.get([this] { return critical_sections(trace_); });
+}
+
+const std::vector<SyncWake>& Facts::wakes() const {
+  return wakes_.get([this] { return sync_wakes(trace_, sections()); });
+}
+
+uint32_t recorded_cores(const Trace& trace) {
+  const std::string_view text = trace.fact("cores");
+  uint32_t cores = 0;
+  std::from_chars(text.data(), text.data() + text.size(), cores);
+  return cores;
+}
+
+}  // namespace contrafact::model

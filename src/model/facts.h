@@ -1,0 +1,63 @@
+// What follows from a trace alone, and what many analyses ask for: computed when it is first asked for, once, and owned
+// by the command that loaded the trace. Everything else takes it by reference, and does not walk the trace again.
+//
+// Thread safety: any number of threads may ask; those that ask for a fact which another thread computes wait for it.
+// Invariant: a fact never changes once it was returned, and its address stays.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "model/critical_sections.h"
+#include "model/hand_over_costs.h"
+#include "model/result_waits.h"
+#include "model/sync_wakes.h"
+#include "model/thread_state.h"
+#include "model/trace.h"
+
+namespace contrafact::model {
+
+class Facts {
+ public:
+  // Computes nothing yet. `trace` must outlive it. A trace stands for its facts where nothing else is asked of them.
+  Facts(const Trace& trace) : trace_(trace) {}  // NOLINT(google-explicit-constructor)
+  Facts(const Facts&) = delete;
+  Facts& operator=(const Facts&) = delete;
+
+  const Trace& trace() const { return trace_; }
+  // By thread: thread_uses(trace()).
+  const std::vector<ThreadUse>& uses() const;
+  const HandOverCosts& hand_over_costs() const;
+  const std::vector<ResultWait>& result_waits() const;
+  // critical_sections(trace()), and sync_wakes of these.
+  const std::vector<CriticalSection>& sections() const;
+  const std::vector<SyncWake>& wakes() const;
+
+ private:
+  // A value that is computed when it is first asked for.
+  template <typename Value>
+  class Once {
+   public:
+    template <typename Compute>
+    const Value& get(Compute compute) const {
+      std::call_once(computed_, [&] { value_ = compute(); });
+      return value_;
+    }
+
+   private:
+    mutable std::once_flag computed_;
+    mutable Value value_;
+  };
+
+  const Trace& trace_;
+  Once<std::vector<ThreadUse>> uses_;
+  Once<HandOverCosts> costs_;
+  Once<std::vector<ResultWait>> result_waits_;
+  Once<std::vector<CriticalSection>> sections_;
+  Once<std::vector<SyncWake>> wakes_;
+};
+
+// Cores of the recorded machine; 0 if the trace does not say.
+uint32_t recorded_cores(const Trace& trace);
+
+}  // namespace contrafact::model
