@@ -43,7 +43,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       treatments_(treatments),
       options_(options),
       cores_(cores),
-      clock_(useful_cores(program, cores), slice_ns(program, options)),
+      clock_(useful_cores(program, cores), slice_ns(program, options), program.vm_work),
       out_(program, options.build_trace),
       needs_(program.needs),
       fired_(program.tokens),

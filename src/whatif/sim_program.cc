@@ -76,10 +76,12 @@ class Compiler {
   }
 
  private:
+    if (kernel_told_) assume_vm_work();
   // A fiber under construction.
   struct Draft {
     uint32_t fiber;
     std::vector<Op> ops;
+  static constexpr double kShareTold = 0.01;
   };
 
   bool is_simulated(uint32_t thread) const { return native_ || program_.uses[thread].role != ThreadRole::bystander; }
@@ -101,13 +103,13 @@ class Compiler {
     const uint32_t cores = recorded_cores(trace_);
     foreign_ = model::ForeignCores(trace_, cores);
     const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
-    constexpr double kShareTold = 0.01;
     const auto foreign_ns = static_cast<double>(foreign_.total_ns());
     if (foreign_ns < kShareTold * all_ns) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
-        native_ ? "other programs" : "other programs, and the JVM's own threads,", 100 * foreign_ns / all_ns,
+        native_ || !trace_.vm_stints.empty() ? "other programs" : "other programs, and the JVM's own threads,",
+        100 * foreign_ns / all_ns,
         native_ ? ", however it is changed" : ", but where a change leaves a core for them"));
   }
 
@@ -115,6 +117,18 @@ class Compiler {
 
   // When the task's sources must have been complete for them to have set it off.
   int64_t set_off_ns(const TaskRow& row, TaskId id) const {
+  void assume_vm_work() {
+    program_.vm_work = VmWork(trace_, stints_);
+    const double all_ns =
+        static_cast<double>(recorded_cores(trace_)) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
+    const auto vm_ns = static_cast<double>(program_.vm_work.total_ns());
+    if (vm_ns < kShareTold * all_ns) return;
+    program_.notes.push_back(
+        fmt::format("the JVM's own threads (compiler, collector) had {:.0f} % of the cores beside the program: assumed "
+                    "to compute as much for the same computing of the program, however it is changed",
+                    100 * vm_ns / all_ns));
+  }
+
     if (row.spawn.valid()) return time(row.spawn);
     if (row.start.valid()) return std::max(time(row.start), row.end.valid() ? time(row.end) : 0);
     return completion_ns(trace_, id);
@@ -345,15 +359,29 @@ class Compiler {
         [&](int64_t from_ns, int64_t to_ns) {
           add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
         },
-        [&](int64_t from_ns, int64_t to_ns) { add_foreign(draft, from_ns, to_ns); },
         [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); },
         [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
+          note_stint(from_ns, to_ns, true);
+        },
+        [&](int64_t from_ns, int64_t to_ns) {
+          add_foreign(draft, from_ns, to_ns);
+          note_stint(from_ns, to_ns, false);
   }
 
   // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
   void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
     const int64_t lost_ns = foreign_.lost_ns(begin_ns, end_ns);
     if (native_) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
+  void note_stint(int64_t begin_ns, int64_t end_ns, bool has_core) {
+    if (trace_.vm_stints.empty()) return;
+    const bool goes_on = !stints_.empty() && stints_.back().end_ns == begin_ns && stints_.back().has_core == has_core;
+    if (goes_on) {
+      stints_.back().end_ns = end_ns;
+    } else {
+      stints_.push_back({begin_ns, end_ns, has_core});
+    }
+  }
+
     if (lost_ns == 0) return;
     draft.ops.push_back({foreign_value(lost_ns, foreign_.cores(begin_ns, end_ns)), kNoEvent, OpCode::foreign});
   }
@@ -595,7 +623,8 @@ class Compiler {
   Crowding crowding_;
   model::ForeignCores foreign_;  // of native traces
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
-  bool told_of_all_ = false;     // the kernel lost no switches
+  std::vector<ProgramStint> stints_;
+  bool told_of_all_ = false;                             // the kernel lost no switches
   int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool native_ = false;

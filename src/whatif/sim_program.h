@@ -27,6 +27,7 @@
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
 #include "whatif/sim_sync.h"
+#include "whatif/sim_vm_work.h"
 
 namespace contrafact::whatif {
 
@@ -140,6 +141,7 @@ struct SimProgram {
   std::vector<std::string> notes;
 
   uint32_t task_count() const { return static_cast<uint32_t>(dynamic.size()); }
+  VmWork vm_work;                        // none where the kernel did not report, and of native traces
   uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
 };
 
