@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <map>
 
 #include "base/check.h"
 #include "model/foreign_cores.h"
@@ -51,6 +53,8 @@ class Compiler {
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, program_.uses);
     program_.tokens = tokens_.count;
+    program_.token_group = std::move(tokens_.group);
+    program_.token_groups = std::move(tokens_.groups);
     program_.sync = gather_sync_facts(trace_, recorded_cores(trace_), tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     native_ = program_.sync.native;
@@ -72,16 +76,16 @@ class Compiler {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       if (is_simulated(i)) compile_thread(i);
     }
+    if (kernel_told_) assume_vm_work();
     return std::move(program_);
   }
 
  private:
-    if (kernel_told_) assume_vm_work();
+  static constexpr double kShareTold = 0.01;
   // A fiber under construction.
   struct Draft {
     uint32_t fiber;
     std::vector<Op> ops;
-  static constexpr double kShareTold = 0.01;
   };
 
   bool is_simulated(uint32_t thread) const { return native_ || program_.uses[thread].role != ThreadRole::bystander; }
@@ -113,10 +117,6 @@ class Compiler {
         native_ ? ", however it is changed" : ", but where a change leaves a core for them"));
   }
 
-  // ---- Dependences
-
-  // When the task's sources must have been complete for them to have set it off.
-  int64_t set_off_ns(const TaskRow& row, TaskId id) const {
   void assume_vm_work() {
     program_.vm_work = VmWork(trace_, stints_);
     const double all_ns =
@@ -129,6 +129,10 @@ class Compiler {
                     100 * vm_ns / all_ns));
   }
 
+  // ---- Dependences
+
+  // When the task's sources must have been complete for them to have set it off.
+  int64_t set_off_ns(const TaskRow& row, TaskId id) const {
     if (row.spawn.valid()) return time(row.spawn);
     if (row.start.valid()) return std::max(time(row.start), row.end.valid() ? time(row.end) : 0);
     return completion_ns(trace_, id);
@@ -358,20 +362,16 @@ class Compiler {
         begin_ns, end_ns,
         [&](int64_t from_ns, int64_t to_ns) {
           add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
-        },
-        [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); },
-        [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
           note_stint(from_ns, to_ns, true);
         },
         [&](int64_t from_ns, int64_t to_ns) {
           add_foreign(draft, from_ns, to_ns);
           note_stint(from_ns, to_ns, false);
+        },
+        [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); },
+        [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
   }
 
-  // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
-  void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
-    const int64_t lost_ns = foreign_.lost_ns(begin_ns, end_ns);
-    if (native_) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
   void note_stint(int64_t begin_ns, int64_t end_ns, bool has_core) {
     if (trace_.vm_stints.empty()) return;
     const bool goes_on = !stints_.empty() && stints_.back().end_ns == begin_ns && stints_.back().has_core == has_core;
@@ -382,6 +382,10 @@ class Compiler {
     }
   }
 
+  // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
+  void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
+    const int64_t lost_ns = foreign_.lost_ns(begin_ns, end_ns);
+    if (native_) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
     if (lost_ns == 0) return;
     draft.ops.push_back({foreign_value(lost_ns, foreign_.cores(begin_ns, end_ns)), kNoEvent, OpCode::foreign});
   }
@@ -545,7 +549,8 @@ class Compiler {
     const auto outcome = static_cast<Outcome>(walk.b());
     const bool got = outcome == Outcome::normal || outcome == Outcome::exception;
     if (got && awaited.valid() && completion_ns(trace_, awaited) != INT64_MAX) {
-      add(current(), OpCode::wait, awaited.value, wait.begin.value);
+      if (!wait.task.valid()) note_taking(awaited, walk, wait);
+      add(current(), wait.task.valid() ? OpCode::wait : OpCode::take_next, awaited.value, wait.begin.value);
       add(current(), OpCode::wait_done,
           wait_latency_ns(time(wait.begin), completion_ns(trace_, awaited), walk.time_ns()), event);
       return;
@@ -554,6 +559,16 @@ class Compiler {
     emit(wait.begin.value);
     add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     emit(event);
+  }
+
+  // One place, asked by one thread within one task, is taken to take from one queue.
+  void note_taking(TaskId taken, const TaskWalk& walk, const Frame& wait) {
+    if (program_.taken_in.empty()) program_.taken_in.assign(trace_.tasks.size(), UINT32_MAX);
+    const uint32_t thread = trace_.thread_of(walk.event()).value;
+    const auto [known, is_new] =
+        takings_.try_emplace({thread, walk.task().value, trace_.b[wait.begin.index()]}, program_.takings);
+    if (is_new) ++program_.takings;
+    program_.taken_in[taken.index()] = known->second;
   }
 
   uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
@@ -624,6 +639,7 @@ class Compiler {
   model::ForeignCores foreign_;  // of native traces
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
   std::vector<ProgramStint> stints_;
+  std::map<std::array<uint32_t, 3>, uint32_t> takings_;  // by thread, task and place
   bool told_of_all_ = false;                             // the kernel lost no switches
   int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
