@@ -37,6 +37,8 @@ class Pricer {
   const analysis::SectionFacts* sections() const { return sections_; }
   // Of the trace, whether their sets are known or not.
   std::span<const model::CriticalSection> critical_sections() const { return simulator_.sections(); }
+  // Of tasks; empty in native runs, and where nothing is simulated.
+  const model::HandOverCosts& hand_over_costs() const { return costs_; }
   bool simulates() const { return baseline_.has_value(); }
   uint32_t cores() const { return options_.cores; }
 
@@ -50,6 +52,7 @@ class Pricer {
  private:
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
   double doubt(const whatif::Simulation& simulation) const;
+  double vm_doubt(const whatif::Simulation& simulation) const;
   double more(const whatif::Variant& variant) const;
 
   const model::Trace& trace_;
@@ -60,7 +63,7 @@ class Pricer {
   std::optional<whatif::BaselineCheck> baseline_;
   std::vector<int64_t> base_ns_;  // of the unchanged run, by draw; 0: it came to no end
   double base_threads_ = 0;       // that computed in it at a time, on average
-  model::HandOverCosts costs_;    // of tasks; empty in native runs
+  model::HandOverCosts costs_;
   double fleeting_ = 0;  // of the computing, what hung on the moment: warm-up, and what others took of the cores
 };
 

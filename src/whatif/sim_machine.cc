@@ -490,7 +490,8 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
   if (treatment(task) != Treatment::keep) {
     out_.write_create(thread.stream, now_ns, task);
-    if (!thread.stack.empty()) thread.stack.back().credit_ns = program_.costs.spawn_ns[task];
+    if (!thread.stack.empty())
+      thread.stack.back().credit_ns = program_.costs.spawn_ns[task] + program_.costs.start_ns[task];
     if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
     return;
   }
@@ -541,7 +542,6 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
     out_.write(threads_[id].stream, clock_.now_ns(), EventKind::task_start, rest.written);
     threads_[id].stack.push_back(rest);
   }
-  for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
   if (!takings_.empty() && program_.taken_in[task] != kNone) {
     Taking& taking = takings_[program_.taken_in[task]];
     taking.there.push_back(task);
@@ -551,6 +551,7 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
       clock_.at(clock_.now_ns() + wait_latency_ns(taker), TimedKind::resume, taker);
     }
   }
+  for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
     const uint32_t dependent = program_.dependents[i];
     if (needs_[dependent] == 0 || --needs_[dependent] > 0) continue;
     if (registered_[dependent]) set_off(id, dependent);
