@@ -222,13 +222,15 @@ void EventLog::note_unattached(const CpuSwitch& each) {
   if (ran_us > 0) ran_.push_back({each.time_ns, static_cast<uint32_t>(std::min<int64_t>(ran_us, UINT32_MAX))});
 }
 
-// In order of time, as a run's events are.
+// In order of time, as a run's events are. A record of another CPU may come a pass later than it should: it counts as
+// of then.
 void EventLog::append_unattached() {
   std::ranges::sort(ran_, {}, &Ran::end_ns);
   for (const Ran& ran : ran_) {
     if (encoder_.full()) write_events();
     encoder_.begin_run(unattached_.load(std::memory_order_relaxed), RunSource::kernel);
-    encoder_.append(EventKind::vm_ran, ran.end_ns, &ran.us);
+    ran_until_ns_ = std::max(ran_until_ns_, ran.end_ns);
+    encoder_.append(EventKind::vm_ran, ran_until_ns_, &ran.us);
   }
   ran_.clear();
 }

@@ -106,6 +106,7 @@ class EventLog : public deferred::Consumer {
     uint32_t us;
   };
   std::vector<Ran> ran_;
+  int64_t ran_until_ns_ = INT64_MIN;
   uint32_t drainer_tid_ = 0;
 
   std::function<void()> each_pass_;
