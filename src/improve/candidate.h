@@ -25,10 +25,13 @@ struct Candidate {
   std::vector<model::LockId> locks;  // ascending
   uint32_t parts = 0;                // split_lock: into how many, of the lock with most
   uint64_t dividing = 0;             // split_lock: sections that change what all parts share, as a table's buckets
-  uint64_t in_middle = 0;            // shorten_section: sections from whose middle something moves out
-  model::ContextId blocks_at;        // likewise: where the longest of these block there; none: none does
-  uint64_t of_sections = 0;          // that these sites have under these locks
-  uint64_t unknown = 0;              // of all sections of these locks: sets not complete
+  uint64_t in_middle =
+      0;  // shorten_section: sections from whose middle something moves out; shared_look: from between the looks
+  bool exchanges =
+      false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
+  model::ContextId blocks_at;  // likewise: where the longest of these block there; none: none does
+  uint64_t of_sections = 0;    // that these sites have under these locks
+  uint64_t unknown = 0;        // of all sections of these locks: sets not complete
 };
 
 // Why tasks or a lock have no candidate, in words for a person: "never started", "threads wait at a condition with it".

@@ -72,6 +72,10 @@ class Finder : LockUses {
       return refuse(Optimisation::drop_lock, section(of_site[0]).lock,
                     "which sections read what others write depends on the data: a reader-writer lock is safe");
     }
+    if (sections.size() < of_site.size() && std::ranges::any_of(sections, [&](uint32_t s) { return !only_reads(s); })) {
+      return refuse(Optimisation::drop_lock, section(of_site[0]).lock,
+                    "which sections write what others use depends on the data");
+    }
     if (!sections.empty()) found_.candidates.push_back(candidate(Optimisation::drop_lock, std::move(sections)));
   }
 
@@ -89,9 +93,10 @@ class Finder : LockUses {
     }
     if (sections.empty()) return;
     Candidate made = candidate(Optimisation::shorten_section, std::move(sections));
-    int64_t longest_ns = 0;
+    int64_t longest_ns = 0, all_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
       const Movable part = movable(s);
+      all_ns += part.all_ns();
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
@@ -101,6 +106,9 @@ class Finder : LockUses {
       longest_ns = part.middle_ns;
       made.blocks_at = longest_block(s).at;
     }
+    // Less than that is the recorder's, or a few instructions around what has to be inside.
+    constexpr int64_t kLeastNs = 100;
+    if (all_ns < kLeastNs * static_cast<int64_t>(made.improvement.sections.size())) return;
     found_.candidates.push_back(std::move(made));
   }
 
@@ -130,6 +138,17 @@ class Finder : LockUses {
   }
 
   Movable movable(uint32_t s) const {
+    Movable found = ends_and_middle(s);
+    // Readers that share the lock need not give it up.
+    if (is_reader(facts().site_of[s])) found.middle_ns = 0;
+    // What is computed in between may depend on what was read before, in registers, and decide what is written after:
+    // only who waits for something else is likely to need no lock meanwhile.
+    constexpr int64_t kBlockedShareMin = 2;  // half of it
+    if (found.middle_ns > 0 && longest_block(s).length_ns * kBlockedShareMin < found.middle_ns) found.middle_ns = 0;
+    return found;
+  }
+
+  Movable ends_and_middle(uint32_t s) const {
     const model::SectionSets& sets = facts().sets;
     const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
     const bool is_one_segment = sets.head[s].begin == sets.tail[s].begin;
@@ -147,12 +166,6 @@ class Finder : LockUses {
     found.middle_ns = is_one_segment
                           ? middle_ns(first, first == head.end() ? first : head.begin() + (last.base() - tail.begin()))
                           : middle_ns(first, head.end()) + middle_ns(tail.begin(), last.base());
-    // Readers that share the lock need not give it up.
-    if (is_reader(facts().site_of[s])) found.middle_ns = 0;
-    // What is computed in between may depend on what was read before, in registers, and decide what is written after:
-    // only who waits for something else is likely to need no lock meanwhile.
-    constexpr int64_t kBlockedShareMin = 2;  // half of it
-    if (found.middle_ns > 0 && longest_block(s).length_ns * kBlockedShareMin < found.middle_ns) found.middle_ns = 0;
     return found;
   }
 
@@ -192,6 +205,10 @@ class Finder : LockUses {
     for (const uint32_t s : made.improvement.sections) {
       made.improvement.part.push_back(only_looks(s) ? 1 : 0);
       made.improvement.look_ns.push_back(only_looks(s) ? 0 : *middle);
+      // Who looks again before it changes something may do in between what needs no lock.
+      const Movable outside = only_looks(s) ? Movable() : ends_and_middle(s);
+      made.improvement.head_ns.push_back(outside.head_ns + outside.middle_ns);
+      made.in_middle += outside.head_ns + outside.middle_ns > 0;
     }
     found_.candidates.push_back(std::move(made));
   }
@@ -232,20 +249,37 @@ class Finder : LockUses {
     });
   }
 
+  // Who compares and exchanges a word begins anew as often as others were faster, which pays where that is seldom.
+  bool are_short(LockId id) const {
+    constexpr int64_t kShortNs = 1'000;
+    std::vector<int64_t> holds_ns;
+    each_section(std::span(&id, 1), [&](uint32_t s) { holds_ns.push_back(section(s).hold_ns()); });
+    if (holds_ns.empty()) return false;
+    const auto middle = holds_ns.begin() + static_cast<ptrdiff_t>(holds_ns.size() / 2);
+    std::ranges::nth_element(holds_ns, middle);
+    return *middle <= kShortNs;
+  }
+
   void try_atomic(const std::vector<LockId>& locks) {
     std::vector<uint32_t> sections;
-    bool any = false;
+    bool any = false, exchanges = false;
     for (const LockId lock : locks) {
       const std::string_view reason = not_judged(lock);
       if (!reason.empty()) return refuse(Optimisation::make_atomic, lock, reason);
       const Lock& info = this->lock(lock);
       if (changes_kernel_state(info)) return refuse(Optimisation::make_atomic, lock, "it orders system calls");
       if (!has_one_word(info)) return;
-      if (replaces(lock)) return refuse(Optimisation::make_atomic, lock, "a section needs the value that it replaces");
+      if (replaces(lock)) {
+        if (!are_short(lock))
+          return refuse(Optimisation::make_atomic, lock, "long sections need the value that they replace");
+        exchanges = true;
+      }
       any |= std::ranges::find(info.contested, true) != info.contested.end();
     }
     each_section(locks, [&](uint32_t s) { sections.push_back(s); });
-    if (any) found_.candidates.push_back(candidate(Optimisation::make_atomic, std::move(sections)));
+    if (!any) return;
+    found_.candidates.push_back(candidate(Optimisation::make_atomic, std::move(sections)));
+    found_.candidates.back().exchanges = exchanges;
   }
 
   Candidates found_;

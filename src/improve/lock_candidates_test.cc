@@ -18,8 +18,8 @@ using whatif::Optimisation;
 using model::Trace;
 using testing::ElementsAre;
 
-// Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 10 ns; between two segments
-// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 10 ns; "sleep": one that blocks.
+// Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
+// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "sleep": one that blocks.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
@@ -34,7 +34,7 @@ struct Scene {
         "access_set file complete 9223372036854775808+1:rwc\n"
         "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
-    int64_t now_ns = 10;
+    int64_t now_ns = 1000;
     for (const std::string& section : sections) {
       std::istringstream words(section);
       std::string thread, site, set;
@@ -48,15 +48,15 @@ struct Scene {
         if (!first) add(now_ns, "lock_release k a");
         std::istringstream parts(set);
         for (std::string part; std::getline(parts, part, ',');) {
-          if (part == "sleep") add(now_ns + 1, "block_begin sleep a");
-          if (part == "sleep") add(now_ns + 9, "block_end sleep");
+          if (part == "sleep") add(now_ns + 100, "block_begin sleep a");
+          if (part == "sleep") add(now_ns + 900, "block_end sleep");
           if (part == "sleep") part = "none";
-          now_ns += 10;
+          now_ns += 1000;
           if (part != "-") add(now_ns, "accesses " + part);
         }
       }
       add(now_ns, "lock_release l");
-      now_ns += 10;
+      now_ns += 1000;
     }
     return out + std::string(extra);
   }
@@ -195,10 +195,16 @@ TEST(LockCandidates, OneContestedWordBecomesAnAtomic) {
   EXPECT_EQ(scene.get(Optimisation::make_atomic)->improvement.sections.size(),
             4u);  // with the first, which touches nothing
   EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(Optimisation::make_atomic), nullptr);  // over two words
+  EXPECT_FALSE(scene.get(Optimisation::make_atomic)->exchanges);
   const Scene replaced({"x b w0", "y b w0"});
-  EXPECT_EQ(replaced.get(Optimisation::make_atomic), nullptr);
-  ASSERT_FALSE(replaced.found.ineligible.empty());
-  EXPECT_EQ(replaced.found.ineligible[0].reason, "a section needs the value that it replaces");
+  ASSERT_NE(replaced.get(Optimisation::make_atomic), nullptr);
+  EXPECT_TRUE(replaced.get(Optimisation::make_atomic)->exchanges);
+  std::string work = "w0";
+  for (int i = 0; i < 200; ++i) work += ",none";
+  const Scene longer({"x b " + work, "y b " + work});
+  EXPECT_EQ(longer.get(Optimisation::make_atomic), nullptr);
+  ASSERT_FALSE(longer.found.ineligible.empty());
+  EXPECT_EQ(longer.found.ineligible[0].reason, "long sections need the value that they replace");
 }
 
 TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {
@@ -212,8 +218,8 @@ TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   const Candidate* shorter = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections.size(), 1u);
-  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(10));
-  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(10));
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000));
 }
 
 TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
@@ -221,8 +227,8 @@ TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
   const Candidate* shorter = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(1));
-  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(20));
-  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(20));  // w64 is no other thread's
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(2000));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(2000));  // w64 is no other thread's
 }
 
 // y runs the code in one recording only; its sections get the sets of x's, and with them words that are x's alone.
@@ -232,7 +238,7 @@ TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
   const SectionFacts facts(plain, SectionFacts(observed));
   for (const Candidate& candidate : lock_candidates(facts).candidates) {
     if (candidate.improvement.optimisation != Optimisation::shorten_section) continue;
-    EXPECT_THAT(candidate.improvement.tail_ns, ElementsAre(10, 10, 10, 10));
+    EXPECT_THAT(candidate.improvement.tail_ns, ElementsAre(1000, 1000, 1000, 1000));
     return;
   }
   FAIL() << "nothing is shortened";
@@ -240,25 +246,25 @@ TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
 
 TEST(LockCandidates, SectionsAroundAWaitAtAConditionStay) {
   const Scene scene({"x b w0", "y b w8", "x b w0"},
-                    "200 x lock_acquire l a\n210 x accesses none\n210 x lock_release l\n210 x sync_wait v\n"
-                    "250 y sync_signal v\n251 x sync_woken v\n251 x lock_acquire l a\n260 x accesses none\n"
-                    "260 x lock_release l\n");
+                    "20000 x lock_acquire l a\n21000 x accesses none\n21000 x lock_release l\n21000 x sync_wait v\n"
+                    "25000 y sync_signal v\n25100 x sync_woken v\n25100 x lock_acquire l a\n26000 x accesses none\n"
+                    "26000 x lock_release l\n");
   for (const Candidate& candidate : scene.found.candidates) {
-    for (const uint32_t s : candidate.improvement.sections) EXPECT_LT(scene.facts.sections[s].acquire_ns, 200);
+    for (const uint32_t s : candidate.improvement.sections) EXPECT_LT(scene.facts.sections[s].acquire_ns, 20'000);
   }
 }
 
 // After a wait the end of a section may move out, before one its beginning; the wait keeps its mutex.
 TEST(LockCandidates, SectionsAroundAWaitAreShortenedOnItsOtherSide) {
   const Scene scene({"x b w0", "y b w0"},
-                    "200 x lock_acquire l b\n205 x accesses none\n208 x accesses w0\n210 x accesses none\n"
-                    "210 x lock_release l\n210 x sync_wait v\n250 y sync_signal v\n251 x sync_woken v\n"
-                    "251 x lock_acquire l b\n255 x accesses none\n258 x accesses w0\n261 x accesses none\n"
-                    "261 x lock_release l\n");
+                    "20000 x lock_acquire l b\n20500 x accesses none\n20800 x accesses w0\n21000 x accesses none\n"
+                    "21000 x lock_release l\n21000 x sync_wait v\n25000 y sync_signal v\n25100 x sync_woken v\n"
+                    "25100 x lock_acquire l b\n25500 x accesses none\n25800 x accesses w0\n26100 x accesses none\n"
+                    "26100 x lock_release l\n");
   const Candidate* shorter = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorter, nullptr);
-  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(5, 0));
-  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(0, 3));
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(500, 0));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(0, 300));
 }
 
 TEST(LockCandidates, DamagedTracesAreSurvived) {
@@ -277,7 +283,7 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   const Candidate* shorten = scene.get(Optimisation::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 2u);
-  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(10, 10));
+  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000));
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(0, 0));
   EXPECT_EQ(scene.trace.frame_label(shorten->blocks_at), "work (w.cc:10)");
   // Who only reads may share the lock instead.
@@ -293,8 +299,27 @@ TEST(LockCandidates, MostlyLookersLookAsReaders) {
   ASSERT_NE(look, nullptr);
   EXPECT_EQ(scene.get(Optimisation::reader_writer_lock), nullptr);
   EXPECT_THAT(look->improvement.part, ElementsAre(1, 1, 1, 0, 1, 1, 0, 1));
-  EXPECT_THAT(look->improvement.look_ns, ElementsAre(0, 0, 0, 10, 0, 0, 10, 0));
+  EXPECT_THAT(look->improvement.look_ns, ElementsAre(0, 0, 0, 1000, 0, 0, 1000, 0));
+  EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(Scene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(Optimisation::shared_look), nullptr);  // mostly writers
+}
+
+// What is computed after the look in vain, and before the insertion, needs no lock: the look is made again.
+// The second section wrote what no other thread came to, this time.
+TEST(LockCandidates, DataDecideWhichSectionsOfASiteTouchWhatOthersDo) {
+  const Scene scene({"x b w0", "x b w8", "y b w0"});
+  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  ASSERT_FALSE(scene.found.ineligible.empty());
+  EXPECT_EQ(scene.found.ineligible[0].reason, "which sections write what others use depends on the data");
+  EXPECT_NE(Scene({"x b w0", "x b none", "y b w0"}).get(Optimisation::drop_lock), nullptr);
+}
+
+TEST(LockCandidates, LookersComputeBetweenTheLooks) {
+  const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,none,none,w0", "x b r0", "y b r0"});
+  const Candidate* look = scene.get(Optimisation::shared_look);
+  ASSERT_NE(look, nullptr);
+  EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 2000, 0, 0));
+  EXPECT_EQ(look->in_middle, 1u);
 }
 
 // Forty sections change their keys' words; one inserts, which all look at: two parts, if the table is divided, too.

@@ -19,14 +19,21 @@ std::vector<std::string> lock_notes(const model::Trace& trace, const Candidate& 
   if (optimisation == Optimisation::drop_lock &&
       candidate.improvement.sections.size() + candidate.unknown < candidate.of_sections)
     notes.emplace_back("only where nothing shared is touched");
-  if (candidate.in_middle > 0) {
+  if (optimisation == Optimisation::shared_look) {
+    notes.emplace_back("look with the lock shared; to change something, take it alone and look again");
+    if (candidate.in_middle > 0)
+      notes.push_back(fmt::format(
+          "{} compute{} without the lock between the looks: what another thread was faster with is thrown away",
+          sections_text(candidate.in_middle), candidate.in_middle == 1 ? "s" : ""));
+  } else if (candidate.in_middle > 0) {
     notes.push_back(
         fmt::format("from the middle of {}{}: give the lock up meanwhile, and look again at what was read before",
                     sections_text(candidate.in_middle),
                     candidate.blocks_at.valid() ? ", which block at " + trace.context_label(candidate.blocks_at) : ""));
   }
-  if (optimisation == Optimisation::shared_look)
-    notes.emplace_back("look with the lock shared; to change something, take it alone and look again");
+  if (candidate.exchanges)
+    notes.emplace_back(
+        "the new value follows from the old one: fetch_add where one is added, else compare_exchange in a loop");
   if (candidate.dividing > 0)
     notes.push_back(
         fmt::format("divide the data too: {} change what all parts share", sections_text(candidate.dividing)));

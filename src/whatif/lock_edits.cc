@@ -41,7 +41,8 @@ std::string_view fault(const Trace& trace, std::span<const CriticalSection> sect
   const size_t count = change.sections.size();
   if (change.optimisation == Optimisation::split_lock && change.part.size() != count) return "a section has no part";
   if (change.optimisation == Optimisation::shared_look &&
-      (change.part.size() != count || change.look_ns.size() != count)) {
+      (change.part.size() != count || change.look_ns.size() != count ||
+       (!change.head_ns.empty() && change.head_ns.size() != count))) {
     return "a section does not say whether it looks only";
   }
   if (change.optimisation == Optimisation::shorten_section &&

@@ -3,7 +3,8 @@
 //
 // Who gets a lock that is given up:
 //  - barging (as the C library's mutexes): whoever comes first; one sleeper is woken and tries again, and goes back to
-//    sleep if another thread was faster;
+//    sleep if another thread was faster. Who gives it up wakes somebody only if it was marked: by a thread that went to
+//    sleep, or that was woken and then got it, since it was last given up;
 //  - fifo: who has waited longest, by hand-over;
 //  - recorded: who had it next in the recording. A section may enter when as many of the lock's sections are over as
 //    `need` says: for an exclusive one all that came before it, for a shared one all up to the last exclusive one
@@ -30,6 +31,7 @@ struct SimLock {
   uint32_t early = 0;   // given up before it was taken, by another thread than took it in the recording
   uint32_t over = 0;    // sections that are over
   uint32_t coming = 0;  // barging: woken, and not yet there to try again
+  bool marked = false;  // barging: a sleeper is to be woken when it is given up
   uint32_t first = kNone, last = kNone;  // threads that wait, in order
   uint64_t acquisitions = 0;
   uint64_t contended = 0;

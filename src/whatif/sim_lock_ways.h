@@ -10,6 +10,9 @@
 // who had slept, is explained by all ways that may have been made in it, each as likely as the histogram makes it; and
 // the histogram is counted anew from these.
 //
+// Where the kernel's context switches are known, each arrival of a woken thread is: its way ends where it has a core
+// again, and began at the first release after the mutex was last found held.
+//
 // Pure.
 #pragma once
 
@@ -36,6 +39,10 @@ struct Chase {
 // by itself. At most so many as can be looked through quickly. `sections`: of model::critical_sections.
 std::vector<Chase> chases(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                           const BusyCores& busy);
+
+// The ways that the kernel's context switches show, in ns, sorted: to mutexes that were given up while a core was free.
+std::vector<int64_t> ways_by_kernel(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                                    const BusyCores& busy);
 
 // Lengths of ways in ns, sorted, each as likely as the others. Empty if there are no chases. Linear in the sum of the
 // squares of the numbers of holds.

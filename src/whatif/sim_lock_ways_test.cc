@@ -79,5 +79,19 @@ TEST(Chases, AreFromTheReleaseThatWokeToTheAcquisition) {
   EXPECT_EQ(found[1].end_ns, 7);
 }
 
+// Thread b sleeps for the mutex. Woken at 100 us it has a core at 140, finds the mutex held again, and sleeps; woken at
+// 300 it has a core at 330 and the mutex at 333.
+TEST(WaysByKernel, KnowsThoseThatCameInVain) {
+  base::Result<model::Trace> trace = model::parse_text(
+      "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\n"
+      "cpu b 11000 140000 blocked\ncpu b 145000 330000 blocked\n"
+      "0 a lock_acquire l -\n100000 a lock_release l -\n101000 a lock_acquire l -\n300000 a lock_release l -\n"
+      "350000 a thread_end\n"
+      "10000 b lock_request l -\n333000 b lock_acquired l\n340000 b lock_release l -\n340000 b thread_end\n");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_THAT(ways_by_kernel(*trace, model::critical_sections(*trace), BusyCores(*trace, 2)),
+              testing::ElementsAre(33'000, 43'000));
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

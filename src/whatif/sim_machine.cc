@@ -21,7 +21,7 @@ int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   if (options.slice_ns > 0) return options.slice_ns;
   constexpr int64_t kUsual = 3'000'000, kLeast = 500'000, kMost = 200'000'000;
   // Up to 26 minutes in slices of 3 ms. A run of weeks is not simulated slice by slice: that would take hours.
-  constexpr int64_t kSlicesMax = int64_t{1} << 19;
+  constexpr int64_t kSlicesMax = SimSlices::kSlicesBeforeGrowth;
   const int64_t run_ns = program.trace->end_ns() - program.trace->begin_ns();
   const int64_t usual_ns = program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
   return std::max(usual_ns, run_ns / kSlicesMax);
@@ -77,6 +77,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   threads_.resize(trace_.threads.size());
   for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
   build_pools(options);
+  find_rounds();
   for (uint32_t i = 0; i < fibers_.size(); ++i) foreground_ += fibers_[i].runs() && !program.background[i];
   if (program.counted.empty()) return;
   below_.assign(tasks, 1);
@@ -204,6 +205,9 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::foreign:
       ++frame.pc;
       return step_foreign(id, op.value);
+    case OpCode::round:
+      step_round(id, op);
+      return true;
     case OpCode::wait:
       return step_wait(id, op);
     case OpCode::take_next:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "whatif/sim_clock.h"
@@ -94,6 +95,7 @@ class SimMachine {
   bool step_take_next(uint32_t id, const Op& op);
   void write_wait(uint32_t id, model::EventKind kind, uint32_t event);
   bool step_token(uint32_t id, const Op& op);
+  void step_round(uint32_t id, const Op& op);
   void step_end(uint32_t id, const Op& op);
   void step_ret(uint32_t id);
   bool next_work(uint32_t id);
@@ -122,6 +124,10 @@ class SimMachine {
   bool is_part(uint32_t task, uint32_t of) const;
   void end_workers();
 
+  // sim_machine_rounds.cc
+  void find_rounds();
+  bool is_over(const RoundLoop& loop) const;
+
   // sim_machine_stuck.cc
   void report_stuck(Simulation& result) const;
   std::string stuck_reason(const Thread& thread) const;
@@ -147,7 +153,8 @@ class SimMachine {
   void leave_lock(SimLock& lock, bool shared);
   void hand_over(SimLock& lock, int64_t latency_ns);
   void wake_to_try(SimLock& lock);
-  void change_phase(SimLock& lock);
+  void change_phase(SimLock& lock, bool was_shared);
+  bool any_reader_waits(const SimLock& lock) const;
   void grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns);
   bool break_turns();
   double random_share();
@@ -202,6 +209,13 @@ class SimMachine {
   uint64_t random_;
   bool native_ = false;
   uint64_t turns_broken_ = 0;
+  // By loop of program.rounds:
+  struct Loop {
+    std::vector<uint32_t> begins;                     // of each round: the operation that it begins with
+    uint32_t next = 0;                                // the first that nobody has got
+    std::vector<std::pair<uint32_t, uint32_t>> ends;  // fiber, and where it goes on without a further round
+  };
+  std::vector<Loop> loops_;
 };
 
 }  // namespace contrafact::whatif

@@ -67,6 +67,9 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
       return false;
     }
     lock.enter(is_shared(op.value));
+    // A thread that comes by finds a mutex unmarked, whoever sleeps; those that sleep at a reader-writer lock are
+    // remembered.
+    lock.marked = thread.in_queue || (lock.marked && lock.kind == format::LockKind::rwlock);
   }
   had_lock(id, op, lock);
   if (lock.early > 0) {
@@ -110,6 +113,7 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   } else {
     enqueue(lock.first, lock.last, id);
   }
+  lock.marked = true;
   thread.mode = spins ? Mode::spinning : Mode::lock;
   thread.blocked_on = lock_of(op.value);
   if (spins) clock_.hold_core(id);
@@ -154,14 +158,15 @@ void SimMachine::leave_lock(SimLock& lock, bool shared) {
         hand_over(lock, latency_ns(program_.sync.lock_latency));
       return;
     case LockRule::barging:
-      return lock.kind == format::LockKind::rwlock ? change_phase(lock) : wake_to_try(lock);
+      return lock.kind == format::LockKind::rwlock ? change_phase(lock, shared) : wake_to_try(lock);
   }
 }
 
-// The C library's reader-writer locks hand over: from a writer to all readers that wait, else to a writer; from the
-// last reader to a writer. Readers that come in between enter.
-void SimMachine::change_phase(SimLock& lock) {
+// The C library's reader-writer locks hand over from a writer to all readers that wait, and from the last reader to a
+// writer. Readers that come in between enter. Writers among themselves take it as a mutex.
+void SimMachine::change_phase(SimLock& lock, bool was_shared) {
   if (lock.readers > 0) return;
+  if (!was_shared && !any_reader_waits(lock)) return wake_to_try(lock);
   uint32_t at = lock.first;
   lock.first = lock.last = kNone;
   uint32_t first_writer = kNone;
@@ -176,6 +181,13 @@ void SimMachine::change_phase(SimLock& lock) {
   }
   if (lock.readers == 0 && first_writer != kNone)
     grant_out_of_turn(lock, first_writer, latency_ns(program_.sync.lock_latency));
+}
+
+bool SimMachine::any_reader_waits(const SimLock& lock) const {
+  for (uint32_t id = lock.first; id != kNone; id = threads_[id].next_waiter) {
+    if (is_shared(threads_[id].wanted)) return true;
+  }
+  return false;
 }
 
 // A thread that did not wait in the recording waits here because it came a little too early: what it then needs to go
@@ -200,7 +212,7 @@ void SimMachine::wake_to_try(SimLock& lock) {
     while (lock.first != kNone) wake_waiter(dequeue(lock.first, lock.last), 0);
     return;
   }
-  if (lock.coming > 0) return;
+  if (!std::exchange(lock.marked, false)) return;
   const bool shared = is_shared(threads_[lock.first].wanted);
   do {
     const uint32_t id = dequeue(lock.first, lock.last);

@@ -57,6 +57,8 @@ class Compiler {
     program_.token_groups = std::move(tokens_.groups);
     program_.sync = gather_sync_facts(trace_, recorded_cores(trace_), tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
+    program_.rounds = find_rounds(trace_, program_.sync.sections, program_.sync.section_of_event);
+    program_.notes = program_.rounds.notes;
     native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     if (!native_) {
@@ -302,10 +304,10 @@ class Compiler {
     drafts_.clear();
     drafts_.push_back({program_.thread_fiber(thread), {}});
     finished_ = {};
-    OffCore off_core(trace_, thread, kernel_told_);
-    off_core_ = &off_core;
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     if (range.size() == 0) return;
+    OffCore off_core(trace_, thread, kernel_told_);
+    off_core_ = &off_core;
     int64_t since_ns = trace_.time_ns[range.begin];
     bool runs = true;  // neither in a wait nor in a block nor idle
     wait_net_ns_.clear();
@@ -320,6 +322,7 @@ class Compiler {
       translate(walk);
       runs = walk.stack().empty() || walk.in(FrameKind::task);
     }
+    off_core_ = nullptr;
     note_end(program_.thread_fiber(thread), since_ns);
     flush_finished();
     Draft& own = drafts_.front();
@@ -465,7 +468,13 @@ class Compiler {
 
   void synchronise(const TaskWalk& walk, uint32_t event) {
     const int64_t net_ns = model::closes(walk.kind()) ? pop_wait_net_ns() : 0;
+    begin_or_end_round(event);
     append_sync_ops(program_, event, net_ns, keep_emits_, current().ops);
+  }
+
+  void begin_or_end_round(uint32_t event) {
+    const uint64_t round = program_.rounds.at(event);
+    if (round != Rounds::kNone) current().ops.push_back({round, kNoEvent, OpCode::round});
   }
 
   int64_t pop_wait_net_ns() {
@@ -593,6 +602,7 @@ class Compiler {
       add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     }
     emit(event);
+    begin_or_end_round(event);
   }
 
   // A call into the system that may block uses its core, too, and may be preempted. Where the kernel's word is not

@@ -26,6 +26,7 @@
 #include "model/thread_state.h"
 #include "model/trace.h"
 #include "whatif/sim_latency.h"
+#include "whatif/sim_rounds.h"
 #include "whatif/sim_sync.h"
 #include "whatif/sim_vm_work.h"
 
@@ -36,6 +37,7 @@ enum class OpCode : uint8_t {
   pause,        // value: ns
   stop,         // value: which of the recorded stops of the virtual machine
   foreign,      // value: foreign_value
+  round,        // value: round_value; where the thread's next round of work begins, or one has ended
   emit,         // nothing but its event
   spawn,        // value: task
   call,         // value: task, which runs here and now on this thread
@@ -143,6 +145,7 @@ struct SimProgram {
   std::vector<int64_t> periodic_due_ns;  // by task; empty without any (sim_periods.h)
   VmWork vm_work;                        // none where the kernel did not report, and of native traces
   SyncFacts sync;                        // empty but for native traces
+  Rounds rounds;
   int64_t begin_ns = 0;                  // the recorded run's beginning ...
   int64_t end_ns = 0;                    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;

@@ -16,6 +16,9 @@ using model::EventKind;
 using model::Outcome;
 using model::Trace;
 
+// Of a dozen, one that took long would make every tenth way long.
+constexpr size_t kEnoughChases = 100;
+
 class Gatherer {
  public:
   Gatherer(const Trace& trace, uint32_t cores) : trace_(trace), cores_(cores) {}
@@ -146,6 +149,12 @@ class Gatherer {
     }
   }
 
+  void estimate_ways() {
+    const std::vector<Chase> found = chases(trace_, facts_.sections, busy_);
+    facts_.mutex_way = facts_.lock_latency;
+    if (found.size() >= kEnoughChases) facts_.mutex_way.sorted_ns = way_lengths(found);
+  }
+
   // From the last release that stood in the way to the acquisition.
   void sample_latencies() {
     const auto was_free = [&](int64_t time_ns) { return busy_.was_free(time_ns); };
@@ -165,10 +174,8 @@ class Gatherer {
       if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
     }
     settle(facts_.lock_latency.sorted_ns, crowded_ns);
-    constexpr size_t kEnoughChases = 100;  // of a dozen, one that took long would make every tenth way long
-    const std::vector<Chase> found = chases(trace_, facts_.sections, busy_);
-    facts_.mutex_way = facts_.lock_latency;
-    if (found.size() >= kEnoughChases) facts_.mutex_way.sorted_ns = way_lengths(found);
+    facts_.mutex_way.sorted_ns = ways_by_kernel(trace_, facts_.sections, busy_);
+    if (facts_.mutex_way.sorted_ns.size() < kEnoughChases) estimate_ways();
     crowded_ns.clear();
     for (const model::SyncWake& wake : wakes_) {
       const CriticalSection& wait = facts_.sections[wake.wait];

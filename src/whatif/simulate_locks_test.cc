@@ -52,6 +52,24 @@ TEST(SimulateLocks, AnExclusiveLockIsHeldByOne) {
   EXPECT_EQ(simulator.retime_sections({}), 2500);
 }
 
+// Thread a writes from 0, 1500 and 3000 on, twice for 1000 and once for 100 ns; b asks at 100 and comes 900 ns after a
+// release.
+Trace writers(const std::string& kind) {
+  return parsed("fact agent native\nfact cores 2\nlock l " + kind +
+                " table\nthread a\nthread b\n"
+                "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a lock_acquire l -\n2500 a lock_release l -\n"
+                "3000 a lock_acquire l -\n3100 a lock_release l -\n3100 a thread_end\n"
+                "100 b lock_request l -\n4000 b lock_acquired l\n5000 b lock_release l -\n5000 b thread_end\n");
+}
+
+// The woken thread finds it held at 1900, sleeps again, and gets it at 3400.
+TEST(SimulateLocks, WritersTakeAReaderWriterLockAsAMutex) {
+  for (const char* kind : {"mutex", "rwlock"}) {
+    const Trace trace = writers(kind);
+    EXPECT_EQ(simulated(Simulator(trace), {}).duration_ns, 4400) << kind;
+  }
+}
+
 TEST(SimulateLocks, EditsDropShareAndSplit) {
   const Trace trace = two_sections();
   const Simulator simulator(trace);

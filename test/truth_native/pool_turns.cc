@@ -1,5 +1,5 @@
 // As pool_split, but the jobs change the tables in turns: with a mutex for each, the two workers never meet. Which
-// worker takes which job is another one then, and the prediction keeps the recorded one.
+// worker takes which job is another one then.
 #include "pool.h"
 
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER, tables_b = PTHREAD_MUTEX_INITIALIZER;

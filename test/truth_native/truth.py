@@ -10,7 +10,7 @@ Program and twin must differ in the lock alone: their work's CPU time is compare
 times in turns. A pair whose work differs by more than WORK_MAX, or for which that cannot be told, is unusable, and so is one of
 which the two shortest recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than
 FOREIGN_MAX of the cores. The table says so; unusable pairs count for
-nothing, nor do those that the model is known not to cover: their row says why (`beyond`).
+nothing.
 
 Beside other load run it under `timeout 900 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
 left alone promises a gain; 77 (not measured) if fewer than USABLE_MIN pairs are usable; with --no-figures only 1, if a program
@@ -105,7 +105,6 @@ def compare(tool, programs, case, folder, runs, with_work):
     document = json.loads(run(command))
     rows = {row["method"]: row for row in document["methods"]}
     return {"name": case["name"], "crowd": case.get("crowd", False), "keep": case.get("keep", False), "why": case["why"],
-            "beyond": case.get("beyond"),
             "work": {"difference": work[0], "error_twice": work[1]}, "unusable": why_unusable(work, recordings, document["foreign_share"] or 0),
             "before_ns": before_ns, "after_ns": after_ns, "gain": 1 - after_ns / before_ns,
             "predicted": {name: rows[title]["gain"] for name, title in METHODS.items()},
@@ -139,7 +138,7 @@ def faults(comparisons):
 
 
 def usable(comparisons):
-    return [c for c in comparisons if not c["unusable"] and not c["beyond"]]
+    return [c for c in comparisons if not c["unusable"]]
 
 
 def summary(comparisons):
@@ -157,8 +156,7 @@ def show(comparisons):
         p = c["predicted"]
         print(f"{c['name']:16} {100 * c['work']['difference']:+6.2f}% {c['before_ns'] / 1e6:6.0f}ms {c['after_ns'] / 1e6:6.0f}ms {100 * c['gain']:6.1f}% "
               f"{100 * p['simulated']:8.1f}% {100 * p['simulated in recorded order']:8.1f}% {100 * p['re-timed']:8.1f}% "
-              f"{100 * c['baseline']['simulated']:+8.1f}%  {c['why']}{'; UNUSABLE: ' + c['unusable'] if c['unusable'] else ''}"
-              f"{'; BEYOND THE MODEL: ' + c['beyond'] if c['beyond'] else ''}")
+              f"{100 * c['baseline']['simulated']:+8.1f}%  {c['why']}{'; UNUSABLE: ' + c['unusable'] if c['unusable'] else ''}")
     for method, median, worst, base_median, base_worst in summary(usable(comparisons) or comparisons):
         print(f"{method}: gain off by {100 * median:.1f} points median, {100 * worst:.1f} worst; unchanged run "
               f"{100 * base_median:.1f} % median, {100 * base_worst:.1f} % worst")
@@ -175,7 +173,6 @@ def markdown(comparisons, runs):
     for c in comparisons:
         p = c["predicted"]
         name = f"`{c['name']}`" + (" (crowded)" if c["crowd"] else "") + (f" (unusable: {c['unusable']})" if c["unusable"] else "")
-        name += f" (beyond the model: {c['beyond']})" if c["beyond"] else ""
         lines.append(f"| {name} | {c['why']} | {100 * c['work']['difference']:+.2f} % | {c['before_ns'] / 1e6:.0f} ms | {c['after_ns'] / 1e6:.0f} ms | {100 * c['gain']:.1f} % | "
                      f"{100 * p['simulated']:.1f} % | {100 * p['simulated in recorded order']:.1f} % | {100 * p['re-timed']:.1f} % | "
                      f"{100 * c['baseline']['simulated']:+.1f} % |")

@@ -1,0 +1,326 @@
+#include "whatif/sim_rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace contrafact::whatif {
+namespace {
+
+using format::BlockReason;
+using format::LockKind;
+using model::CriticalSection;
+using model::EventKind;
+using model::Outcome;
+using model::Trace;
+
+// A thread that comes to a place where it may get work.
+struct Visit {
+  uint32_t thread;
+  uint32_t event;     // the acquisition that it begins with
+  int64_t handed_ns;  // when it gave the lock up to go to work; INT64_MAX: it waits there to the end
+};
+using Place =
+    std::tuple<uint32_t, uint32_t, uint32_t>;  // lock, method and line: callers are known of contended ones only
+
+// The visits of all threads, by place: outermost acquisitions of a lock, waits at conditions inside included.
+class Visits {
+ public:
+  Visits(const Trace& trace, const std::vector<CriticalSection>& sections,
+         const std::vector<uint32_t>& section_of_event)
+      : trace_(trace), sections_(sections), section_of_event_(section_of_event) {
+    for (uint32_t t = 0; t < trace.threads.size(); ++t) gather(t);
+  }
+  const std::map<Place, std::vector<Visit>>& by_place() const { return by_place_; }
+  // Whether the thread ever waited for a signal on a visit to that lock, from whatever place.
+  bool has_waited(uint32_t lock, uint32_t thread) const { return waited_.contains({lock, thread}); }
+  // Whether all threads end within two rounds of the latest of them, after at least kRoundsMin. `visits`: grouped by
+  // thread.
+  bool end_together(std::span<const Visit> visits) const {
+    constexpr size_t kRoundsMin = 8;
+    int64_t latest_ns = INT64_MIN;
+    for (const Visit& visit : visits) latest_ns = std::max(latest_ns, end_ns(visit.thread));
+    for (size_t first = 0, i = 0; i < visits.size(); ++i) {
+      if (i + 1 < visits.size() && visits[i + 1].thread == visits[i].thread) continue;
+      const auto rounds = static_cast<int64_t>(i - first);
+      const int64_t all_ns = visits[i].handed_ns - visits[first].handed_ns;
+      if (rounds < int64_t{kRoundsMin} || visits[i].handed_ns == INT64_MAX) return false;
+      if (latest_ns - end_ns(visits[i].thread) > 2 * all_ns / rounds) return false;
+      first = i + 1;
+    }
+    return true;
+  }
+
+ private:
+  int64_t end_ns(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    return range.size() == 0 ? trace_.begin_ns() : trace_.time_ns[range.end - 1];
+  }
+
+  void gather(uint32_t thread) {
+    held_ = 0;
+    back_from_wait_ = false;
+    open_ = nullptr;
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      switch (trace_.kind[i]) {
+        case EventKind::lock_acquire:
+        case EventKind::lock_acquired:
+        case EventKind::lock_acquire_shared:
+        case EventKind::lock_acquired_shared:
+          acquired(thread, i);
+          break;
+        case EventKind::lock_release:
+          if (is_of_a_hold(i) && held_ > 0) --held_;
+          break;
+        case EventKind::sync_wait:
+          if (held_ == 0 && open_ != nullptr && waits_for_signals(i)) wait(thread);
+          break;
+        case EventKind::sync_woken:
+          back_from_wait_ = waits_for_signals(i);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  void wait(uint32_t thread) {
+    open_->handed_ns = INT64_MAX;
+    waited_.emplace(open_lock_, thread);
+  }
+
+  bool waits_for_signals(uint32_t event) const {
+    const model::LockId lock(trace_.a[event]);
+    return lock.valid() && trace_.locks[lock.index()].kind == LockKind::condition;
+  }
+
+  bool is_of_a_hold(uint32_t event) const {
+    const uint32_t at = section_of_event_[event];
+    if (at == UINT32_MAX) return false;
+    const CriticalSection& section = sections_[at];
+    return section.outcome == Outcome::normal && section.release.valid() &&
+           model::is_held(trace_.locks[section.lock.index()].kind);
+  }
+
+  Place place_of(const CriticalSection& section) const {
+    if (!section.site.valid()) return {section.lock.value, UINT32_MAX, 0};
+    const format::ContextRow& site = trace_.contexts[section.site.index()];
+    return {section.lock.value, site.method.value, site.line};
+  }
+
+  void acquired(uint32_t thread, uint32_t event) {
+    const bool again = std::exchange(back_from_wait_, false);
+    if (!is_of_a_hold(event) || held_++ > 0) return;
+    const CriticalSection& section = sections_[section_of_event_[event]];
+    if (again && open_ != nullptr) {
+      open_->handed_ns = section.release_ns;
+      return;
+    }
+    std::vector<Visit>& there = by_place_[place_of(section)];
+    there.push_back({thread, event, section.release_ns});
+    open_ = &there.back();  // stays valid until the next visit
+    open_lock_ = section.lock.value;
+  }
+
+  const Trace& trace_;
+  const std::vector<CriticalSection>& sections_;
+  const std::vector<uint32_t>& section_of_event_;
+  std::map<Place, std::vector<Visit>> by_place_;
+  uint32_t held_ = 0;
+  bool back_from_wait_ = false;
+  std::set<std::pair<uint32_t, uint32_t>> waited_;  // lock, thread
+  Visit* open_ = nullptr;                           // the thread's latest
+  uint32_t open_lock_ = 0;
+};
+
+// A place's visits, if work is handed out there.
+struct HandOut {
+  Place place;
+  std::vector<Visit> rounds;  // in the order of being handed out
+  std::vector<Visit> last;    // each thread's last
+  bool waited = false;
+};
+
+// Loops of one length come out as visits that differ by one or two, where the first ones are made from another place.
+bool differ(const std::map<uint32_t, size_t>& counts) {
+  constexpr size_t kLeast = 3, kShare = 128;
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end(),
+                                                 [](const auto& x, const auto& y) { return x.second < y.second; });
+  return most->second - least->second >= std::max(kLeast, most->second / kShare);
+}
+
+bool by_end(const Visit& x, const Visit& y) {
+  return x.handed_ns < y.handed_ns;
+}
+
+bool last_come_last(const HandOut& hand_out) {
+  return hand_out.rounds.back().handed_ns <=
+         std::min_element(hand_out.last.begin(), hand_out.last.end(), by_end)->handed_ns;
+}
+
+bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& result) {
+  constexpr size_t kRoundsForEachThread = 2;
+  std::map<uint32_t, size_t> counts;
+  for (size_t i = 0; i < visits.size(); ++i) {  // grouped by thread, in its order
+    ++counts[visits[i].thread];
+    const bool last = i + 1 == visits.size() || visits[i + 1].thread != visits[i].thread;
+    (last ? result.last : result.rounds).push_back(visits[i]);
+    result.waited |= all.has_waited(std::get<0>(result.place), visits[i].thread);
+  }
+  if (counts.size() < 2 || result.rounds.size() < kRoundsForEachThread * counts.size()) return false;
+  std::stable_sort(result.rounds.begin(), result.rounds.end(), by_end);
+  const bool unequal = differ(counts);
+  return ((result.waited || unequal) && last_come_last(result)) || (unequal && all.end_together(visits));
+}
+
+class Finder {
+ public:
+  explicit Finder(const Trace& trace) : trace_(trace) {}
+
+  void hand_outs(const Visits& visits) {
+    std::vector<HandOut> found;
+    for (const auto& [place, there] : visits.by_place()) {
+      HandOut hand_out{place, {}, {}};
+      if (is_handed_out(visits, there, hand_out)) found.push_back(std::move(hand_out));
+    }
+    // A thread's rounds are those of one place: where it waits for work, or else where it comes most often.
+    std::stable_sort(found.begin(), found.end(), [](const HandOut& x, const HandOut& y) {
+      return std::pair(x.waited, x.rounds.size()) > std::pair(y.waited, y.rounds.size());
+    });
+    std::set<uint32_t> taken;
+    for (const HandOut& hand_out : found) {
+      const auto is_taken = [&](const Visit& visit) { return taken.contains(visit.thread); };
+      if (std::any_of(hand_out.last.begin(), hand_out.last.end(), is_taken)) continue;
+      for (const Visit& visit : hand_out.last) taken.insert(visit.thread);
+      add(hand_out);
+    }
+  }
+
+  void until_awaited() {
+    find_awaiting();
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) sleeper(t);
+  }
+
+  Rounds result() && { return std::move(rounds_); }
+
+ private:
+  void add(const HandOut& hand_out) {
+    const auto loop = static_cast<uint32_t>(rounds_.loops.size());
+    uint32_t number = 0;
+    for (const Visit& visit : hand_out.rounds) rounds_.at_event[visit.event] = round_value(loop, number++);
+    rounds_.loops.push_back({RoundLoop::Kind::handed_out, number, {}, {}});
+    for (const Visit& visit : hand_out.last) rounds_.at_event[visit.event] = round_value(loop, number++);
+    rounds_.notes.push_back(
+        fmt::format("{} threads share {} pieces of work that begin at one place: whichever of them is free is taken to "
+                    "get the next",
+                    hand_out.last.size(), hand_out.rounds.size()));
+  }
+
+  // Who waits for which thread's end, and since when.
+  void find_awaiting() {
+    awaited_ns_.assign(trace_.tasks.size(), INT64_MAX);
+    runs_.assign(trace_.threads.size(), {});
+    for (uint32_t i = 0; i < trace_.event_count(); ++i) {
+      const uint32_t a = trace_.a[i];
+      if (a >= trace_.tasks.size()) continue;
+      if (trace_.kind[i] == EventKind::wait_begin) awaited_ns_[a] = std::min(awaited_ns_[a], trace_.time_ns[i]);
+      if (trace_.kind[i] != EventKind::task_start || trace_.tasks[a].kind != model::TaskKind::thread) continue;
+      model::TaskId& run = runs_[trace_.thread_of(model::EventIndex(i)).index()];
+      if (!run.valid()) run = model::TaskId(a);
+    }
+  }
+
+  // The ends of the thread's sleeps without a lock, by place.
+  std::map<uint32_t, std::vector<uint32_t>> sleeps(model::EventRange range) const {
+    std::map<uint32_t, std::vector<uint32_t>> by_place;
+    uint32_t held = 0, begin = UINT32_MAX;
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      switch (trace_.kind[i]) {
+        case EventKind::lock_acquire:
+        case EventKind::lock_acquired:
+        case EventKind::lock_acquire_shared:
+        case EventKind::lock_acquired_shared:
+          ++held;
+          break;
+        case EventKind::lock_release:
+          if (held > 0) --held;
+          break;
+        case EventKind::block_begin:
+          begin = static_cast<BlockReason>(trace_.a[i]) == BlockReason::sleep ? i : UINT32_MAX;
+          break;
+        case EventKind::block_end:
+          if (held == 0 && begin != UINT32_MAX) by_place[trace_.b[begin]].push_back(i);
+          begin = UINT32_MAX;
+          break;
+        default:
+          break;
+      }
+    }
+    return by_place;
+  }
+
+  int64_t end_ns(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    const bool ended = range.size() > 0 && trace_.kind[range.end - 1] == EventKind::thread_end;
+    return ended ? trace_.time_ns[range.end - 1] : INT64_MAX;
+  }
+
+  void sleeper(uint32_t thread) {
+    constexpr size_t kRoundsMin = 8;  // that it ended by chance in the last of them becomes unlikely
+    const int64_t own_end_ns = end_ns(thread);
+    if (own_end_ns == INT64_MAX) return;
+    const auto by_place = sleeps(trace_.thread_events(model::ThreadId(thread)));
+    const auto most = std::max_element(by_place.begin(), by_place.end(),
+                                       [](const auto& x, const auto& y) { return x.second.size() < y.second.size(); });
+    if (most == by_place.end() || most->second.size() < kRoundsMin) return;
+    const std::vector<uint32_t>& ends = most->second;
+    RoundLoop loop{RoundLoop::Kind::until_awaited, 0, {}, {}};
+    if (!ends_when_others_do(thread, trace_.time_ns[ends[ends.size() - 2]], own_end_ns, loop)) return;
+    const auto number = static_cast<uint32_t>(rounds_.loops.size());
+    for (const uint32_t end : ends) rounds_.at_event[end] = round_value(number, end == ends.back() ? 1 : 0);
+    rounds_.notes.push_back(fmt::format("one thread makes {} rounds with a sleep in each: taken to go on until {}",
+                                        ends.size(),
+                                        loop.others.empty() ? "somebody waits for its end" : "the others have ended"));
+    rounds_.loops.push_back(std::move(loop));
+  }
+
+  bool ends_when_others_do(uint32_t thread, int64_t after_ns, int64_t own_end_ns, RoundLoop& loop) const {
+    const model::TaskId run = runs_[thread];
+    const int64_t awaited_ns = run.valid() ? awaited_ns_[run.index()] : INT64_MAX;
+    if (awaited_ns > after_ns && awaited_ns <= own_end_ns) {
+      loop.run = run;
+      return true;
+    }
+    int64_t last_ns = INT64_MIN;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const int64_t ns = end_ns(t);
+      if (t == thread || ns >= own_end_ns) continue;
+      loop.others.push_back(t);
+      last_ns = std::max(last_ns, ns);
+    }
+    return last_ns > after_ns;
+  }
+
+  const Trace& trace_;
+  std::vector<int64_t> awaited_ns_;  // by task
+  std::vector<model::TaskId> runs_;  // by thread
+  Rounds rounds_;
+};
+
+}  // namespace
+
+Rounds find_rounds(const Trace& trace, const std::vector<CriticalSection>& sections,
+                   const std::vector<uint32_t>& section_of_event) {
+  Finder finder(trace);
+  if (!section_of_event.empty()) finder.hand_outs(Visits(trace, sections, section_of_event));
+  finder.until_awaited();
+  return std::move(finder).result();
+}
+
+}  // namespace contrafact::whatif

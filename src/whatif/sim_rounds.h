@@ -1,0 +1,71 @@
+// Loops of threads that a changed run would go through otherwise than as recorded.
+//
+//  - Handed out: several threads come back to one place for the next piece of work, as the workers of a pool that a
+//  program made
+//    itself do. Whoever comes next gets the next piece, whatever it got in the recording.
+//  - Until awaited: a thread works in rounds with a sleep in each until the others are done (it saves, flushes,
+//  watches). Where they are done
+//    sooner, it makes fewer rounds.
+//
+// A trace does not say that a loop is one of these; its shape does. Threads are handed work where each thread's last
+// visit to the place comes after all the visits that found work, and where they wait for work there or do not all come
+// about equally often; or where they do not and yet end together, within two rounds (they draw numbers, say, which no
+// event shows: the place is then one that each piece of work comes to). A thread goes on until it is awaited where it
+// has made many rounds, and somebody began to wait for its end, or the last of the threads that ended before it ended,
+// within the last of them.
+//
+// Pure function of the trace; linear but for sorts. Read-only afterwards.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/critical_sections.h"
+#include "model/thread_state.h"
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+// Where a round begins: the loop, and which round it is. Handed-out rounds are numbered in the order in which they were
+// handed out; higher numbers are last visits. Of a thread that goes on until it is awaited, 1 is the end of its last
+// round, 0 of another.
+constexpr uint64_t round_value(uint32_t loop, uint32_t number) {
+  return uint64_t{loop} << 32 | number;
+}
+constexpr uint32_t loop_of(uint64_t round_value) {
+  return static_cast<uint32_t>(round_value >> 32);
+}
+constexpr uint32_t number_of(uint64_t round_value) {
+  return static_cast<uint32_t>(round_value);
+}
+
+struct RoundLoop {
+  enum class Kind : uint8_t { handed_out, until_awaited };
+  Kind kind = Kind::handed_out;
+  uint32_t rounds = 0;  // handed out: how many in all
+  // Until awaited: it is over when somebody waits for the end of this task, ...
+  model::TaskId run;
+  // ... or, where that is none, when these threads have ended.
+  std::vector<uint32_t> others;
+};
+
+struct Rounds {
+  std::vector<RoundLoop> loops;
+  // By event: a round begins right before it (handed out) or has ended right after it (until awaited).
+  std::unordered_map<uint32_t, uint64_t> at_event;
+  std::vector<std::string> notes;  // what is assumed, one line each
+
+  static constexpr uint64_t kNone = UINT64_MAX;
+  uint64_t at(uint32_t event) const {
+    if (at_event.empty()) return kNone;
+    const auto found = at_event.find(event);
+    return found == at_event.end() ? kNone : found->second;
+  }
+};
+
+// `section_of_event` as in SyncFacts; both may be empty: of a trace without locks.
+Rounds find_rounds(const model::Trace& trace, const std::vector<model::CriticalSection>& sections,
+                   const std::vector<uint32_t>& section_of_event);
+
+}  // namespace contrafact::whatif
