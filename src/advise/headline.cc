@@ -135,6 +135,24 @@ Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usag
                              table::counted_text(cores, "core", "cores"), table::percent_text(share))};
 }
 
+// Of the threads that hand out tasks, the one that spent most on starting workers for them: an executor for each
+// request.
+Short worker_starts(const Pricer& pricer, const analysis::UsageWindow& window) {
+  const model::Trace& trace = pricer.trace();
+  if (!trace.locks.empty() || !pricer.simulates()) return {};
+  const std::vector<int64_t>& start_ns = pricer.hand_over_costs().start_ns;
+  std::vector<int64_t> by_thread(trace.threads.size());
+  for (size_t i = 0; i < start_ns.size(); ++i) {
+    if (start_ns[i] > 0) by_thread[trace.thread_of(trace.tasks[i].spawn).index()] += start_ns[i];
+  }
+  const auto most = std::ranges::max_element(by_thread);
+  if (most == by_thread.end()) return {};
+  const double share = static_cast<double>(*most) / static_cast<double>(window.duration_ns());
+  if (share <= kStartingMax) return {};
+  return {share, fmt::format("starting the threads of pools took {} of the time of who hands tasks to them",
+                             table::percent_text(share))};
+}
+
 }  // namespace
 
 analysis::ThreadUsage usage_of(const model::Facts& facts) {
@@ -162,6 +180,10 @@ Shortage shortage_of(const Pricer& pricer, const analysis::ThreadUsage& usage) {
     shortage.cores = cores;
     of_cores.limit = of_cores.reason;
     all.push_back(std::move(of_cores));
+  }
+  if (Short starts = worker_starts(pricer, usage.window); !starts.reason.empty()) {
+    starts.limit = starts.reason;
+    all.push_back(std::move(starts));
   }
   if (const LockWaits waits = lock_waits(pricer.facts(), usage.window); waits.share > kContendedMax) {
     const std::string reason = fmt::format("threads waited for locks, in sum, for {} of the time, longest for {}{}",

@@ -7,6 +7,8 @@
 //  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
 //  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not,
 //    more threads were active and not blocked than there are cores, or
+//  - one thread spent more than kStartingMax of the time on starting workers of pools, which no queue explains but a
+//    changed program may not need: only re-dispatch makes workers anew, or
 //  - threads waited for locks, whose holders the trace names, for more than kContendedMax of the time.
 // Where the simulation misses its own check (BaselineCheck), its gains are less certain by what it misses, and the
 // reason says so; the estimate knows no queues and is no way out. Only a simulation that came to no end has no figures
@@ -26,6 +28,7 @@ namespace contrafact::advise {
 inline constexpr double kSaturatedMax = 0.01;
 inline constexpr double kOverloadedMax = 0.05;
 inline constexpr double kContendedMax = 0.01;
+inline constexpr double kStartingMax = 0.05;
 
 struct Headline {
   model::Origin model = model::Origin::estimated;  // or simulated

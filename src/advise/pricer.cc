@@ -7,6 +7,7 @@
 #include "analysis/cpu_use.h"
 #include "analysis/warm_up.h"
 #include "base/middle.h"
+#include "whatif/sim_program.h"
 
 namespace contrafact::advise {
 namespace {
@@ -24,9 +25,9 @@ double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
   return duration_ns <= 0 ? 0 : static_cast<double>(cpu_ns) / static_cast<double>(duration_ns);
 }
 
-// Of a JVM's run: tasks that ran before their code was compiled, and the time for which the compiler, the collector and
-// other programs kept threads from their cores. Both last as long as they last by the clock, so how much computing they
-// spoil hangs on how many threads compute meanwhile.
+// Of a JVM's run: tasks that ran before their code was compiled, and the time for which other programs, in older traces
+// the virtual machine's own threads as well, kept threads from their cores. Both last as long as they last by the
+// clock, so how much computing they spoil hangs on how many threads compute meanwhile.
 double fleeting_share(const model::Trace& trace) {
   const double foreign = analysis::foreign_share(trace).value_or(0);
   return std::min(1.0, analysis::warm_up_share(trace) + foreign);
@@ -84,7 +85,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
     const bool stuck = !simulation->stuck.empty();
     if (seed == 0) {
       effect.duration_ns = simulation->duration_ns;
-      effect.doubt = worth_telling(doubt(*simulation));
+      effect.doubt = worth_telling(doubt(*simulation) + vm_doubt(*simulation));
       effect.more = worth_telling(more(*made));
       effect.notes = std::move(simulation->notes);
     }
@@ -111,6 +112,20 @@ double Pricer::doubt(const whatif::Simulation& simulation) const {
   if (fleeting_ == 0 || base_threads_ == 0 || base_ns_[0] == 0) return 0;
   const double change = std::fabs(computing_threads(simulation.cpu_ns, simulation.duration_ns) / base_threads_ - 1);
   return fleeting_ * change * static_cast<double>(simulation.duration_ns) / static_cast<double>(base_ns_[0]);
+}
+
+// The virtual machine's own threads compute up to a quarter more or less in a changed run (a compiler beside two
+// workers instead of one: 892 and 1118 ms). Where they and the program need most of the cores, the run is longer or
+// shorter by that. A share of the unchanged run.
+double Pricer::vm_doubt(const whatif::Simulation& simulation) const {
+  constexpr double kMoreOrLess = 0.25, kRoom = 0.2;
+  const auto vm_ns = static_cast<double>(simulator_.program().vm_work.total_ns());
+  if (vm_ns == 0 || simulation.cores == 0 || simulation.duration_ns <= 0 || base_ns_[0] == 0) return 0;
+  const auto cores = static_cast<double>(simulation.cores);
+  const double busy =
+      (static_cast<double>(simulation.cpu_ns) + vm_ns) / (cores * static_cast<double>(simulation.duration_ns));
+  const double crowded = std::clamp((busy - (1 - kRoom)) / kRoom, 0.0, 1.0);
+  return kMoreOrLess * crowded * vm_ns / (cores * static_cast<double>(base_ns_[0]));
 }
 
 // Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is

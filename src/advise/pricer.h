@@ -38,6 +38,7 @@ class Pricer {
   const model::Trace& trace() const { return trace_; }
   // Null without.
   const analysis::SectionFacts* sections() const { return sections_; }
+  const model::HandOverCosts& hand_over_costs() const { return facts_.hand_over_costs(); }
   bool simulates() const { return baseline_.has_value(); }
   uint32_t cores() const { return options_.cores; }
 
@@ -51,6 +52,7 @@ class Pricer {
  private:
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
   double doubt(const whatif::Simulation& simulation) const;
+  double vm_doubt(const whatif::Simulation& simulation) const;
   double more(const whatif::Variant& variant) const;
 
   const model::Facts& facts_;

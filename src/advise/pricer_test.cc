@@ -1,7 +1,10 @@
 #include "advise/pricer.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "advise/headline.h"
 #include "advise/verdict.h"
 #include "model/text_trace.h"
 
@@ -139,6 +142,71 @@ TEST(Pricer, HandingOutThatHidesInCodeMayBeGainedBesides) {
   ASSERT_TRUE(effect.ok()) << effect.error().message;
   // 1 us each is sure; of the 40 after t2's spawn 39 may be the program's own.
   EXPECT_NEAR(effect->more, 0.39, 0.01);
+}
+
+// One worker runs two tasks of 100 ms, and the compiler has the other core for 180 of the 200. What a second worker
+// brings is less than what the compiler may need more.
+TEST(Pricer, WhatTheCompilerLeavesIsInDoubt) {
+  const auto trace_with = [](std::string_view more) {
+    return *model::parse_text(
+        "fact cores 2\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\ncontext c1 - m1:7\n"
+        "pool p thread_pool 1 1\nthread main\nthread w1\n" +
+        std::string(more) +
+        "cpu main 0 200000000 blocked\n"
+        "0 main task_spawn t1 c1 p m2\n0 main task_spawn t2 c1 p m2\n0 main wait_begin t1 c1\n"
+        "100000000 main wait_end t1\n100000000 main wait_begin t2 c1\n200000000 main wait_end t2\n"
+        "200000000 main thread_end\n"
+        "0 w1 worker_idle p\n0 w1 worker_busy p\n0 w1 task_start t1\n100000000 w1 task_complete t1\n"
+        "100000000 w1 task_end t1\n100000000 w1 task_start t2\n200000000 w1 task_complete t2\n"
+        "200000000 w1 task_end t2\n200000000 w1 worker_idle p\n");
+  };
+  Improvement two;
+  two.optimisation = Optimisation::pool_size;
+  two.pool = model::PoolId(0);
+  two.size_before = 1;
+  two.size_after = 2;
+  const auto gain_with = [&](std::string_view more) {
+    const model::Trace trace = trace_with(more);
+    const model::Facts facts(trace);
+    const Pricer pricer(facts, nullptr, {});
+    return gain_of(*pricer.baseline(), *pricer.simulate({&two, 1}));
+  };
+  const Gain alone = gain_with("");
+  EXPECT_NEAR(alone.share, 0.5, 0.01);
+  EXPECT_GT(alone.low, 0.4);
+  const Gain beside = gain_with("vm_ran 0 180000000\n");
+  EXPECT_LT(beside.share, 0.1);
+  EXPECT_LT(beside.low, 0);
+}
+
+// Ten times a pool of one is made for one task: starting its thread takes 140 of some 300 us.
+TEST(Headline, OfPoolsWhoseThreadsTakeLongToStartIsSimulated) {
+  std::string text =
+      "fact cores 2\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\n"
+      "method m3 java.util.concurrent.ThreadPoolExecutor$Worker.run T.java:1\ncontext c1 - m1:7\nthread main\n";
+  for (int i = 0; i < 10; ++i) text += fmt::format("pool p{} thread_pool 1 1\nthread w{}\n", i, i);
+  text += "0 main thread_begin\n";
+  for (int i = 0; i < 10; ++i) {
+    const auto line = [&](int us, std::string_view what) {
+      text += fmt::format("{} {}\n", 1000 * (300 * i + us), what);
+    };
+    line(0, fmt::format("main task_spawn t{} c1 p{} m2", i, i));
+    line(20, fmt::format("main task_spawn r{} c1 - m3", i));
+    line(160, fmt::format("main pool_size p{} 1", i));
+    line(170, fmt::format("main wait_begin t{} c1", i));
+    line(280, fmt::format("main wait_end t{}", i));
+    line(200, fmt::format("w{} task_start r{}", i, i));
+    line(210, fmt::format("w{} task_start t{}", i, i));
+    line(270, fmt::format("w{} task_complete t{}", i, i));
+    line(270, fmt::format("w{} task_end t{}", i, i));
+    line(290, fmt::format("w{} task_end r{}", i, i));
+  }
+  const model::Trace trace = *model::parse_text(text + "3100000 main thread_end\n");
+  const model::Facts facts(trace);
+  const Pricer pricer(facts, nullptr, {});
+  const Shortage shortage = shortage_of(pricer, usage_of(facts));
+  EXPECT_THAT(shortage.reasons, testing::Contains(testing::HasSubstr("starting the threads of pools took 4")));
+  EXPECT_EQ(headline_of(pricer, shortage).model, model::Origin::simulated);
 }
 
 }  // namespace

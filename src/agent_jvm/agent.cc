@@ -235,6 +235,7 @@ base::Status start_recorder(Agent& agent) {
   format::ThreadRow row;
   row.name = agent.recorder->intern("garbage collector");
   agent.pauses = agent.recorder->attach(row);
+  agent.recorder->note_unattached(agent.pauses);
   return {};
 }
 

@@ -50,6 +50,7 @@ EventCounts count_events(const model::Trace& trace) {
   }
   add(model::EventKind::pause_begin, trace.pauses.size());
   add(model::EventKind::pause_end, trace.pauses.size());
+  add(model::EventKind::vm_ran, trace.vm_stints.size());
   return counts;
 }
 

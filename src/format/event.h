@@ -79,8 +79,12 @@ enum class EventKind : uint8_t {
   // locks by place; the model tells them apart (model/lock_lives.h).
   lock_init,
   lock_destroy,
+
+  // A thread of the virtual machine's own (compiler, collector) left its core, on which it was for the COUNT us before;
+  // on the recorder's own thread. Not the recorder's: a run that is not recorded is without these.
+  vm_ran,
 };
-inline constexpr size_t kEventKinds = 40;
+inline constexpr size_t kEventKinds = 41;
 
 enum class Operand : uint8_t {
   none,
@@ -156,6 +160,7 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::accesses, "accesses", {Operand::access_set}},
     {EventKind::lock_init, "lock_init", {Operand::lock, Operand::context}},
     {EventKind::lock_destroy, "lock_destroy", {Operand::lock, Operand::context}},
+    {EventKind::vm_ran, "vm_ran", {Operand::count}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {

@@ -77,7 +77,7 @@ constexpr auto kOperandCounts = make_operand_counts();
 constexpr uint32_t kNone = UINT32_MAX;
 
 bool is_kernel_kind(EventKind kind) {
-  return kind == EventKind::cpu_out || kind == EventKind::cpu_in;
+  return kind == EventKind::cpu_out || kind == EventKind::cpu_in || kind == EventKind::vm_ran;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 // A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of
 // one thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
-// Runs from the kernel (cpu_out, cpu_in) are apart: their times overlap those of the thread's other runs.
+// Runs from the kernel (cpu_out, cpu_in, vm_ran) are apart: their times overlap those of the thread's other runs.
 //
 // Thread safety: none; one thread at a time.
 #pragma once
@@ -22,7 +22,7 @@ namespace contrafact::format {
 
 enum class RunSource : uint8_t {
   program,  // what the thread itself recorded, in program order
-  kernel,   // its context switches: cpu_out and cpu_in only
+  kernel,   // from its context switches: cpu_out, cpu_in and vm_ran only
 };
 
 struct EventRun {

@@ -12,6 +12,7 @@
 #include "improve/path_keys.h"
 #include "improve/spec_parts.h"
 #include "improve/task_candidates.h"
+#include "improve/task_place.h"
 #include "model/result_waits.h"
 
 namespace contrafact::improve {
@@ -162,10 +163,10 @@ Json task_entry(const SpecTrace& in, const Improvement& improvement) {
 // Finds rows of this trace by the names in a spec.
 class TaskSelector::Rows {
  public:
-  explicit Rows(const TraceDag& dag) : dag_(dag), trace_(*dag.trace) {
+  explicit Rows(const TraceDag& dag) : dag_(dag), trace_(*dag.trace), places_(trace_) {
     frames_of_.resize(trace_.contexts.size());
     for (uint32_t i = 0; i < trace_.tasks.size(); ++i) {
-      const ContextId context = trace_.tasks[i].spawn_context;
+      const ContextId context = places_.context(TaskId(i));
       if (context.valid() && !why_missing(TaskId(i))) by_context_[key_of(context)].push_back(TaskId(i));
     }
   }
@@ -191,7 +192,7 @@ class TaskSelector::Rows {
       return base::Error{
           fmt::format("{}: no task of this trace is spawned at {}", optimisation, where.substr(0, where.find('\n')))};
     }
-    improvement.spawn_context = trace_.tasks[all[0].index()].spawn_context;
+    improvement.spawn_context = places_.context(all[0]);
     improvement.body = trace_.tasks[all[0].index()].body;
     improvement.context_tasks = static_cast<uint32_t>(all.size());
     if (improvement.optimisation == Optimisation::hoist_branch) {
@@ -310,6 +311,7 @@ class TaskSelector::Rows {
 
   const TraceDag& dag_;
   const Trace& trace_;
+  const TaskPlaces places_;
   std::vector<std::string> frames_of_;  // by context
   std::map<std::string, std::vector<TaskId>> by_context_;
   std::unordered_map<uint32_t, std::string> body_keys_;  // by method

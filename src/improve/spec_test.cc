@@ -5,6 +5,7 @@
 
 #include "improve/at_wait_expression.h"
 #include "improve/combinator_expression.h"
+#include "improve/task_candidates.h"
 #include "model/text_trace.h"
 
 namespace contrafact::improve {
@@ -277,6 +278,56 @@ TEST(Spec, SelectsTheSameTasksAgain) {
   EXPECT_THAT((*read)[0].improvement.tasks, ElementsAre(TaskId(0)));
   EXPECT_THAT((*read)[0].improvement.warnings, ElementsAre("the task blocks on a queue"));
   EXPECT_EQ(written(trace, dag, (*read)[0].improvement), spec);
+}
+
+// A stage is made at one place: whether its source was complete by then is chance.
+constexpr std::string_view kStages = R"(thread main
+thread w1
+pool p thread_pool 2 2
+method m1 shop.Main.main Main.java:1
+method m2 shop.Main.decode Main.java:20
+method m3 shop.Main.check Main.java:30
+method f1 java.util.concurrent.CompletableFuture.thenApplyAsync CompletableFuture.java:2150
+method f2 java.util.concurrent.CompletableFuture.uniApplyStage CompletableFuture.java:640
+method f3 java.util.concurrent.CompletableFuture.uniApplyNow CompletableFuture.java:670
+method f4 java.util.concurrent.CompletableFuture.postComplete CompletableFuture.java:500
+context c1 - m1:7
+context c2 c1 f1:2155
+context c3 c2 f2:641
+context c4 c2 f2:638
+context c5 c4 f3:671
+context c6 - f4:510
+0 main task_spawn t1 c1 p m2
+0 main task_create t2 c3 m3
+0 main task_depends t2 t1 all
+0 w1 task_start t1
+5 w1 task_complete t1
+5 w1 task_spawn t2 c6 p m3
+6 w1 task_end t1
+6 w1 task_start t2
+8 w1 task_end t2
+9 main task_create t3 c5 m3
+9 main task_depends t3 t1 all
+9 main task_spawn t3 c5 p m3
+10 w1 task_start t3
+12 w1 task_end t3
+20 main thread_end
+)";
+
+TEST(Spec, OfAStageThatACompletedSourceHandsOutSelectsItAgain) {
+  const Trace trace = parsed(kStages);
+  const graph::TraceDag dag = *graph::build_dag(trace);
+  const Candidates all = task_candidates(trace);
+  const auto stages = std::ranges::find_if(
+      all.candidates, [&](const Candidate& candidate) { return candidate.improvement.tasks[0] != TaskId(0); });
+  ASSERT_NE(stages, all.candidates.end());
+  EXPECT_THAT(stages->improvement.tasks, ElementsAre(TaskId(1), TaskId(2)));
+  const std::string spec = written(trace, dag, stages->improvement);
+  EXPECT_THAT(spec, HasSubstr("thenApplyAsync"));
+  EXPECT_THAT(spec, testing::Not(HasSubstr("uniApply"))) << "the future's own business";
+  base::Result<std::vector<Candidate>> read = read_one({.trace = trace, .dag = &dag}, spec);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ((*read)[0].improvement.tasks, stages->improvement.tasks);
 }
 
 TEST(Spec, OfATaskAtItsWaitSelectsItAgainUnlessThatHasATimeLimit) {

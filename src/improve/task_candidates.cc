@@ -8,6 +8,7 @@
 
 #include "analysis/execution_path.h"
 #include "analysis/result_contracts.h"
+#include "improve/task_place.h"
 #include "model/result_waits.h"
 #include "model/task_walk.h"
 
@@ -168,8 +169,7 @@ Reason reason_of(const TaskRow& task, const TaskFacts& facts) {
   return Reason::none;
 }
 
-// One place of the program. A dependent stage is spawned by whoever completes its source; its place is where it was
-// made.
+// One place of the program: task_place.h, and where the task was created.
 struct Place {
   uint32_t create;
   uint32_t spawn;
@@ -210,9 +210,11 @@ struct TaskSet {
   }
 };
 
-Place place_of(const TaskRow& task, bool dependent) {
-  if (dependent && task.create_context.valid()) return {task.create_context.value, UINT32_MAX, task.kind};
-  return {task.create_context.value, task.spawn_context.value, task.kind};
+Place place_of(const Trace& trace, const TaskPlaces& places, TaskId id) {
+  const TaskRow& task = trace.tasks[id.index()];
+  const uint32_t context = places.context(id).value;
+  if (places.is_dependent(id)) return {context, UINT32_MAX, task.kind};
+  return {task.create_context.value, context, task.kind};
 }
 
 // What the place asks of its tasks' results rules all of them out, whatever became of single ones.
@@ -233,17 +235,16 @@ void add_to_set(const Trace& trace, TaskId id, Reason reason, const TaskFacts& f
 }
 
 std::vector<TaskSet> sets_of(const Trace& trace, const std::vector<TaskFacts>& facts) {
-  std::vector<bool> dependent(trace.tasks.size());
-  for (const model::Dependency& d : trace.dependencies) dependent[d.task.index()] = true;
+  const TaskPlaces places(trace);
   std::unordered_map<Place, uint32_t, PlaceHash> numbers;
   std::vector<TaskSet> sets;
   for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
     const TaskRow& task = trace.tasks[i];
-    const Place place = place_of(task, dependent[i]);
+    const Place place = place_of(trace, places, TaskId(i));
     const auto [entry, is_new] = numbers.try_emplace(place, static_cast<uint32_t>(sets.size()));
     if (is_new) {
       TaskSet& fresh = sets.emplace_back();
-      fresh.context = dependent[i] ? task.create_context : task.spawn_context;
+      fresh.context = places.context(TaskId(i));
       fresh.body = task.body;
       fresh.pool = task.pool;
       fresh.first_task = i;

@@ -48,6 +48,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
                    [](const Dependency& x, const Dependency& y) { return x.task < y.task; });
   std::sort(parts.pauses.begin(), parts.pauses.end(),
             [](const Pause& x, const Pause& y) { return x.begin_ns < y.begin_ns; });
+  std::ranges::sort(parts.vm_stints, {}, &VmStint::begin_ns);
   cut_stops(parts);
   if (moved) {
     if (base::Status status = verify(parts); !status) return status.error();

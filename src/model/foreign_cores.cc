@@ -28,6 +28,9 @@ class Stints {
         if (end_ns > gaps[i].in_ns) stints_.push_back({gaps[i].in_ns, end_ns});
       }
     }
+    for (const VmStint& stint : trace.vm_stints) {
+      if (stint.end_ns > stint.begin_ns) stints_.push_back({stint.begin_ns, stint.end_ns});
+    }
     std::ranges::sort(stints_, {}, &Stint::begin_ns);
   }
 
@@ -72,6 +75,11 @@ std::vector<Change> changes_of(const Trace& trace) {
       changes.push_back({lost_ns, 0, 1});
       changes.push_back({in_ns, 0, -1});
     }
+  }
+  for (const VmStint& stint : trace.vm_stints) {
+    if (stint.end_ns <= stint.begin_ns) continue;
+    changes.push_back({stint.begin_ns, 1, 0});
+    changes.push_back({stint.end_ns, -1, 0});
   }
   for (const Pause& pause : trace.pauses) {
     changes.push_back({pause.begin_ns, 0, 0, 1});

@@ -10,6 +10,8 @@
 // that time of a core is gone whoever is preempted for it. It is shared out equally among the threads that were
 // preempted at the time, so that the sum over threads is what the cores lost.
 //
+// The virtual machine's own threads, where the recorder saw them, count as the program's.
+//
 // While the virtual machine stops the program, nobody takes cores from it: it wants none.
 //
 // Immutable after construction; O(n log n) in the context switches, O(log n) a question.

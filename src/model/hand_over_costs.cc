@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/library_calls.h"
+
 namespace contrafact::model {
 namespace {
 
@@ -41,6 +43,7 @@ class Costs {
     costs_.spawn_ns.assign(trace.tasks.size(), 0);
     costs_.spawn_most_ns.assign(trace.tasks.size(), 0);
     costs_.answer_ns.assign(trace.tasks.size(), 0);
+    costs_.start_ns.assign(trace.tasks.size(), 0);
   }
 
   HandOverCosts run() {
@@ -50,6 +53,7 @@ class Costs {
     std::map<uint32_t, std::vector<Gap>> quiet;                        // by pool: where nobody is woken
     std::map<std::pair<uint32_t, uint32_t>, std::vector<Gap>> waking;  // by pool and place
     for (uint32_t task = 0; task < trace_.tasks.size(); ++task) {
+      costs_.start_ns[task] = start_ns(task);
       const std::optional<Gap> gap = gap_after_spawn(task);
       if (!gap) continue;
       costs_.spawn_most_ns[task] = std::min(gap->to_wake_ns + gap->after_ns, kWakeMaxNs);
@@ -74,6 +78,19 @@ class Costs {
     const int64_t ns = trace_.time_ns[end] - trace_.time_ns[complete + 1];
     if (ns <= kWakeMaxNs) wakes_.push_back(ns);
     costs_.answer_ns[task] = std::min(ns, kWakeMaxNs);
+  }
+
+  // From the worker's spawn until the pool has it: Thread.start returns when the system has started the thread.
+  int64_t start_ns(uint32_t task) const {
+    const TaskRow& row = trace_.tasks[task];
+    if (!row.spawn.valid() || row.kind != TaskKind::pooled) return 0;
+    const uint32_t worker = row.spawn.value + 1, started = worker + 1;
+    if (started >= trace_.thread_events(trace_.thread_of(row.spawn)).end) return 0;
+    if (trace_.kind[worker] != EventKind::task_spawn || trace_.a[worker] == UINT32_MAX) return 0;
+    if (trace_.kind[started] != EventKind::pool_size || !is_worker_run(trace_, trace_.tasks[trace_.a[worker]]))
+      return 0;
+    constexpr int64_t kStartMaxNs = 1'000'000;
+    return std::min(trace_.time_ns[started] - trace_.time_ns[worker], kStartMaxNs);
   }
 
   std::optional<Gap> gap_after_spawn(uint32_t task) const {

@@ -2,6 +2,7 @@
 // instead. Pure; linear in the events between each task's spawn and the next event, but for sorting by place.
 //
 //     spawner   spawn ─ queueing ─ wake ─ waking a worker ─ own code ─ next event
+//     or        spawn ─ queueing ─ a worker's spawn ─ its start ─ pool_size ─ own code ─ next event
 //     worker    start ─ body ─ complete ─ wake ─ waking who waits ─ end
 //
 // A wake-up is a call into the kernel: 2 us, and some 10 where its core sleeps; with tasks of 20 us that is most of the
@@ -20,6 +21,8 @@ namespace contrafact::model {
 struct HandOverCosts {
   // By task: of its spawner, within the gap from the spawn to the next event that is no wake-up.
   std::vector<int64_t> spawn_ns;
+  // By task: of its spawner, besides, for starting a thread that runs it, a worker of its pool. Cut at a millisecond.
+  std::vector<int64_t> start_ns;
   // By task: the whole of that gap, cut at 100 us. Handing out took no longer, but how much of it was the program's own
   // code, nobody saw.
   std::vector<int64_t> spawn_most_ns;

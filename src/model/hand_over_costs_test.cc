@@ -63,6 +63,20 @@ TEST(HandOverCosts, WhatTheProgramDoesAfterASpawnIsNoHandOut) {
   EXPECT_EQ(costs.spawn_most_ns[19], 40 + 40'000);
 }
 
+// 26 us to queue it, 140 until the worker is started, and 7 of the program's own.
+TEST(HandOverCosts, StartingAWorkerIsPartOfHandingOut) {
+  const base::Result<Trace> trace = parse_text(
+      "method m1 java.util.concurrent.ThreadPoolExecutor$Worker.run T.java:1\nthread main\nthread w1\n"
+      "pool p thread_pool 1\n0 main task_spawn t1 - p\n26000 main task_spawn t2 - - m1\n166000 main pool_size p 1\n"
+      "173000 main wait_begin t1\n200000 main wait_end t1\n"
+      "100000 w1 task_start t2\n101000 w1 task_start t1\n190000 w1 task_end t1\n200000 w1 task_end t2\n");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const HandOverCosts costs = hand_over_costs(*trace);
+  EXPECT_EQ(costs.start_ns[0], 140'000);
+  EXPECT_EQ(costs.start_ns[1], 0);
+  EXPECT_EQ(costs.spawn_ns[0], 26'000);
+}
+
 TEST(HandOverCosts, OfAFewWakeUpsTheLeastIsTaken) {
   const HandOverCosts costs = hand_over_costs(rounds({{1'500, 1'000}, {4'500, 1'000}}));
   EXPECT_EQ(costs.spawn_ns[0], 1'540);

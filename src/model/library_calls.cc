@@ -2,21 +2,39 @@
 
 namespace contrafact::model {
 
-bool is_lock_call(const Trace& trace, ContextId context) {
-  constexpr size_t kFramesMax = 8;  // the lock's own frames are few, and the innermost
+namespace {
+
+// Of the innermost frames, of which the library's own are few.
+template <typename IsOne>
+bool any_frame(const Trace& trace, ContextId context, IsOne is_one) {
+  constexpr size_t kFramesMax = 8;
   for (size_t i = 0; i < kFramesMax && context.valid(); ++i) {
     const format::ContextRow& row = trace.contexts[context.index()];
     if (row.method.valid()) {
       const format::MethodRow& method = trace.methods[row.method.index()];
-      const std::string_view name = trace.string(method.name);
-      const bool locks = trace.string(method.class_name).starts_with("java.util.concurrent.locks.");
-      if (locks && (name == "lock" || name == "lockInterruptibly" || name == "tryLock" || name == "readLock" ||
-                    name == "writeLock"))
-        return true;
+      if (is_one(trace.string(method.class_name), trace.string(method.name))) return true;
     }
     context = row.parent;
   }
   return false;
+}
+
+}  // namespace
+
+bool is_lock_call(const Trace& trace, ContextId context) {
+  return any_frame(trace, context, [](std::string_view type, std::string_view name) {
+    return type.starts_with("java.util.concurrent.locks.") &&
+           (name == "lock" || name == "lockInterruptibly" || name == "tryLock" || name == "readLock" ||
+            name == "writeLock");
+  });
+}
+
+bool is_permit_call(const Trace& trace, ContextId context) {
+  return any_frame(trace, context, [](std::string_view type, std::string_view) {
+    if (!type.starts_with("java.util.concurrent.")) return false;
+    type = type.substr(0, type.find('$'));
+    return type == "java.util.concurrent.Semaphore" || type.ends_with("Queue") || type.ends_with("Deque");
+  });
 }
 
 bool is_worker_run(const Trace& trace, const TaskRow& task) {

@@ -10,6 +10,9 @@ namespace contrafact::model {
 // must bring about, as its innermost frames show. False where the recording does not hold them.
 bool is_lock_call(const Trace& trace, ContextId context);
 
+// True if it is for a semaphore's permit, or for what a queue brings or takes: whoever gives the next one ends it.
+bool is_permit_call(const Trace& trace, ContextId context);
+
 // True for the run of a thread that a pool started to have one more worker.
 bool is_worker_run(const Trace& trace, const TaskRow& task);
 

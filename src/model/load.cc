@@ -15,6 +15,7 @@
 #include "model/finish.h"
 #include "model/text_names.h"
 #include "model/text_trace.h"
+#include "model/vm_stints.h"
 
 namespace contrafact::model {
 namespace {
@@ -26,7 +27,7 @@ constexpr size_t kLongTextsBytesMax = size_t{16} << 20;
 constexpr size_t kLongFactsBytesMax = size_t{4} << 20;  // commands show these whole
 
 constexpr bool is_beside(EventKind kind) {
-  return kind >= EventKind::pause_begin && kind <= EventKind::cpu_in;
+  return (kind >= EventKind::pause_begin && kind <= EventKind::cpu_in) || kind == EventKind::vm_ran;
 }
 constexpr bool is_of_worker(EventKind kind) {
   return kind == EventKind::worker_idle || kind == EventKind::worker_busy;
@@ -424,6 +425,9 @@ class EventCollector : public format::Visitor {
         break;
       case EventKind::cpu_in:
         if (!gaps.empty()) gaps.back().in_ns = time_ns;
+        break;
+      case EventKind::vm_ran:
+        trace_.vm_stints.push_back(vm_stint(time_ns, block.a[i]));
         break;
       default:
         break;

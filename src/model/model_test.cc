@@ -169,12 +169,15 @@ TEST(Verify, SaysWhichInvariantAndWhere) {
 }
 
 TEST(TraceBuilder, KeepsCpuAndPausesBesideTheEvents) {
-  Trace trace = parsed("thread a\npause 5 8\ncpu a 1 3 preempted\n0 a thread_begin\n9 a thread_end\n");
+  Trace trace = parsed("thread a\npause 5 8\nvm_ran -2000 7\ncpu a 1 3 preempted\n0 a thread_begin\n9 a thread_end\n");
   EXPECT_EQ(trace.event_count(), 2u);
   ASSERT_EQ(trace.cpu[0].size(), 1u);
   EXPECT_TRUE(trace.cpu[0][0].preempted);
   ASSERT_EQ(trace.pauses.size(), 1u);
   EXPECT_EQ(trace.pauses[0].end_ns, 8);
+  ASSERT_EQ(trace.vm_stints.size(), 1u);
+  EXPECT_EQ(trace.vm_stints[0].begin_ns, -1993) << "whole microseconds";
+  EXPECT_EQ(trace.vm_stints[0].end_ns, 7);
   std::string once = print_text(trace);
   EXPECT_EQ(print_text(parsed(once)), once);
 }
@@ -207,6 +210,7 @@ TEST(Times, FarFromTheFirstOneAreNotBelieved) {
 thread w1
 cpu w1 -9223372036854775808 9223372036854775807 blocked
 pause -9223372036854775808 9223372036854775807
+vm_ran -9223372036854775808 9223372036854775807
 1000 main thread_begin
 2000 main thread_end
 -9223372036854775808 w1 thread_begin
@@ -217,6 +221,7 @@ pause -9223372036854775808 9223372036854775807
   EXPECT_EQ(trace.end_ns(), high_ns);
   EXPECT_EQ(trace.cpu[1][0].out_ns, low_ns);
   EXPECT_EQ(trace.pauses[0].end_ns, high_ns);
+  EXPECT_EQ(trace.vm_stints[0].end_ns, high_ns);
   EXPECT_THAT(trace.loss.notes, testing::Contains("2 events had times weeks away from the first one"));
 }
 

@@ -8,6 +8,7 @@
 
 #include "format/writer.h"
 #include "model/text_names.h"
+#include "model/vm_stints.h"
 
 namespace contrafact::model {
 namespace {
@@ -96,6 +97,12 @@ class Saver {
       for (const Pause& pause : trace_.pauses) {
         append(EventKind::pause_begin, pause.begin_ns, nullptr, thread, format::RunSource::program);
         append(EventKind::pause_end, pause.end_ns, nullptr, thread, format::RunSource::program);
+      }
+    }
+    if (index == 0) {
+      for (const VmStint& stint : trace_.vm_stints) {
+        const uint32_t ran_us = ran_us_of(stint);
+        append(EventKind::vm_ran, stint.end_ns, &ran_us, thread, format::RunSource::kernel);
       }
     }
     for (const CpuGap& gap : trace_.cpu[index]) {

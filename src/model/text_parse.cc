@@ -8,6 +8,7 @@
 #include "model/text_names.h"
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
+#include "model/vm_stints.h"
 
 namespace contrafact::model {
 namespace {
@@ -153,6 +154,7 @@ class Parser {
     if (what == "context") return parse_context(words);
     if (what == "cpu") return parse_cpu(words);
     if (what == "pause") return parse_pause(words);
+    if (what == "vm_ran") return parse_vm_ran(words);
     if (what == "fact" && words.size() == 3) {
       builder_.add_fact(words[1], words[2]);
       return {};
@@ -304,6 +306,15 @@ class Parser {
     if (threads_.empty()) return error("pause must follow a thread");
     builder_.add(ThreadId(0), EventKind::pause_begin, *number<int64_t>(words[1]));
     builder_.add(ThreadId(0), EventKind::pause_end, *number<int64_t>(words[2]));
+    return {};
+  }
+
+  base::Status parse_vm_ran(const Words& words) {
+    const auto begin_ns = words.size() == 3 ? number<int64_t>(words[1]) : std::nullopt;
+    const auto end_ns = words.size() == 3 ? number<int64_t>(words[2]) : std::nullopt;
+    if (!begin_ns || !end_ns) return error("vm_ran needs two times");
+    if (threads_.empty()) return error("vm_ran must follow a thread");
+    builder_.add(ThreadId(0), EventKind::vm_ran, *end_ns, {ran_us_of({*begin_ns, *end_ns}), 0, 0, 0});
     return {};
   }
 

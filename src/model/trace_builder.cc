@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "model/finish.h"
+#include "model/vm_stints.h"
 
 namespace contrafact::model {
 
@@ -78,6 +79,9 @@ bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, 
       return true;
     case EventKind::cpu_in:
       if (!gaps.empty()) gaps.back().in_ns = time_ns;
+      return true;
+    case EventKind::vm_ran:
+      trace_.vm_stints.push_back(vm_stint(time_ns, a));
       return true;
     default:
       return false;

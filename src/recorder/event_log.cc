@@ -1,6 +1,9 @@
 #include "recorder/event_log.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "contrafact/deferred_buffer.h"
@@ -143,6 +146,7 @@ void EventLog::each_pass(std::function<void()> work) {
 }
 
 void EventLog::end_pass() {
+  drainer_tid_ = static_cast<uint32_t>(gettid());
   std::function<void()> work;
   {
     std::lock_guard lock(mutex_);
@@ -174,7 +178,10 @@ void EventLog::append_cpu_switches(bool last) {
 
 void EventLog::learn_names() {
   std::lock_guard lock(mutex_);
-  for (const auto& [os_tid, thread] : named_) thread_of_tid_[os_tid] = thread;
+  for (const auto& [os_tid, thread] : named_) {
+    thread_of_tid_[os_tid] = thread;
+    on_core_since_ns_.erase(os_tid);
+  }
   named_.clear();
 }
 
@@ -189,12 +196,56 @@ void EventLog::append_switches(std::vector<CpuSwitch>& switches) {
   std::ranges::stable_sort(switches, {}, &CpuSwitch::os_tid);
   for (const CpuSwitch& each : switches) {
     const auto found = thread_of_tid_.find(each.os_tid);
-    if (found == thread_of_tid_.end()) continue;  // not a thread that anybody attached
+    if (found == thread_of_tid_.end()) {
+      note_unattached(each);
+      continue;
+    }
     if (encoder_.full()) write_events();
     encoder_.begin_run(found->second, RunSource::kernel);
     const auto outcome = static_cast<uint32_t>(each.preempted ? format::Outcome::preempted : format::Outcome::blocked);
     encoder_.append(each.in ? EventKind::cpu_in : EventKind::cpu_out, each.time_ns, &outcome);
   }
+  append_unattached();
+}
+
+// A thread's first switches may be read before somebody attaches it, and go here: some microseconds.
+void EventLog::note_unattached(const CpuSwitch& each) {
+  if (!unattached_.load(std::memory_order_relaxed).valid() || each.os_tid == drainer_tid_) return;
+  if (each.in) {
+    on_core_since_ns_[each.os_tid] = each.time_ns;
+    return;
+  }
+  const auto since = on_core_since_ns_.find(each.os_tid);
+  if (since == on_core_since_ns_.end()) return;  // it was on its core before anybody looked
+  const int64_t ran_us = (each.time_ns - since->second) / 1'000;
+  on_core_since_ns_.erase(since);
+  if (ran_us > 0) ran_.push_back({each.time_ns, static_cast<uint32_t>(std::min<int64_t>(ran_us, UINT32_MAX))});
+}
+
+// In order of time, as a run's events are. A record of another CPU may come a pass later than it should: it counts as
+// of then.
+void EventLog::append_unattached() {
+  std::ranges::sort(ran_, {}, &Ran::end_ns);
+  for (const Ran& ran : ran_) {
+    if (encoder_.full()) write_events();
+    encoder_.begin_run(unattached_.load(std::memory_order_relaxed), RunSource::kernel);
+    ran_until_ns_ = std::max(ran_until_ns_, ran.end_ns);
+    encoder_.append(EventKind::vm_ran, ran_until_ns_, &ran.us);
+  }
+  ran_.clear();
+}
+
+// Those that are still on their cores. A thread that ended has left its core without a word.
+void EventLog::end_unattached() {
+  const int64_t now_ns = base::monotonic_ns();
+  const auto open = std::exchange(on_core_since_ns_, {});
+  for (const auto& [os_tid, since_ns] : open) {
+    const std::string task = "/proc/self/task/" + std::to_string(os_tid);
+    if (access(task.c_str(), F_OK) != 0) continue;
+    on_core_since_ns_[os_tid] = since_ns;
+    note_unattached({now_ns, 0, os_tid, false, false});
+  }
+  append_unattached();
 }
 
 void EventLog::name_thread(uint32_t os_tid, ThreadId thread) {
@@ -245,6 +296,7 @@ void EventLog::failed(const char* what) {
 
 void EventLog::end() {
   append_cpu_switches(true);
+  end_unattached();
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }

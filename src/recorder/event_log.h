@@ -48,6 +48,9 @@ class EventLog : public deferred::Consumer {
   // For whoever has no CpuSwitches of its own to give.
   void append_switches(std::vector<CpuSwitch>& switches);
   bool knows_thread(uint32_t os_tid);
+  // When threads that nobody attached, but for the drainer, leave their cores is an event of `thread`: vm_ran.
+  // REQUIRES: its own CpuSwitches. Before the drainer's first pass.
+  void unattached_are(format::ThreadId thread) { unattached_ = thread; }
   // Texts go there; without it they are passed over.
   void take_texts(TextTable* texts) { texts_ = texts; }
   // The latest time of an event so far.
@@ -73,6 +76,9 @@ class EventLog : public deferred::Consumer {
   bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
   void append_cpu_switches(bool last);
   void learn_names();
+  void note_unattached(const CpuSwitch& each);
+  void append_unattached();
+  void end_unattached();
   void write_rows();
   void write_events();
   void check(const base::Status& written);
@@ -93,6 +99,15 @@ class EventLog : public deferred::Consumer {
   int64_t last_event_ns_ = 0;
   int64_t end_ns_ = 0;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
+  std::atomic<format::ThreadId> unattached_{format::ThreadId::none()};
+  std::unordered_map<uint32_t, int64_t> on_core_since_ns_;  // by os_tid, of unattached threads
+  struct Ran {
+    int64_t end_ns;
+    uint32_t us;
+  };
+  std::vector<Ran> ran_;
+  int64_t ran_until_ns_ = INT64_MIN;
+  uint32_t drainer_tid_ = 0;
 
   std::function<void()> each_pass_;
   std::mutex mutex_;  // of named_ and each_pass_

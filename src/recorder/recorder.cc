@@ -107,6 +107,10 @@ ThreadId Recorder::add_thread(const format::ThreadRow& row) {
   return impl_->tables.thread(row);
 }
 
+void Recorder::note_unattached(const Client* client) {
+  impl_->log->unattached_are(thread_of(client));
+}
+
 StringId Recorder::intern(std::string_view text) {
   return impl_->tables.string(text);
 }

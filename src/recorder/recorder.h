@@ -81,6 +81,9 @@ class Recorder {
   void detach(Client* client);
   // For virtual threads: a row without a client.
   ThreadId add_thread(const format::ThreadRow& row);
+  // Threads that are not attached are the virtual machine's own: what cores they have are events of `client`'s thread,
+  // vm_ran.
+  void note_unattached(const Client* client);
   static ThreadId thread_of(const Client* client) { return ThreadId(client->stream()); }
 
   // A buffer with room, or null if there is none: then one call is counted as dropped, which the caller must not write.

@@ -218,6 +218,50 @@ TEST_F(RecorderTest, KernelTellsWhenAThreadLeftItsCore) {
   EXPECT_LT(std::abs(base::monotonic_ns() - last_ns), int64_t{60} * 1'000'000'000) << "the same clock";
 }
 
+TEST_F(RecorderTest, KernelTellsWhatCoresThreadsHadThatNobodyAttached) {
+  auto recorder = start();
+  Client* client = recorder->attach({.name = recorder->intern("collector")});
+  recorder->note_unattached(client);
+  const auto used_ns = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+  };
+  const auto compute = [&] {
+    while (used_ns() < 40'000'000) {
+    }
+  };
+  int64_t cpu_ns = 0;
+  std::thread([&] {
+    compute();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the kernel does not report a thread that ends
+    cpu_ns = used_ns();
+  }).join();
+  // Attached while it has a core: from then on it is one of the program's.
+  std::thread([&] {
+    compute();
+    Client* own = recorder->attach(this_thread(recorder->intern("late")));
+    recorder->flush();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    recorder->detach(own);
+  }).join();
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  recorder->stop("exit");
+  const Collected got = load();
+  if (got.facts.at("cpu.switches") != "kernel") GTEST_SKIP() << got.facts.at("cpu.switches");
+  int64_t ran_ns = 0, last_ns = 0;
+  for (const PlainEvent& event : kernel_) {
+    if (event.kind != EventKind::vm_ran) continue;  // of the late one
+    EXPECT_EQ(event.thread, Recorder::thread_of(client));
+    EXPECT_GE(event.time_ns, last_ns) << "in order of time";
+    last_ns = event.time_ns;
+    ran_ns += int64_t{event.operands[0]} * 1'000;
+  }
+  // The test's own thread is another one that nobody attached, and sleeps.
+  EXPECT_GT(ran_ns, cpu_ns / 2);
+  EXPECT_LT(ran_ns, 3 * cpu_ns);
+}
+
 TEST_F(RecorderTest, AFullDiskStopsTheRecordingAndNotTheProgram) {
   std::vector<std::string> lines;
   path_ = testing::TempDir() + "/unused.cft";

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "base/saturating.h"
 #include "whatif/sim_slices.h"
+#include "whatif/sim_vm_work.h"
 
 namespace contrafact::whatif {
 
@@ -26,9 +28,10 @@ class SimClock {
     uint32_t id;
   };
 
-  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares.
-  explicit SimClock(uint32_t cores, int64_t slice_ns = 0) : cores_(cores) {
+  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares. `vm_work` takes of shared cores, and outlives the clock.
+  explicit SimClock(uint32_t cores, int64_t slice_ns = 0, const VmWork& vm_work = {}) : cores_(cores) {
     if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns);
+    if (cores > 0 && slice_ns == 0 && vm_work.total_ns() > 0) vm_load_.emplace(vm_work, cores);
   }
 
   // A thread has its core wholly or not at all.
@@ -62,10 +65,13 @@ class SimClock {
   bool next(Event& event) {
     if (sliced()) return next_sliced(event);
     if (timed_.empty() && running_.empty()) return false;
-    const int64_t cpu_at_ns = running_.empty()
-                                  ? INT64_MAX
-                                  : std::min(kLatest, base::add_saturated(std::max(now_ns_, frozen_until_ns_),
-                                                                          real_until(running_.front().key)));
+    int64_t cpu_at_ns = cpu_event_ns();
+    while (vm_load_ && !running_.empty()) {
+      const int64_t steady_ns = after_freeze_ns(vm_load_->steady_ns(running_.size()));
+      if (steady_ns >= cpu_at_ns || (!timed_.empty() && steady_ns >= timed_.front().key)) break;
+      advance(steady_ns);
+      cpu_at_ns = cpu_event_ns();
+    }
     if (!timed_.empty() && timed_.front().key <= cpu_at_ns) {
       const Entry entry = pop(timed_);
       advance(entry.key);
@@ -115,11 +121,24 @@ class SimClock {
     }
   }
 
+  // When so much time will have passed in which threads get on.
+  int64_t after_freeze_ns(int64_t passed_ns) const {
+    return std::min(kLatest, base::add_saturated(std::max(now_ns_, frozen_until_ns_), passed_ns));
+  }
+  int64_t cpu_event_ns() const {
+    return running_.empty() ? INT64_MAX : after_freeze_ns(real_until(running_.front().key));
+  }
+
   bool shared() const { return cores_ != 0 && running_.size() > cores_; }
 
   int64_t real_until(int64_t key) const {
     const int64_t left = key - virtual_;
     if (left <= 0) return 0;
+    if (vm_load_) {
+      const double per_ns = vm_load_->speed(running_.size()) * (int64_t{1} << kFraction);
+      return static_cast<int64_t>(
+          std::min(std::ceil(static_cast<double>(left) / per_ns), static_cast<double>(kLatest)));
+    }
     if (!shared()) return base::add_saturated(left, (int64_t{1} << kFraction) - 1) >> kFraction;
     const Wide per_ns = static_cast<Wide>(cores_) << kFraction;
     const Wide until_ns = (static_cast<Wide>(left) * static_cast<Wide>(running_.size()) + per_ns - 1) / per_ns;
@@ -130,6 +149,12 @@ class SimClock {
     const int64_t passed_ns = time_ns - std::max(now_ns_, std::min(frozen_until_ns_, time_ns));
     now_ns_ = time_ns;
     if (passed_ns == 0) return;
+    if (vm_load_) {
+      const double speed = vm_load_->speed(running_.size());
+      virtual_ = base::add_saturated(
+          virtual_, std::llround(std::min(static_cast<double>(passed_ns) * speed * (1 << kFraction), 9e18)));
+      return vm_load_->advance(passed_ns, running_.size());
+    }
     if (!shared()) {
       virtual_ = base::add_saturated(virtual_, in_virtual(passed_ns));
     } else {
@@ -172,6 +197,7 @@ class SimClock {
 
   const uint32_t cores_;
   std::optional<SimSlices> slices_;
+  std::optional<SimVmLoad> vm_load_;
   int64_t now_ns_ = 0;
   int64_t frozen_until_ns_ = 0;
   int64_t virtual_ = 0;

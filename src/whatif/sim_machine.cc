@@ -1,6 +1,7 @@
 #include "whatif/sim_machine.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -43,11 +44,12 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       treatments_(treatments),
       options_(options),
       cores_(cores),
-      clock_(useful_cores(program, cores), slice_ns(program, options)),
+      clock_(useful_cores(program, cores), slice_ns(program, options), program.vm_work),
       out_(program, options.build_trace),
       needs_(program.needs),
       fired_(program.tokens),
       token_waiter_(program.tokens, kNone),
+      next_of_group_(program.token_groups.size()),
       locks_(plan.locks),
       rounds_(program.sync.round_sizes.size()),
       // Any seed will do but 0, which the generator would keep.
@@ -67,6 +69,11 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   registered_.assign(tasks, false);
   first_waiter_.assign(tasks, kNone);
   last_waiter_.assign(tasks, kNone);
+  takings_.resize(program.takings);
+  if (program.takings > 0) {
+    taken_as_.resize(tasks);
+    std::iota(taken_as_.begin(), taken_as_.end(), 0u);
+  }
   threads_.resize(trace_.threads.size());
   for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
   build_pools(options);
@@ -203,6 +210,8 @@ bool SimMachine::step(uint32_t id) {
       return true;
     case OpCode::wait:
       return step_wait(id, op);
+    case OpCode::take_next:
+      return step_take_next(id, op);
     case OpCode::token_wait:
       return step_token(id, op);
     case OpCode::take:
@@ -225,6 +234,8 @@ bool SimMachine::step(uint32_t id) {
   ++frame.pc;
   if (op.code == OpCode::give) {  // of the lock that it took, which may not be the recorded one
     out_.write(thread.stream, clock_.now_ns(), EventKind::lock_release, lock_of(op.value));
+  } else if (op.code == OpCode::wait_done) {
+    write_wait(id, EventKind::wait_end, op.event);
   } else if (op.code != OpCode::spawn) {
     out_.copy(thread.stream, clock_.now_ns(), op.event);
   }
@@ -247,9 +258,10 @@ bool SimMachine::step(uint32_t id) {
       complete(id, value);
       break;
     case OpCode::token_fire: {
-      fired_[value] = true;
-      const uint32_t sleeper = std::exchange(token_waiter_[value], kNone);
-      const int64_t way_ns = native_ ? latency_ns(program_.sync.token_latency) : wake_latency_ns(value);
+      const uint32_t token = first_of_group(value);
+      fired_[token] = true;
+      const uint32_t sleeper = std::exchange(token_waiter_[token], kNone);
+      const int64_t way_ns = native_ ? latency_ns(program_.sync.token_latency) : wake_latency_ns(token);
       if (sleeper != kNone) clock_.at(clock_.now_ns() + way_ns, TimedKind::resume, sleeper);
       break;
     }
@@ -301,7 +313,8 @@ bool SimMachine::step_foreign(uint32_t id, uint64_t value) {
 bool SimMachine::step_wait(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   Frame& frame = thread.stack.back();
-  const auto awaited = static_cast<uint32_t>(op.value);
+  const auto recorded = static_cast<uint32_t>(op.value);
+  const uint32_t awaited = taken_as_.empty() ? recorded : taken_as_[recorded];
   if (treatment(awaited) == Treatment::inline_at_wait && is_new(awaited) && fibers_[awaited].runs()) {
     push_frame(id, awaited);
     return true;
@@ -310,7 +323,7 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
     detach(id, awaited);
     return true;
   }
-  if (!frame.in_wait) out_.copy(thread.stream, clock_.now_ns(), op.event);
+  if (!frame.in_wait) write_wait(id, EventKind::wait_begin, op.event);
   frame.in_wait = true;
   if (completed_[awaited]) {
     frame.in_wait = false;
@@ -324,6 +337,43 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
   last_waiter_[awaited] = node;
   block(id, Mode::waiting, awaited);
   return false;
+}
+
+// Whichever is complete first: as many as the recorded program took, in the order in which they come now.
+bool SimMachine::step_take_next(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  Frame& frame = thread.stack.back();
+  const auto recorded = static_cast<uint32_t>(op.value);
+  Taking& taking = takings_[program_.taken_in[recorded]];
+  if (treatment(recorded) == Treatment::inline_at_wait && is_new(recorded) && fibers_[recorded].runs()) {
+    push_frame(id, recorded);
+    return true;
+  }
+  const bool detaches = frame.fiber < program_.task_count() && treatment(frame.fiber) == Treatment::combinator;
+  if (taking.there.empty() && detaches && !completed_[recorded]) {
+    detach(id, recorded);
+    return true;
+  }
+  if (!frame.in_wait) out_.copy(thread.stream, clock_.now_ns(), op.event);
+  frame.in_wait = true;
+  if (taking.there.empty()) {
+    taking.waiting.push_back(id);
+    block(id, Mode::waiting, recorded);
+    return false;
+  }
+  taken_as_[recorded] = taking.there.front();
+  taking.there.pop_front();
+  frame.in_wait = false;
+  ++frame.pc;
+  return true;
+}
+
+// Of a wait for a task or its end, with the task whose result it was here.
+void SimMachine::write_wait(uint32_t id, EventKind kind, uint32_t event) {
+  if (!out_.enabled() || event == UINT32_MAX) return;
+  const uint32_t task = trace_.a[event];
+  const bool is_other = !taken_as_.empty() && task < taken_as_.size();
+  out_.write(threads_[id].stream, clock_.now_ns(), kind, is_other ? taken_as_[task] : task, trace_.b[event]);
 }
 
 // Completion may put stages on the stack, which run inside the task: the operation is executed again after them.
@@ -403,6 +453,16 @@ int64_t SimMachine::wake_latency_ns(uint32_t token) const {
   return options_.recorded_latencies && token < program_.token_ns.size() ? program_.token_ns[token] : 0;
 }
 
+// Of the tokens any of which may end any wait, the one of the first wait that none has ended.
+uint32_t SimMachine::first_of_group(uint32_t token) {
+  const uint32_t group = token < program_.token_group.size() ? program_.token_group[token] : kNone;
+  if (group == kNone) return token;
+  const std::vector<uint32_t>& tokens = program_.token_groups[group];
+  size_t& next = next_of_group_[group];
+  while (next < tokens.size() && fired_[tokens[next]]) ++next;
+  return next < tokens.size() ? tokens[next] : token;
+}
+
 void SimMachine::push_frame(uint32_t id, uint32_t fiber) {
   const Fiber& code = fibers_[fiber];
   CHECK(code.runs());
@@ -434,7 +494,8 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
   if (treatment(task) != Treatment::keep) {
     out_.write_create(thread.stream, now_ns, task);
-    if (!thread.stack.empty()) thread.stack.back().credit_ns = program_.costs->spawn_ns[task];
+    if (!thread.stack.empty())
+      thread.stack.back().credit_ns = program_.costs->spawn_ns[task] + program_.costs->start_ns[task];
     if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
     return;
   }
@@ -484,6 +545,15 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
     rest.written = out_.add_continuation(threads_[id].stream, clock_.now_ns(), rest.fiber, task);
     out_.write(threads_[id].stream, clock_.now_ns(), EventKind::task_start, rest.written);
     threads_[id].stack.push_back(rest);
+  }
+  if (!takings_.empty() && program_.taken_in[task] != kNone) {
+    Taking& taking = takings_[program_.taken_in[task]];
+    taking.there.push_back(task);
+    if (!taking.waiting.empty()) {
+      const uint32_t taker = taking.waiting.front();
+      taking.waiting.pop_front();
+      clock_.at(clock_.now_ns() + wait_latency_ns(taker), TimedKind::resume, taker);
+    }
   }
   for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
     const uint32_t dependent = program_.dependents[i];

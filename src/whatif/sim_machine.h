@@ -61,6 +61,11 @@ class SimMachine {
     int64_t wait_since_ns = 0;
     int64_t spared_ns = 0;  // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
+  // Results that are taken as they come.
+  struct Taking {
+    std::deque<uint32_t> there;    // tasks that are complete, and nobody has taken
+    std::deque<uint32_t> waiting;  // threads
+  };
   struct Round {
     uint32_t arrived = 0;
     uint32_t first = kNone, last = kNone;
@@ -87,6 +92,8 @@ class SimMachine {
   bool step_stop(uint32_t id, uint32_t stop);
   bool step_foreign(uint32_t id, uint64_t value);
   bool step_wait(uint32_t id, const Op& op);
+  bool step_take_next(uint32_t id, const Op& op);
+  void write_wait(uint32_t id, model::EventKind kind, uint32_t event);
   bool step_token(uint32_t id, const Op& op);
   void step_round(uint32_t id, const Op& op);
   void step_end(uint32_t id, const Op& op);
@@ -156,6 +163,7 @@ class SimMachine {
   int64_t start_latency_ns(uint32_t task, HandOver::Kind kind, int64_t typical_ns) const;
   int64_t wait_latency_ns(uint32_t id) const;
   int64_t wake_latency_ns(uint32_t token) const;
+  uint32_t first_of_group(uint32_t token);
 
   // False for what a damaged trace starts twice.
   bool is_new(uint32_t task) const { return states_[task] == TaskState::unknown; }
@@ -183,14 +191,17 @@ class SimMachine {
   std::vector<uint32_t> needs_;
   std::vector<uint32_t> first_waiter_, last_waiter_;  // by task, in `waiters_`
   std::vector<Waiter> waiters_;
+  std::vector<Taking> takings_;
+  std::vector<uint32_t> taken_as_;  // by task: which was taken in its stead; empty where none is taken as it comes
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
   std::vector<bool> stopped_;  // by stop of the virtual machine: it has been
   std::vector<uint32_t> token_waiter_;
-  std::vector<uint32_t> below_;       // by task: itself and its fork-join sub-tasks, those not over yet
-  std::vector<uint32_t> parts_pool_;  // by counted task: the pool of those forked in it; kNone for others
-  uint64_t foreground_ = 0;           // fibers to come that are not background
-  std::vector<uint32_t> chain_;       // tasks that `complete` still has to complete
+  std::vector<size_t> next_of_group_;  // by group of tokens: the first that may not have fired
+  std::vector<uint32_t> below_;        // by task: itself and its fork-join sub-tasks, those not over yet
+  std::vector<uint32_t> parts_pool_;   // by counted task: the pool of those forked in it; kNone for others
+  uint64_t foreground_ = 0;            // fibers to come that are not background
+  std::vector<uint32_t> chain_;        // tasks that `complete` still has to complete
   uint64_t steps_ = 0;
   uint64_t tokens_broken_ = 0;
   std::vector<SimLock> locks_;

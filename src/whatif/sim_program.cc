@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <map>
 
 #include "base/check.h"
 #include "model/foreign_cores.h"
@@ -52,6 +54,8 @@ class Compiler {
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, facts_.uses());
     program_.tokens = tokens_.count;
+    program_.token_group = std::move(tokens_.group);
+    program_.token_groups = std::move(tokens_.groups);
     program_.sync = gather_sync_facts(facts_, model::recorded_cores(trace_), tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     program_.rounds = find_rounds(trace_, program_.sync.sections, program_.sync.section_of_event);
@@ -75,10 +79,12 @@ class Compiler {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       if (is_simulated(i)) compile_thread(i);
     }
+    if (kernel_told_) assume_vm_work();
     return std::move(program_);
   }
 
  private:
+  static constexpr double kShareTold = 0.01;
   // A fiber under construction.
   struct Draft {
     uint32_t fiber;
@@ -104,14 +110,26 @@ class Compiler {
     const uint32_t cores = model::recorded_cores(trace_);
     foreign_ = model::ForeignCores(trace_, cores);
     const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
-    constexpr double kShareTold = 0.01;
     const auto foreign_ns = static_cast<double>(foreign_.total_ns());
     if (foreign_ns < kShareTold * all_ns) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
-        native_ ? "other programs" : "other programs, and the JVM's own threads,", 100 * foreign_ns / all_ns,
+        native_ || !trace_.vm_stints.empty() ? "other programs" : "other programs, and the JVM's own threads,",
+        100 * foreign_ns / all_ns,
         native_ ? ", however it is changed" : ", but where a change leaves a core for them"));
+  }
+
+  void assume_vm_work() {
+    program_.vm_work = VmWork(trace_, stints_);
+    const double all_ns =
+        static_cast<double>(model::recorded_cores(trace_)) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
+    const auto vm_ns = static_cast<double>(program_.vm_work.total_ns());
+    if (vm_ns < kShareTold * all_ns) return;
+    program_.notes.push_back(
+        fmt::format("the JVM's own threads (compiler, collector) had {:.0f} % of the cores beside the program: assumed "
+                    "to compute as much for the same computing of the program, however it is changed",
+                    100 * vm_ns / all_ns));
   }
 
   // ---- Dependences
@@ -348,10 +366,24 @@ class Compiler {
         begin_ns, end_ns,
         [&](int64_t from_ns, int64_t to_ns) {
           add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
+          note_stint(from_ns, to_ns, true);
         },
-        [&](int64_t from_ns, int64_t to_ns) { add_foreign(draft, from_ns, to_ns); },
+        [&](int64_t from_ns, int64_t to_ns) {
+          add_foreign(draft, from_ns, to_ns);
+          note_stint(from_ns, to_ns, false);
+        },
         [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); },
         [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
+  }
+
+  void note_stint(int64_t begin_ns, int64_t end_ns, bool has_core) {
+    if (trace_.vm_stints.empty()) return;
+    const bool goes_on = !stints_.empty() && stints_.back().end_ns == begin_ns && stints_.back().has_core == has_core;
+    if (goes_on) {
+      stints_.back().end_ns = end_ns;
+    } else {
+      stints_.push_back({begin_ns, end_ns, has_core});
+    }
   }
 
   // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
@@ -527,7 +559,8 @@ class Compiler {
     const auto outcome = static_cast<Outcome>(walk.b());
     const bool got = outcome == Outcome::normal || outcome == Outcome::exception;
     if (got && awaited.valid() && completion_ns(trace_, awaited) != INT64_MAX) {
-      add(current(), OpCode::wait, awaited.value, wait.begin.value);
+      if (!wait.task.valid()) note_taking(awaited, walk, wait);
+      add(current(), wait.task.valid() ? OpCode::wait : OpCode::take_next, awaited.value, wait.begin.value);
       add(current(), OpCode::wait_done,
           wait_latency_ns(time(wait.begin), completion_ns(trace_, awaited), walk.time_ns()), event);
       return;
@@ -536,6 +569,16 @@ class Compiler {
     emit(wait.begin.value);
     add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     emit(event);
+  }
+
+  // One place, asked by one thread within one task, is taken to take from one queue.
+  void note_taking(TaskId taken, const TaskWalk& walk, const Frame& wait) {
+    if (program_.taken_in.empty()) program_.taken_in.assign(trace_.tasks.size(), UINT32_MAX);
+    const uint32_t thread = trace_.thread_of(walk.event()).value;
+    const auto [known, is_new] =
+        takings_.try_emplace({thread, walk.task().value, trace_.b[wait.begin.index()]}, program_.takings);
+    if (is_new) ++program_.takings;
+    program_.taken_in[taken.index()] = known->second;
   }
 
   uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
@@ -607,7 +650,9 @@ class Compiler {
   Crowding crowding_;
   model::ForeignCores foreign_;  // of native traces
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
-  bool told_of_all_ = false;     // the kernel lost no switches
+  std::vector<ProgramStint> stints_;
+  std::map<std::array<uint32_t, 3>, uint32_t> takings_;  // by thread, task and place
+  bool told_of_all_ = false;                             // the kernel lost no switches
   int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool native_ = false;

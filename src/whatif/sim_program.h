@@ -28,6 +28,7 @@
 #include "whatif/sim_latency.h"
 #include "whatif/sim_rounds.h"
 #include "whatif/sim_sync.h"
+#include "whatif/sim_vm_work.h"
 
 namespace contrafact::whatif {
 
@@ -43,6 +44,7 @@ enum class OpCode : uint8_t {
   register_,    // value: task; from here on its sources may set it off
   complete,     // value: task
   wait,         // value: task
+  take_next,    // value: the task whose result was taken in the recording; it takes the next of that task's `taken_in`
   wait_done,    // value: how long its thread took to go on after the completion; kTypicalLatency where it did not sleep
   token_wait,   // value: number of the wake that ended the recorded block
   token_fire,   // value: the same
@@ -128,13 +130,20 @@ struct SimProgram {
   std::vector<uint32_t> dependents;  // of task s: [dependents_begin[s], dependents_begin[s + 1])
   std::vector<uint32_t> dependents_begin;
   std::vector<Release> releases;
+  // Where a place of the program takes results as they come (ExecutorCompletionService): by task which taking took it,
+  // UINT32_MAX for none. Empty without any.
+  std::vector<uint32_t> taken_in;
+  uint32_t takings = 0;
   std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
   uint32_t tokens = 0;
+  std::vector<uint32_t> token_group;  // by token of a recorded wake: Tokens::group
+  std::vector<std::vector<uint32_t>> token_groups;
   std::vector<int64_t> token_ns;  // by token of a recorded wake: from it to the return from the block
   Latencies latencies;
   std::vector<HandOver> hand_overs;             // by task
   const model::HandOverCosts* costs = nullptr;  // of processor time
   std::vector<int64_t> periodic_due_ns;         // by task; empty without any (sim_periods.h)
+  VmWork vm_work;                               // none where the kernel did not report, and of native traces
   SyncFacts sync;                               // empty but for native traces
   Rounds rounds;
   int64_t begin_ns = 0;  // the recorded run's beginning ...

@@ -1,6 +1,8 @@
 #include "whatif/sim_wakes.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "model/library_calls.h"
 #include "model/task_walk.h"
@@ -24,6 +26,29 @@ struct Wake {
   uint32_t event;
 };
 
+class Groups {
+ public:
+  explicit Groups(const Trace& trace) : trace_(trace) {}
+
+  // The latest pair, whose block `walk` has just closed.
+  void add(Tokens& tokens, uint32_t thread, const TaskWalk& walk) {
+    const uint32_t place = trace_.b[walk.closed().begin.index()];
+    const auto [kind, is_new_place] = is_permit_.try_emplace(place, false);
+    if (is_new_place) kind->second = model::is_permit_call(trace_, model::ContextId(place));
+    tokens.group.push_back(UINT32_MAX);
+    if (!kind->second) return;
+    const auto [known, is_new] = numbers_.try_emplace({thread, walk.task().value, place}, tokens.groups.size());
+    if (is_new) tokens.groups.emplace_back();
+    tokens.group.back() = static_cast<uint32_t>(known->second);
+    tokens.groups[known->second].push_back(tokens.count - 1);
+  }
+
+ private:
+  const Trace& trace_;
+  std::map<uint32_t, bool> is_permit_;                 // by place
+  std::map<std::array<uint32_t, 3>, size_t> numbers_;  // by thread, task and place
+};
+
 }  // namespace
 
 Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
@@ -43,6 +68,7 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
     return x.target != y.target ? x.target < y.target : x.time_ns < y.time_ns;
   });
   size_t next = 0;
+  Groups groups(trace);
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     while (next < wakes.size() && wakes[next].target < thread) ++next;
     for (TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
@@ -61,6 +87,7 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
       tokens.of_event[walk.closed().begin.index()] = tokens.count++;
       const int64_t begin_ns = trace.time_ns[walk.closed().begin.index()];
       tokens.ways.push_back({std::max(cause->time_ns, begin_ns), walk.time_ns()});
+      groups.add(tokens, thread, walk);
     }
   }
   return tokens;

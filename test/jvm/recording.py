@@ -122,8 +122,8 @@ class RecordedFile:
         yield from self.losses
         yield from (f"task {task} started {n} times" for task, n in self.started.items() if n > 1)
         yield from (f"task {task} completed {n} times" for task, n in self.completed.items() if n > 1)
-        for thread, events in self.events.items():
-            yield from self.faults_of_thread(thread, [e for e in events if not e[1].startswith("cpu_")])
+        for thread, events in self.events.items():  # but for the kernel's, which overlap with them in time
+            yield from self.faults_of_thread(thread, [e for e in events if not e[1].startswith(("cpu_", "vm_ran"))])
 
     @staticmethod
     def faults_of_thread(thread, events):

@@ -188,6 +188,7 @@ Trace without_events(const Trace& trace) {
   out.strings = trace.strings;
   out.cpu = trace.cpu;
   out.pauses = trace.pauses;
+  out.vm_stints = trace.vm_stints;
   for (const model::TaskRow& row : trace.tasks) {
     model::TaskRow task;
     task.pool = row.pool;

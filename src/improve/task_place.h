@@ -1,0 +1,28 @@
+// Where in the program a task is made: what one change of the source affects.
+//
+// A task's place is where it is handed out. A dependent stage is handed out by whoever completes its source, so its
+// place is where it was made, at the call of the future's method: whether that method found the source complete already
+// and handed the stage out itself is chance.
+//
+// Immutable after construction; linear in the dependencies, O(depth of the stack) a question.
+#pragma once
+
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::improve {
+
+class TaskPlaces {
+ public:
+  explicit TaskPlaces(const model::Trace& trace);
+  // Depends on other tasks, and was made at a place that is known.
+  bool is_dependent(model::TaskId task) const { return dependent_[task.index()]; }
+  model::ContextId context(model::TaskId task) const;
+
+ private:
+  const model::Trace& trace_;
+  std::vector<bool> dependent_;
+};
+
+}  // namespace contrafact::improve
