@@ -26,8 +26,8 @@ class SimSlices {
   static constexpr uint32_t kNone = UINT32_MAX;
   // A stretch without an end of its own: until `end_now`.
   static constexpr int64_t kUntilTold = INT64_MAX / 4;
-  // For each core: 26 minutes in slices of 3 ms. A fuzzer looks for faults, not for figures, and its code is so slow that it
-  // would spend most of its time with damaged traces that claim months.
+  // For each core: 26 minutes in slices of 3 ms. A fuzzer looks for faults, not for figures, and its code is so slow
+  // that it would spend most of its time with damaged traces that claim months.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
   static constexpr uint32_t kSlicesBeforeGrowth = 1u << 12;
 #else
