@@ -346,8 +346,8 @@ double simulated_gain(const Combination& combination) {
   return ends_simulated(combination.effect) ? combination.effect.simulated->gain : 0;
 }
 
-// What a combination is worth: the time that it gains when it is simulated; by weights that were given, what it gains
-// of all that they weigh.
+// The worth of a combination: the share of the run's time that its simulation gains; where the user gave weights, its
+// gain by these.
 double worth(const Engines& engines, const Advices& advices, const AdviceOptions& options,
              const Combination& combination) {
   const double gained = simulated_gain(combination);

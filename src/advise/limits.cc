@@ -44,7 +44,7 @@ Shares shares_of(const analysis::ThreadUsage& usage) {
   return {static_cast<double>(alone_ns) / window_ns, static_cast<double>(idle_ns) / window_ns, working_ns / window_ns};
 }
 
-// What ends a block from outside of the program; empty: something else does.
+// The name of what ends such a block from outside of the program; empty where the program ends it.
 std::string_view outside_name(format::BlockReason reason) {
   switch (reason) {
     case format::BlockReason::io:

@@ -20,7 +20,7 @@ struct CpuUse {
 
 class CpuTimes {
  public:
-  // What it is given must outlive it. Cost: linear in the switches.
+  // Its arguments must outlive it. Cost: linear in the switches.
   explicit CpuTimes(const model::Trace& trace);
 
   // False: the kernel did not tell, or there was no switch at all; all below is then no statement.

@@ -1,4 +1,4 @@
-// What stands for many values: their median, and their mean without the longest. Pure, linear; both reorder the values.
+// One value for many: their median, or their mean without the longest. Pure, linear; both reorder the values.
 #pragma once
 
 #include <algorithm>

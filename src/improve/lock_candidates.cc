@@ -205,7 +205,7 @@ class Finder : LockUses {
     for (const uint32_t s : made.improvement.sections) {
       made.improvement.part.push_back(only_looks(s) ? 1 : 0);
       made.improvement.look_ns.push_back(only_looks(s) ? 0 : *middle);
-      // Who looks again before it changes something may do in between what needs no lock.
+      // A thread that looks again before it changes something needs no lock for its work in between.
       const Movable outside = only_looks(s) ? Movable() : ends_and_middle(s);
       made.improvement.head_ns.push_back(outside.head_ns + outside.middle_ns);
       made.in_middle += outside.head_ns + outside.middle_ns > 0;
