@@ -5,7 +5,9 @@ nanoseconds of an uncontended lock and unlock."""
 import argparse
 import filecmp
 import json
+import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,43 @@ def print_set_costs(options, record, folder):
             best[way] = [min(pair) for pair in zip(best.get(way, costs), costs)]
     for way, (section, read, write, call) in best.items():
         say(f"critical section, {way}: {section:.1f} ns empty; each read in it {read:.2f}, write {write:.2f}, call {call:.2f}")
+
+
+def numbers_of(command):
+    """What lock_cost prints, and the CPU seconds of the command with all that it started."""
+    before = os.times()
+    done = timed(command)[1]
+    after = os.times()
+    spent_s = (after.children_user - before.children_user) + (after.children_system - before.children_system)
+    return [float(word) for word in done.stdout.split()], spent_s
+
+
+def print_lock_costs(options, record, folder):
+    """An uncontended pair where the drainer keeps up; a burst, in CPU time, with the drainer's; short contended sections."""
+    cost = options.build / "bin" / "lock_cost"
+    pairs = 3_000_000
+    recorded = record + [folder / "l.cft", "--", cost]
+    plain, clocked, seen, plain_burst, burst, drained = [], [], [], [], [], []
+    for _ in range(options.runs):
+        (alone, with_clock), _ = numbers_of([cost])
+        plain.append(alone)
+        clocked.append(with_clock)
+        seen.append(numbers_of(recorded)[0][0])
+        plain_burst.append(numbers_of([cost, "burst", str(pairs)])[0][0])
+        (each,), spent_s = numbers_of(recorded + ["burst", str(pairs)])
+        burst.append(each)
+        drained.append((spent_s * 1e9 - each * pairs) / pairs)
+    say(f"uncontended lock and unlock: {min(plain):.1f} ns plain, {min(clocked):.1f} with two clock reads, {min(seen):.1f} recorded: "
+        f"{(min(seen) - min(plain)) / (min(clocked) - min(plain)):.2f} times the clock reads")
+    say(f"the same in a burst, CPU time: {min(plain_burst):.1f} ns plain, {min(burst):.1f} recorded; `record` itself {min(drained):.1f}")
+    for threads, section_ns in ((2, 200), (4, 1000), (8, 1000)):
+        work = ["contend", str(threads), str(section_ns), str(int(2e8 / section_ns / threads))]
+        ratios = []
+        for _ in range(options.runs):
+            (plain_s, _), _ = numbers_of([cost, *work])
+            (recorded_s, _), _ = numbers_of(recorded + work)
+            ratios.append(recorded_s / plain_s)
+        say(f"{threads} threads, each {section_ns} ns within a mutex and as long without: {statistics.median(ratios):.2f} times as long recorded")
 
 
 def print_trace_rates(options, record, folder):
@@ -89,14 +128,9 @@ def main():
             pairs = sorted(recorded / plain for plain, recorded in zip(plain_s, seconds))
             say(f"  {what}: {min(seconds):.3f} s: {min(seconds) / min(plain_s):.3f} times; median of the pairs "
                 f"{pairs[len(pairs) // 2]:.3f}; trace {(folder / trace).stat().st_size} bytes")
-        cost = options.build / "bin" / "lock_cost"
-        plain_ns, recorded_ns = [], []
-        for _ in range(options.runs):
-            plain_ns.append(float(timed([cost])[1].stdout))
-            recorded_ns.append(float(timed(record + [folder / "l.cft", "--", cost])[1].stdout))
         print_set_costs(options, record, folder)
         print_trace_rates(options, record, folder)
-        say(f"uncontended lock and unlock: {min(plain_ns):.1f} ns plain, {min(recorded_ns):.1f} ns recorded")
+        print_lock_costs(options, record, folder)
     text = "Shortest or median of runs in turns, as each line says; the same output, or the benchmark fails.\n\n"
     figures.write_section("native", "What interposing and sets cost", figures.door("native", sys.argv[2:]),
                           text + "\n".join(f"    {line}" for line in lines), {"lines": lines})

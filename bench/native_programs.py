@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import figures
+import native_contention
 import native_pictures
 import native_workloads
 import services
@@ -46,7 +47,7 @@ COMPLETE = Way("complete", ("--accesses=10ms/100ms",))
 COMPLETE_SHARE = 0.1
 
 ORDERS = {"free": "replayed, free order", "recorded": "replayed, recorded order (RLSC)",
-          "deterministic": "replayed, deterministic order"}
+          "deterministic": "replayed, deterministic order", "accesses": "replayed, all shared accesses in order"}
 
 
 class Measurement:
@@ -55,7 +56,7 @@ class Measurement:
     def __init__(self, workload, contrafact, folder):
         self.workload, self.contrafact, self.folder = workload, contrafact, folder
         self.rounds = []  # way's name -> run, of rounds that went well
-        self.facts, self.ulc, self.replays, self.figure10 = {}, None, None, None
+        self.facts, self.ulc, self.replays, self.conflicts, self.figure10 = {}, None, None, None, None
         self.problems = []
         self.expected = None
 
@@ -129,23 +130,31 @@ class Measurement:
                 "seconds": info["duration_ns"] / 1e9, "segments": segments,
                 "accesses": info.get("accesses")}
 
+    def recording_of(self, order):
+        """Of all accesses' order another recording is replayed, and compared to."""
+        return COMPLETE if order == "accesses" else RECORDED
+
     def orders(self):
-        """Where nearly nothing runs the order of locks does not matter, and sleeping takes its time."""
-        return ["recorded"] if self.workload.mostly_waits else list(ORDERS)
+        """A program is not replayed whose replays could not miss its length."""
+        if not self.workload.replays_can_miss:
+            return []
+        return [order for order in ORDERS if self.facts.get(self.recording_of(order).name)]
 
     def replay_s(self, count):
         """What that many replays of each order may take: the others take longer than the recorded one."""
-        return (1.75 * len(self.orders()) - 0.7) * count * self.facts[RECORDED.name]["seconds"]
+        seconds = [self.facts[self.recording_of(order).name]["seconds"] for order in self.orders()]
+        return 1.5 * count * (sum(seconds) + 2 * self.facts[RECORDED.name]["seconds"])
 
     def replay(self, count):
         """Each order of locks by itself: what does not come to its end in one takes no time from the others."""
-        limit_s = max(5.0, 5 * self.facts[RECORDED.name]["seconds"])
         runs, began = {"count": count}, time.monotonic()
         for order, method in ((order, ORDERS[order]) for order in self.orders()):
+            recording = self.recording_of(order)
+            limit_s = max(5.0, 5 * self.facts[recording.name]["seconds"])
             table = self.folder / "replays.csv"
             table.unlink(missing_ok=True)
             done = figures.run([self.contrafact, "replay", "-q", "--json", "--order", order, "--runs", str(count),
-                                "--limit", f"{limit_s:.1f}", "--csv", str(table), str(self.trace(RECORDED))],
+                                "--limit", f"{limit_s:.1f}", "--csv", str(table), str(self.trace(recording))],
                                limit_s=limit_s * (count + 1) + ANALYSIS_LIMIT_S)
             if done.status != 0 or not table.exists():
                 self.problem(f"replay in {order} order: exit status {done.status}: {done.errors.strip()[-300:]}")
@@ -154,17 +163,22 @@ class Measurement:
                 all_runs = list(csv.DictReader(lines))
             runs[order] = [int(row["duration_ns"]) / 1e9 for row in all_runs if row["method"] == method]
             document = json.loads(done.output)
+            runs[order + " foreign"] = max((part["foreign_share"] for part in document.get("parts", [])), default=None)
+            if order == "accesses":
+                continue
             for name in ("simulated, free order", "simulated, recorded order", "re-timed, recorded order"):
                 runs[name] = [int(row["duration_ns"]) / 1e9 for row in all_runs if row["method"] == name]
-            foreign = [part["foreign_share"] for part in document.get("parts", [])]
-            runs[order + " foreign"] = max(foreign) if foreign else None
+        self.conflicts, why = native_contention.replays(self.contrafact, [self.trace(RECORDED), self.trace(SETS)], count,
+                                                        max(5.0, 5 * self.facts[RECORDED.name]["seconds"]))
+        if why:
+            self.problem(f"replay by conflicts: {why}")
         figures.say(f"  {count} replays of each order: {time.monotonic() - began:.1f} s")
         self.replays = runs
 
     def values(self):
         return {"program": self.workload.name, "what": self.workload.what, "problems": self.problems,
                 "rounds": [{name: dataclasses.asdict(run) for name, run in runs.items()} for runs in self.rounds],
-                "facts": self.facts, "replays": self.replays, "figure10": self.figure10,
+                "facts": self.facts, "replays": self.replays, "conflicts": self.conflicts, "figure10": self.figure10,
                 "ulc": self.ulc and {key: self.ulc[key] for key in ("sections", "duration_ns", "conflicts_only_ns", "cost_ns",
                                                                      "simulation_baseline", "together")}}
 
@@ -321,17 +335,18 @@ def replay_cell(runs, recorded_s):
 
 def replay_table(measured):
     header = ["program", "recorded, s", "replays"]
-    for order in ("free", "RLSC", "deterministic"):
+    for order in ("free", "RLSC", "deterministic", "all accesses"):
         header += [f"{order}: mean", "spread"]
     header += ["simulated, free order", "simulated, recorded order", "foreign CPU"]
     rows = []
     for one in measured:
-        if one.replays is None:
+        if not one.replays:
             continue
         recorded_s = one.facts[RECORDED.name]["seconds"]
         row = [one.workload.name, f"{recorded_s:.3f}", one.replays["count"]]
         for order in ORDERS:
-            row += replay_cell(one.replays.get(order), recorded_s) if order in one.orders() else ["-", "-"]
+            recorded = one.facts.get(one.recording_of(order).name)
+            row += replay_cell(one.replays.get(order), recorded["seconds"]) if order in one.orders() else ["-", "-"]
         for name in ("simulated, free order", "simulated, recorded order"):
             runs = one.replays.get(name)
             row.append(f"{100 * (statistics.median(runs) / recorded_s - 1):+.1f} %" if runs else "")
@@ -411,12 +426,20 @@ MB are 10^6 bytes of the compressed file. Complete recording, where the table ha
 REPLAYS = """
 The paper's figure 8: each recorded run (without sets) replayed by real threads, {count} times in each order if the time did. Mean of the replays against the
 recorded time, and their spread: standard deviation (longest less shortest) over the mean. *Not done*: a replay was not over within
-five times the recorded time, as in deterministic order some are not. A program that is idle is replayed in recorded order only. Simulated is computed, without threads; foreign CPU is what others
-used of the cores meanwhile.
+five times the recorded time, as in deterministic order some are not. *All accesses*: of another recording, with every access in windows, against its own time. Left out
+are programs whose length is that of a thread which only waits to be ended (transmission, memcached): their replays in free and in recorded order came out the same whatever else
+ran. Simulated is computed, without threads; foreign CPU is what
+others used of the cores meanwhile.
 """
 CONTENTION = """
-The paper's figure 9: the run with the order that unnecessary contention imposed taken away, estimated (cores are no limit), and with
-the remedies that `ulc` proposes made together, simulated on the recorded cores. From one recording with sets each.
+The paper's figure 9, of programs that have unnecessary contention: what is left of the time with no more order between critical sections
+than conflicts need. Estimated: re-timed, cores are no limit. Replayed: two replays by real threads, in the recorded order of sections and in
+that of conflicts, from a recording without and one with sets. Really changed: of the truth programs (`test/truth_native`, ours, marked *), the
+shortest run of the twin whose lock was changed, by that of the program.
+"""
+ALL_CONTENTION = """
+Of all programs, what `ulc` says: the run with the order that unnecessary contention imposed taken away, estimated (cores are no limit), and
+with the remedies that it proposes made together, simulated on the recorded cores. From one recording with sets each.
 """
 
 
@@ -424,7 +447,8 @@ def picture(what, file):
     return f"![{what}]({file})\n\n" if file else ""
 
 
-def report(measured, options, command):
+def report(measured, contended, options, command):
+    """`contended`: the truth programs and these, by name, with what native_contention.replays found."""
     done = [one for one in measured if one.rounds]
     values = [one.values() for one in measured]
     counts = sorted({len(one.rounds) for one in done})
@@ -439,8 +463,12 @@ def report(measured, options, command):
                      + picture("Each program's replays against its recorded time", native_pictures.replays(values))
                      + replay_table(done) + "\n\n" + replay_summary(done))
         text += "\n\n### Unnecessary contention\n\n" + figures.paragraph(CONTENTION)
-        text += picture("What is left of each program's time", native_pictures.contention(values))
-        text += contention_table(done) + "\n\n"
+        shown = [row for row in contended if native_contention.is_worth_showing(row[1])]
+        if shown:
+            text += picture("What is left of each program's time", native_pictures.contention(shown)) + native_contention.table(shown) + "\n\n"
+        text += native_contention.summary(contended) + "\n\n"
+        text += native_contention.nothing_text([row for row in contended if row[1] and row not in shown]) + "\n\n"
+        text += figures.paragraph(ALL_CONTENTION) + contention_table(done) + "\n\n"
         text += figure10_text(done)
     problems = [f"`{one.workload.name}`, {problem}" for one in measured for problem in one.problems]
     text += "\n\nProblems: " + ("\n\n" + "\n".join(f"- {problem}" for problem in problems) if problems else "none.")
@@ -467,11 +495,22 @@ def analyse(one, options):
 def make_replays(measured, options):
     """The shortest first; fewer than asked for where the time would not do for the rest."""
     end = time.monotonic() + options.replay_limit
-    left = sorted(measured, key=lambda one: one.replay_s(1)) if options.replays else []
+    replayed = [one for one in measured if one.orders()] if options.replays else []
+    left = sorted(replayed, key=lambda one: one.replay_s(1))
     while left:
         one = left.pop(0)
         share_s = (end - time.monotonic()) / (len(left) + 1)
         attempt(one, Measurement.replay, max(2, min(options.replays, int(share_s / one.replay_s(1)))))
+
+
+def measure_truth(contrafact, options, traces):
+    found = []
+    for name in native_contention.TRUTH if options.replays else ():
+        one, why = native_contention.truth(contrafact, pathlib.Path(contrafact).parent, traces, name, options.replays)
+        figures.say(f"{name}: {why or 'replayed'}")
+        if one:
+            found.append((f"{name}*", one))
+    return found
 
 
 def make_rounds(measured, options):
@@ -522,7 +561,8 @@ def main():
             if one.rounds:
                 attempt(one, analyse, options)
         make_replays([one for one in ready if one.facts.get(RECORDED.name)], options)
-        return 0 if report(measured, options, figures.door("programs", sys.argv[2:])) else 1
+        contended = measure_truth(contrafact, options, traces) + [(one.workload.name, one.conflicts) for one in measured if one.conflicts]
+        return 0 if report(measured, contended, options, figures.door("programs", sys.argv[2:])) else 1
 
 
 if __name__ == "__main__":

@@ -99,14 +99,16 @@ class Service:
         self.process.returncode = os.waitstatus_to_exitcode(state)
         return True
 
-    def stop(self, number=signal.SIGTERM):
-        """Asks it to end (the recorder passes the signal on) and returns the exit status."""
+    def stop(self, number=signal.SIGTERM, wake=None):
+        """Asks it to end (the recorder passes the signal on) and returns the exit status. `wake` is called until it has ended."""
         if not self._reap(os.WNOHANG):
             os.kill(self.process.pid, number)
         deadline = time.monotonic() + STOP_LIMIT_S
         while not self._reap(os.WNOHANG):
             if time.monotonic() > deadline:
                 raise Ended(f"did not end within {STOP_LIMIT_S} s of signal {number}: {self.errors()}")
+            if wake:
+                wake()
             time.sleep(0.01)
         return self.process.returncode
 

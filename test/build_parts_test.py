@@ -19,9 +19,16 @@ def targets_of(command):
     return re.findall(r"[a-z_-]+", line.split("$")[0]) or ["all"]
 
 
+def compiled(path):
+    """A source, or those of a batch (contrafact_batches)."""
+    if not re.fullmatch(r"unity_\w+\.cxx", path.name):
+        return [path]
+    return [pathlib.Path(name) for name in re.findall(r'^#include "(.*)"$', path.read_text(), re.M)]
+
+
 def sources_of(build, targets):
     told = subprocess.run(["ninja", "-C", build, "-t", "inputs", *targets], capture_output=True, text=True, check=True).stdout
-    inputs = [pathlib.Path(line) for line in told.splitlines()]
+    inputs = [source for line in told.splitlines() for source in compiled(pathlib.Path(build, line))]
     return {str(path.relative_to(ROOT)) for path in inputs if path.suffix in (".c", ".cc", ".java") and path.is_relative_to(ROOT)}
 
 

@@ -21,8 +21,22 @@ namespace {
 
 using whatif::Figures;
 
+// How much more threads may be occupied: nothing, or, where clearly less time is needed, as much as repeated runs
+// differ by.
+double more_threads_max(const Figures& figures, const Figures& base) {
+  const bool gains =
+      static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * (1 - kTellableTime);
+  return gains ? kTellableThreads : whatif::kRounding;
+}
+
+// The time for which threads are occupied, summed: a shorter run has more of them at a time for the same work.
+double occupied_ns(const Figures& figures) {
+  return figures.mean_occupied * static_cast<double>(figures.duration_ns);
+}
+
 std::string filter_reason(const Figures& figures, const Figures& base, const AdviceOptions& options) {
-  auto above = [](double value, double limit) { return value > limit * (1 + whatif::kRounding); };
+  const double more_max = more_threads_max(figures, base);
+  auto above = [&](double value, double limit) { return value > limit * (1 + more_max); };
   auto slower = [&](double value, double limit, double share) {
     return options.filter_time && value > limit * (1 + share);
   };
@@ -36,10 +50,11 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
                        table::duration_text(base.mean_response_ns), table::duration_text(figures.mean_response_ns));
   }
   if (!options.threads_scarce) return "";
-  if (options.filter_peak && figures.peak_occupied > base.peak_occupied) {
+  if (options.filter_peak && above(figures.peak_occupied, base.peak_occupied)) {
     return fmt::format("higher peak: {} -> {} threads", base.peak_occupied, figures.peak_occupied);
   }
-  if (options.filter_mean && above(figures.mean_occupied, base.mean_occupied)) {
+  if (options.filter_mean && above(figures.mean_occupied, base.mean_occupied) &&
+      above(occupied_ns(figures), occupied_ns(base))) {
     return fmt::format("higher mean: {} -> {} threads", table::number_text(base.mean_occupied),
                        table::number_text(figures.mean_occupied));
   }

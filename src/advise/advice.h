@@ -41,7 +41,9 @@ struct AdviceOptions {
                                                              // simulated as well
   size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
   size_t sizes_max = 7;                                      // of one pool, or of the machine, that are simulated
-  std::function<void(size_t done, size_t total)> progress;   // may be empty
+  // The best combination's estimated run is restored as a trace; false: only where whether it is sound hangs on it.
+  bool restore_best = true;
+  std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
 // `filtered` of an improvement that passes all filters but gains nothing by itself.

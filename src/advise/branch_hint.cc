@@ -8,6 +8,7 @@
 
 #include "analysis/duration_stats.h"
 #include "analysis/places.h"
+#include "model/library_calls.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -18,7 +19,12 @@ constexpr size_t kTasksMin = 8;
 constexpr int64_t kRatioMin = 4;  // of the 90th percentile to the shortest
 
 bool has_function_events(const model::Trace& trace) {
-  return std::find(trace.kind.begin(), trace.kind.end(), model::EventKind::method_enter) != trace.kind.end();
+  for (size_t i = 0; i < trace.event_count(); ++i) {
+    if (trace.kind[i] == model::EventKind::method_enter &&
+        !model::makes_thread_local(trace, model::MethodId(trace.a[i])))
+      return true;
+  }
+  return false;
 }
 
 analysis::DurationStats durations_of(const model::Trace& trace, const std::vector<model::TaskId>& tasks) {

@@ -90,7 +90,9 @@ void add_intervals(const whatif::Estimator& estimator, Advices& advices, const s
   for (size_t member : members) {
     Advice& advice = advices.ranked[member];
     if (advice.filtered.empty()) continue;
-    base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
+    const whatif::Figures known = advice.effect.estimate.figures;
+    base::Result<whatif::Estimate> whole =
+        estimator.estimate(std::span(&advice.improvement(), 1), {.known = &known, .bounded = true});
     if (whole) advice.effect.estimate = *std::move(whole);
     advice.verdict = verdict_to_read(advices, advice.effect);
   }
@@ -125,12 +127,16 @@ std::optional<SimulatedEffect> simulated(const Found& search, std::span<const im
   return *std::move(effect);
 }
 
+bool needs_trace(const Found& search) {
+  return search.advices.headline.model == model::Origin::estimated;
+}
+
 // Why a combination that can be estimated is not advised; empty: it is. Where the simulated figures are to be read
 // first, the real pools are in them.
 std::string refusal(const Found& search, std::span<const improve::Candidate> candidates,
                     const whatif::Estimate& estimate) {
   const model::Trace& trace = search.engines.pricer.trace();
-  if (search.advices.headline.model == model::Origin::estimated) {
+  if (needs_trace(search)) {
     if (const std::optional<analysis::OverfullPool> full =
             analysis::overfull_pool(search.engines.pricer.facts(), *estimate.trace)) {
       return fmt::format("it would need {} workers at once of pool {}, which has {}", full->needed,
@@ -143,8 +149,10 @@ std::string refusal(const Found& search, std::span<const improve::Candidate> can
 
 bool sound_alone(const Found& search, Advice& advice) {
   const std::span<const improve::Candidate> alone(&advice.candidate, 1);
-  base::Result<whatif::Estimate> estimate =
-      search.engines.estimator->estimate(std::span(&advice.improvement(), 1), {.trace = true, .interval = false});
+  const whatif::Figures known = advice.effect.estimate.figures;
+  base::Result<whatif::Estimate> estimate = search.engines.estimator->estimate(
+      std::span(&advice.improvement(), 1),
+      {.trace = search.options.restore_best || needs_trace(search), .interval = false, .known = &known});
   advice.failed = estimate ? refusal(search, alone, *estimate) : "cannot be estimated: " + estimate.error().message;
   return advice.failed.empty();
 }
@@ -172,35 +180,59 @@ bool leave_out_failing(const Found& search, const std::vector<uint32_t>& members
   return any;
 }
 
-// The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
-// trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
-// none, but not sound; `passed_over`: why the best of those is not.
-std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any,
-                                 std::string* passed_over) {
-  const Advices& advices = search.advices;
-  struct Entry {
-    const whatif::Combination* combination;
-    std::vector<improve::Candidate> candidates;
-    Effect effect;
-    double score = 1;
-  };
-  const bool decides = advices.headline.model == model::Origin::simulated;
-  std::vector<Entry> all, entries;
+// One of the combinations that were found.
+struct Entry {
+  const whatif::Combination* combination;
+  std::vector<improve::Candidate> candidates;
+  Effect effect;
+  double score = 1;
+};
+
+std::vector<Entry> entries_of(const Found& search) {
+  std::vector<Entry> all;
   for (const whatif::Combination& combination : search.found.best) {
     Entry& entry = all.emplace_back(&combination, picked(search, combination), Effect{.estimated = true});
     entry.score = combination.score;
     entry.effect.estimate.figures = combination.figures;
   }
-  if (decides) {
-    for_each_index(all.size(), search.options.progress,
-                   [&](size_t i) { all[i].effect.simulated = simulated(search, all[i].candidates); });
+  return all;
+}
+
+// Its score by the figures that are to be read first. True: it is a loss when it is simulated.
+bool judge_entry(const Found& search, Entry& entry) {
+  const Advices& advices = search.advices;
+  if (reads_simulation(advices, entry.effect)) {
+    entry.score = whatif::score_of(figures_to_read(advices, entry.effect), advices.base, search.options.weights);
   }
+  return !simulated_loss(advices, entry.effect, search.options).empty();
+}
+
+// Simulates all; where few may be, as of a long trace, one after the other up to the first that is good enough.
+void simulate_entries(const Found& search, double score_max, std::vector<Entry>& all) {
+  constexpr size_t kFew = 3;
+  if (search.options.combinations_max > kFew) {
+    return for_each_index(all.size(), search.options.progress,
+                          [&](size_t i) { all[i].effect.simulated = simulated(search, all[i].candidates); });
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].effect.simulated = simulated(search, all[i].candidates);
+    if (judge_entry(search, all[i]) || all[i].score >= score_max) continue;
+    all.erase(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end());
+    return;
+  }
+}
+
+// The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
+// trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
+// none, but not sound; `passed_over`: why the best of those is not.
+std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any,
+                                 std::string* passed_over) {
+  const bool decides = search.advices.headline.model == model::Origin::simulated;
+  std::vector<Entry> all = entries_of(search), entries;
+  if (decides) simulate_entries(search, score_max, all);
   *lost = false;
   for (Entry& entry : all) {
-    if (reads_simulation(advices, entry.effect)) {
-      entry.score = whatif::score_of(figures_to_read(advices, entry.effect), advices.base, search.options.weights);
-    }
-    if (!simulated_loss(advices, entry.effect, search.options).empty()) {
+    if (judge_entry(search, entry)) {
       *lost = true;
     } else if (entry.score < score_max) {
       entries.push_back(std::move(entry));
@@ -209,8 +241,9 @@ std::optional<Sound> first_sound(const Found& search, double score_max, bool* lo
   *any = !entries.empty();
   std::ranges::stable_sort(entries, {}, &Entry::score);
   for (Entry& entry : entries) {
-    base::Result<whatif::Estimate> estimate =
-        search.engines.estimator->estimate(changes_of(entry.candidates), {.trace = true});
+    const whatif::Figures known = entry.effect.estimate.figures;
+    base::Result<whatif::Estimate> estimate = search.engines.estimator->estimate(
+        changes_of(entry.candidates), {.trace = search.options.restore_best || needs_trace(search), .known = &known});
     const std::string refused = !estimate ? estimate.error().message : refusal(search, entry.candidates, *estimate);
     if (!refused.empty()) {
       if (passed_over->empty()) *passed_over = refused;

@@ -85,7 +85,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
     const bool stuck = !simulation->stuck.empty();
     if (seed == 0) {
       effect.duration_ns = simulation->duration_ns;
-      effect.doubt = worth_telling(doubt(*simulation) + vm_doubt(*simulation));
+      effect.doubt = worth_telling(doubt(*simulation) + vm_doubt(*simulation) + spared_share(*simulation));
       effect.more = worth_telling(more(*made));
       effect.notes = std::move(simulation->notes);
     }
@@ -126,6 +126,11 @@ double Pricer::vm_doubt(const whatif::Simulation& simulation) const {
       (static_cast<double>(simulation.cpu_ns) + vm_ns) / (cores * static_cast<double>(simulation.duration_ns));
   const double crowded = std::clamp((busy - (1 - kRoom)) / kRoom, 0.0, 1.0);
   return kMoreOrLess * crowded * vm_ns / (cores * static_cast<double>(base_ns_[0]));
+}
+
+// Waits that are left out, though nobody saw what for they were. A share of the unchanged run.
+double Pricer::spared_share(const whatif::Simulation& simulation) const {
+  return base_ns_[0] == 0 ? 0 : static_cast<double>(simulation.spared_waits_ns) / static_cast<double>(base_ns_[0]);
 }
 
 // Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is

@@ -53,6 +53,7 @@ class Pricer {
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
   double doubt(const whatif::Simulation& simulation) const;
   double vm_doubt(const whatif::Simulation& simulation) const;
+  double spared_share(const whatif::Simulation& simulation) const;
   double more(const whatif::Variant& variant) const;
 
   const model::Facts& facts_;

@@ -37,6 +37,7 @@ struct AdviceDocument {
   Combination best;
   analysis::Starvations starvations;
   std::vector<StarvedElsewhere> starved_elsewhere = {};
+  std::string bounded = "";  // what was not worked out, for the trace is long: clauses; empty: nothing
   size_t shown = 20;
   uint32_t cores = 0;          // of the simulated machine; 0: as recorded
   bool threads_scarce = true;  // false: most are virtual, and only time counts

@@ -40,22 +40,44 @@ Improvement sized(Improvement improvement, uint32_t size) {
   return improvement;
 }
 
-// The gains at growing sizes, up to the second size in turn that gains no more than the one before; where the sizes are
-// few and far between, up to the first.
+// None: it cannot be simulated.
+std::optional<Point> point_at(const Pricer& pricer, const Improvement& improvement, uint32_t size) {
+  const Improvement one = sized(improvement, size);
+  base::Result<SimulatedEffect> effect = pricer.simulate(std::span(&one, 1));
+  if (!effect || effect->stuck) return std::nullopt;
+  return Point{size, *std::move(effect)};
+}
+
+// The gains at growing sizes, up to the second size in turn that gains no more than the one before.
 std::vector<Point> curve_of(const Pricer& pricer, const Improvement& improvement, size_t sizes_max) {
-  constexpr size_t kFew = 3;
-  const int flat_max = sizes_max <= kFew ? 1 : 2;
   std::vector<Point> curve;
   int flat = 0;
   for (const uint32_t size : sizes_above(improvement.size_before, sizes_max)) {
-    const Improvement one = sized(improvement, size);
-    base::Result<SimulatedEffect> effect = pricer.simulate(std::span(&one, 1));
-    if (!effect || effect->stuck) break;
+    std::optional<Point> point = point_at(pricer, improvement, size);
+    if (!point) break;
     const double before = curve.empty() ? 0 : curve.back().effect.gain;
-    flat = effect->gain - before < kGainTie ? flat + 1 : 0;
-    curve.push_back({size, *std::move(effect)});
-    if (flat == flat_max) break;
+    flat = point->effect.gain - before < kGainTie ? flat + 1 : 0;
+    curve.push_back(*std::move(point));
+    if (flat == 2) break;
   }
+  return curve;
+}
+
+// Where few sizes can be simulated, the largest says whether any gains; only then the others are.
+std::vector<Point> short_curve_of(const Pricer& pricer, const Improvement& improvement, size_t sizes_max) {
+  const std::vector<uint32_t> sizes = sizes_above(improvement.size_before, std::max<size_t>(2, sizes_max));
+  if (sizes.empty()) return {};
+  std::optional<Point> largest = point_at(pricer, improvement, sizes.back());
+  if (!largest) return {};
+  std::vector<Point> curve;
+  for (size_t i = 0; i + 1 < sizes.size() && largest->effect.gain >= kGainMin; ++i) {
+    std::optional<Point> point = point_at(pricer, improvement, sizes[i]);
+    if (!point) break;
+    const bool enough = point->effect.gain + kGainTie >= largest->effect.gain;
+    curve.push_back(*std::move(point));
+    if (enough) break;
+  }
+  curve.push_back(*std::move(largest));
   return curve;
 }
 
@@ -103,7 +125,9 @@ SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t 
   }
   if (shortage.cores > 0) improvements.push_back({.optimisation = Optimisation::cores, .size_before = shortage.cores});
   std::vector<std::vector<Point>> curves(improvements.size());
-  for_each_index(curves.size(), {}, [&](size_t i) { curves[i] = curve_of(pricer, improvements[i], sizes_max); });
+  constexpr size_t kFew = 3;
+  const auto curve = sizes_max <= kFew ? short_curve_of : curve_of;
+  for_each_index(curves.size(), {}, [&](size_t i) { curves[i] = curve(pricer, improvements[i], sizes_max); });
   for (size_t i = 0; i < curves.size(); ++i) {
     if (std::optional<Advice> advice = advice_of(pricer, improvements[i], curves[i])) {
       found.advices.push_back(*std::move(advice));

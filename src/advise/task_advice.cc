@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "analysis/places.h"
 #include "improve/path_keys.h"
@@ -47,7 +48,9 @@ void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& opt
 }
 
 void add_interval(const whatif::Estimator& estimator, const Advices& advices, Advice& advice) {
-  base::Result<whatif::Estimate> whole = estimator.estimate(std::span(&advice.improvement(), 1), {.bounded = true});
+  const whatif::Figures known = advice.effect.estimate.figures;
+  base::Result<whatif::Estimate> whole =
+      estimator.estimate(std::span(&advice.improvement(), 1), {.known = &known, .bounded = true});
   if (whole) advice.effect.estimate = *std::move(whole);
   advice.verdict = verdict_to_read(advices, advice.effect);
 }
@@ -103,8 +106,8 @@ void estimate_all(const whatif::Estimator& estimator, Advices& advices, const Ad
 }
 
 // The interval costs three passes: only for what may be shown, the best first, as far as the budget goes.
-void add_intervals(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
-                   std::vector<Advice>& considered) {
+void add_intervals_of_shown(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
+                            std::vector<Advice>& considered) {
   std::vector<Advice*> shown;
   for (Advice& advice : considered) {
     if (advice.failed.empty() && advice.filtered.empty()) shown.push_back(&advice);
@@ -139,6 +142,27 @@ void simulate_best(const Engines& engines, const Advices& advices, std::vector<A
   });
 }
 
+model::ContextId place_of(const model::Trace& trace, const improve::Candidate& candidate) {
+  return analysis::place_of(trace, candidate.improvement.spawn_context, candidate.improvement.tasks);
+}
+
+bool is_of_library(const model::Trace& trace, model::MethodId method) {
+  return method.valid() && method.index() < trace.owners.of_method.size() &&
+         trace.owners.of_method[method.index()] >= model::CodeOwners::kLibraries;
+}
+
+// Bodies of a library's own that the library also hands out while no frame of the program is on the stack. An operator
+// of a reactive program is one: a line of the program begins it, and it goes on from the thread of what came before it.
+std::set<model::MethodId> bodies_of_library_alone(const model::Trace& trace, const improve::Candidates& found) {
+  std::set<model::MethodId> bodies;
+  for (const improve::Candidate& candidate : found.candidates) {
+    if (!is_of_library(trace, candidate.improvement.body)) continue;
+    const model::ContextId place = place_of(trace, candidate);
+    if (place.valid() && !trace.has_program_frame(place)) bodies.insert(candidate.improvement.body);
+  }
+  return bodies;
+}
+
 }  // namespace
 
 std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, Advices& advices,
@@ -149,26 +173,34 @@ std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidat
   for_each_index(considered.size(), options.progress,
                  [&](size_t i) { considered[i] = described(found.candidates[i], found.candidates, paths, blocks); });
   estimate_all(*engines.estimator, advices, options, considered);
-  add_intervals(*engines.estimator, advices, options, considered);
+  add_intervals_of_shown(*engines.estimator, advices, options, considered);
   if (engines.pricer.simulates()) simulate_best(engines, advices, considered, options);
   return considered;
 }
 
 void leave_out_others_code(const model::Trace& trace, improve::Candidates& found) {
+  const std::set<model::MethodId> by_library_alone = bodies_of_library_alone(trace, found);
   std::erase_if(found.candidates, [&](const improve::Candidate& candidate) {
     const Improvement& improvement = candidate.improvement;
-    const model::ContextId place = analysis::place_of(trace, improvement.spawn_context, improvement.tasks);
-    if (!place.valid() || trace.has_program_frame(place)) return false;
-    if (improvement.optimisation == Optimisation::convert_to_combinator && improvement.body.valid() &&
-        trace.owner_name(improvement.body).empty())
-      return false;
-    const std::string_view owner = trace.owner_name(trace.contexts[trace.program_frame(place).index()].method);
-    found.ineligible.push_back(
-        {.optimisation = improvement.optimisation,
-         .context = improvement.spawn_context,
-         .body = improvement.body,
-         .reason = fmt::format("handed out by the code of {}, by no known line of the program", owner),
-         .tasks = improvement.tasks.size()});
+    const model::ContextId place = place_of(trace, candidate);
+    if (!place.valid()) return false;
+    std::string reason;
+    if (trace.has_program_frame(place)) {
+      if (!by_library_alone.contains(improvement.body)) return false;
+      reason = fmt::format("{} hands out others of its tasks by itself: no line of the program changes these alone",
+                           trace.owner_name(improvement.body));
+    } else {
+      if (improvement.optimisation == Optimisation::convert_to_combinator && improvement.body.valid() &&
+          trace.owner_name(improvement.body).empty())
+        return false;
+      const std::string_view owner = trace.owner_name(trace.contexts[trace.program_frame(place).index()].method);
+      reason = fmt::format("handed out by the code of {}, by no known line of the program", owner);
+    }
+    found.ineligible.push_back({.optimisation = improvement.optimisation,
+                                .context = improvement.spawn_context,
+                                .body = improvement.body,
+                                .reason = std::move(reason),
+                                .tasks = improvement.tasks.size()});
     return true;
   });
 }

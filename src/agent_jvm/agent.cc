@@ -48,13 +48,6 @@ constexpr int kVirtualThreadsBit = 44;
 
 Agent* g_agent = nullptr;  // JVMTI callbacks have no other way to it; never destroyed
 
-std::string property(jvmtiEnv* jvmti, const std::string& name) {
-  char* value = nullptr;
-  if (jvmti->GetSystemProperty(name.c_str(), &value) != JVMTI_ERROR_NONE || !value) return {};
-  JvmtiMemory release(jvmti, value);
-  return value;
-}
-
 void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject, const char* name, jobject domain,
                            jint length, const unsigned char* bytes, jint* new_length, unsigned char** new_bytes) {
   if (redefined) g_agent->contexts->classes_redefined();
@@ -129,6 +122,11 @@ void add_context_facts() {
   g_agent->recorder->add_fact("context.different", std::to_string(facts.different));
 }
 
+void add_pool_facts() {
+  const int64_t untold = g_agent->pools->untold_semaphores();
+  if (untold > 0) g_agent->recorder->add_fact("semaphores.untold", std::to_string(untold));
+}
+
 void add_reuse_fact(JNIEnv* jni) {
   jclass type = jni->FindClass("java/lang/ContrafactContexts");
   jfieldID field = type ? jni->GetStaticFieldID(type, "reused", "J") : nullptr;
@@ -141,6 +139,7 @@ void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
   set_live(jni, false);
   add_reuse_fact(jni);
   add_context_facts();
+  add_pool_facts();
   g_agent->probes->report();
   g_agent->recorder->stop("exit");
 }
@@ -184,6 +183,9 @@ base::Status check_jvm(Agent& agent) {
   }
   return {};
 }
+
+// Runs when a thread first asks for a ThreadLocal's value, which it makes for itself. A larger pool makes more of them.
+constexpr std::string_view kOwnValues = "java.lang.ThreadLocal.setInitialValue";
 
 base::Status read_config(Agent& agent) {
   if (!agent.options.config.empty()) {
@@ -268,6 +270,7 @@ base::Status load(Agent& agent) {
     if (base::Status status = step(agent); !status) return status;
   }
   if (!agent.options.analysis.empty()) return start_analysis(agent);
+  agent.config.add_include(std::string(kOwnValues));
   for (Step step : {Step(add_capabilities), Step(start_recorder)}) {
     if (base::Status status = step(agent); !status) return status;
   }
@@ -282,6 +285,13 @@ base::Status load(Agent& agent) {
 }
 
 }  // namespace
+
+std::string property(jvmtiEnv* jvmti, const char* name) {
+  char* value = nullptr;
+  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || !value) return {};
+  JvmtiMemory release(jvmti, value);
+  return value;
+}
 }  // namespace contrafact::agent_jvm
 
 // With strict=1 a program that cannot be recorded is not started either; otherwise it runs unrecorded.

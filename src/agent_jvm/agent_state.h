@@ -46,6 +46,7 @@ constexpr int kJdkVirtualThreads = 21;
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
 constexpr char kExecutorsClass[] = "java/lang/ContrafactExecutors";
+constexpr char kSemaphoresClass[] = "java/lang/ContrafactSemaphores";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
 
 // A Java string in UTF-8; empty for null.
@@ -68,5 +69,8 @@ class JvmtiMemory {
   jvmtiEnv* jvmti_;
   void* memory_;
 };
+
+// Of the virtual machine; empty when it has none of that name.
+std::string property(jvmtiEnv* jvmti, const char* name);
 
 }  // namespace contrafact::agent_jvm

@@ -24,13 +24,6 @@ jmethodID method_of(JNIEnv* jni, const char* type_name, const char* name, const 
   return method;
 }
 
-std::string property(jvmtiEnv* jvmti, const char* name) {
-  char* value = nullptr;
-  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || !value) return {};
-  JvmtiMemory release(jvmti, value);
-  return value;
-}
-
 // Of "module/shop.Main arguments", or of "my app.jar arguments", whose whole class path is that jar.
 std::string main_of(const std::string& command, const std::string& class_path) {
   const bool is_jar = class_path.ends_with(".jar") && command.starts_with(class_path) &&

@@ -9,8 +9,10 @@ namespace {
 
 constexpr std::string_view kRunnable = "java/lang/Runnable";
 constexpr std::string_view kRunnableFuture = "java/util/concurrent/RunnableFuture";
+constexpr std::string_view kCallable = "java/util/concurrent/Callable";
 constexpr std::string_view kTakesRunnable = "(Ljava/lang/Runnable;)V";
-constexpr std::string_view kTakesRunnableOrNot = "(Ljava/lang/Runnable;)Z";
+// Of a program's own pool, whatever it returns.
+constexpr std::string_view kTakesOneTask[] = {"(Ljava/lang/Runnable;)", "(Ljava/util/concurrent/Callable;)"};
 constexpr std::string_view kOfTheJdk[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
 
 // These record themselves. Their indirect subclasses are recognised when the program runs.
@@ -21,6 +23,15 @@ bool is_pool_of_jdk(std::string_view class_name) {
 
 bool is_run(std::string_view owner, std::string_view name, std::string_view descriptor) {
   return name == "run" && descriptor == "()V" && (owner == kRunnable || owner == kRunnableFuture);
+}
+
+bool is_call(std::string_view owner, std::string_view name, std::string_view descriptor) {
+  return is_run(owner, name, descriptor) ||
+         (owner == kCallable && name == "call" && descriptor == "()Ljava/lang/Object;");
+}
+
+bool is_of_jdk(std::string_view class_name) {
+  return std::ranges::any_of(kOfTheJdk, [&](std::string_view prefix) { return class_name.starts_with(prefix); });
 }
 
 base::Status look_at_calls(Edit& edit, const std::function<void(const CallSite&)>& look) {
@@ -64,6 +75,10 @@ size_t loads_of(const Edit& edit, uint32_t slot) {
   return loads;
 }
 
+bool takes_task(std::string_view descriptor) {
+  return descriptor.find(kRunnable) != std::string_view::npos || descriptor.find(kCallable) != std::string_view::npos;
+}
+
 struct Found {
   Fate fate = Fate::queued;
   bool put = false;  // something was put into a collection
@@ -74,9 +89,11 @@ base::Status find_fate(Edit& edit, Found& found) {
   bool hands_on = false;
   const size_t loads = loads_of(edit, edit.parameter_slot(0));
   base::Status status = look_at_calls(edit, [&](const CallSite& site) {
-    runs += is_run(site.owner, site.name, site.descriptor);
+    runs += is_call(site.owner, site.name, site.descriptor);
     checks += is_check(site.name);
     found.put |= is_put(site.name);
+    // What the JDK wraps is begun by the JDK, too.
+    hands_on |= site.name == "<init>" && is_of_jdk(site.owner) && takes_task(site.descriptor);
     hands_on |= (site.name == "execute" && site.descriptor == kTakesRunnable) ||
                 (site.name == "start" && site.descriptor == "()V") ||
                 (site.owner.starts_with("java/lang/Thread") && site.name.starts_with("start"));
@@ -85,23 +102,33 @@ base::Status find_fate(Edit& edit, Found& found) {
   return status;
 }
 
+using IsStart = bool (*)(std::string_view owner, std::string_view name, std::string_view descriptor);
+base::Status wrap_starts(Edit& edit, std::string_view owner, std::string_view start, IsStart is_start) {
+  const uint32_t token = edit.token();
+  base::Status status =
+      edit.wrap([&](const CallSite& site) { return is_start(site.owner, site.name, site.descriptor); },
+                [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
+                  before.aload(operands.receiver).invokestatic(owner, start, "(Ljava/lang/Object;)J").lstore(token);
+                  after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+                  exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
+                });
+  return status ? edit.finish() : status;
+}
+
 base::Status wrap_any_runs(Edit& edit) {
   bool any = false;
   base::Status status =
-      look_at_calls(edit, [&](const CallSite& site) { any |= is_run(site.owner, site.name, site.descriptor); });
+      look_at_calls(edit, [&](const CallSite& site) { any |= is_call(site.owner, site.name, site.descriptor); });
   if (!status || !any) return status;
-  return wrap_runs(edit, kProbesClass, "bareStart");
+  return wrap_starts(edit, kProbesClass, "bareStart", is_call);
 }
 
 }  // namespace
 
 bool HandOvers::may_be_in(std::string_view class_name, std::span<const uint8_t> bytes) {
-  if (std::any_of(std::begin(kOfTheJdk), std::end(kOfTheJdk),
-                  [&](std::string_view prefix) { return class_name.starts_with(prefix); })) {
-    return false;
-  }
+  if (is_of_jdk(class_name)) return false;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return text.find(kRunnable) != std::string_view::npos || text.find(kRunnableFuture) != std::string_view::npos;
+  return takes_task(text) || text.find(kRunnableFuture) != std::string_view::npos;
 }
 
 HandOvers::HandOvers(const classfile::ClassFile& file) {
@@ -109,7 +136,7 @@ HandOvers::HandOvers(const classfile::ClassFile& file) {
   for (uint32_t i = 1; i < pool.count(); ++i) {
     if (pool.tag(i) != classfile::kTagInterfaceMethodRef) continue;
     const auto ref = pool.member_ref(i);
-    if (ref && is_run(ref->owner, ref->name, ref->descriptor)) run_refs_.push_back(static_cast<uint16_t>(i));
+    if (ref && is_call(ref->owner, ref->name, ref->descriptor)) run_refs_.push_back(static_cast<uint16_t>(i));
   }
   const bool may_have_state = (file.access() & classfile::kAccInterface) == 0;
   has_submission_ = may_have_state && !is_pool_of_jdk(file.super_name()) &&
@@ -139,7 +166,9 @@ bool HandOvers::starts_threads(const classfile::ClassFile& file) {
 
 bool HandOvers::is_own_submission(const classfile::Member& method) const {
   return makes_threads_ && method.has_code() && !method.has(classfile::kAccStatic) && method.name != "<init>" &&
-         (method.descriptor == kTakesRunnable || method.descriptor == kTakesRunnableOrNot) && !is_submission(method);
+         std::ranges::any_of(kTakesOneTask,
+                             [&](std::string_view takes) { return method.descriptor.starts_with(takes); }) &&
+         !is_submission(method);
 }
 
 bool HandOvers::is_submission(const classfile::Member& method) const {
@@ -180,15 +209,7 @@ base::Status HandOvers::edit(Edit& edit) const {
 }
 
 base::Status wrap_runs(Edit& edit, std::string_view owner, std::string_view start) {
-  const uint32_t token = edit.token();
-  base::Status status =
-      edit.wrap([](const CallSite& site) { return is_run(site.owner, site.name, site.descriptor); },
-                [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-                  before.aload(operands.receiver).invokestatic(owner, start, "(Ljava/lang/Object;)J").lstore(token);
-                  after.aconst_null().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
-                  exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
-                });
-  return status ? edit.finish() : status;
+  return wrap_starts(edit, owner, start, is_run);
 }
 
 base::Status hand_over(Edit& edit, size_t index, int how) {

@@ -25,6 +25,7 @@ EMBED(executors, "ContrafactExecutors")
 EMBED(probes, "ContrafactProbes")
 EMBED(queued, "ContrafactQueued")
 EMBED(queued_node, "ContrafactQueued$Node")
+EMBED(semaphores, "ContrafactSemaphores")
 EMBED(stages, "ContrafactStages")
 EMBED(tasks, "ContrafactTasks")
 
@@ -46,6 +47,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactContexts", contrafact_class_contexts, contrafact_class_end_contexts},
     {"java/lang/ContrafactProbes", contrafact_class_probes, contrafact_class_end_probes},
     {"java/lang/ContrafactExecutors", contrafact_class_executors, contrafact_class_end_executors},
+    {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
     {"java/lang/ContrafactStages", contrafact_class_stages, contrafact_class_end_stages},
 };
 

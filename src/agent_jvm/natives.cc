@@ -16,7 +16,7 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-Agent* g_agent = nullptr;  // native methods have no other way to it
+Agent* g_bound_agent = nullptr;  // native methods have no other way to it
 
 // What runs an object of the first of these classes that it is of; else it is a function.
 struct EntryPoint {
@@ -53,7 +53,7 @@ std::string_view called_method(JNIEnv* jni, jobject code) {
 }  // namespace
 
 NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
-  return carrier ? g_agent->threads->attach(jni, carrier) : 0;
+  return carrier ? g_bound_agent->threads->attach(jni, carrier) : 0;
 }
 
 NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong owner) {
@@ -61,42 +61,48 @@ NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_swap(JNIEnv*, jclass, jlong
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_context(JNIEnv* jni, jclass) {
-  return static_cast<jint>(g_agent->threads->context(jni).value);
+  return static_cast<jint>(g_bound_agent->threads->context(jni).value);
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_makerContext(JNIEnv*, jclass) {
-  return static_cast<jint>(g_agent->contexts->maker().value);
+  return static_cast<jint>(g_bound_agent->contexts->maker().value);
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addVirtualThread(JNIEnv* jni, jclass, jthread thread) {
-  return thread ? g_agent->threads->add_virtual(jni, thread) : 0;
+  return thread ? g_bound_agent->threads->add_virtual(jni, thread) : 0;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPool(JNIEnv* jni, jclass, jobject pool) {
-  return pool ? g_agent->pools->number(jni, pool) : 0;
+  return pool ? g_bound_agent->pools->number(jni, pool) : 0;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addThreads(JNIEnv* jni, jclass, jstring executor) {
-  return executor ? g_agent->pools->number_of_threads(text_of(jni, executor)) : 0;
+  return executor ? g_bound_agent->pools->number_of_threads(text_of(jni, executor)) : 0;
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPermits(JNIEnv*, jclass, jint available) {
+  return available != INT32_MIN ? g_bound_agent->pools->number_of_permits(available) : 0;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method,
                                                          jstring descriptor) {
   if (!type) return 0;
-  return static_cast<jint>(g_agent->methods->find(jni, type, text_of(jni, method), text_of(jni, descriptor)).value);
+  return static_cast<jint>(
+      g_bound_agent->methods->find(jni, type, text_of(jni, method), text_of(jni, descriptor)).value);
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_entryPoint(JNIEnv* jni, jclass, jobject code) {
   if (!code) return 0;
-  return static_cast<jint>(g_agent->methods->find(jni, jni->GetObjectClass(code), called_method(jni, code), {}).value);
+  return static_cast<jint>(
+      g_bound_agent->methods->find(jni, jni->GetObjectClass(code), called_method(jni, code), {}).value);
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_nextWaiting(JNIEnv* jni, jclass, jobject monitor) {
-  return monitor ? g_agent->threads->next_waiting(jni, monitor) : -1;
+  return monitor ? g_bound_agent->threads->next_waiting(jni, monitor) : -1;
 }
 
 bool bind_natives(JNIEnv* jni, Agent& agent) {
-  g_agent = &agent;
+  g_bound_agent = &agent;
   jclass type = jni->FindClass(kEventsClass);
   if (!type) jni->ExceptionClear();
   return type != nullptr;

@@ -119,6 +119,20 @@ jint Pools::number_of_threads(std::string_view class_name) {
   return number;
 }
 
+// A program may make millions of semaphores: each costs one row, and runs no Java code.
+jint Pools::number_of_permits(jint available) {
+  if (semaphores_.fetch_add(1, std::memory_order_relaxed) >= kSemaphoresMax) return -1;
+  format::PoolRow row;
+  row.name = recorder_.intern("java.util.concurrent.Semaphore");
+  row.kind = format::PoolKind::permits;
+  row.core_size = row.max_size = static_cast<uint32_t>(std::max<jint>(0, available));
+  return static_cast<jint>(recorder_.add_pool(row).value) + 1;
+}
+
+int64_t Pools::untold_semaphores() const {
+  return std::max<int64_t>(0, semaphores_.load(std::memory_order_relaxed) - kSemaphoresMax);
+}
+
 format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
   format::PoolRow row;
   if (fork_join) {

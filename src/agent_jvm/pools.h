@@ -6,6 +6,8 @@
 
 #include <jvmti.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -24,6 +26,11 @@ class Pools {
   // All threads that executors of this class make, one for each task, as one pool: they share no workers, and a program
   // may make such an executor for each request.
   jint number_of_threads(std::string_view class_name);
+  // The id plus one of a row for a semaphore that has so many permits; -1 once there are kSemaphoresMax.
+  static constexpr jint kSemaphoresMax = 1 << 16;
+  jint number_of_permits(jint available);
+  // Semaphores that got no row: what happens at them is not recorded.
+  int64_t untold_semaphores() const;
 
  private:
   format::PoolRow describe(JNIEnv* jni, jobject pool, bool fork_join);
@@ -36,6 +43,7 @@ class Pools {
   recorder::Recorder& recorder_;
   std::mutex mutex_;  // of giving numbers
   std::map<std::string, jint> of_threads_;
+  std::atomic<int64_t> semaphores_{0};
 };
 
 }  // namespace contrafact::agent_jvm

@@ -41,7 +41,7 @@ struct Probes::Work {
 Probes::Probes(Agent& agent) : agent_(agent) {
   for (const Family& family :
        {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
-        park_family(), completion_service_family(), lambda_family(), frameworks_family()}) {
+        park_family(), semaphore_family(), completion_service_family(), lambda_family(), frameworks_family()}) {
     for (const Probe& probe : family.probes) {
       if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
     }

@@ -94,6 +94,7 @@ Family completable_future_family();
 Family fork_join_family();
 Family thread_family();
 Family park_family();
+Family semaphore_family();
 Family completion_service_family();
 Family lambda_family();
 Family frameworks_family();

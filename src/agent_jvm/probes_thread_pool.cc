@@ -9,11 +9,16 @@ constexpr std::string_view kPool = "java/util/concurrent/ThreadPoolExecutor";
 constexpr std::string_view kScheduled = "java/util/concurrent/ScheduledThreadPoolExecutor";
 constexpr std::string_view kCallerRuns = "java/util/concurrent/ThreadPoolExecutor$CallerRunsPolicy";
 constexpr std::string_view kDiscardOldest = "java/util/concurrent/ThreadPoolExecutor$DiscardOldestPolicy";
-constexpr std::string_view kPoolAndRunnable = "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/lang/Runnable;)V";
+constexpr std::string_view kPoolAndRunnable = "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/lang/Runnable;)J";
 
 base::Status execute(Edit& edit) {
-  return edit.at_entry(
-      [](Sequence& s) { s.aload(0).aload(1).invokestatic(kProbesClass, "executing", kPoolAndRunnable); });
+  return edit.bracket(
+      {kProbesClass, "executing", kPoolAndRunnable, [](Sequence& s) { s.aload(0).aload(1); }, "executed"});
+}
+
+base::Status shut_down(Edit& edit) {
+  return edit.bracket({kProbesClass, "closing", "(Ljava/util/concurrent/ThreadPoolExecutor;)J",
+                       [](Sequence& s) { s.aload(0); }, "closed"});
 }
 
 base::Status reject(Edit& edit) {
@@ -80,10 +85,9 @@ base::Status discard_oldest(Edit& edit) {
 }
 
 base::Status delay(Edit& edit) {
-  return edit.at_entry([](Sequence& s) {
-    s.aload(0).aload(1).invokestatic(kProbesClass, "delayed",
-                                     "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/util/concurrent/Delayed;)V");
-  });
+  return edit.bracket({kProbesClass, "delayed",
+                       "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/util/concurrent/Delayed;)J",
+                       [](Sequence& s) { s.aload(0).aload(1); }, "executed"});
 }
 
 constexpr Probe kProbes[] = {
@@ -93,6 +97,8 @@ constexpr Probe kProbes[] = {
     {kPool, "getTask", "", take},
     {kPool, "addWorker", "", report_size},
     {kPool, "processWorkerExit", "", report_size},
+    {kPool, "shutdown", "", shut_down},
+    {kPool, "shutdownNow", "", shut_down},
     {kPool, "remove", "(Ljava/lang/Runnable;)Z", remove},
     {kPool, "drainQueue", "", drain},
     {kCallerRuns, "rejectedExecution", "", run_bare},

@@ -49,13 +49,12 @@ void append_lock_apart(Client* client, EventKind kind, int64_t time_ns, uint64_t
 void append_request(Client* client, const Acquisition& what);
 void append_end_of_wait(Client* client, const Acquisition& what, int waited);
 
+void append_watched_acquire(Client* client, const Acquisition& what);
+
 inline void append_acquire(Client* client, const Acquisition& what) {
-  const bool is_watched = is_asked(what.site);
-  if (is_watched) [[unlikely]]
-    append_asked_callers(client);
-  append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
-  if (is_watched) [[unlikely]]
-    watch_asked(what.lock);
+  if (is_asked(what.site)) [[unlikely]]
+    return append_watched_acquire(client, what);
+  append_lock_again(client, what.acquire(), what.lock, what.site, [] { return g_clock.now_ns(); });
 }
 
 // The lock was busy.
@@ -103,7 +102,7 @@ inline int release(Client* client, uint64_t lock, uint64_t site, Unlock unlock) 
   const int64_t now_ns = std::max(g_clock.earlier_ns(), t_local.last_event_ns);
   const int error = unlock();
   if (error != 0) return error;
-  append_lock(client, EventKind::lock_release, now_ns, lock, site);
+  append_lock_again(client, EventKind::lock_release, lock, site, [&] { return now_ns; });
   if (t_lock_sites.is_watching) [[unlikely]]
     watched_released(client, lock, site);
   return 0;

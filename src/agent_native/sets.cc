@@ -529,7 +529,7 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
   }
 }
 
-constexpr int64_t kPartNsMin = 5'000;  // an event and perhaps a set for each: below 1 %
+constexpr int64_t kPartNsMin = 2'000;  // an event and perhaps a set for each: below 3 %, in windows only
 
 // Before the log is emptied, which cannot be cut afterwards. It may be one of many: parts are the longer, the longer
 // the segment lasts, and so they are few.

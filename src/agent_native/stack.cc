@@ -68,6 +68,12 @@ void append_stack(Client* client, uint64_t site) {
   append_lock(client, kind, time_ns, lock, site);
 }
 
+[[gnu::noinline]] void append_watched_acquire(Client* client, const Acquisition& what) {
+  append_asked_callers(client);
+  append_lock(client, what.acquire(), g_clock.now_ns(), what.lock, what.site);
+  watch_asked(what.lock);
+}
+
 void append_request(Client* client, const Acquisition& what) {
   const int64_t request_ns = g_clock.now_ns();
   append_stack(client, what.site);

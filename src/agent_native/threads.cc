@@ -88,6 +88,7 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
   attach_sets(client, from_its_beginning);
+  t_local.pairs = shared.log->pairs_of(client);
   t_local.client = client;
   return client;
 }

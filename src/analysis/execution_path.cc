@@ -57,6 +57,8 @@ uint64_t PathBuilder::hash() const {
 PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
   switch (walk.kind()) {
     case EventKind::method_enter:
+      // Which task is a thread's first is luck.
+      if (model::makes_thread_local(trace, model::MethodId(walk.a()))) return 0;
       return token_of(walk.kind(), 0, walk.a());
     case EventKind::task_create:
     case EventKind::task_spawn: {
@@ -79,6 +81,11 @@ PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk) {
     default:
       return 0;
   }
+}
+
+bool names_context(PathToken token) {
+  const auto kind = static_cast<EventKind>((token >> 40) - 1);
+  return kind == EventKind::task_spawn || kind == EventKind::wait_begin || kind == EventKind::block_begin;
 }
 
 std::vector<PathToken> path_of(const model::Trace& trace, TaskId task) {

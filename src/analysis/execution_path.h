@@ -42,6 +42,9 @@ class PathBuilder {
 // The step that the walk's latest event is of the innermost task (for task_start: of the task around it), 0 for none.
 PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk);
 
+// Whether what the step names, its low half, is a context. REQUIRES: token is not 0.
+bool names_context(PathToken token);
+
 // Walks one task again. REQUIRES: it has a start and an end.
 std::vector<PathToken> path_of(const model::Trace& trace, model::TaskId task);
 

@@ -109,6 +109,10 @@ std::string message_of(const Trace& trace, const Violation& v) {
     case ViolationKind::cancelled:
       return "some that are spawned at " + where +
              " were cancelled while they ran; called in place, nobody can cancel them";
+    case ViolationKind::in_map_update:
+      return "handed out at " + where +
+             " by what a ConcurrentHashMap calls while it locks a part of itself: called in place, whoever asks for "
+             "that part waits, and it must not change the map";
   }
   return where;
 }
@@ -149,6 +153,22 @@ void add_contracts(const BlockIndex& index, TaskId task, std::map<GroupKey, Grou
   add(ViolationKind::time_limit, contract.time_limit);
   add(ViolationKind::failure, contract.failure);
   add(ViolationKind::cancelled, contract.cancelled);
+}
+
+// What the program calls a task in the midst of keeps its lock for as long as the task takes once that is called. The
+// map's own lines differ from call to call, the program's does not.
+void add_map_update(const Trace& trace, TaskId task, std::map<GroupKey, Group>& groups) {
+  const ContextId spawn = trace.tasks[task.index()].spawn_context;
+  if (!is_in_map_update(trace, spawn)) return;
+  Violation v{.kind = ViolationKind::in_map_update, .context = trace.program_frame(spawn), .serious = true};
+  v.message = message_of(trace, v);
+  v.example = task;
+  const auto same =
+      std::ranges::find(groups, v.message, [](const auto& group) { return group.second.violation.message; });
+  const GroupKey key{v.kind, v.context.value, ContextId().value, model::MethodId().value, false};
+  Violation& known = same != groups.end() ? same->second.violation : (groups[key].violation = v);
+  ++known.count;
+  ++known.tasks;
 }
 
 void add_block(const BlockIndex::Block& block, Group& group) {
@@ -205,6 +225,7 @@ std::vector<Violation> model_violations(const BlockIndex& index, std::span<const
   std::map<GroupKey, Group> groups;
   for (const TaskId task : tasks) {
     add_contracts(index, task, groups);
+    add_map_update(trace, task, groups);
     for (const BlockIndex::Block& block : index.blocks_of(task)) {
       const ViolationKind kind = kind_of(trace, block);
       const bool other = kind == ViolationKind::fed_by_task;

@@ -26,6 +26,7 @@ enum class ViolationKind : uint8_t {
   time_limit,      // under orTimeout or completeOnTimeout: the same
   failure,         // its exception reaches the waiter wrapped: called in place, as it is
   cancelled,       // called in place, nobody can cancel it
+  in_map_update,   // handed out by what a ConcurrentHashMap calls while it holds a part of itself
 };
 
 struct Violation {

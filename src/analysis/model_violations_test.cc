@@ -123,6 +123,35 @@ context c6 c5 acquire:20
 }
 
 // t1 is waited for with a time-out, t2 is under a limit, t3 fails under its waiter; t4 is waited for as usual.
+// Both by one line, whichever of the map's own lines called it.
+TEST(ModelViolations, WhatAMapCallsUnderItsLock) {
+  const model::Trace trace = parsed_with_rows(R"(
+method update java.util.concurrent.ConcurrentHashMap.computeIfAbsent ConcurrentHashMap.java:1690
+method street shop.Homes.street Homes.java:40
+context c5 c1 update:1708
+context c6 c5 street:46
+context c7 c1 update:1740
+context c8 c7 street:46
+0 main task_spawn t1 c6 p m2
+0 main task_spawn t2 c8 p m2
+0 main task_spawn t3 c1 p m2
+0 w1 task_start t1
+10 w1 task_end t1
+10 w1 task_start t2
+20 w1 task_end t2
+20 w1 task_start t3
+30 w1 task_end t3
+)");
+  const std::vector<TaskId> all{TaskId(0), TaskId(1), TaskId(2)};
+  const std::vector<Violation> found = model_violations(BlockIndex(trace), all);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, ViolationKind::in_map_update);
+  EXPECT_EQ(found[0].tasks, 2u);
+  EXPECT_TRUE(found[0].serious);
+  EXPECT_THAT(found[0].message,
+              HasSubstr("handed out at Homes.street (Homes.java:46) by what a ConcurrentHashMap calls"));
+}
+
 TEST(ModelViolations, WhatIsAskedOfAResultBesidesIt) {
   const model::Trace trace = parsed_with_rows(R"(
 method get java.util.concurrent.FutureTask.get FutureTask.java:188

@@ -136,15 +136,17 @@ std::vector<TaskId> runnable_sources(const Trace& trace, TaskId task, size_t tas
   return found;
 }
 
-std::vector<bool> pools_in_circles(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
+PoolCircles pools_in_circles(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
   const auto others = static_cast<uint32_t>(trace.pools.size());
   PoolGraph graph(trace.pools.size() + 1);
+  std::vector<bool> held(trace.pools.size() + 1);
   const auto node_of = [&](model::PoolId pool) { return pool.valid() ? pool.value : others; };
   constexpr size_t kSourcesMax = 64;
   for (uint32_t i = 0; i < uses.size(); ++i) {
     const uint32_t home = uses[i].role == model::ThreadRole::worker ? node_of(uses[i].pool) : others;
     for_each_sleep(trace, ThreadId(i), uses[i], [&](const ResultSleep& sleep) {
       if (!sleep.task.valid()) return;
+      if (sleep.keeps_worker) held[home] = true;
       const model::TaskRow& row = trace.tasks[sleep.task.index()];
       if (dependencies_of(trace, sleep.task).empty()) {
         if (row.kind != model::TaskKind::future) graph.add(home, node_of(row.pool));
@@ -154,7 +156,7 @@ std::vector<bool> pools_in_circles(const Trace& trace, const std::vector<model::
         graph.add(home, node_of(trace.tasks[source.index()].pool));
     });
   }
-  return graph.in_circles();
+  return {graph.in_circles(), std::move(held)};
 }
 
 std::vector<std::vector<ResultSleep>> result_sleeps(const Trace& trace, const std::vector<model::ThreadUse>& uses) {

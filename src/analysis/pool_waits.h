@@ -34,9 +34,14 @@ std::span<const model::Dependency> dependencies_of(const model::Trace& trace, mo
 // When the result was there; none: never.
 std::optional<int64_t> completed_ns(const model::Trace& trace, model::TaskId task);
 
-// The pools that wait for each other in a circle, or for themselves: a worker of each slept for a task of the next.
-// Threads of no pool count as one pool more, the last. By pool.
-std::vector<bool> pools_in_circles(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
+// By pool. Threads of no pool count as one pool more, the last.
+struct PoolCircles {
+  // Those that wait for each other in a circle, or for themselves: a worker of each slept for a task of the next.
+  std::vector<bool> in_circle;
+  // Those of which a worker slept for a known task, and the pool got no other for the time (ResultSleep::keeps_worker).
+  std::vector<bool> held;
+};
+PoolCircles pools_in_circles(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
 // Every thread's sleeps, by thread, in order.
 std::vector<std::vector<ResultSleep>> result_sleeps(const model::Trace& trace,

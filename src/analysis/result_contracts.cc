@@ -130,4 +130,11 @@ bool is_taken_as_it_comes(const Trace& trace, ContextId spawn_context) {
   return has_frame(trace, spawn_context, "ExecutorCompletionService", "submit");
 }
 
+bool is_in_map_update(const Trace& trace, ContextId spawn_context) {
+  for (std::string_view name : {"computeIfAbsent", "computeIfPresent", "compute", "merge"}) {
+    if (has_frame(trace, spawn_context, "ConcurrentHashMap", name)) return true;
+  }
+  return false;
+}
+
 }  // namespace contrafact::analysis

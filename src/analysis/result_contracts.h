@@ -28,5 +28,7 @@ bool is_any_of_several(const model::Trace& trace, model::ContextId spawn_context
 bool is_all_at_once(const model::Trace& trace, model::ContextId spawn_context);
 // Handed to an ExecutorCompletionService: whoever takes from it gets the results in the order in which they come.
 bool is_taken_as_it_comes(const model::Trace& trace, model::ContextId spawn_context);
+// By a function that ConcurrentHashMap calls under a lock: computeIfAbsent, compute, merge, ...
+bool is_in_map_update(const model::Trace& trace, model::ContextId spawn_context);
 
 }  // namespace contrafact::analysis

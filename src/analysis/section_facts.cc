@@ -27,9 +27,16 @@ class Borrower {
 
   SectionSets run() {
     const std::vector<uint32_t> counterpart = match_sections(to_, from_);
+    order_.resize(to_.trace->locks.size());
+    guards_.resize(to_.trace->locks.size());
+    std::vector<bool> known(guards_.size());
     for (uint32_t s = 0; s < counterpart.size(); ++s) {
       if (counterpart[s] != kNoSection) {
         take(s, counterpart[s]);
+        const size_t lock = to_.sections[s].lock.index(), there = from_.sections[counterpart[s]].lock.index();
+        if (order_[lock].empty()) order_[lock] = from_.observed_order[there];
+        if (!known[lock]) guards_[lock] = from_.inner_guards[there];
+        known[lock] = true;
         continue;
       }
       counterparts_.missing += is_hold(s);
@@ -39,6 +46,8 @@ class Borrower {
   }
 
   std::vector<model::ThreadId> touched_by() { return std::move(touched_by_); }
+  std::vector<std::vector<ObservedSection>> observed_order() { return std::move(order_); }
+  std::vector<InnerGuard> inner_guards() { return std::move(guards_); }
 
   Counterparts counterparts() {
     if (!dilations_.empty()) {
@@ -90,7 +99,9 @@ class Borrower {
   const bool within_;  // one recording
   SectionSets sets_;
   std::vector<model::ThreadId> touched_by_;
-  uint32_t unobserved_ = 0;  // a set
+  std::vector<std::vector<ObservedSection>> order_;  // by lock
+  std::vector<InnerGuard> guards_;                   // by lock
+  uint32_t unobserved_ = 0;                          // a set
   Counterparts counterparts_;
   std::vector<double> dilations_;
 };
@@ -160,6 +171,8 @@ SectionFacts::SectionFacts(const model::Facts& facts) : SectionFacts(facts, With
   sets = model::section_sets(facts.trace(), sections);
   for (const model::CriticalSection& section : sections) touched_by.push_back(section.thread);
   observed = count_observed();
+  observed_order = order_observed();
+  inner_guards = analysis::inner_guards(facts.trace(), sections, sites, site_of);
   if (!has_windows(sets)) return;
   cpu_scales = window_scales(*this, sets);
   Borrower borrower(*this, *this);
@@ -172,6 +185,8 @@ SectionFacts::SectionFacts(const model::Facts& facts, const SectionFacts& from) 
   Borrower borrower(*this, from);
   sets = borrower.run();
   touched_by = borrower.touched_by();
+  observed_order = borrower.observed_order();
+  inner_guards = borrower.inner_guards();
   counterparts = borrower.counterparts();
   std::map<std::string_view, uint64_t> of_label;
   for (size_t site = 0; site < from.observed.size(); ++site)
@@ -183,6 +198,20 @@ std::vector<uint64_t> SectionFacts::count_observed() const {
   std::vector<uint64_t> count(sites.sites().size());
   for (uint32_t s = 0; s < sections.size(); ++s) count[site_of[s]] += sets.is_complete(sets.of_section[s]);
   return count;
+}
+
+// Of a lock's sections those that nobody held are left out.
+std::vector<std::vector<ObservedSection>> SectionFacts::order_observed() const {
+  std::vector<std::vector<ObservedSection>> order(trace->locks.size());
+  for (uint32_t s = 0; s < sections.size(); ++s) {
+    const model::LockId lock = sections[s].lock;
+    if (sections[s].outcome != model::Outcome::normal || !model::is_held(trace->locks[lock.index()].kind)) continue;
+    std::vector<ObservedSection>& of_lock = order[lock.index()];
+    const uint32_t set = sets.is_complete(sets.of_section[s]) ? sets.of_section[s] : kNotObserved;
+    if (set == kNotObserved && (of_lock.empty() || of_lock.back().set == kNotObserved)) continue;
+    of_lock.push_back({set, sections[s].thread});
+  }
+  return order;
 }
 
 }  // namespace contrafact::analysis

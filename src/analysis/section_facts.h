@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/inner_guards.h"
 #include "analysis/lock_sites.h"
 #include "graph/section_order.h"
 #include "graph/sync_graph.h"
@@ -28,6 +29,13 @@ struct Counterparts {
   uint64_t missing = 0;  // sections that have none, for no section of their lock and code was observed
   // How many times as long as its section a counterpart takes: the median.
   std::optional<double> dilation;
+};
+
+inline constexpr uint32_t kNotObserved = UINT32_MAX;
+
+struct ObservedSection {
+  uint32_t set = kNotObserved;
+  model::ThreadId thread;
 };
 
 // What it is given must outlive it.
@@ -45,6 +53,10 @@ struct SectionFacts {
   std::vector<model::ThreadId> touched_by;
   Counterparts counterparts;
   std::vector<uint64_t> observed;  // by site: sections that were observed themselves, here or in the other recording
+  // By lock: its sections in the order in which these were observed, here or in the other recording; kNotObserved where
+  // others, which were not, were between.
+  std::vector<std::vector<ObservedSection>> observed_order;
+  std::vector<InnerGuard> inner_guards;  // by lock, of the recording that the sets come from
   // By section: how many times as long it would take on a core if it were not observed. Empty: as long as recorded.
   std::vector<float> cpu_scales;
 
@@ -57,6 +69,7 @@ struct SectionFacts {
  private:
   struct WithoutSets {};
   std::vector<uint64_t> count_observed() const;
+  std::vector<std::vector<ObservedSection>> order_observed() const;
   SectionFacts(const model::Facts& facts, WithoutSets);
   explicit SectionFacts(std::shared_ptr<const model::Facts> facts);
   SectionFacts(std::shared_ptr<const model::Facts> facts, const SectionFacts& observed);

@@ -13,13 +13,13 @@ using format::SetGap;
 using model::Trace;
 using ::testing::ElementsAre;
 
-constexpr std::string_view kHead =
+constexpr std::string_view kLockRows =
     "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex \"\"\nlock k mutex \"\"\n"
     "access_set none complete\naccess_set reads complete 0+8:r\naccess_set adds complete 0+8:rwc\n"
     "access_set own complete 64+8:rw\naccess_set later outside_window\nthread x\nthread y\n";
 
 Trace recorded(std::string_view events) {
-  return parsed(std::string(kHead) + std::string(events));
+  return parsed(std::string(kLockRows) + std::string(events));
 }
 
 // Where the first range of each section's set begins, and its flags; -1: it has none.

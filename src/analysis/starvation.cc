@@ -207,10 +207,10 @@ class Detector {
 
   Starvations run() {
     find_sizes();
-    const std::vector<bool> in_circle = pools_in_circles(trace_, uses_);
+    const auto [in_circle, held] = pools_in_circles(trace_, uses_);
     bool any = false;
-    for (uint32_t i = 0; i < sizes_.size(); ++i) any |= in_circle[i] && sizes_[i] > 0;
-    if (!any) return {};
+    for (uint32_t i = 0; i < sizes_.size(); ++i) any |= in_circle[i] && held[i] && sizes_[i] > 0;
+    if (!any) return {};  // nobody to watch
     sleeps_ = result_sleeps(trace_, uses_);
     watch(in_circle);
     std::vector<Suspect> suspects;

@@ -7,7 +7,7 @@
 namespace contrafact::analysis {
 namespace {
 
-constexpr std::string_view kEvents = R"(
+constexpr std::string_view kTwoClasses = R"(
 cpu w1 120 150 preempted
 cpu w1 300 800 blocked
 cpu w2 450 550 blocked
@@ -28,7 +28,7 @@ cpu w2 450 550 blocked
 )";
 
 TEST(TaskClasses, TimesOfEachClass) {
-  const std::vector<TaskClass> classes = task_classes(parsed_with_rows(kEvents));
+  const std::vector<TaskClass> classes = task_classes(parsed_with_rows(kTwoClasses));
   ASSERT_EQ(classes.size(), 2u);
   const TaskClass& outer = classes[0];
   EXPECT_EQ(outer.count, 3u);

@@ -98,11 +98,11 @@ class UlcProfiler {
     return trace.time_ns[range.end - 1];
   }
 
-  // Shares are equation 6.
+  // P is equation 6.
   template <typename Rows>
   void finish(Rows& rows) {
     for (auto& row : rows) {
-      row.share = profile_.cost_ns > 0 ? static_cast<double>(row.cost_ns) / static_cast<double>(profile_.cost_ns) : 0;
+      row.p = profile_.cost_ns > 0 ? static_cast<double>(row.cost_ns) / static_cast<double>(profile_.cost_ns) : 0;
     }
     std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
       if (x.cost_ns != y.cost_ns) return x.cost_ns > y.cost_ns;

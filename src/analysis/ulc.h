@@ -8,8 +8,8 @@
 //     T2     ···wait···[ second ]── next lock event: tag3
 //
 // where `wait` is what the second waited while the first held the lock, and until it had it. Costs are summed by the
-// site that waited, and their shares (equation 6) are of the sum over all sites. They say where to look; what a change
-// gains is a prediction (whatif/lock_estimate.h), for waits overlap and follow from each other.
+// site that waited, and P (equation 6) is each site's part of the sum over all sites. It says where to look; what a
+// change gains is a prediction (whatif/lock_estimate.h), for waits overlap and follow from each other.
 //
 // Pure functions. Cost: linear in events and pairs; each pair of different sets is compared once.
 #pragma once
@@ -34,7 +34,7 @@ struct UlcSite {
   PairCounts pairs;
   int64_t wait_ns = 0;  // of the second sections, for the first ones, whatever their kind
   int64_t cost_ns = 0;  // of the unnecessary pairs
-  double share = 0;     // of all sites' cost
+  double p = 0;         // of all sites' cost: equation 6
 };
 
 struct UlcSitePair {
@@ -43,7 +43,7 @@ struct UlcSitePair {
   PairCounts pairs;
   int64_t wait_ns = 0;
   int64_t cost_ns = 0;
-  double share = 0;
+  double p = 0;
 };
 
 struct UlcProfile {

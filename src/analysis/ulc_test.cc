@@ -35,7 +35,7 @@ TEST(Ulc, ThePairsCostIsWhatTheLaterOfBothThreadsGains) {
   EXPECT_EQ(profile.sites[0].pairs[PairKind::read_read], 1u);
   EXPECT_EQ(profile.sites[0].wait_ns, 42);
   EXPECT_EQ(profile.sites[0].cost_ns, 20);
-  EXPECT_EQ(profile.sites[0].share, 1);
+  EXPECT_EQ(profile.sites[0].p, 1);
   EXPECT_EQ(label(facts, profile.by_code[0].first_site), "work (w.cc:10)");
   EXPECT_EQ(profile.recorded_ns, 90);   // from 10 to 100
   EXPECT_EQ(profile.conflicts_ns, 70);  // x needs until 80

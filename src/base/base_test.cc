@@ -6,7 +6,9 @@
 #include <string>
 
 #include "base/column.h"
+#include "base/fifo.h"
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/merge_runs.h"
 #include "base/percent.h"
 #include "base/result.h"
@@ -61,6 +63,14 @@ TEST(File, ReadErrorSaysPathAndReason) {
 }
 
 // Across the size from which a column lies on pages of its own.
+TEST(Hex, HasAtLeastTheDigitsAskedFor) {
+  EXPECT_EQ(hex(0), "0");
+  EXPECT_EQ(hex(0x7f1c), "7f1c");
+  EXPECT_EQ(hex(7, 2), "07");
+  EXPECT_EQ(hex(0x123, 2), "123");
+  EXPECT_EQ(hex(UINT64_MAX), "ffffffffffffffff");
+}
+
 TEST(Column, KeepsItsValuesWhileItGrowsAndShrinks) {
   Column<uint32_t> column;
   for (size_t size : {10, 1'000'000, 6'000'000, 30'000'000}) {
@@ -125,6 +135,33 @@ TEST(SharedFlag, AnyByteButZeroIsYes) {
   EXPECT_FALSE(flag);
   EXPECT_FALSE(flag.exchange(true));
   EXPECT_TRUE(flag.exchange(false));
+}
+
+// Against a model: each way to push and pop, long and short.
+TEST(Fifo, GivesBackInOrderFromEitherEnd) {
+  Fifo<int> fifo;
+  std::vector<int> model;
+  unsigned random = 1;
+  for (int i = 0; i < 20000; ++i) {
+    random = random * 1664525 + 1013904223;
+    const bool grows = (i / 500) % 2 == 0;
+    if (model.empty() || (random >> 24) % 4 < (grows ? 3u : 1u)) {
+      fifo.push_back(i);
+      model.push_back(i);
+    } else if ((random >> 16) % 2 == 0) {
+      fifo.pop_front();
+      model.erase(model.begin());
+    } else {
+      fifo.pop_back();
+      model.pop_back();
+    }
+    ASSERT_EQ(fifo.size(), model.size());
+    ASSERT_EQ(fifo.empty(), model.empty());
+    if (!model.empty()) {
+      ASSERT_EQ(fifo.front(), model.front());
+      ASSERT_EQ(fifo.back(), model.back());
+    }
+  }
 }
 
 }  // namespace

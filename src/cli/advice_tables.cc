@@ -214,7 +214,9 @@ std::string what_of(const Advice& advice) {
   const std::string_view name = name_of(improvement.optimisation);
   if (improvement.size_after > 0)
     return fmt::format("{} {} -> {}", name, improvement.size_before, improvement.size_after);
-  if (advice.candidate.parts > 0) return fmt::format("{} into {}", name, advice.candidate.parts);
+  if (advice.candidate.parts > 0)
+    return fmt::format("{} into {}{}", name, advice.candidate.parts,
+                       advice.candidate.taking_two > 0 ? ", two at a time" : "");
   return std::string(name);
 }
 

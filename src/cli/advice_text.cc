@@ -187,6 +187,11 @@ std::string headroom_text(const AdviceDocument& document, bool unicode) {
   return out;
 }
 
+std::string bounded_text(const AdviceDocument& document) {
+  if (document.bounded.empty()) return "";
+  return fmt::format("Not worked out, for the trace is long (--budget does): {}.\n", document.bounded);
+}
+
 // What the strict limit on the duration leaves out.
 std::string slower_text(const AdviceDocument& document) {
   const Combination& best = document.best;
@@ -353,7 +358,8 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     };
     out += line(several_sentence(document)) + line(limit_sentence(document)) + line(summary_sentence(document)) +
            line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
-           line(certainty_sentence(document)) + document.recordings + headroom_text(document, style.unicode) + "\n";
+           line(certainty_sentence(document)) + document.recordings + headroom_text(document, style.unicode) +
+           bounded_text(document) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);
@@ -390,6 +396,7 @@ std::string advice_json(const AdviceDocument& document) {
     out["improvements"].push_back(improvement_json(document, i, rows[i]));
   if (table.empty()) out["empty_reason"] = table.empty_reason();
   out["branch_hint"] = advices.branch_hint.empty() ? Json() : Json(advices.branch_hint);
+  out["bounded"] = document.bounded.empty() ? Json() : Json(document.bounded);
   out["left_out"] = table::rows_json(left_out_table(document));
   if (document.best.members.empty()) {
     out["best"] = nullptr;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <future>
@@ -17,6 +18,7 @@
 #include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "improve/task_candidates.h"
+#include "table/value_text.h"
 #include "whatif/screen.h"
 
 namespace contrafact::cli {
@@ -70,6 +72,7 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
           .simulated_max = std::min(options.top, simulated),
           .combinations_max = std::min(whatif::SearchOptions().keep, simulated),
           .sizes_max = std::min(AdviceOptions().sizes_max, simulated),
+          .restore_best = options.budget > 0 || !options.plot.empty() || whatif::is_worth_restoring(document.trace()),
           .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }};
 }
 
@@ -164,6 +167,21 @@ base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recording
   return all;
 }
 
+// What the length of the trace kept from being worked out.
+std::string bounded_clauses(const AdviceDocument& document, const AdviceOptions& how) {
+  const auto is_unsimulated = [](const advise::Advice& advice) {
+    return advice.target() == whatif::Target::tasks && !advice.effect.simulated;
+  };
+  const auto count = static_cast<uint64_t>(std::ranges::count_if(document.advices.ranked, is_unsimulated));
+  std::vector<std::string> clauses;
+  if (how.simulated_max < document.shown && document.advices.baseline && count > 0)
+    clauses.push_back(fmt::format("the simulation of {}", table::counted_text(count, "improvement", "improvements")));
+  const bool lacks_trace = !document.best.members.empty() && !document.best.effect.estimate.trace;
+  if (!how.restore_best && lacks_trace && document.threads_scarce)
+    clauses.push_back("how many copies of the changed run its pools would fit");
+  return fmt::format("{}", fmt::join(clauses, "; "));
+}
+
 // Each recording's advice, and where there are several, that of the shown one by what all say.
 base::Status advise_all(const Recordings& recordings, const std::vector<std::unique_ptr<Prepared>>& made,
                         const Options& options, Progress& progress, AdviceDocument& document) {
@@ -183,6 +201,7 @@ base::Status advise_all(const Recordings& recordings, const std::vector<std::uni
   }
   document.advices = std::move(shown->advices);
   document.best = std::move(shown->best);
+  document.bounded = bounded_clauses(document, how);
   advise::rank_as_shown(document);
   return {};
 }

@@ -26,7 +26,8 @@ struct StartFailure {
 };
 
 // The signals that run_child() hands on, still held back once the program has ended: one that comes then was for the
-// program, and must not end us before what it left is written. At the end of its life those that came are gone.
+// program, and must not end us before what it left is written. At the end of its life those that came are gone. Until
+// then the kernel also keeps what it knows of the ended program: its name.
 class HeldSignals {
  public:
   HeldSignals() = default;
@@ -38,6 +39,7 @@ class HeldSignals {
   friend base::Result<ChildEnd> run_child(const std::string&, const std::vector<std::string>&,
                                           const std::vector<std::string>&, StartFailure*, HeldSignals*);
   std::optional<sigset_t> mask_before_;
+  pid_t ended_ = 0;  // not yet waited for
 };
 
 // `environment` entries (NAME=value) replace or add to our own. Blocks until the program has ended. SIGINT, SIGTERM,

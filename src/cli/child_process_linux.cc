@@ -76,6 +76,7 @@ void keep_inherited_signals() {
 }
 
 HeldSignals::~HeldSignals() {
+  if (ended_ != 0) waitpid(ended_, nullptr, 0);
   if (!mask_before_) return;
   sigset_t waited;
   sigemptyset(&waited);
@@ -103,24 +104,27 @@ base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std:
     start_failure->error_number = failed;
     return base::Error{fmt::format("cannot start '{}': {}", file, std::strerror(failed))};
   }
-  int status = 0;
+  siginfo_t ended{};
   for (;;) {
     siginfo_t info{};
     int number = sigwaitinfo(&waited, &info);
     if (number == SIGCHLD) {
-      if (waitpid(child, &status, WNOHANG) == child) break;
+      const int keep = held ? WNOWAIT : 0;
+      if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | keep) == 0 && ended.si_pid == child)
+        break;
     } else if (number > 0 && info.si_code != SI_KERNEL) {
       kill(child, number);
     }
   }
   if (held) {
     held->mask_before_ = before;
+    held->ended_ = child;
   } else {
     sigprocmask(SIG_SETMASK, &before, nullptr);
   }
   ChildEnd end{.wall_s = static_cast<double>(base::monotonic_ns() - begin_ns) / 1e9, .pid = child};
-  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  end.exit_status = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+  end.signal = ended.si_code == CLD_EXITED ? 0 : ended.si_status;
+  end.exit_status = end.signal != 0 ? 128 + end.signal : ended.si_status;
   return end;
 }
 

@@ -75,5 +75,21 @@ TEST(ChildProcess, SaysWhatCannotBeStarted) {
   EXPECT_EQ(end.error().message, "cannot start '/nonexistent/program': No such file or directory");
 }
 
+// Who records it may look only now.
+TEST(ChildProcess, TheKernelKnowsTheEndedProgramAsLongAsSignalsAreHeld) {
+  StartFailure failure{};
+  int pid = 0;
+  {
+    HeldSignals held;
+    base::Result<ChildEnd> end = run_child("/bin/sh", {"sh", "-c", "exit 3"}, {}, &failure, &held);
+    ASSERT_TRUE(end.ok());
+    EXPECT_EQ(end->exit_status, 3);
+    pid = end->pid;
+    EXPECT_EQ(kill(pid, 0), 0);
+  }
+  EXPECT_EQ(kill(pid, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
 }  // namespace
 }  // namespace contrafact::cli

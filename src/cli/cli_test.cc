@@ -340,6 +340,34 @@ std::string recording(Folder& folder, std::initializer_list<const char*> facts, 
   return path;
 }
 
+// What was not counted while it was written, as where the recorder was killed, is counted in the events.
+TEST(RecordSummary, CountsLocksThatWereTaken) {
+  for (const bool finished : {true, false}) {
+    Folder folder;
+    const std::string path = folder.path("run.cft");
+    std::unique_ptr<format::Writer> writer = *format::Writer::create(*format::open_file_sink(path));
+    EXPECT_TRUE(writer->add_fact("agent", "native").ok());
+    format::EventEncoder events;
+    events.begin_run(format::ThreadId(0));
+    auto append = [&, time_ns = int64_t{0}](format::EventKind kind, format::Outcome outcome) mutable {
+      const uint32_t operands[4] = {0, static_cast<uint32_t>(outcome)};
+      events.append(kind, ++time_ns, operands);
+    };
+    append(format::EventKind::lock_acquire, format::Outcome::normal);
+    append(format::EventKind::lock_request, format::Outcome::normal);
+    append(format::EventKind::lock_acquired, format::Outcome::timeout);
+    append(format::EventKind::lock_request, format::Outcome::normal);
+    append(format::EventKind::lock_acquired, format::Outcome::normal);
+    EXPECT_TRUE(writer->add_events(events).ok());
+    if (finished) {
+      EXPECT_TRUE(writer->add_fact("locks.waits_given_up", "1").ok());
+      EXPECT_TRUE(writer->finish({.exit_reason = "exit"}).ok());
+    }
+    writer.reset();
+    EXPECT_THAT(summarise_recording(path).value(), HasSubstr("5 events, 2 locks taken, 0 threads")) << finished;
+  }
+}
+
 TEST(RecordSummary, HoldsNothingOfAJvmThatWasNotUp) {
   Folder folder;
   EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, false)).value(), true);

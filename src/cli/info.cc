@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -24,7 +25,9 @@ using table::Type;
 using table::Unit;
 
 constexpr size_t kThreadsShown = 20;
-constexpr const char* kPoolKinds[] = {"thread pool", "scheduled pool", "fork-join pool", "thread per task", "other"};
+constexpr const char* kPoolKinds[] = {"thread pool",     "scheduled pool", "fork-join pool",
+                                      "thread per task", "other",          "semaphore"};
+static_assert(std::size(kPoolKinds) == static_cast<size_t>(format::kPoolKindLast) + 1);
 
 struct Options {
   std::string path;
@@ -51,6 +54,7 @@ EventCounts count_events(const model::Trace& trace) {
   add(model::EventKind::pause_begin, trace.pauses.size());
   add(model::EventKind::pause_end, trace.pauses.size());
   add(model::EventKind::vm_ran, trace.vm_stints.size());
+  add(model::EventKind::cores_idle, trace.idle_times.size());
   return counts;
 }
 
@@ -80,6 +84,10 @@ bool has_accesses(const model::AccessLog& log) {
   return log.accesses + log.lost + log.chunks_missing + log.accesses_missing > 0;
 }
 
+bool is_semaphore(const format::PoolRow& pool) {
+  return pool.kind == format::PoolKind::permits;
+}
+
 table::Table run_table(const Facts& facts) {
   const model::Trace& trace = facts.trace;
   table::Table table(kInfoRunSchema);
@@ -90,7 +98,9 @@ table::Table run_table(const Facts& facts) {
   add("events", table::count_text(events));
   add("tasks", table::count_text(static_cast<int64_t>(trace.tasks.size())));
   add("threads", table::count_text(static_cast<int64_t>(trace.threads.size())));
-  add("pools", table::count_text(static_cast<int64_t>(trace.pools.size())));
+  const int64_t semaphores = std::ranges::count_if(trace.pools, is_semaphore);
+  add("pools", table::count_text(static_cast<int64_t>(trace.pools.size()) - semaphores));
+  if (semaphores > 0) add("semaphores", table::count_text(semaphores));
   add("contexts", table::count_text(static_cast<int64_t>(trace.contexts.size())));
   add("file size", table::bytes_text(static_cast<double>(facts.file_bytes)));
   if (events > 0) {
@@ -131,7 +141,7 @@ table::Table events_table(const model::Trace& trace) {
   return table;
 }
 
-table::Table pools_table(const model::Trace& trace) {
+table::Table pools_table(const model::Trace& trace, bool with_semaphores) {
   std::vector<int64_t> tasks(trace.pools.size());
   for (const model::TaskRow& row : trace.tasks) {
     if (row.pool.valid()) ++tasks[row.pool.index()];
@@ -139,6 +149,7 @@ table::Table pools_table(const model::Trace& trace) {
   table::Table table(kInfoPoolsSchema);
   for (size_t p = 0; p < trace.pools.size(); ++p) {
     const format::PoolRow& pool = trace.pools[p];
+    if (is_semaphore(pool) && !with_semaphores) continue;
     Cell most;
     if (pool.max_size != UINT32_MAX && pool.max_size != 0) most = int64_t{pool.max_size};
     table.add_row({std::string(trace.string(pool.name)), std::string(kPoolKinds[static_cast<size_t>(pool.kind)]),
@@ -179,8 +190,9 @@ int run(const Options& options, const Session& session) {
   std::error_code ignored;
   Facts facts{*trace, std::filesystem::file_size(options.path, ignored)};
   if (ignored) facts.file_bytes = 0;
-  std::vector<table::Table> tables{run_table(facts), events_table(*trace), pools_table(*trace),
-                                   threads_table(*trace, options.all || options.json ? SIZE_MAX : kThreadsShown)};
+  const bool all = options.all || options.json;
+  std::vector<table::Table> tables{run_table(facts), events_table(*trace), pools_table(*trace, all),
+                                   threads_table(*trace, all ? SIZE_MAX : kThreadsShown)};
   std::string text;
   if (options.json) {
     table::Json document = json_document("info");
@@ -216,7 +228,7 @@ Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
   list.add_flag("--json", options->json, "as JSON");
-  list.add_flag("--all", options->all, "list every thread");
+  list.add_flag("--all", options->all, "list every thread and semaphore");
   return [options](Session& session) { return run(*options, session); };
 }
 
@@ -236,8 +248,10 @@ const table::Schema kInfoPoolsSchema{
     "pools",
     "The executors of the program.",
     {{"pool", "pool", Type::text, Unit::none, "Class and thread name prefix."},
-     {"kind", "kind", Type::text, Unit::none, "thread pool, scheduled pool, fork-join pool, thread per task, other."},
-     {"core_size", "core size", Type::integer, Unit::threads, "Workers that it keeps; 0 if unknown."},
+     {"kind", "kind", Type::text, Unit::none,
+      "thread pool, scheduled pool, fork-join pool, thread per task, other, semaphore."},
+     {"core_size", "core size", Type::integer, Unit::threads,
+      "Workers that it keeps, 0 if unknown; a semaphore's permits when it was first used."},
      {"max_size", "most", Type::integer, Unit::threads, "Most workers; empty if unbounded or unknown."},
      {"tasks", "tasks", Type::integer, Unit::tasks, "Tasks that were given to it."}}};
 const table::Schema kInfoThreadsSchema{

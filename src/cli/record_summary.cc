@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <vector>
 
 #include "cli/trace_input.h"
@@ -12,19 +15,20 @@ namespace contrafact::cli {
 namespace {
 
 // Counts without building the trace in memory: a recording may be larger than this machine's memory allows to analyse.
+// Of a whole recording the outlines do: what else is to be counted was counted while it was written.
 class Counter : public format::Visitor {
  public:
   void on_threads(format::ThreadId, std::span<const format::ThreadRow> rows) override { threads += rows.size(); }
+  void on_outline(const format::EventOutline& outline) override { count_kinds(outline.kind); }
   void on_events(const format::EventBlock& block) override {
-    events += block.kind.size();
+    count_kinds(block.kind);
     for (size_t i = 0; i < block.kind.size(); ++i) {
-      if (block.kind[i] == format::EventKind::task_start) ++tasks;
-      if (takes_lock(block.kind[i], block.b[i])) ++locks_taken;
-      if (block.kind[i] == format::EventKind::sync_wait) ++waits_at_objects;
+      if (ends_wait(block.kind[i]) && block.b[i] != static_cast<uint32_t>(format::Outcome::normal)) --locks_taken;
       if (block.kind[i] == format::EventKind::gap) dropped += block.a[i];
     }
   }
   void on_fact(std::string_view key, std::string_view value) override {
+    if (key == "locks.waits_given_up") std::from_chars(value.data(), value.data() + value.size(), waits_given_up);
     native |= key == "agent" && value == "native";
     jvm_was_up |= key == "jvm.up";
     if (key.starts_with(kUnseenSchedulerFact)) unseen += (unseen.empty() ? "" : " and ") + std::string(value);
@@ -36,16 +40,25 @@ class Counter : public format::Visitor {
 
   size_t threads = 0, events = 0, tasks = 0;
   size_t locks_taken = 0;
+  size_t waits_given_up = 0;    // for locks
   size_t waits_at_objects = 0;  // conditions, barriers, futexes
   bool native = false, jvm_was_up = false;
   uint64_t dropped = 0, dropped_said = 0;
   std::string exit_reason, unseen;
 
  private:
-  static bool takes_lock(format::EventKind kind, uint32_t b) {
-    const bool waited = kind == format::EventKind::lock_acquired || kind == format::EventKind::lock_acquired_shared;
-    return kind == format::EventKind::lock_acquire || kind == format::EventKind::lock_acquire_shared ||
-           (waited && b == static_cast<uint32_t>(format::Outcome::normal));
+  static bool ends_wait(format::EventKind kind) {
+    return kind == format::EventKind::lock_acquired || kind == format::EventKind::lock_acquired_shared;
+  }
+  void count_kinds(std::span<const format::EventKind> kinds) {
+    std::array<size_t, format::kEventKinds> counts{};
+    for (const format::EventKind kind : kinds) ++counts[static_cast<size_t>(kind)];
+    const auto of = [&](format::EventKind kind) { return counts[static_cast<size_t>(kind)]; };
+    events += kinds.size();
+    tasks += of(format::EventKind::task_start);
+    waits_at_objects += of(format::EventKind::sync_wait);
+    locks_taken += of(format::EventKind::lock_acquire) + of(format::EventKind::lock_acquire_shared) +
+                   of(format::EventKind::lock_acquired) + of(format::EventKind::lock_acquired_shared);
   }
 };
 
@@ -55,14 +68,19 @@ base::Result<bool> holds_nothing(const std::string& path) {
   base::Result<format::Reader> reader = format::Reader::open(path);
   if (!reader) return reader.error();
   Counter counter;
-  return reader->read(counter).cut_off && counter.events == 0 && !counter.jvm_was_up;
+  return reader->read_outlines(counter).cut_off && counter.events == 0 && !counter.jvm_was_up;
 }
 
 base::Result<std::string> summarise_recording(const std::string& path) {
   base::Result<format::Reader> reader = format::Reader::open(path);
   if (!reader) return reader.error();
   Counter counter;
-  format::ReadLoss loss = reader->read(counter);
+  format::ReadLoss loss = reader->read_outlines(counter);
+  counter.locks_taken -= std::min(counter.waits_given_up, counter.locks_taken);
+  if (loss.cut_off) {  // nobody has said how many waits were given up, and what was dropped
+    counter = {};
+    loss = reader->read(counter);
+  }
   double bytes = static_cast<double>(reader->byte_count());
   const std::string done = counter.native ? table::counted_text(counter.locks_taken, "lock", "locks") + " taken"
                                           : table::counted_text(counter.tasks, "task", "tasks") + " run";

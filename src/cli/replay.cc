@@ -1,10 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,8 +12,10 @@
 #include "cli/json_document.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/replay_conflicts.h"
 #include "cli/replay_edits.h"
 #include "cli/replay_rows.h"
+#include "cli/schedule_file.h"
 #include "cli/trace_input.h"
 #include "replay/enforce/process.h"
 #include "replay/plan/access_turns.h"
@@ -50,15 +48,18 @@ struct Order {
   Strategy strategy;
   bool turns = false;  // at shared memory, as recorded, beside the locks' order
 };
+constexpr Order kConflictsOrder{"conflicts", "replayed, without unnecessary order", Strategy::sections};
 constexpr Order kOrders[] = {{"free", "replayed, free order", Strategy::free},
                              {"recorded", "replayed, recorded order (RLSC)", Strategy::recorded},
                              {"deterministic", "replayed, deterministic order", Strategy::deterministic},
-                             {"accesses", "replayed, all shared accesses in order", Strategy::recorded, true}};
+                             {"accesses", "replayed, all shared accesses in order", Strategy::recorded, true},
+                             kConflictsOrder};
 
 // The parts of one order's replays.
 struct Parts {
   std::string method;
-  std::vector<ProcessRun> runs;  // unchanged
+  std::vector<ProcessRun> runs;     // unchanged
+  std::vector<ProcessRun> changed;  // each after the one of the same number
 };
 
 struct Outcome {
@@ -68,7 +69,9 @@ struct Outcome {
   std::vector<MethodRuns> methods;
   std::vector<Parts> parts;
   std::optional<replay::SharedAccesses> accesses;
-  std::vector<std::string> notes;  // of the simulation
+  std::optional<ConflictReplays> conflicts;
+  std::optional<table::Table> sites;  // of the replays by conflicts
+  std::vector<std::string> notes;     // of the simulation
   std::vector<std::string> replay_notes;
 };
 
@@ -109,32 +112,6 @@ base::Status simulate(const whatif::Simulator& simulator, std::span<const Sectio
 
 // ---- Replay
 
-// A file that goes with this object.
-class ScheduleFile {
- public:
-  static base::Result<std::unique_ptr<ScheduleFile>> create(const replay::Schedule& schedule) {
-    std::string path = (std::filesystem::temp_directory_path() / "contrafact-schedule-XXXXXX").string();
-    const int fd = mkstemp(path.data());
-    if (fd < 0) return base::Error{"no temporary file can be made at " + path};
-    close(fd);
-    auto file = std::make_unique<ScheduleFile>(std::move(path));
-    const std::vector<uint8_t> bytes = replay::encode(schedule);
-    std::ofstream out(file->path_, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out) return base::Error{file->path_ + ": cannot be written"};
-    return file;
-  }
-  explicit ScheduleFile(std::string path) : path_(std::move(path)) {}
-  ~ScheduleFile() { unlink(path_.c_str()); }
-  ScheduleFile(const ScheduleFile&) = delete;
-  ScheduleFile& operator=(const ScheduleFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 base::Result<std::unique_ptr<ScheduleFile>> planned(const whatif::Simulator& simulator,
                                                     std::span<const SectionEdit> edits) {
   base::Result<replay::Schedule> schedule = replay::plan_schedule(simulator, edits);
@@ -147,11 +124,6 @@ double foreign_share(const Parts& parts) {
   for (const ProcessRun& run : parts.runs) sum += run.foreign_share;
   return parts.runs.empty() ? 0 : sum / static_cast<double>(parts.runs.size());
 }
-
-// What is replayed: as it was recorded, and changed by the edits, if there are any.
-struct Plans {
-  std::unique_ptr<ScheduleFile> before, after;
-};
 
 base::Result<Plans> plans_for(const whatif::Simulator& simulator, std::span<const SectionEdit> edits) {
   Plans plans;
@@ -195,11 +167,26 @@ void replay_order(const Order& order, const Plans& plans, const Options& options
       runs.impossible = "changed: " + second.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
       return;
     }
+    parts.changed.push_back(*second);
     runs.after_ns.push_back(second->result.run_ns);
   }
 }
 
-base::Status replay_all(const model::Trace& trace, const whatif::Simulator& simulator,
+// The paper's step 3.
+void replay_conflicts(const Recordings& recordings, const whatif::Simulator& simulator, const Options& options,
+                      Outcome& outcome, MethodRuns& runs, Parts& parts) {
+  base::Result<ConflictReplays> conflicts = plan_conflict_replays(recordings, simulator);
+  if (!conflicts) {
+    runs.impossible = conflicts.error().message;
+    return;
+  }
+  outcome.conflicts = std::move(*conflicts);
+  outcome.methods.push_back(outcome.conflicts->retimed);
+  replay_order(kConflictsOrder, outcome.conflicts->plans, options, runs, parts);
+  outcome.sites = replay_sites_table(*outcome.conflicts, parts.runs, parts.changed);
+}
+
+base::Status replay_all(const Recordings& recordings, const whatif::Simulator& simulator,
                         std::span<const SectionEdit> edits, const Options& options, Outcome& outcome) {
   const base::Result<Plans> plans = plans_for(simulator, edits);
   if (!plans) return plans.error();
@@ -208,12 +195,14 @@ base::Status replay_all(const model::Trace& trace, const whatif::Simulator& simu
     MethodRuns runs{.method = std::string(order.title), .origin = "replayed"};
     Parts parts{.method = std::string(order.title), .runs = {}};
     if (order.turns) {
-      const base::Result<Plans> with_turns = plans_with_turns(trace, options, outcome);
+      const base::Result<Plans> with_turns = plans_with_turns(recordings.trace, options, outcome);
       if (with_turns) {
         replay_order(order, *with_turns, options, runs, parts);
       } else {
         runs.impossible = with_turns.error().message;
       }
+    } else if (order.strategy == Strategy::sections) {
+      replay_conflicts(recordings, simulator, options, outcome, runs, parts);
     } else {
       replay_order(order, *plans, options, runs, parts);
     }
@@ -275,6 +264,15 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
         "warning: with every access or every section observed (--accesses, --sets=always) the program's code ran "
         "translated, several times slower than alone: the times are those of that run");
   }
+  for (const MethodRuns& runs : outcome.methods) {
+    if (runs.method != kConflictsOrder.title || !runs.impossible.empty() || runs.after_ns.empty()) continue;
+    const MethodRow row = row_of(runs, outcome.recorded_ns);
+    if (std::abs(row.error) + row.spread / 2 < std::abs(*row.gain)) continue;
+    table.add_note(fmt::format(
+        "warning: {}: the replay in recorded order is {} off and spreads by {}, the gain is {}: no "
+        "reason to believe it",
+        runs.method, table::percent_text(row.error), table::percent_text(row.spread), table::percent_text(*row.gain)));
+  }
   if (outcome.accesses && outcome.accesses->lost + outcome.accesses->gaps > 0) {
     table.add_note(fmt::format("warning: accesses are missing, {} lost and others at {}: their order is not kept",
                                table::count_text(static_cast<int64_t>(outcome.accesses->lost)),
@@ -290,6 +288,7 @@ void add_notes(const model::Trace& trace, const Outcome& outcome, table::Table& 
                                trace.access_sets.empty() ? "estimated" : "measured by its windows"));
   }
   for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
+  if (outcome.conflicts) table.add_note(conflicts_text(*outcome.conflicts));
   if (outcome.accesses) {
     const replay::SharedAccesses& facts = *outcome.accesses;
     const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
@@ -328,7 +327,8 @@ table::Table parts_table(const Outcome& outcome) {
                    median_of(parts, [](const ProcessRun& r) { return r.result.run_ns; }),
                    median_of(parts, [](const ProcessRun& r) { return r.result.file_bytes; }),
                    median_of(parts, [](const ProcessRun& r) { return r.result.out_of_order; }),
-                   static_cast<int64_t>(orders.size()), foreign_share(parts)});
+                   orders.contains(0) ? table::Cell() : table::Cell(static_cast<int64_t>(orders.size())),
+                   foreign_share(parts)});
   }
   return table;
 }
@@ -362,6 +362,7 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   document["simulated_error"] = outcome.baseline.error;
   document["methods"] = table::rows_json(methods_table(trace, outcome));
   document["parts"] = table::rows_json(parts_table(outcome));
+  document["sites"] = outcome.sites ? table::rows_json(*outcome.sites) : table::Json::array();
   document["not_done"] = table::Json::object();
   for (const MethodRuns& runs : outcome.methods) {
     if (!runs.impossible.empty()) document["not_done"][runs.method] = runs.impossible;
@@ -379,14 +380,28 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   return table::json_text(document);
 }
 
-int run(const Options& options, const Session& session) {
+// What is replayed where nobody says it: also the order that conflicts need, if a recording tells what conflicts.
+void choose_orders(Options& options, const Recordings& recordings) {
+  if (options.orders_given.given() || options.edits.any() || !recordings.has_sets()) return;
+  options.orders.emplace_back("conflicts");
+}
+
+int run(const Options& given, const Session& session) {
+  Options options = given;
   if (options.no_threads && options.orders_given.given()) {
     return fail(kExitUsage, "--order is of replays by real threads, and --no-threads makes none: give one of the two");
   }
-  const bool wants_accesses = std::ranges::find(options.orders, "accesses") != options.orders.end();
+  const auto wants = [&](std::string_view order) {
+    return std::ranges::find(options.orders, order) != options.orders.end();
+  };
+  if (wants("conflicts") && options.edits.any()) {
+    return fail(kExitUsage, "--order conflicts is of the program as it is, without --edit and --apply");
+  }
+  const bool wants_accesses = wants("accesses");
   const std::optional<Recordings> recordings =
       load_recordings(options.paths, session, {}, {.access_log = wants_accesses && !options.no_threads});
   if (!recordings) return kExitInput;
+  choose_orders(options, *recordings);
   const model::Trace& trace = recordings->trace;
   const std::string& path = recordings->path;
   for (const std::string& spec : options.edits.specs) protect_input(spec);
@@ -419,7 +434,7 @@ int run(const Options& options, const Session& session) {
   if (base::Status status = simulate(simulator, *edits, options, outcome); !status)
     return fail(kExitImpossible, path + ": " + status.error().message);
   if (!options.no_threads) {
-    if (base::Status status = replay_all(trace, simulator, *edits, options, outcome); !status)
+    if (base::Status status = replay_all(*recordings, simulator, *edits, options, outcome); !status)
       return fail(kExitImpossible, path + ": " + status.error().message);
   }
   if (!options.csv.empty()) {
@@ -435,6 +450,7 @@ int run(const Options& options, const Session& session) {
     add_warnings(trace, outcome, methods);
     if (!session.quiet) add_notes(trace, outcome, methods);
     text = table::render_text(methods, session.out);
+    if (outcome.sites) text += "\n" + table::render_text(*outcome.sites, session.out);
     if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);
   }
   base::Status printed = print(text);
@@ -445,10 +461,10 @@ Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   add_recording_arguments(list, options->paths);
   const Option edit =
-      list.add_option(
-              "--edit", options->edits.rules,
-              "change critical sections: lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%]"
-              "[,tail=20us]; repeatable")
+      list.add_option("--edit", options->edits.rules,
+                      "change critical sections: "
+                      "lock=NAME[,site=TEXT][,as=NAME][,also=NAME][,mode=exclusive|shared|none][,head=80%]"
+                      "[,tail=20us]; repeatable")
           .repeatable();
   list.add_option("--apply", options->edits.specs, "change them as an improvement spec says; repeatable")
       .value_name("FILE")
@@ -458,8 +474,10 @@ Run declare(OptionList& list) {
       list.add_option(
               "--order", options->orders,
               "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
-              "to shared memory, which record --accesses records")
-          .check(one_of({"free", "recorded", "deterministic", "accesses"}))
+              "to shared memory, which record --accesses records; conflicts: of critical sections, as recorded and as "
+              "far "
+              "as what they touch needs it, which record --sets records")
+          .check(one_of({"free", "recorded", "deterministic", "accesses", "conflicts"}))
           .repeatable();
   list.add_option("--runs", options->runs, "how often each is replayed, and simulated")
       .check(whole_number(1, 1000))
@@ -480,7 +498,7 @@ Run declare(OptionList& list) {
 const Command kReplayCommand{"replay",
                              "run a recorded native program's threads and locks again, also with locks changed",
                              "contrafact replay run.cft\n"
-                             "contrafact replay run.cft --edit lock=tables,site=update_b,as=b --order recorded\n"
+                             "contrafact replay run.cft sets.cft --order conflicts\n"
                              "contrafact replay run.cft sets.cft --apply specs/01-split-lock.json",
                              declare};
 

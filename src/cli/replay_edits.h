@@ -15,6 +15,7 @@ namespace contrafact::cli {
 struct ReplayEdits {
   std::vector<std::string> rules;  // as given to --edit
   std::vector<std::string> specs;  // files, as given to --apply
+  bool any() const { return !rules.empty() || !specs.empty(); }
 };
 
 // Of --edit alone.

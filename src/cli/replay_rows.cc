@@ -54,13 +54,15 @@ const table::Schema kReplaySchema{
     "The recorded run again, and again with its critical sections changed, by each method.",
     {{"method", "method", Type::word, Unit::none,
       "Re-timed and simulated: computed. Replayed: run again by real threads, with locks in free order, in the "
-      "recorded order (RLSC), in one that follows from the program alone (deterministic), or with all accesses to "
-      "shared memory in the recorded order (accesses)."},
+      "recorded order (RLSC), in one that follows from the program alone (deterministic), with all accesses to shared "
+      "memory in the recorded order (accesses), or with critical sections in the recorded order, and changed: in that "
+      "order as far as conflicts need it (without unnecessary order)."},
      {"origin", "origin", Type::word, Unit::none, "measured, re-timed, simulated or replayed.", 3},
      {"before_ns", "unchanged", Type::duration, Unit::ns, "The unchanged run by this method: the median."},
      {"error", "error", Type::ratio, Unit::ratio, "By how much that differs from the recorded run."},
      {"spread", "spread", Type::ratio, Unit::ratio, "Longest less shortest of the unchanged runs, of their median."},
-     {"after_ns", "changed", Type::duration, Unit::ns, "With the changes made: the median."},
+     {"after_ns", "changed", Type::duration, Unit::ns,
+      "With the changes made, or without unnecessary order: the median."},
      {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method."},
      {"verdict", "verdict", Type::word, Unit::none,
       "Whether the gain exceeds its error: the unchanged run's, and half of the spread. Baseline off: that error is "
@@ -77,7 +79,8 @@ const table::Schema kReplayPartsSchema{
      {"file_bytes", "bytes", Type::integer, Unit::bytes, "Of the schedule's file.", 2},
      {"out_of_order", "out of order", Type::integer, Unit::none,
       "Critical sections that were had before one that came earlier in the recording."},
-     {"orders", "orders", Type::integer, Unit::none, "How many different orders of locks the runs had."},
+     {"orders", "orders", Type::integer, Unit::none,
+      "How many different orders of locks the runs had; not noted where sections are ordered."},
      {"foreign_share", "foreign CPU", Type::ratio, Unit::ratio,
       "Of the cores' time during the replays, what others used: the mean."}}};
 

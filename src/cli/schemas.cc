@@ -4,6 +4,7 @@
 #include "cli/advice_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
+#include "cli/replay_conflicts.h"
 #include "cli/replay_rows.h"
 #include "cli/ulc_tables.h"
 #include "contexts/views.h"
@@ -32,6 +33,7 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kLockRemediesSchema,
                                                       &kReplaySchema,
                                                       &kReplayPartsSchema,
+                                                      &kReplaySitesSchema,
                                                       &kDoctorSchema,
                                                       &exporters::kTaskListSchema,
                                                       &exporters::kEventsSchema,

@@ -34,6 +34,15 @@ std::optional<model::Trace> load(const std::string& path, const Session& session
   return *std::move(trace);
 }
 
+// A line for each kind of thing in the run that the agent did not record.
+std::vector<std::string> unseen_lines(const model::Trace& trace) {
+  std::vector<std::string> lines;
+  if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) lines.push_back(unseen_line(unseen));
+  if (const std::string_view untold = trace.fact("semaphores.untold"); !untold.empty())
+    lines.push_back(fmt::format("the program used too many semaphores: {} of them were not recorded", untold));
+  return lines;
+}
+
 }  // namespace
 
 std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
@@ -80,8 +89,7 @@ std::string unseen_line(const std::string& schedulers) {
 
 std::vector<std::string> loss_lines(const model::Trace& trace) {
   const model::Loss& loss = trace.loss;
-  std::vector<std::string> lines;
-  if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) lines.push_back(unseen_line(unseen));
+  std::vector<std::string> lines = unseen_lines(trace);
   if (loss.events_dropped != 0) {
     lines.push_back(
         fmt::format("{} dropped, of {}: the recorder could not write them or not keep up; if so, record "
@@ -107,7 +115,7 @@ std::vector<std::string> loss_lines(const model::Trace& trace) {
 
 table::Json loss_json(const model::Trace& trace) {
   std::vector<std::string> notes = trace.loss.notes;
-  if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) notes.push_back(unseen_line(unseen));
+  for (std::string& line : unseen_lines(trace)) notes.push_back(std::move(line));
   return {{"events_dropped", trace.loss.events_dropped},
           {"blocks_damaged", trace.loss.blocks_damaged},
           {"bytes_skipped", trace.loss.bytes_skipped},

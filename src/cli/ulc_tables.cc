@@ -77,7 +77,7 @@ table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis
     add_counts(row, site.pairs);
     row.emplace_back(site.wait_ns);
     row.emplace_back(site.cost_ns);
-    row.emplace_back(site.share);
+    row.emplace_back(site.p);
     const auto best = std::ranges::find_if(priced.advices.ranked, [&](const Advice& advice) {
       const std::vector<uint32_t>& sites = advice.candidate.sites;
       return gains(advice) && std::ranges::find(sites, site.site) != sites.end();
@@ -99,7 +99,7 @@ table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis
     add_counts(row, pair.pairs);
     row.emplace_back(pair.wait_ns);
     row.emplace_back(pair.cost_ns);
-    row.emplace_back(pair.share);
+    row.emplace_back(pair.p);
     table.add_row(std::move(row));
   }
   return table;
@@ -163,7 +163,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
        5},                                                                                                             \
       {"cost_ns", "cost", Type::duration, Unit::ns,                                                                    \
        "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},      \
-      {"share", "share", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs."}
+      {"p", "P", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs: PerfPlay's equation 6."}
 
 #define CONTRAFACT_VERDICT                                                                                           \
   "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
@@ -198,7 +198,9 @@ const table::Schema kLockRemediesSchema{
     "What to change about locks and what that would gain, the best first.",
     {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none,
-      "drop-lock, reader-writer-lock, shared-look, split-lock, shorten-section or make-atomic."},
+      "drop-lock, reader-writer-lock, shared-look, split-lock (into how many, and whether sections take two at a "
+      "time), "
+      "shorten-section or make-atomic."},
      {"where", "where", Type::places, Unit::none, "The code that changes, the most used first."},
      {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 2},
      {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 4},

@@ -43,7 +43,7 @@ struct Gathering : Consumer {
   std::chrono::microseconds delay{0};
 };
 
-uint64_t produce(Client& client, uint64_t first, uint64_t count) {
+uint64_t produce_numbers(Client& client, uint64_t first, uint64_t count) {
   uint64_t dropped = 0;
   for (uint64_t i = first; i < first + count; ++i) {
     const bool kept = i % 3 == 0 ? CheckerCalls::defer<&Checker::plain>(client, i)
@@ -83,7 +83,7 @@ TEST(Drainer, TakesEveryCallOnceAndInOrderFromManyThreads) {
       Client* client = drainer->attach(t);
       uint64_t lost = 0;
       for (uint64_t done = 0; done < kCalls; done += kCalls / 10) {
-        lost += produce(*client, done, kCalls / 10);
+        lost += produce_numbers(*client, done, kCalls / 10);
         std::this_thread::sleep_for(std::chrono::milliseconds(t % 4));
       }
       dropped += lost;
@@ -107,7 +107,7 @@ TEST(Drainer, TakesFromBuffersThatAreNotFull) {
   auto drainer = start(gathering, 1 << 20, 1000);
   Client* client = drainer->attach(0);
   for (uint64_t i = 0; i < 200; ++i) {
-    produce(*client, i, 1);
+    produce_numbers(*client, i, 1);
     if (i % 50 == 0) {
       drainer->flush();
       EXPECT_EQ(gathering.checkers[0].seen, i + 1);
@@ -130,7 +130,7 @@ TEST(Drainer, CountsWhatItDropsExactlyAndKeepsTheMemoryBound) {
   for (uint32_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       Client* client = drainer->attach(t);
-      dropped[t] = produce(*client, 0, kCalls);
+      dropped[t] = produce_numbers(*client, 0, kCalls);
       if (t % 2 == 0) drainer->detach(client);
     });
   }
@@ -155,7 +155,7 @@ TEST(Drainer, AProducerGoesOnWithItsOwnDrainedBuffer) {
   uint64_t sent = 0;
   for (int round = 0; round < 20; ++round) {
     sent += 64;
-    EXPECT_EQ(produce(*client, sent - 64, 64), 0u);
+    EXPECT_EQ(produce_numbers(*client, sent - 64, 64), 0u);
     drainer->flush();
   }
   EXPECT_EQ(drainer->buffers_out(), 1);
@@ -175,7 +175,7 @@ TEST(Drainer, TenThousandShortLivedThreadsPileNothingUp) {
       for (uint32_t t = next++; t < kThreads; t = next++) {
         std::thread([&, t] {
           Client* client = drainer->attach(t);
-          produce(*client, 0, t % 100);
+          produce_numbers(*client, 0, t % 100);
           drainer->detach(client);
         }).join();
       }
@@ -197,9 +197,9 @@ TEST(Drainer, BusyThreadsGetLargerBuffers) {
   Gathering gathering(1);
   auto drainer = start(gathering, 8 << 20, 50);
   Client* client = drainer->attach(0);
-  produce(*client, 0, 1);
+  produce_numbers(*client, 0, 1);
   EXPECT_EQ(client->buffer()->capacity, kDrainCapacities[0]);
-  produce(*client, 1, 10'000);
+  produce_numbers(*client, 1, 10'000);
   EXPECT_EQ(client->buffer()->capacity, kDrainCapacities[2]);
 }
 
@@ -211,7 +211,7 @@ TEST(Drainer, AProducerMayGoOnAfterTheStop) {
   std::atomic<uint64_t> sent{0};
   std::thread producer([&] {
     while (!end) {
-      produce(*client, sent, 1);
+      produce_numbers(*client, sent, 1);
       ++sent;
     }
   });
@@ -235,9 +235,9 @@ TEST(Drainer, AConsumerThatThrowsHarmsNobody) {
   } throwing;
   auto drainer = start(throwing, 1 << 20);
   Client* client = drainer->attach(0);
-  produce(*client, 0, 10'000);
+  produce_numbers(*client, 0, 10'000);
   drainer->stop();
-  produce(*client, 0, 10'000);
+  produce_numbers(*client, 0, 10'000);
   EXPECT_EQ(throwing.said, "no memory");
   EXPECT_TRUE(throwing.ended);
 }

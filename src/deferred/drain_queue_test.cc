@@ -9,16 +9,10 @@
 
 #include "base/check.h"
 #include "deferred/carrier.h"
+#include "deferred/layout_for_test.h"
 
 namespace contrafact::deferred {
 namespace {
-
-Layout one_number() {
-  Layout layout;
-  layout.element_bytes[0] = sizeof(uint32_t);
-  layout.elements_per_call[0] = 1;
-  return layout;
-}
 
 // Calls that are numbered, the dropped ones too: what is seen must go on where it was, or say how many are missing.
 class DrainQueue : public testing::Test, public Carrier, public Consumer {

@@ -6,7 +6,7 @@
 //   SharedArea::create(bytes) ── memfd ──────> SharedArea::open(memfd)
 //   SharedDrainer::pass()  <── area: clients, buffers, DrainState ── SharedProducers::attach, Client::swap
 //
-//   | SharedHeader | clients, kSharedClientsMax | buffers, memory_bytes_max |
+//   | SharedHeader | clients, kSharedClientsMax | notes of the first kSharedNotesMax | buffers, memory_bytes_max |
 //
 // The memory is mapped at another address in each process. What lies in it points by addresses of the producers'
 // process; the drainer translates and checks each, for a faulty program may have written anything.
@@ -32,6 +32,9 @@ namespace contrafact::deferred {
 
 inline constexpr uint32_t kSharedClientsMax = 1 << 14;  // that live at one time
 inline constexpr size_t kSharedOwnerBytes = 4096;
+// A producer's own, for what it wants to know again. Not on its stack, nor beside: those are the program's.
+inline constexpr size_t kSharedNoteBytes = 512;
+inline constexpr uint32_t kSharedNotesMax = 1 << 12;
 
 struct SharedHeader {
   uint64_t magic = 0;
@@ -76,6 +79,8 @@ class SharedArea {
   SharedHeader& header() const { return *header_; }
   uint8_t* pool_region() const;
   SharedClient* clients() const;
+  // Of a client of this area; null where it has none.
+  uint8_t* note_of(const Client& client) const;
 
  private:
   SharedArea(SharedHeader* header, bool unmaps) : header_(header), unmaps_(unmaps) {}
@@ -92,7 +97,10 @@ class SharedProducers final : public Carrier {
   // A producer begins; `begin_words` reach the drainer before its first call. Null where kSharedClientsMax producers
   // live already.
   Client* attach(uint64_t first_word, uint64_t second_word);
-  // It ended; the client must not be used again.
+  // kSharedNoteBytes that are all 0 when the producer begins, and which nobody else looks at; null for producers for
+  // whom there are none.
+  uint8_t* note_of(const Client& client) const { return area_.note_of(client); }
+  // It ended; the client must not be used again, nor its note.
   void detach(Client* client) { detached(*client); }
   SharedHeader& header() const { return area_.header(); }
   SharedArea& area() { return area_; }

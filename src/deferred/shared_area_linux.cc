@@ -15,11 +15,12 @@
 namespace contrafact::deferred {
 namespace {
 
-constexpr uint64_t kMagic = 0x0131616572616663;  // "cfarea1" and a version, which changes with any of the structs
+constexpr uint64_t kMagic = 0x0231616572616663;  // "cfarea1" and a version, which changes with any of the structs
 constexpr uint64_t kPageBytes = 4096;
 
 constexpr uint64_t kClientsAt = round_up(sizeof(SharedHeader), kPageBytes);
-constexpr uint64_t kPoolAt = round_up(kClientsAt + sizeof(SharedClient) * kSharedClientsMax, kPageBytes);
+constexpr uint64_t kNotesAt = round_up(kClientsAt + sizeof(SharedClient) * kSharedClientsMax, kPageBytes);
+constexpr uint64_t kPoolAt = round_up(kNotesAt + kSharedNoteBytes * kSharedNotesMax, kPageBytes);
 
 BufferPool::Options pool_options(const SharedHeader& header) {
   return {.capacities = kDrainCapacities, .memory_bytes_max = header.memory_bytes_max};
@@ -93,6 +94,13 @@ SharedClient* SharedArea::clients() const {
   return reinterpret_cast<SharedClient*>(reinterpret_cast<uint8_t*>(header_) + kClientsAt);
 }
 
+uint8_t* SharedArea::note_of(const Client& client) const {
+  const auto at = reinterpret_cast<const uint8_t*>(&client) - reinterpret_cast<const uint8_t*>(clients());
+  const auto number = static_cast<uint64_t>(at) / sizeof(SharedClient);
+  if (number >= kSharedNotesMax) return nullptr;
+  return reinterpret_cast<uint8_t*>(header_) + kNotesAt + number * kSharedNoteBytes;
+}
+
 // ---- producers
 
 SharedProducers::SharedProducers(SharedArea area, const Layout& layout)
@@ -120,6 +128,7 @@ Client* SharedProducers::attach(uint64_t first_word, uint64_t second_word) {
   shared->client.reset(area_.header().streams.fetch_add(1, std::memory_order_relaxed));
   shared->begin_words[0] = first_word;
   shared->begin_words[1] = second_word;
+  if (uint8_t* note = note_of(shared->client)) std::memset(note, 0, kSharedNoteBytes);
   area_.header().drain.add(shared->client);
   return &shared->client;
 }

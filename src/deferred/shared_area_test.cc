@@ -17,18 +17,12 @@
 #include <thread>
 
 #include "base/check.h"
+#include "deferred/layout_for_test.h"
 
 namespace contrafact::deferred {
 namespace {
 
 constexpr uint16_t kCall = 7;
-
-Layout one_number() {
-  Layout layout;
-  layout.element_bytes[0] = sizeof(uint32_t);
-  layout.elements_per_call[0] = 1;
-  return layout;
-}
 
 // Numbers by the producer's first word.
 class Numbers final : public SharedDrainer::Owner {

@@ -9,7 +9,7 @@
 namespace contrafact::format {
 namespace {
 
-constexpr uint32_t kRead = kAccessRead, kWrite = kAccessWrite | kAccessChanged;
+constexpr uint32_t kLogRead = kAccessRead, kLogWrite = kAccessWrite | kAccessChanged;
 
 std::vector<uint8_t> encoded(std::span<const LoggedAccess> accesses) {
   AccessEncoder encoder;
@@ -45,9 +45,9 @@ TEST(AccessLog, AnyAccessesComeBackInTheirOrder) {
 TEST(AccessLog, WalksWithAFixedStepAreOneByteEach) {
   std::vector<LoggedAccess> accesses;
   for (uint64_t i = 0; i < 1000; ++i) {
-    accesses.push_back({0x5555'0000'0000 + 8 * i, 8, kRead});
-    accesses.push_back({0x7fff'0000'0000 - 4 * i, 4, kRead});
-    accesses.push_back({0x7f00'0000'0000 + i, 1, kWrite});
+    accesses.push_back({0x5555'0000'0000 + 8 * i, 8, kLogRead});
+    accesses.push_back({0x7fff'0000'0000 - 4 * i, 4, kLogRead});
+    accesses.push_back({0x7f00'0000'0000 + i, 1, kLogWrite});
   }
   const std::vector<uint8_t> bytes = encoded(accesses);
   EXPECT_LE(bytes.size(), accesses.size() + 3 * (7 + 2));
@@ -86,7 +86,7 @@ struct Chunks : Visitor {
 
 TEST(AccessLog, SurvivesTheFile) {
   const std::vector<LoggedAccess> some{
-      {0x1000, 8, kRead}, {0x1008, 8, kWrite}, {UINT64_MAX - 8, 8, kAccessFlags & ~kAccessCommutative}};
+      {0x1000, 8, kLogRead}, {0x1008, 8, kLogWrite}, {UINT64_MAX - 8, 8, kAccessFlags & ~kAccessCommutative}};
   const std::vector<uint8_t> some_bytes = encoded(some);
   const AccessChunk rows[] = {{.thread = 3, .begin_ns = -5, .end_ns = 70, .accesses = 3, .bytes = some_bytes},
                               {.thread = 0, .gap = SetGap::signal, .begin_ns = 9, .end_ns = 9, .lost = 12}};

@@ -83,8 +83,18 @@ enum class EventKind : uint8_t {
   // A thread of the virtual machine's own (compiler, collector) left its core, on which it was for the COUNT us before;
   // on the recorder's own thread. Not the recorder's: a run that is not recorded is without these.
   vm_ran,
+
+  task_handed,  // the call is over that handed out the task spawned last on this thread; not of every executor
+  pool_close,   // this thread shuts POOL down, which wakes its workers ...
+  pool_closed,  // ... and has done so; the workers may still run
+  permit_take,  // this thread has got COUNT permits of POOL (PoolKind::permits), perhaps after a block
+  permit_give,  // it gives COUNT of them back, or more
+
+  // Cores that the program may use were idle for COUNT us in all since the previous such event, or since the recording
+  // began; on any thread. What is neither idle nor the program's own is others'.
+  cores_idle,
 };
-inline constexpr size_t kEventKinds = 41;
+inline constexpr size_t kEventKinds = 47;
 
 enum class Operand : uint8_t {
   none,
@@ -161,6 +171,12 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::lock_init, "lock_init", {Operand::lock, Operand::context}},
     {EventKind::lock_destroy, "lock_destroy", {Operand::lock, Operand::context}},
     {EventKind::vm_ran, "vm_ran", {Operand::count}},
+    {EventKind::task_handed, "task_handed", {}},
+    {EventKind::pool_close, "pool_close", {Operand::pool}},
+    {EventKind::pool_closed, "pool_closed", {Operand::pool}},
+    {EventKind::permit_take, "permit_take", {Operand::pool, Operand::count}},
+    {EventKind::permit_give, "permit_give", {Operand::pool, Operand::count}},
+    {EventKind::cores_idle, "cores_idle", {Operand::count}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {
@@ -178,7 +194,15 @@ enum class DependsMode : uint8_t { all, any };
 
 // Rows of the tables that events point into. A row is written before the first event that names it.
 enum class ThreadKind : uint8_t { platform, virtual_thread };
-enum class PoolKind : uint8_t { thread_pool, scheduled_thread_pool, fork_join, thread_per_task, other };
+enum class PoolKind : uint8_t {
+  thread_pool,
+  scheduled_thread_pool,
+  fork_join,
+  thread_per_task,
+  other,
+  permits,  // no threads: a semaphore; both sizes are the permits that it had when it was first seen
+};
+inline constexpr PoolKind kPoolKindLast = PoolKind::permits;
 
 struct ThreadRow {
   StringId name;

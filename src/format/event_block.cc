@@ -77,7 +77,8 @@ constexpr auto kOperandCounts = make_operand_counts();
 constexpr uint32_t kNone = UINT32_MAX;
 
 bool is_kernel_kind(EventKind kind) {
-  return kind == EventKind::cpu_out || kind == EventKind::cpu_in || kind == EventKind::vm_ran;
+  return kind == EventKind::cpu_out || kind == EventKind::cpu_in || kind == EventKind::vm_ran ||
+         kind == EventKind::cores_idle;
 }
 
 }  // namespace
@@ -100,17 +101,16 @@ void EventEncoder::begin_run(ThreadId thread, RunSource source) {
 }
 
 void EventEncoder::append(EventKind kind, int64_t time_ns, const uint32_t* operands) {
-  kinds_.push_back(kind);
-  times_ns_.push_back(time_ns);
-  for (size_t i = 0; i < kOperandCounts[static_cast<size_t>(kind)]; ++i) operands_.push_back(operands[i]);
-  ++runs_.back().end;
+  kinds_[events_] = kind;
+  times_ns_[events_] = time_ns;
+  for (size_t i = 0; i < kOperandCounts[static_cast<size_t>(kind)]; ++i) operands_[operand_count_++] = operands[i];
+  runs_.back().end = ++events_;
 }
 
 void EventEncoder::clear() {
   runs_.clear();
-  kinds_.clear();
-  times_ns_.clear();
-  operands_.clear();
+  events_ = 0;
+  operand_count_ = 0;
 }
 
 //   run ::= thread:zigzag-difference-from-the-run-before  (events * 2 + source):varint
@@ -137,19 +137,19 @@ void EventEncoder::encode_runs_and_times() {
 // First each operand to its stream, then the streams one by one: both loops stay in registers.
 void EventEncoder::encode_operands() {
   std::array<size_t, kEventKinds> kind_counts{};
-  for (const EventKind kind : kinds_) ++kind_counts[static_cast<size_t>(kind)];
+  for (const EventKind kind : kinds()) ++kind_counts[static_cast<size_t>(kind)];
   std::array<size_t, kStreams + 1> counts{};
   for (size_t kind = 0; kind < kEventKinds; ++kind) {
     for (const uint8_t stream : kStreamTable[kind]) counts[stream] += kind_counts[kind];
   }
-  numbers_.resize(operands_.size());
+  numbers_.resize(operand_count_);
   std::array<uint32_t*, kStreams> end;
   uint32_t* begin = numbers_.data();
   for (size_t s = 0; s < kStreams; begin += counts[s], ++s) end[s] = begin;
 
-  const uint32_t* operand = operands_.data();
+  const uint32_t* operand = operands_.get();
   uint32_t task_before = 0;
-  for (const EventKind kind : kinds_) {
+  for (const EventKind kind : kinds()) {
     const auto& row = kStreamTable[static_cast<size_t>(kind)];
     for (size_t i = 0; i < kOperandCounts[static_cast<size_t>(kind)]; ++i) {
       const uint32_t v = *operand++;
@@ -169,7 +169,7 @@ void EventEncoder::encode(GroupWriter& groups, std::vector<uint8_t>& out) {
   encode_operands();
   using Bytes = std::span<const uint8_t>;
   const auto times = times_.sections();
-  const Bytes kinds(reinterpret_cast<const uint8_t*>(kinds_.data()), kinds_.size());
+  const Bytes kinds(reinterpret_cast<const uint8_t*>(kinds_.get()), events_);
   std::vector<uint8_t> run_length;
   put_varint(run_length, run_bytes_.size());
   std::vector<Bytes> structure{run_length, run_bytes_, kinds, times[0]};

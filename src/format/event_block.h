@@ -3,7 +3,8 @@
 //
 // A block holds *runs*: consecutive events of one logical thread. A block may hold runs of many threads and several of
 // one thread. In the file's order, the runs of a thread that carry program events continue one another (program order).
-// Runs from the kernel (cpu_out, cpu_in, vm_ran) are apart: their times overlap those of the thread's other runs.
+// Runs from the kernel (cpu_out, cpu_in, vm_ran, cores_idle) are apart: their times overlap those of the thread's other
+// runs.
 //
 // Thread safety: none; one thread at a time.
 #pragma once
@@ -22,7 +23,7 @@ namespace contrafact::format {
 
 enum class RunSource : uint8_t {
   program,  // what the thread itself recorded, in program order
-  kernel,   // from its context switches: cpu_out, cpu_in and vm_ran only
+  kernel,   // what it reported: cpu_out, cpu_in, vm_ran and cores_idle only
 };
 
 struct EventRun {
@@ -61,9 +62,21 @@ class EventEncoder {
   void begin_run(ThreadId thread, RunSource source = RunSource::program);
   // REQUIRES: a run was begun, !full(), and as many operands as the kind's schema says.
   void append(EventKind kind, int64_t time_ns, const uint32_t* operands);
-  uint32_t event_count() const { return static_cast<uint32_t>(kinds_.size()); }
-  bool empty() const { return kinds_.empty(); }
-  bool full() const { return kinds_.size() >= kEventsPerBlockMax; }
+  // The same for a kind with two operands.
+  void append_pair(EventKind kind, int64_t time_ns, uint32_t first, uint32_t second) {
+    kinds_[events_] = kind;
+    times_ns_[events_] = time_ns;
+    operands_[operand_count_] = first;
+    operands_[operand_count_ + 1] = second;
+    operand_count_ += 2;
+    runs_.back().end = ++events_;
+  }
+  uint32_t event_count() const { return events_; }
+  uint32_t room() const { return kEventsPerBlockMax - events_; }
+  bool empty() const { return events_ == 0; }
+  bool full() const { return events_ >= kEventsPerBlockMax; }
+  // REQUIRES: !empty().
+  int64_t last_time_ns() const { return times_ns_[events_ - 1]; }
   void clear();
   // Appends the payload to `out`.
   void encode(GroupWriter& groups, std::vector<uint8_t>& out);
@@ -71,11 +84,16 @@ class EventEncoder {
  private:
   void encode_runs_and_times();
   void encode_operands();
+  std::span<const EventKind> kinds() const { return {kinds_.get(), events_}; }
 
   std::vector<EventRun> runs_;
-  std::vector<EventKind> kinds_;
-  std::vector<int64_t> times_ns_;
-  std::vector<uint32_t> operands_;
+  // Of kEventsPerBlockMax events. What is not touched is not resident.
+  std::unique_ptr<EventKind[]> kinds_ = std::make_unique_for_overwrite<EventKind[]>(kEventsPerBlockMax);
+  std::unique_ptr<int64_t[]> times_ns_ = std::make_unique_for_overwrite<int64_t[]>(kEventsPerBlockMax);
+  std::unique_ptr<uint32_t[]> operands_ =
+      std::make_unique_for_overwrite<uint32_t[]>(size_t{kOperandsMax} * kEventsPerBlockMax);
+  uint32_t events_ = 0;
+  uint32_t operand_count_ = 0;
   // Kept for their memory.
   std::vector<uint8_t> run_bytes_;
   std::vector<uint64_t> differences_;  // of times

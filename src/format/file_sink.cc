@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ class FileSink : public Sink {
   base::Status write(std::span<const uint8_t> block) override {
     // A recorded program may close descriptors that it did not open, and then open files of its own under their
     // numbers.
-    if (!is_ours()) return base::Error{fmt::format("cannot write {}: the program closed the recording's file", path_)};
+    if (!is_ours()) return base::Error{"cannot write " + path_ + ": the program closed the recording's file"};
     size_t done = 0;
     while (done < block.size()) {
       const ssize_t n = ::write(fd_, block.data() + done, block.size() - done);
@@ -38,7 +37,7 @@ class FileSink : public Sink {
     if (fd_ < 0 || !is_ours()) return {};
     const int fd = fd_;
     fd_ = -1;
-    if (::close(fd) != 0) return base::Error{fmt::format("cannot finish {}: {}", path_, std::strerror(errno))};
+    if (::close(fd) != 0) return base::Error{"cannot finish " + path_ + ": " + std::strerror(errno)};
     return {};
   }
 
@@ -50,7 +49,7 @@ class FileSink : public Sink {
   base::Error failed(const char* what, int error) {
     // A regular file ends with a whole block again; for a pipe there is nothing to cut.
     if (ftruncate(fd_, whole_bytes_) == 0) lseek(fd_, whole_bytes_, SEEK_SET);
-    return base::Error{fmt::format("cannot {} {}: {}", what, path_, std::strerror(error))};
+    return base::Error{std::string("cannot ") + what + " " + path_ + ": " + std::strerror(error)};
   }
 
   int fd_;
@@ -69,7 +68,7 @@ int open_locked(const std::string& path, int when_it_exists) {
 }
 
 base::Result<std::unique_ptr<Sink>> sink_of(int fd, const std::string& path) {
-  if (fd < 0) return base::Error{fmt::format("cannot create {}: {}", path, std::strerror(errno))};
+  if (fd < 0) return base::Error{"cannot create " + path + ": " + std::strerror(errno)};
   return std::unique_ptr<Sink>(new FileSink(fd, path));
 }
 
@@ -82,7 +81,7 @@ base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path) {
 base::Result<std::unique_ptr<Sink>> create_file_sink(const std::string& path) {
   const int fd = open_locked(path, O_EXCL);
   if (fd >= 0 || errno != EEXIST) return sink_of(fd, path);
-  const std::string beside = fmt::format("{}.{}", path, getpid());
+  const std::string beside = path + "." + std::to_string(getpid());
   return sink_of(open_locked(beside, O_EXCL), beside);
 }
 

@@ -1,7 +1,5 @@
 #include "format/reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -223,9 +221,8 @@ bool begins_like_a_trace(std::span<const uint8_t> bytes) {
 void describe(ReadLoss& loss, bool header_damaged) {
   if (header_damaged) loss.notes.push_back("the file's header is damaged");
   if (loss.blocks_damaged > 0) {
-    loss.notes.push_back(fmt::format("{} of the file skipped ({})",
-                                     base::counted(loss.blocks_damaged, "damaged part", "damaged parts"),
-                                     base::counted(loss.bytes_skipped, "byte", "bytes")));
+    loss.notes.push_back(base::counted(loss.blocks_damaged, "damaged part", "damaged parts") +
+                         " of the file skipped (" + base::counted(loss.bytes_skipped, "byte", "bytes") + ")");
   }
   if (loss.blocks_missing > 0) {
     loss.notes.push_back(base::counted(loss.blocks_missing, "block is missing", "blocks are missing"));
@@ -243,7 +240,7 @@ void describe(ReadLoss& loss, bool header_damaged) {
 }  // namespace
 
 std::string no_trace_message(std::string_view name) {
-  return fmt::format("{} is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one", name);
+  return std::string(name) + " is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one";
 }
 
 base::Result<Reader> Reader::open(const std::string& path) {
@@ -253,19 +250,18 @@ base::Result<Reader> Reader::open(const std::string& path) {
 }
 
 base::Result<Reader> Reader::from_bytes(std::vector<uint8_t> bytes, std::string name) {
-  if (bytes.empty()) return base::Error{fmt::format("{} is empty: nothing was recorded", name)};
+  if (bytes.empty()) return base::Error{name + " is empty: nothing was recorded"};
   Reader reader;
   FileHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   const bool magic_fits = begins_like_a_trace(bytes);
   if (magic_fits && bytes.size() < sizeof header) {
-    return base::Error{fmt::format("{} is cut off within its header: it holds nothing", name)};
+    return base::Error{name + " is cut off within its header: it holds nothing"};
   }
   if (magic_fits && header.checksum == header_checksum(header)) {
     if (header.version > kFormatVersion) {
-      return base::Error{
-          fmt::format("{} was written by a newer Contrafact (format {}, this one reads up to {}); update this one",
-                      name, header.version, kFormatVersion)};
+      return base::Error{name + " was written by a newer Contrafact (format " + std::to_string(header.version) +
+                         ", this one reads up to " + std::to_string(kFormatVersion) + "); update this one"};
     }
     reader.begin_ = header.header_bytes;
     reader.version_ = header.version;
@@ -325,6 +321,17 @@ ReadLoss Reader::read(Visitor& visitor) const {
   ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block, bool hole) {
     if (hole && static_cast<BlockType>(block.header.type) == BlockType::events) visitor.on_hole();
     return decoder.visit(block);
+  });
+  describe(loss, header_damaged_);
+  return loss;
+}
+
+ReadLoss Reader::read_outlines(Visitor& visitor) const {
+  BlockDecoder decoder(visitor);
+  ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block, bool hole) {
+    if (static_cast<BlockType>(block.header.type) != BlockType::events) return decoder.visit(block);
+    if (hole) visitor.on_hole();
+    return decoder.visit_outline(block);
   });
   describe(loss, header_damaged_);
   return loss;

@@ -52,7 +52,7 @@ class Visitor {
   virtual void on_access_chunks(uint32_t /*first*/, std::span<const AccessChunk>) {}
   // Blocks before the next one of events, or its outline, are gone: they may have been events of any thread.
   virtual void on_hole() {}
-  virtual void on_outline(const EventOutline&) {}  // of Reader::read_twice
+  virtual void on_outline(const EventOutline&) {}  // of read_twice() and read_outlines()
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}
 };
@@ -72,6 +72,9 @@ class Reader {
   // events, with an outline in the place of each block of them, then these blocks' events in the same order. A block
   // whose outline was seen may still turn out to break the grammar: then its events do not come.
   ReadLoss read_twice(Visitor& visitor) const;
+
+  // The same in one pass, with an outline in the place of each block of events, which are not unpacked.
+  ReadLoss read_outlines(Visitor& visitor) const;
 
   uint32_t version() const { return version_; }
   uint64_t byte_count() const { return bytes_.size(); }

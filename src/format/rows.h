@@ -100,7 +100,7 @@ inline bool get_row(ByteReader& in, PoolRow& row) {
   row.kind = static_cast<PoolKind>(kind);
   row.core_size = in.varint32();
   row.max_size = in.varint32();
-  return in.ok() && kind <= static_cast<uint64_t>(PoolKind::other);
+  return in.ok() && kind <= static_cast<uint64_t>(kPoolKindLast);
 }
 inline bool get_row(ByteReader& in, ThreadRow& row) {
   row.name = get_id<StringId>(in);

@@ -29,6 +29,8 @@ struct Collected : Visitor {
   std::map<uint32_t, ContextRow> contexts;
   std::map<uint32_t, PoolRow> pools;
   std::map<uint32_t, ThreadRow> threads;
+  std::map<uint32_t, LockRow> locks;
+  std::map<uint32_t, uint64_t> method_addresses;
   std::map<uint32_t, std::pair<SetGap, std::vector<AccessRange>>> access_sets;
   std::vector<PlainEvent> events;
   std::vector<Trailer> trailers;
@@ -39,6 +41,10 @@ struct Collected : Visitor {
   void on_contexts(ContextId first, std::span<const ContextRow> rows) override { copy(contexts, first.value, rows); }
   void on_pools(PoolId first, std::span<const PoolRow> rows) override { copy(pools, first.value, rows); }
   void on_threads(ThreadId first, std::span<const ThreadRow> rows) override { copy(threads, first.value, rows); }
+  void on_locks(LockId first, std::span<const LockRow> rows) override { copy(locks, first.value, rows); }
+  void on_method_addresses(std::span<const MethodAddressRow> rows) override {
+    for (const MethodAddressRow& row : rows) method_addresses[row.method.value] = row.address;
+  }
   void on_access_sets(AccessSetId first, std::span<const AccessSetRow> rows) override {
     for (const AccessSetRow& row : rows) {
       access_sets[first.value++] = {row.gap, {row.ranges.begin(), row.ranges.end()}};

@@ -21,11 +21,12 @@ std::optional<LockCells> LockCells::make(const model::SectionSets& all, std::vec
     made.begin_.push_back(made.uses_.size());
     for (const model::AccessRange& range : all.ranges_of(set)) {
       const AccessClass access = class_of(range.flags);
+      const bool reads = (range.flags & format::kAccessRead) != 0 && access != AccessClass::updates;
       const bool writes = (range.flags & format::kAccessWrite) != 0 && !is_atomic(range.flags);
       const bool replaces = access == AccessClass::writes && (range.flags & format::kAccessRead) != 0;
       auto at = std::lower_bound(addresses.begin(), addresses.end(), range.begin);
       for (; *at < range.end(); ++at) {
-        made.uses_.push_back({static_cast<uint32_t>(at - addresses.begin()), access, writes, replaces});
+        made.uses_.push_back({static_cast<uint32_t>(at - addresses.begin()), access, reads, writes, replaces});
       }
       if (made.uses_.size() > uses_max) return std::nullopt;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 #include "base/saturating.h"
 #include "graph/none.h"
 
@@ -45,6 +46,7 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   result_.end_ns = kNever;
   result_.active_ns = result_.waiting_ns = 0;
   result_.reordered = result_.detached = 0;
+  result_.assumes = false;
   result_.visits = 0;
   result_.gave_up = false;
   result_.stuck.clear();
@@ -64,20 +66,6 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   soft_ = {};
   any_continuation_ = std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
   if (any_continuation_) count_coordinator_waits();
-}
-
-void Propagator::count_coordinator_waits() {
-  expected_.assign(dag_.task_count(), 0);
-  parked_list_.assign(dag_.task_count(), kNone);
-  host_.assign(dag_.task_count(), kNone);
-  for (size_t task = 0; task < placements_.size(); ++task) {
-    if (placements_[task] != Placement::continuation) continue;
-    const Body& body = dag_.bodies[task];
-    for (uint32_t i = body.begin; i < body.end; ++i) {
-      const Vertex& vertex = dag_.vertices[i];
-      if (vertex.vertex_kind() == VertexKind::wait && !runs_at_wait(vertex.id)) ++expected_[vertex.id];
-    }
-  }
 }
 
 uint32_t Propagator::new_strand(uint32_t thread, int64_t now_ns) {
@@ -178,6 +166,14 @@ void Propagator::advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int6
   frame.credit_ns = 0;
   frame.asked = false;
   ++frame.at;
+  if (frame.at < frame.end) look_ahead(dag_.vertices[frame.at]);
+}
+
+// What is handed out next may run soon, and lies elsewhere.
+void Propagator::look_ahead(const Vertex& next) const {
+  if (next.vertex_kind() != VertexKind::spawn) return;
+  const Body& body = dag_.bodies[next.id];
+  base::prefetch(dag_.vertices.data() + body.begin, (body.end - body.begin) * sizeof(Vertex));
 }
 
 bool Propagator::step_spawn(Strand& strand, Frame& frame, const Vertex& vertex) {
@@ -210,12 +206,19 @@ int64_t Propagator::dependencies_ns(uint32_t task, uint32_t* missing) const {
   return latest_ns;
 }
 
-int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const {
+int64_t Propagator::assumed_ns(int64_t Latencies::* kind) {
+  result_.assumes |= dag_.low.*kind != dag_.high.*kind;
+  return latencies_->*kind;
+}
+
+int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) {
   const bool slept = cause_ns != kNever && cause_ns > ready_ns;
   if (slept && !vertex.assumed_label) return cause_ns + vertex.label_ns;
   if (!slept && !vertex.assumed_post) return ready_ns + vertex.post_ns;
-  const std::vector<int64_t>& assumed = slept ? latencies_->call_label_ns : latencies_->call_post_ns;
+  const auto kind = slept ? &Latencies::call_label_ns : &Latencies::call_post_ns;
+  const std::vector<int64_t>& assumed = latencies_->*kind;
   const size_t pool = has(vertex.id, kHasPool) ? dag_.trace->tasks[vertex.id].pool.index() : assumed.size() - 1;
+  result_.assumes |= (dag_.low.*kind)[pool] != (dag_.high.*kind)[pool];
   return (slept ? cause_ns : ready_ns) + assumed[pool];
 }
 
@@ -324,9 +327,9 @@ bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
   }
   const int64_t cause_ns = completed_[task];
   if (cause_ns == kNever) return suspend(strand, Wait::completion, task, false);
-  const int64_t time_ns = cause_ns > ready_ns
-                              ? cause_ns + (vertex.assumed_label ? latencies_->wait_label_ns : vertex.label_ns)
-                              : ready_ns + (vertex.assumed_post ? latencies_->wait_post_ns : vertex.post_ns);
+  const int64_t time_ns =
+      cause_ns > ready_ns ? cause_ns + (vertex.assumed_label ? assumed_ns(&Latencies::wait_label_ns) : vertex.label_ns)
+                          : ready_ns + (vertex.assumed_post ? assumed_ns(&Latencies::wait_post_ns) : vertex.post_ns);
   sleep_until(strand, frame, ready_ns, time_ns);
   return true;
 }
@@ -355,84 +358,13 @@ void Propagator::sleep_until(Strand& strand, Frame& frame, int64_t ready_ns, int
   ++frame.at;
 }
 
-// A coordinator does not wait: what follows becomes a stage of the task that it asks for.
-bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns) {
-  const uint32_t task = vertex.id;
-  const int64_t cause_ns = completed_[task];
-  // Whether the result is there already decides who runs what follows: find that out first, unless it hangs on this
-  // one.
-  if (cause_ns == kNever && !strand.released) return suspend(strand, Wait::completion, task, true);
-  strand.released = false;
-  const bool hosted = host_[task] != kNone;  // the completing thread stands still, and looks at what is parked
-  const bool last = expected_[task] > 0 && --expected_[task] == 0 && hosted;
-  if (cause_ns != kNever && cause_ns <= ready_ns) {
-    advance_to(strand, frame, ready_ns, ready_ns);
-    if (last) wake_all(host_[task]);
-    return true;
-  }
-  Parked parked{frame, ready_ns, kNone};
-  parked.frame.credit_ns = 0;
-  parked.frame.asked = false;
-  if (options_.steps)
-    log(strand, Step::Kind::segment_end, parked.frame.at++, ready_ns, ready_ns);
-  else
-    ++parked.frame.at;
-  set_use(strand, ready_ns, frame.outer);
-  strand.now_ns = ready_ns;
-  strand.frames.pop_back();
-  if (cause_ns == kNever || hosted) {
-    parked.next = parked_list_[task];
-    parked_list_[task] = static_cast<uint32_t>(parked_.size());
-    parked_.push_back(parked);
-  } else {
-    detach_parked(parked, cause_ns);
-  }
-  if (last) wake_all(host_[task]);
-  return true;
-}
-
-// The parts that waited for `task` run on the thread that completed it.
-bool Propagator::host_parked(Strand& strand, uint32_t task) {
-  host_[task] = kNone;
-  bool any = false;
-  while (parked_list_[task] != kNone) {
-    const Parked parked = parked_[parked_list_[task]];
-    parked_list_[task] = parked.next;
-    if (parked.ready_ns > completed_[task]) {
-      detach_parked(parked, parked.ready_ns);
-      continue;
-    }
-    Frame frame = parked.frame;
-    frame.outer = strand.use;
-    set_use(strand, strand.now_ns, Use::active);
-    if (options_.steps) log(strand, Step::Kind::segment_begin, frame.at - 1, strand.now_ns, strand.now_ns);
-    strand.frames.push_back(frame);
-    any = true;
-  }
-  return any;
-}
-
-void Propagator::detach_parked(const Parked& parked, int64_t time_ns) {
-  ++result_.detached;
-  const auto thread = static_cast<uint32_t>(std::max(result_.steps.size(), dag_.roots.size()));
-  if (options_.steps) result_.steps.emplace_back();
-  const uint32_t index = new_strand(thread, time_ns);
-  Strand& strand = strands_[index];
-  Frame frame = parked.frame;
-  frame.outer = Use::none;
-  set_use(strand, time_ns, Use::active);
-  if (options_.steps) log(strand, Step::Kind::segment_begin, frame.at - 1, time_ns, time_ns);
-  strand.frames.push_back(frame);
-  ready_.push_back(index);
-}
-
 bool Propagator::step_block(Strand& strand, Frame& frame, const Vertex& vertex) {
   const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
   const int64_t cause_ns = linked_[vertex.id];
   if (cause_ns == kNever) return suspend(strand, Wait::link, vertex.id, false);
-  const int64_t time_ns = cause_ns > ready_ns
-                              ? cause_ns + (vertex.assumed_label ? latencies_->block_label_ns : vertex.label_ns)
-                              : ready_ns + (vertex.assumed_post ? latencies_->block_post_ns : vertex.post_ns);
+  const int64_t time_ns =
+      cause_ns > ready_ns ? cause_ns + (vertex.assumed_label ? assumed_ns(&Latencies::block_label_ns) : vertex.label_ns)
+                          : ready_ns + (vertex.assumed_post ? assumed_ns(&Latencies::block_post_ns) : vertex.post_ns);
   advance_to(strand, frame, ready_ns, time_ns);
   return true;
 }

@@ -82,6 +82,7 @@ struct Propagated {
   int64_t waiting_ns = 0;
   uint32_t reordered = 0;
   uint32_t detached = 0;  // continuations and joins that no thread of the recording could host
+  bool assumes = false;   // latencies that TraceDag::low and high have otherwise
   uint64_t visits = 0;    // the work done: vertices run, and a sixteenth of those looked at in queues
   bool gave_up = false;   // options.visits_max was reached: nothing else holds
   std::vector<Stuck> stuck;
@@ -138,6 +139,7 @@ class Propagator {
   void advance(uint32_t strand);
   bool begin_detached(Strand& strand);
   bool step(Strand& strand, Frame& frame, const Vertex& vertex);
+  void look_ahead(const Vertex& next) const;
   bool step_spawn(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_call(Strand& strand, Frame& frame, const Vertex& vertex);
   void skip_call(Strand& strand, Frame& frame, int64_t ready_ns);
@@ -157,7 +159,8 @@ class Propagator {
   void detach(uint32_t vertex);
   void detach_parked(const Parked& parked, int64_t time_ns);
   int64_t dependencies_ns(uint32_t task, uint32_t* missing) const;
-  int64_t call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns) const;
+  int64_t call_time(const Vertex& vertex, int64_t ready_ns, int64_t cause_ns);
+  int64_t assumed_ns(int64_t Latencies::* kind);
   bool suspend(Strand& strand, Wait wait, uint32_t id, bool soft);
   void wake_all(uint32_t& head);
   void unlink(uint32_t strand);

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "improve/path_keys.h"
+#include "improve/source_places.h"
 #include "improve/spec.h"
 #include "model/library_calls.h"
 #include "model/task_walk.h"
@@ -63,7 +64,7 @@ std::map<PathKey, size_t> tasks_by_key(const std::vector<Alike>& groups) {
 // Keys that the open tasks of one thread have so far.
 class PathKeyIndex::Pass {
  public:
-  Pass(PathKeyIndex& index, const model::Trace& trace) : index_(index), trace_(trace) {
+  Pass(PathKeyIndex& index, const model::Trace& trace) : index_(index), trace_(trace), sources_(trace) {
     for (size_t kind = 0; kind < 3; ++kind)
       seen_[kind].resize(kind == 0 ? trace.methods.size() : trace.contexts.size());
   }
@@ -79,13 +80,15 @@ class PathKeyIndex::Pass {
           if (walk.has_closed() && depth_ > 0) index_.set_of_[walk.a()] = index_.number_of(open_[--depth_].keys);
           break;
         case EventKind::method_enter:
-          add(PathCondition::Kind::enters_method, walk.a());
+          if (!model::makes_thread_local(trace_, model::MethodId(walk.a())))
+            add(PathCondition::Kind::enters_method, walk.a());
           break;
         case EventKind::task_spawn:
-          if (!model::is_worker_run(trace_, trace_.tasks[walk.a()])) add(PathCondition::Kind::spawns_at, walk.b());
+          if (!model::is_worker_run(trace_, trace_.tasks[walk.a()]))
+            add_place(PathCondition::Kind::spawns_at, walk.b());
           break;
         case EventKind::wait_begin:
-          add(PathCondition::Kind::waits_at, walk.b());
+          add_place(PathCondition::Kind::waits_at, walk.b());
           break;
         default:
           break;
@@ -104,6 +107,10 @@ class PathKeyIndex::Pass {
     open_[depth_++] = {++opened_, {}};
   }
 
+  void add_place(PathCondition::Kind kind, uint32_t context) {
+    add(kind, sources_.of(model::ContextId(context)).value);
+  }
+
   // A key that came up since the latest task began or went on is in its keys already; others may be there twice.
   void add(PathCondition::Kind kind, uint32_t id) {
     if (depth_ == 0) return;
@@ -115,6 +122,7 @@ class PathKeyIndex::Pass {
 
   PathKeyIndex& index_;
   const model::Trace& trace_;
+  const SourcePlaces sources_;
   std::vector<Open> open_;
   size_t depth_ = 0;
   uint64_t opened_ = 0;

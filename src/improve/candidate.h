@@ -24,12 +24,17 @@ struct Candidate {
   std::vector<uint32_t> sites;       // of SectionFacts::sites, where the source changes, the most used first
   std::vector<model::LockId> locks;  // ascending
   uint32_t parts = 0;                // split_lock: into how many, of the lock with most
+  uint64_t taking_two = 0;           // split_lock: sections that take the locks of two parts
+  uint64_t taking_all = 0;           // split_lock: sections that take the locks of all parts
+  bool moves = false;                // split_lock: something moves between the parts
   uint64_t dividing = 0;             // split_lock: sections that change what all parts share, as a table's buckets
   uint64_t in_middle =
       0;  // shorten_section: sections from whose middle something moves out; shared_look: from between the looks
+  uint64_t handing_on = 0;  // shorten_section: sections whose ends touch what a later section hands on to other threads
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
   model::ContextId blocks_at;  // likewise: where the longest of these block there; none: none does
+  std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
   uint64_t of_sections = 0;    // that these sites have under these locks
   uint64_t unknown = 0;        // of all sections of these locks: sets not complete
 };

@@ -19,11 +19,6 @@ using whatif::Optimisation;
 using Lock = LockUses::Lock;
 using SectionsOfSite = LockUses::SectionsOfSite;
 
-// No memory lies there (docs/format.md).
-constexpr bool is_kernel_state(uint64_t address) {
-  return address >> 63 != 0;
-}
-
 class Finder : LockUses {
  public:
   explicit Finder(const SectionFacts& facts) : LockUses(facts) {}
@@ -82,33 +77,34 @@ class Finder : LockUses {
   // What may move out of a section: in front of it, behind it, and from its middle.
   struct Movable {
     int64_t head_ns = 0, middle_ns = 0, tail_ns = 0;
+    bool hands_on = false;  // some of the end is touched by others after a later section only
     int64_t all_ns() const { return head_ns + middle_ns + tail_ns; }
   };
 
   void try_shorten(const std::vector<uint32_t>& of_site) {
+    // Less than that is the recorder's, or a few instructions around what has to be inside.
+    constexpr int64_t kLeastNs = 100;
     std::vector<uint32_t> sections;
+    site_hands_on_ = hands_on(of_site);
     for (const uint32_t s : of_site) {
       const bool needs_lock = is_known(s) && is_contested(section(s).lock, facts().sets.of_section[s]);
-      if (needs_lock && movable(s).all_ns() > 0) sections.push_back(s);
+      if (needs_lock && movable(s).all_ns() >= kLeastNs) sections.push_back(s);
     }
     if (sections.empty()) return;
     Candidate made = candidate(Optimisation::shorten_section, std::move(sections));
-    int64_t longest_ns = 0, all_ns = 0;
+    int64_t longest_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
       const Movable part = movable(s);
-      all_ns += part.all_ns();
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
       made.improvement.tail_ns.push_back(part.tail_ns + part.middle_ns - in_front_ns);
       made.in_middle += part.middle_ns > 0;
+      made.handing_on += part.hands_on;
       if (part.middle_ns <= longest_ns) continue;
       longest_ns = part.middle_ns;
       made.blocks_at = longest_block(s).at;
     }
-    // Less than that is the recorder's, or a few instructions around what has to be inside.
-    constexpr int64_t kLeastNs = 100;
-    if (all_ns < kLeastNs * static_cast<int64_t>(made.improvement.sections.size())) return;
     found_.candidates.push_back(std::move(made));
   }
 
@@ -137,6 +133,31 @@ class Finder : LockUses {
     return facts().sets.is_complete(part.set) && !is_disputed(section(s).lock, part.set);
   }
 
+  // Whether the sections of a site end with what their thread has alone until a later section hands it on. It is so for
+  // all of them or for none: of data that any section may touch at any time, some are handed on by chance.
+  bool hands_on(const std::vector<uint32_t>& of_site) const {
+    constexpr size_t kSectionsMin = 20;
+    const model::SectionSets& sets = facts().sets;
+    size_t handing_on = 0;
+    for (const uint32_t s : of_site) {
+      if (!is_known(s) || ends_in_wait(s)) continue;
+      // Not its beginning: there it finds out what it has.
+      const auto tail = sets.parts_of(sets.tail[s]);
+      const auto end = tail.subspan(std::min<size_t>(1, tail.size()));
+      const auto last =
+          std::ranges::find_if(end.rbegin(), end.rend(), [&](const auto& part) { return !may_move(s, part); });
+      if (last == end.rend()) continue;
+      const Passage passage = passage_of(s, *last);
+      if (passage == Passage::taken) return false;
+      handing_on += passage == Passage::handed_on;
+    }
+    return handing_on >= kSectionsMin;
+  }
+
+  Passage passage_of(uint32_t s, const model::SectionSets::Part& part) const {
+    return facts().sets.is_complete(part.set) ? passage(section(s).lock, part.set) : Passage::unknown;
+  }
+
   Movable movable(uint32_t s) const {
     Movable found = ends_and_middle(s);
     // Readers that share the lock need not give it up.
@@ -153,9 +174,13 @@ class Finder : LockUses {
     const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
     const bool is_one_segment = sets.head[s].begin == sets.tail[s].begin;
     const auto first = std::ranges::find_if(head, [&](const auto& part) { return !may_move(s, part); });
-    const auto last =
-        std::ranges::find_if(tail.rbegin(), tail.rend(), [&](const auto& part) { return !may_move(s, part); });
     Movable found;
+    const auto last = std::ranges::find_if(tail.rbegin(), tail.rend(), [&](const auto& part) {
+      if (may_move(s, part)) return false;
+      const bool is_handed_on = site_hands_on_ && passage_of(s, part) == Passage::handed_on;
+      found.hands_on |= is_handed_on;
+      return !is_handed_on;
+    });
     if (!follows_wait(s)) found.head_ns = length_ns(head.begin(), first);
     if (!ends_in_wait(s)) found.tail_ns = length_ns(last.base(), tail.end());
     const auto middle_ns = [&](auto begin, auto end) {
@@ -187,6 +212,7 @@ class Finder : LockUses {
 
   // Most sections of the site find what they look for and change nothing, others do: get or insert.
   void try_look(const std::vector<uint32_t>& of_site) {
+    site_hands_on_ = false;
     const uint32_t site = facts().site_of[of_site[0]];
     if (is_reader(site) || LockUses::is_lone(site)) return;
     std::vector<uint32_t> sections;
@@ -218,8 +244,12 @@ class Finder : LockUses {
   }
 
   void refuse(Optimisation optimisation, LockId lock, std::string_view reason) {
-    if (this->lock(lock).waited)
-      found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
+    if (!this->lock(lock).waited) return;
+    const auto is_same = [&](const Ineligible& known) {
+      return known.optimisation == optimisation && known.lock == lock && known.reason == reason;
+    };
+    if (std::ranges::any_of(found_.ineligible, is_same)) return;  // another site of the lock
+    found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
   }
 
   bool changes_kernel_state(const Lock& lock) const {
@@ -283,6 +313,7 @@ class Finder : LockUses {
   }
 
   Candidates found_;
+  bool site_hands_on_ = false;  // of the site that is looked at (hands_on)
 };
 
 }  // namespace

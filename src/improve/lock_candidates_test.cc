@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <sstream>
 
 #include "analysis/text_trace_for_test.h"
+#include "improve/lock_notes.h"
 #include "model/random_trace_for_test.h"
 
 namespace contrafact::improve {
@@ -19,7 +21,8 @@ using model::Trace;
 using testing::ElementsAre;
 
 // Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
-// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "sleep": one that blocks.
+// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
+// takes so long; "sleep": one that blocks.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
@@ -51,7 +54,9 @@ struct Scene {
           if (part == "sleep") add(now_ns + 100, "block_begin sleep a");
           if (part == "sleep") add(now_ns + 900, "block_end sleep");
           if (part == "sleep") part = "none";
-          now_ns += 1000;
+          const size_t at = part.find('@');
+          now_ns += at == std::string::npos ? 1000 : std::stoi(part.substr(at + 1));
+          part.resize(std::min(at, part.size()));
           if (part != "-") add(now_ns, "accesses " + part);
         }
       }
@@ -222,6 +227,18 @@ TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000));
 }
 
+// Many sections whose beginning is a few instructions hide none whose beginning takes long.
+TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
+  std::vector<std::string> sections(12, "x b none@20,w0");
+  for (std::string& section : std::span(sections).subspan(6)) section[0] = 'y';
+  sections.push_back("x b none,w0");
+  const Scene scene(sections);
+  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->improvement.sections, ElementsAre(sections.size()));  // the first one is the scene's
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000));
+}
+
 TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
   const Scene scene({"x b r8,none,w0,w64,none", "y b w0", "x b none,none"});
   const Candidate* shorter = scene.get(Optimisation::shorten_section);
@@ -350,6 +367,95 @@ TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
   sections.emplace_back("x b w64,w0");
   EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);  // and later again
+}
+
+// Threads take a block (8 bytes at 64) from a list (at 0), clear it under the lock, and give it back later.
+std::vector<std::string> blocks_taken(int times) {
+  std::vector<std::string> sections;
+  for (int i = 0; i < times; ++i) {
+    const std::string thread = i % 2 == 0 ? "x" : "y";
+    sections.push_back(thread + " b w0,w64@3000");
+    sections.push_back(thread + " a w0");
+  }
+  return sections;
+}
+
+TEST(LockCandidates, WhatALaterSectionHandsOnMayBeTouchedBehindTheLock) {
+  const Scene scene(blocks_taken(40));
+  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_EQ(shorten->improvement.sections.size(), 40u);
+  EXPECT_THAT(shorten->improvement.tail_ns, testing::Each(3000));
+  EXPECT_THAT(shorten->improvement.head_ns, testing::Each(0));
+  EXPECT_EQ(shorten->handing_on, 40u);
+}
+
+TEST(LockCandidates, WhatWasHandedOnAFewTimesMayBeChance) {
+  EXPECT_EQ(Scene(blocks_taken(10)).get(Optimisation::shorten_section), nullptr);
+}
+
+// Once y comes to the block while x has not given it back: the list does not order them.
+TEST(LockCandidates, WhatAnotherThreadOnceTouchedBeforeIsNotHandedOn) {
+  std::vector<std::string> sections = blocks_taken(40);
+  sections.erase(sections.begin() + 41);  // x gives it back
+  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);
+  // Nor where sections in between are not known: there it counts as not seen.
+  sections = blocks_taken(40);
+  sections[41] = "x a -";
+  const Scene unseen(sections);
+  const Candidate* shorten = unseen.get(Optimisation::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_EQ(shorten->unknown, 1u);
+}
+
+// Both read what the other's last section wrote, and it has nothing to do with what they write at their ends.
+TEST(LockCandidates, WhatIsTouchedByBurstsOfOneThreadIsNotHandedOn) {
+  std::vector<std::string> sections;
+  for (int burst = 0; burst < 40; ++burst) {
+    const std::string thread = burst % 2 == 0 ? "x" : "y";
+    for (int i = 0; i < 3; ++i) sections.push_back(thread + " b w0," + (burst % 3 == i ? "w64" : "w128") + "@3000");
+  }
+  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);
+}
+
+// A counter to which all add orders nobody: no one uses its value.
+TEST(LockCandidates, WhatIsOnlyCountedHandsNothingOn) {
+  std::vector<std::string> sections = blocks_taken(40);
+  for (std::string& section : sections) section.replace(section.find("w0"), 2, "m0");
+  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);
+}
+
+// Calls of a library that locks for itself, under a lock of the caller's.
+TEST(LockCandidates, NoLockIsNeededAroundLocksThatGuardTheSame) {
+  std::string text =
+      "method m .work w.cc:1\nmethod n .get lib.cc:1\ncontext a - m:10\ncontext b - n:20\nlock outer mutex\nlock inner "
+      "mutex\n"
+      "access_set none complete\naccess_set own complete 64+8:r\naccess_set changes complete 0+8:rwc\n"
+      "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n1 x lock_request outer a\n2 x lock_acquired outer\n"
+      "3 x accesses none\n3 x lock_release outer\n";
+  for (int i = 0; i < 8; ++i) {
+    const std::string thread = i % 2 == 0 ? " x " : " y ";
+    const auto add = [&](int ns, const std::string& what) {
+      text += std::to_string(1000 * (i + 1) + ns) + thread + what + "\n";
+    };
+    add(0, "lock_acquire outer a");
+    add(100, "accesses own");
+    add(100, "lock_acquire inner b");
+    add(200, "accesses changes");
+    add(200, "lock_release inner");
+    add(300, "accesses none");
+    add(300, "lock_release outer");
+  }
+  const Trace trace = parsed(text);
+  const Candidates found = lock_candidates(SectionFacts(trace));
+  const auto drop = std::ranges::find_if(
+      found.candidates, [](const Candidate& each) { return each.improvement.optimisation == Optimisation::drop_lock; });
+  ASSERT_NE(drop, found.candidates.end());
+  EXPECT_EQ(drop->improvement.sections.size(), 9u);
+  EXPECT_EQ(drop->guarded_at, "get (lib.cc:20)");
+  const std::vector<std::string> notes = lock_notes(trace, *drop);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], testing::HasSubstr("by the lock of get (lib.cc:20)"));
 }
 
 }  // namespace

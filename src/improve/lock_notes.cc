@@ -31,9 +31,27 @@ std::vector<std::string> lock_notes(const model::Trace& trace, const Candidate& 
                     sections_text(candidate.in_middle),
                     candidate.blocks_at.valid() ? ", which block at " + trace.context_label(candidate.blocks_at) : ""));
   }
+  if (candidate.handing_on > 0)
+    notes.push_back(
+        fmt::format("{} end{} with what other threads touch only after a later section of the thread handed it on",
+                    sections_text(candidate.handing_on), candidate.handing_on == 1 ? "s" : ""));
+  if (!candidate.guarded_at.empty())
+    notes.push_back(fmt::format(
+        "what is shared is guarded inside, too, by the lock of {}: not where several such calls have to be one step",
+        candidate.guarded_at));
   if (candidate.exchanges)
     notes.emplace_back(
         "the new value follows from the old one: fetch_add where one is added, else compare_exchange in a loop");
+  if (candidate.taking_two > 0)
+    notes.push_back(fmt::format(
+        "{} take{} two locks: that of the lower address first, always; if what the first guards says which the second "
+        "is, look, give it up, take both in order and look again",
+        sections_text(candidate.taking_two), candidate.taking_two == 1 ? "s" : ""));
+  if (candidate.moves) notes.emplace_back("what moves between the parts is guarded by the lock of where it is");
+  if (candidate.taking_all > 0)
+    notes.push_back(fmt::format("{} touch{} more: {} all locks", sections_text(candidate.taking_all),
+                                candidate.taking_all == 1 ? "es" : "",
+                                candidate.taking_all == 1 ? "it takes" : "they take"));
   if (candidate.dividing > 0)
     notes.push_back(
         fmt::format("divide the data too: {} change what all parts share", sections_text(candidate.dividing)));

@@ -1,9 +1,13 @@
 #include "improve/lock_splits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
+
+#include "improve/lock_objects.h"
 
 namespace contrafact::improve {
 namespace {
@@ -19,11 +23,12 @@ class Splitter {
   Splitter(const LockUses& uses, Candidates& found) : uses_(uses), found_(found) {}
 
   void run(const std::vector<LockId>& locks) {
-    std::vector<std::pair<uint32_t, uint32_t>> placed;  // section and its part
+    Placed placed;
     uint32_t most = 0;
-    uint64_t dividing = 0;
+    Candidate said;  // what is to be said of the split
     for (const LockId lock : locks) {
-      if (const std::string_view reason = uses_.not_judged(lock); !reason.empty()) {
+      const bool has_few_unknown = uses_.lock(lock).unknown > 0 && uses_.are_few_unknown(uses_.lock(lock));
+      if (const std::string_view reason = uses_.not_judged(lock, has_few_unknown); !reason.empty()) {
         refuse(Optimisation::split_lock, lock, reason);
         continue;
       }
@@ -31,29 +36,79 @@ class Splitter {
         refuse(Optimisation::split_lock, lock, "most of its sections only read: a reader-writer lock comes first");
         continue;
       }
-      uint32_t parts = split(uses_.lock(lock), placed);
-      if (parts == 1) parts = divide(uses_.lock(lock), placed, dividing);
-      if (parts == 1) refuse(Optimisation::split_lock, lock, why_tied(uses_.lock(lock)));
-      most = std::max(most, parts);
+      const uint32_t count = split(lock, placed, said);
+      if (count > 1) let_unknown_take_all(uses_.lock(lock), placed, said);
+      most = std::max(most, count);
     }
     if (most < 2) return;
-    std::sort(placed.begin(), placed.end());
+    std::ranges::sort(placed, {}, &Place::section);
     std::vector<uint32_t> sections;
-    for (const auto& [s, part] : placed) sections.push_back(s);
+    for (const Place& place : placed) sections.push_back(place.section);
     Candidate made = uses_.candidate(Optimisation::split_lock, std::move(sections));
-    for (const auto& [s, part] : placed) made.improvement.part.push_back(part);
+    const bool one_each = said.taking_two + said.taking_all == 0;
+    for (const Place& place : placed) {
+      made.improvement.part.push_back(place.part);
+      if (!one_each) made.improvement.also_part.push_back(place.also);
+    }
     made.parts = most;
-    made.dividing = dividing;
+    made.taking_two = said.taking_two;
+    made.taking_all = said.taking_all;
+    made.moves = said.moves;
+    made.dividing = said.dividing;
     found_.candidates.push_back(std::move(made));
   }
 
  private:
-  void refuse(Optimisation optimisation, LockId lock, std::string_view reason) {
+  struct Place {
+    uint32_t section;
+    uint32_t part;
+    uint32_t also;  // as Improvement::also_part
+  };
+  using Placed = std::vector<Place>;
+
+  // What a section touches that is not known may be in any part.
+  void let_unknown_take_all(const Lock& lock, Placed& placed, Candidate& said) const {
+    for (uint32_t s = lock.begin; s < lock.end && lock.unknown > 0; ++s) {
+      if (!uses_.counts(s) || uses_.is_known(s)) continue;
+      placed.push_back({s, 0, whatif::Improvement::kAllParts});
+      ++said.taking_all;
+    }
+  }
+
+  void refuse(Optimisation optimisation, LockId lock, std::string_view reason) const {
     if (uses_.lock(lock).waited)
       found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
   }
 
-  using Placed = std::vector<std::pair<uint32_t, uint32_t>>;  // by section and its part
+  // By groups of bytes that no section ties together; or by objects, of which a section touches two, where most
+  // sections are of one group; or with the data divided as well. Returns into how many.
+  uint32_t split(LockId id, Placed& placed, Candidate& said) const {
+    const Lock& lock = uses_.lock(id);
+    const Placed groups = find_groups(lock);
+    const uint32_t count = count_of(groups);
+    if (count >= 2 && !is_lopsided(groups, count)) {
+      placed.insert(placed.end(), groups.begin(), groups.end());
+      return count;
+    }
+    const uint32_t divided = count == 1 ? divide(lock, placed, said.dividing) : 1;
+    if (divided > 1) return divided;
+    const LockObjects objects = objects_of(uses_, id);
+    if (objects.count > count) return take(objects, placed, said);
+    if (count >= 2) placed.insert(placed.end(), groups.begin(), groups.end());
+    if (count == 1) refuse(Optimisation::split_lock, id, why_tied(lock, objects));
+    return count;
+  }
+
+  static uint32_t take(const LockObjects& objects, Placed& placed, Candidate& said) {
+    for (const LockObjects::Placed& place : objects.placed) {
+      const bool takes_all = place.second == LockObjects::kAll;
+      placed.push_back({place.section, place.object, takes_all ? whatif::Improvement::kAllParts : place.second});
+    }
+    said.taking_two += objects.taking_two;
+    said.taking_all += objects.taking_all;
+    said.moves |= objects.moves;
+    return objects.count;
+  }
 
   // Connected components of guarded bytes: a section ties together all that it touches. By section and the number of
   // its component, from 0 on. `ties(s)`: the section does, or else it is in none; `is_of(cell)`: which bytes.
@@ -62,35 +117,36 @@ class Splitter {
     Unions unions(lock.guarded.size());
     Placed found;  // by section: one of its cells
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      if (!uses_.counts(s) || !ties(s)) continue;
+      if (!uses_.counts(s) || !uses_.is_known(s) || !ties(s)) continue;
       uint32_t first = UINT32_MAX;
       for (const CellUse& use : uses_of(lock, s)) {
         if (!is_of(use.cell)) continue;
-        if (first == UINT32_MAX) found.emplace_back(s, first = use.cell);
+        if (first == UINT32_MAX) first = use.cell, found.push_back({s, first, first});
         unions.join(use.cell, first);
       }
     }
     std::map<uint32_t, uint32_t> numbers;
-    for (auto& [section, cell] : found)
-      cell = numbers.try_emplace(unions.root(cell), static_cast<uint32_t>(numbers.size())).first->second;
+    for (Place& place : found)
+      place.part = place.also =
+          numbers.try_emplace(unions.root(place.part), static_cast<uint32_t>(numbers.size())).first->second;
     return found;
   }
   static uint32_t count_of(const Placed& components) {
     uint32_t count = 0;
-    for (const auto& [section, number] : components) count = std::max(count, number + 1);
+    for (const Place& place : components) count = std::max(count, place.part + 1);
     return count;
   }
   std::span<const CellUse> uses_of(const Lock& lock, uint32_t s) const {
     return lock.cells->of(uses_.facts().sets.of_section[s]);
   }
 
-  // Returns how many there are.
-  uint32_t split(const Lock& lock, Placed& placed) const {
-    const Placed found =
-        components(lock, [](uint32_t) { return true; }, [&](uint32_t cell) { return lock.guarded[cell]; });
-    const uint32_t count = count_of(found);
-    if (count >= 2) placed.insert(placed.end(), found.begin(), found.end());
-    return count;
+  Placed find_groups(const Lock& lock) const {
+    return components(lock, [](uint32_t) { return true; }, [&](uint32_t cell) { return lock.guarded[cell]; });
+  }
+
+  // More than half of the sections are of one group.
+  static bool is_lopsided(const Placed& groups, uint32_t count) {
+    return largest_of(groups, count) * 2 > groups.size();
   }
 
   // The same where few sections change what all parts look at, as inserting changes the buckets of a table: divided
@@ -100,15 +156,16 @@ class Splitter {
     std::vector<uint32_t> others;  // sections that change some of it: of one part, or of them all
     std::vector<bool> is_other(lock.end - lock.begin);
     for (uint32_t s = lock.begin; s < lock.end; ++s) {
-      is_other[s - lock.begin] = uses_.counts(s) && std::ranges::any_of(uses_of(lock, s), [&](const CellUse& use) {
-                                   return use.writes && is_structure[use.cell];
-                                 });
+      is_other[s - lock.begin] =
+          uses_.counts(s) && uses_.is_known(s) && std::ranges::any_of(uses_of(lock, s), [&](const CellUse& use) {
+            return use.writes && is_structure[use.cell];
+          });
       if (is_other[s - lock.begin]) others.push_back(s);
     }
     const auto is_of = [&](uint32_t cell) { return lock.guarded[cell] && !is_structure[cell]; };
     Placed found = components(lock, [&](uint32_t s) { return !is_other[s - lock.begin]; }, is_of);
     const uint32_t count = count_of(found);
-    if (count < 2 || largest_of(found, count) * 2 > found.size()) return 1;
+    if (count < 2 || is_lopsided(found, count)) return 1;
     const uint64_t few = place_others(lock, others, found);
     if (few == 0 || few * kRare > found.size()) return 1;
     placed.insert(placed.end(), found.begin(), found.end());
@@ -134,7 +191,7 @@ class Splitter {
 
   static size_t largest_of(const Placed& components, uint32_t count) {
     std::vector<size_t> sizes(count);
-    for (const auto& [section, number] : components) ++sizes[number];
+    for (const Place& place : components) ++sizes[place.part];
     return std::ranges::max(sizes);
   }
 
@@ -155,8 +212,8 @@ class Splitter {
   // what several parts look at, or touch data of several.
   uint64_t place_others(const Lock& lock, const std::vector<uint32_t>& others, Placed& found) const {
     Owners owners{std::vector<uint32_t>(lock.guarded.size(), kNobody)};
-    for (const auto& [s, part] : found) {
-      for (const CellUse& use : uses_of(lock, s)) owners.touch(use.cell, part);
+    for (const Place& place : found) {
+      for (const CellUse& use : uses_of(lock, place.section)) owners.touch(use.cell, place.part);
     }
     const size_t placed = found.size();
     for (const uint32_t s : others) {
@@ -165,10 +222,11 @@ class Splitter {
         const uint32_t owner = owners.of_cell[use.cell];
         if (part == kNobody && owner < kSeveral && lock.guarded[use.cell]) part = owner;
       }
-      found.emplace_back(s, part == kNobody ? 0 : part);
+      if (part == kNobody) part = 0;
+      found.push_back({s, part, part});
     }
     for (size_t i = placed; i < found.size(); ++i) {
-      for (const CellUse& use : uses_of(lock, found[i].first)) owners.touch(use.cell, found[i].second);
+      for (const CellUse& use : uses_of(lock, found[i].section)) owners.touch(use.cell, found[i].part);
     }
     uint64_t dividing = 0;
     for (const uint32_t s : others) {
@@ -179,8 +237,24 @@ class Splitter {
     return dividing;
   }
 
+  // What nearly all sections touch; empty: nothing.
+  static std::string what_ties(const LockObjects& objects) {
+    const std::string bytes =
+        fmt::format("the same {} byte{}", objects.shared_bytes, objects.shared_bytes == 1 ? "" : "s");
+    const std::string_view kernel_state = "the same state of the kernel, as a file's content or position";
+    if (!objects.shares_kernel_state && objects.shared_bytes == 0) return "";
+    return fmt::format("nearly all of its sections touch {}{}{}", objects.shared_bytes > 0 ? bytes : "",
+                       objects.shared_bytes > 0 && objects.shares_kernel_state ? ", and " : "",
+                       objects.shares_kernel_state ? kernel_state : "");
+  }
+
   // Of what no lock of its own can guard: the code that keeps most apart if it is left out.
-  std::string why_tied(const Lock& lock) const {
+  std::string why_tied(const Lock& lock, const LockObjects& objects) const {
+    const std::string what = what_ties(objects);
+    if (objects.count_without > 0)
+      return fmt::format("{}: without {} there would be {} objects, each with a lock of its own", what,
+                         objects.shared_bytes == 1 && !objects.shares_kernel_state ? "it" : "these",
+                         objects.count_without);
     constexpr size_t kSitesMax = 16;
     const std::vector<uint32_t>& site_of = uses_.facts().site_of;
     std::set<uint32_t> sites;
@@ -194,7 +268,7 @@ class Splitter {
           lock, [&](uint32_t s) { return site_of[s] != site; }, [&](uint32_t cell) { return lock.guarded[cell]; }));
       if (count > most) most = count, by = site;
     }
-    if (by == UINT32_MAX) return "its sections tie together all that they change";
+    if (by == UINT32_MAX) return !what.empty() ? what : "its sections tie together all that they change";
     return uses_.facts().sites.sites()[by].label + " ties together what would be " + std::to_string(most) +
            " groups without it";
   }

@@ -90,6 +90,9 @@ void LockUses::find_contested(Lock& lock) {
       for (const model::SectionSets::Part& part : facts_.sets.parts_of(range)) used.push_back(part.set);
     }
   }
+  for (const auto& [set, thread] : facts_.observed_order[section(lock.begin).lock.index()]) {
+    if (set != analysis::kNotObserved) used.push_back(set);
+  }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   lock.cells = LockCells::make(facts_.sets, std::move(used), graph::kCellUsesMax);
@@ -117,13 +120,19 @@ void LockUses::find_contested(Lock& lock) {
   lock.contested.assign(uses.size(), false);
   lock.guarded.assign(uses.size(), false);
   lock.settled.assign(uses.size(), false);
+  lock.inside.assign(uses.size(), false);
+  const analysis::InnerGuard& inner = facts_.inner_guards[section(lock.begin).lock.index()];
   constexpr uint32_t kBeginning = 20;  // the first of so many equal parts
   const uint32_t settled_from = lock.begin + (lock.end - lock.begin) / kBeginning;
   for (size_t cell = 0; cell < uses.size(); ++cell) {
-    lock.contested[cell] = uses[cell].several && uses[cell].written;
+    const bool is_shared = uses[cell].several && uses[cell].written;
+    const auto at = static_cast<uint32_t>(cell);
+    lock.inside[cell] = is_shared && inner.covers(lock.cells->address(at), lock.cells->end_address(at));
+    lock.contested[cell] = is_shared && !lock.inside[cell];
     lock.settled[cell] = lock.contested[cell] && uses[cell].last_write < settled_from;
     lock.guarded[cell] = lock.contested[cell] || (uses[cell].written && uses[cell].lone);
   }
+  lock.passages = cell_passages(*lock.cells, facts_.observed_order[section(lock.begin).lock.index()]);
 }
 
 bool LockUses::is_contested(LockId id, uint32_t set) const {
@@ -138,10 +147,26 @@ bool LockUses::is_disputed(LockId id, uint32_t set) const {
     return lock.contested[use.cell] && (use.writes || !lock.settled[use.cell]);
   });
 }
+Passage LockUses::passage(LockId id, uint32_t set) const {
+  const Lock& lock = locks_[id.index()];
+  if (!lock.cells) return Passage::unknown;
+  Passage passage = Passage::handed_on;
+  for (const CellUse& use : lock.cells->of(set)) {
+    if (!lock.contested[use.cell] || (!use.writes && lock.settled[use.cell])) continue;
+    if (lock.passages[use.cell] == Passage::taken) return Passage::taken;
+    if (lock.passages[use.cell] == Passage::unknown) passage = Passage::unknown;
+  }
+  return passage;
+}
 bool LockUses::is_guarded(uint32_t s) const {
   const Lock& lock = locks_[section(s).lock.index()];
   return std::ranges::any_of(lock.cells->of(facts_.sets.of_section[s]),
                              [&](const CellUse& use) { return lock.guarded[use.cell]; });
+}
+bool LockUses::is_guarded_inside(uint32_t s) const {
+  const Lock& lock = locks_[section(s).lock.index()];
+  return lock.cells && std::ranges::any_of(lock.cells->of(facts_.sets.of_section[s]),
+                                           [&](const CellUse& use) { return lock.inside[use.cell]; });
 }
 bool LockUses::is_harmless(uint32_t s) const {
   return is_known(s) && !is_around_wait(s) && !is_contested(section(s).lock, facts_.sets.of_section[s]);
@@ -156,6 +181,8 @@ Candidate LockUses::candidate(whatif::Optimisation optimisation, std::vector<uin
     if (made.locks.empty() || made.locks.back() != section(s).lock) made.locks.push_back(section(s).lock);
   }
   for (const auto& [site, count] : sites) made.sites.push_back(site);
+  if (std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded_inside(s); }))
+    made.guarded_at = facts_.inner_guards[section(sections[0]).lock.index()].at;
   std::ranges::stable_sort(made.sites, [&](uint32_t x, uint32_t y) { return sites[x] > sites[y]; });
   made.improvement = whatif::section_improvement(optimisation, std::move(sections));
   each_section(made.locks, [&](uint32_t s) {
@@ -198,10 +225,17 @@ bool LockUses::is_mostly_read(const Lock& lock) const {
   return 2 * reading > all;
 }
 
-std::string_view LockUses::not_judged(LockId id) const {
+bool LockUses::are_few_unknown(const Lock& lock) const {
+  constexpr uint64_t kRare = 20;  // one of so many
+  uint64_t all = 0;
+  for (uint32_t s = lock.begin; s < lock.end; ++s) all += counts(s);
+  return lock.unknown * kRare <= all;
+}
+
+std::string_view LockUses::not_judged(LockId id, bool but_for_unknown) const {
   const Lock& lock = locks_[id.index()];
   if (lock.with_condition) return "threads wait at a condition with it";
-  if (lock.unknown > 0) return "it has sections whose reads and writes are not known";
+  if (lock.unknown > 0 && !but_for_unknown) return "it has sections whose reads and writes are not known";
   if (!lock.cells) return "its sections touch too many different places";
   return "";
 }

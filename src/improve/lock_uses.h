@@ -16,6 +16,7 @@
 #include "analysis/section_facts.h"
 #include "graph/lock_cells.h"
 #include "improve/candidate.h"
+#include "improve/hand_over_cells.h"
 
 namespace contrafact::improve {
 
@@ -33,6 +34,11 @@ class Unions {
   std::vector<uint32_t> parent_;
 };
 
+// No memory lies there (docs/format.md).
+constexpr bool is_kernel_state(uint64_t address) {
+  return address >> 63 != 0;
+}
+
 class LockUses {
  public:
   using SectionsOfSite = std::map<uint32_t, std::vector<uint32_t>>;
@@ -44,9 +50,11 @@ class LockUses {
     bool with_condition = false;  // it is given up while waiting at a condition
     uint64_t unknown = 0;
     std::optional<graph::LockCells> cells;
-    std::vector<bool> contested;  // by cell
-    std::vector<bool> guarded;    // likewise: or written, and all that touch it are sections of lone sites
-    std::vector<bool> settled;    // likewise: written by sections at the very beginning only
+    std::vector<bool> contested;    // by cell
+    std::vector<bool> guarded;      // likewise: or written, and all that touch it are sections of lone sites
+    std::vector<bool> settled;      // likewise: written by sections at the very beginning only
+    std::vector<Passage> passages;  // likewise
+    std::vector<bool> inside;       // likewise: several threads use it, and a lock that they take inside guards it, too
   };
 
   explicit LockUses(const analysis::SectionFacts& facts);
@@ -78,8 +86,12 @@ class LockUses {
   // The same but for reading what was settled early: what is made at first use (a locale's tables) keeps no later
   // reader within the lock.
   bool is_disputed(model::LockId id, uint32_t set) const;
+  // Of what is disputed in it: handed on if all of it is, or nothing is disputed; taken if some of it is.
+  Passage passage(model::LockId id, uint32_t set) const;
   bool is_guarded(uint32_t s) const;
   bool is_harmless(uint32_t s) const;
+  // It touches what a lock inside of it guards as well.
+  bool is_guarded_inside(uint32_t s) const;
   bool only_reads(uint32_t s) const;
   // What it writes no other thread uses under the lock, as a local variable that lies in its caller's frame: of those
   // that read the same, several may run at a time.
@@ -92,7 +104,9 @@ class LockUses {
   // Most sections of the lock only read, some of them what is written: where its parts lie depends on the data.
   bool is_mostly_read(const Lock& lock) const;
   // Why the lock's sections cannot be judged as a whole; empty: they can.
-  std::string_view not_judged(model::LockId id) const;
+  std::string_view not_judged(model::LockId id, bool but_for_unknown = false) const;
+  // Few of the lock's sections are not known: they can go on excluding all others.
+  bool are_few_unknown(const Lock& lock) const;
 
   template <typename Visit>
   void each_section(std::span<const model::LockId> locks, Visit visit) const {

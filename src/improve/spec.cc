@@ -162,14 +162,15 @@ std::string place_key(const SpecTrace& in, const Candidate& candidate) {
   json.erase("size");
   json.erase("sections");  // how many there are
   json.erase("parts");
+  json.erase("locks_at_once");
   return dumped(json);
 }
 
 base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates, bool applied) {
   const SpecTrace in{.trace = *estimator.dag().trace, .dag = &estimator.dag()};
-  std::vector<SpecEntry> entries;
-  for (const Candidate& candidate : candidates) entries.push_back({candidate});
-  const SpecText text{.name = "", .json = write_spec(in, entries)};
+  Json list = Json::array();
+  for (const Candidate& candidate : candidates) list.push_back(selection_of(in, candidate));
+  const SpecText text{.name = "", .json = dumped({{"schema", kSpecSchema}, {"improvements", std::move(list)}})};
   base::Result<std::vector<Candidate>> read = read_specs(in, std::span(&text, 1));
   if (!read) return read.error();
   const auto same = [](const Candidate& x, const Candidate& y) {

@@ -85,6 +85,8 @@ Json section_entry(const SpecTrace& in, const SpecEntry& entry) {
   }
   json["sections"] = {{"count", candidate.improvement.sections.size()}, {"of", candidate.of_sections}};
   if (candidate.parts > 0) json["parts"] = candidate.parts;
+  if (candidate.taking_two + candidate.taking_all > 0)
+    json["locks_at_once"] = {{"two", candidate.taking_two}, {"all", candidate.taking_all}};
   return json;
 }
 

@@ -34,7 +34,7 @@ struct Recording {
   analysis::SectionFacts facts;
 };
 
-std::string written(const Recording& run, std::string_view verdict) {
+std::string written_of_locks(const Recording& run, std::string_view verdict) {
   const Candidates found = lock_candidates(run.facts);
   for (const Candidate& candidate : found.candidates) {
     const SpecEntry entry{candidate, verdict};
@@ -46,7 +46,7 @@ std::string written(const Recording& run, std::string_view verdict) {
 
 TEST(SpecOfSections, WhatIsWrittenSelectsTheSameCodeAgain) {
   const Recording run(kReaders);
-  const std::string text = written(run, "a gain");
+  const std::string text = written_of_locks(run, "a gain");
   EXPECT_THAT(text, HasSubstr("\"verdict\": \"a gain\""));
   EXPECT_THAT(text, HasSubstr("\"program\": \"queue\""));
   EXPECT_THAT(text, HasSubstr("table_mutex"));
@@ -60,14 +60,14 @@ TEST(SpecOfSections, WhatIsWrittenSelectsTheSameCodeAgain) {
 
 TEST(SpecOfSections, ASpecOfAnotherProgramIsRefused) {
   const Recording run(kReaders);
-  std::string text = written(run, "");
+  std::string text = written_of_locks(run, "");
   text.replace(text.find("\"queue\""), 7, "\"stack\"");
   EXPECT_THAT(run.refused(text), HasSubstr("is of another program, 'stack', and this is a recording of 'queue'"));
 }
 
 TEST(SpecOfSections, OneSpecDoesNotSelectTwice) {
   const Recording run(kReaders);
-  const SpecText text{.name = "a.json", .json = written(run, "")};
+  const SpecText text{.name = "a.json", .json = written_of_locks(run, "")};
   const std::vector<SpecText> twice{text, text};
   const auto read = read_specs(run.in(), twice);
   ASSERT_FALSE(read.ok());

@@ -10,6 +10,7 @@
 #include "improve/at_wait_expression.h"
 #include "improve/combinator_expression.h"
 #include "improve/path_keys.h"
+#include "improve/source_places.h"
 #include "improve/spec_parts.h"
 #include "improve/task_candidates.h"
 #include "improve/task_place.h"
@@ -54,15 +55,35 @@ Json frames_json(const Trace& trace, ContextId id) {
   return frames;
 }
 
-// Text that is equal for equal frames of two recordings.
-std::string frames_key(const Json& frames) {
-  std::string key;
-  if (!frames.is_array()) return key;
+// Whose code a class is, by what this trace knows of it. A class that it has no method of counts as the program's: then
+// its lines count, too.
+class ProgramClasses {
+ public:
+  explicit ProgramClasses(const Trace& trace) {
+    for (uint32_t i = 0; i < trace.methods.size(); ++i)
+      is_program_.try_emplace(std::string(trace.string(trace.methods[i].class_name)),
+                              trace.owner_name(MethodId(i)).empty());
+  }
+  bool has(const std::string& name) const {
+    const auto found = is_program_.find(name);
+    return found == is_program_.end() || found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, bool> is_program_;
+};
+
+// Text that is equal for stacks of one place of the source in two recordings.
+std::string frames_key(const Json& frames, const ProgramClasses& program) {
+  if (!frames.is_array()) return "";
+  std::vector<FrameText> texts;
   for (const Json& frame : frames) {
     if (!frame.is_object()) continue;
-    key += fmt::format("{}.{}:{}\n", frame.value("class", ""), frame.value("method", ""), frame.value("line", 0u));
+    std::string name = frame.value("class", "");
+    const bool own = program.has(name);
+    texts.push_back({std::move(name), frame.value("method", ""), frame.value("line", 0u), own});
   }
-  return key;
+  return place_key(texts);
 }
 // A body is the same where its class and method are: lines of other methods above it may change.
 std::string body_key(const Json& body) {
@@ -163,11 +184,15 @@ Json task_entry(const SpecTrace& in, const Improvement& improvement) {
 // Finds rows of this trace by the names in a spec.
 class TaskSelector::Rows {
  public:
-  explicit Rows(const TraceDag& dag) : dag_(dag), trace_(*dag.trace), places_(trace_) {
+  explicit Rows(const TraceDag& dag) : dag_(dag), trace_(*dag.trace), program_(trace_), places_(trace_) {
     frames_of_.resize(trace_.contexts.size());
+    std::vector<std::vector<TaskId>*> tasks_at(trace_.contexts.size());
     for (uint32_t i = 0; i < trace_.tasks.size(); ++i) {
       const ContextId context = places_.context(TaskId(i));
-      if (context.valid() && !why_missing(TaskId(i))) by_context_[key_of(context)].push_back(TaskId(i));
+      if (!context.valid() || why_missing(TaskId(i))) continue;
+      std::vector<TaskId>*& tasks = tasks_at[context.index()];
+      if (tasks == nullptr) tasks = &by_context_[key_of(context)];
+      tasks->push_back(TaskId(i));
     }
   }
 
@@ -180,17 +205,23 @@ class TaskSelector::Rows {
     }
     const Json& frames = json["spawn"]["frames"];
     const std::string body = json.contains("body") ? body_key(json["body"]) : "";
-    auto found = by_context_.find(frames_key(frames));
+    auto found = by_context_.find(frames_key(frames, program_));
     std::vector<TaskId> all;
     if (found != by_context_.end()) {
+      MethodId latest;  // most tasks of a place have one body
+      bool is_wanted = body.empty() || body == method_key(latest);
       for (TaskId task : found->second) {
-        if (body.empty() || body == body_of(task)) all.push_back(task);
+        const MethodId method = trace_.tasks[task.index()].body;
+        if (!body.empty() && method != latest) is_wanted = body == body_of(method);
+        latest = method;
+        if (is_wanted) all.push_back(task);
       }
     }
     if (all.empty()) {
-      const std::string where = frames.is_array() && !frames.empty() ? frames_key(Json::array({frames[0]})) : "?";
-      return base::Error{
-          fmt::format("{}: no task of this trace is spawned at {}", optimisation, where.substr(0, where.find('\n')))};
+      const Json innermost = frames.is_array() && !frames.empty() && frames[0].is_object() ? frames[0] : Json::object();
+      return base::Error{fmt::format("{}: no task of this trace is spawned at {}.{}:{}", optimisation,
+                                     innermost.value("class", "?"), innermost.value("method", "?"),
+                                     innermost.value("line", 0u))};
     }
     improvement.spawn_context = places_.context(all[0]);
     improvement.body = trace_.tasks[all[0].index()].body;
@@ -222,12 +253,11 @@ class TaskSelector::Rows {
 
   const std::string& key_of(ContextId context) {
     std::string& key = frames_of_[context.index()];
-    if (key.empty()) key = frames_key(frames_json(trace_, context));
+    if (key.empty()) key = frames_key(frames_json(trace_, context), program_);
     return key;
   }
   std::string method_key(MethodId method) const { return body_key(method_json(trace_, method)); }
-  const std::string& body_of(TaskId task) {
-    const MethodId method = trace_.tasks[task.index()].body;
+  const std::string& body_of(MethodId method) {
     const auto [known, is_new] = body_keys_.try_emplace(method.value);
     if (is_new) known->second = method_key(method);
     return known->second;
@@ -279,22 +309,28 @@ class TaskSelector::Rows {
       if (at == 3) return base::Error{fmt::format("hoist-branch: \"{}\" is no condition", name)};
       const auto kind = static_cast<PathCondition::Kind>(at);
       const bool by_method = kind == PathCondition::Kind::enters_method;
-      wanted.push_back({kind,
-                        by_method ? body_key(entry.value("method", Json())) : frames_key(entry.value("frames", Json())),
-                        entry.value("holds", true)});
+      wanted.push_back(
+          {kind,
+           by_method ? body_key(entry.value("method", Json())) : frames_key(entry.value("frames", Json()), program_),
+           entry.value("holds", true)});
     }
-    for (TaskId task : all) {
+    const auto takes = [&](uint32_t set) {
       std::set<std::pair<PathCondition::Kind, std::string>> keys;
-      for (auto [kind, id] : paths().keys(paths().set_of(task))) {
+      for (auto [kind, id] : paths().keys(set)) {
         if (kind == PathCondition::Kind::enters_method)
           keys.emplace(kind, method_key(MethodId(id)));
         else if (id != UINT32_MAX)
           keys.emplace(kind, key_of(ContextId(id)));
       }
-      const bool takes = std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& condition) {
+      return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& condition) {
         return keys.contains({condition.kind, condition.key}) == condition.holds;
       });
-      if (takes) improvement.tasks.push_back(task);
+    };
+    std::unordered_map<uint32_t, bool> takes_of;  // by set of keys
+    for (TaskId task : all) {
+      const auto [known, is_new] = takes_of.try_emplace(paths().set_of(task));
+      if (is_new) known->second = takes(known->first);
+      if (known->second) improvement.tasks.push_back(task);
     }
     if (improvement.tasks.empty()) return base::Error{"hoist-branch: no task of this trace takes the branch"};
     std::vector<TaskId> others;
@@ -311,6 +347,7 @@ class TaskSelector::Rows {
 
   const TraceDag& dag_;
   const Trace& trace_;
+  const ProgramClasses program_;
   const TaskPlaces places_;
   std::vector<std::string> frames_of_;  // by context
   std::map<std::string, std::vector<TaskId>> by_context_;

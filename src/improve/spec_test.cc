@@ -60,7 +60,7 @@ context c5 - m1:7
 130 main thread_end
 )";
 
-Trace parsed(std::string_view text) {
+Trace trace_from(std::string_view text) {
   return *model::parse_text(text);
 }
 
@@ -76,7 +76,7 @@ Improvement coordinator(const Trace& trace) {
 }
 
 TEST(Combinator, OfTwoParallelSubTasks) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   EXPECT_EQ(
       combinator_expression(*graph::build_dag(trace), TaskId(0)),
       "CompletableFuture.supplyAsync(() -> { /* Example.longOperation1, Example.java:20 */ return null; }, executor)"
@@ -85,7 +85,7 @@ TEST(Combinator, OfTwoParallelSubTasks) {
 }
 
 TEST(Combinator, OfOneAfterTheOther) {
-  const Trace trace = parsed(R"(thread a
+  const Trace trace = trace_from(R"(thread a
 thread b
 pool p1 fork_join 2
 method m1 x.Y.outer Y.java:1
@@ -115,7 +115,7 @@ context c1 - m1:3
 
 // Like ones are written once, whatever number of tasks they stand for.
 TEST(Combinator, OfManyTasks) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   const graph::TraceDag dag = *graph::build_dag(trace);
   const std::vector<TaskId> tasks{TaskId(0), TaskId(1), TaskId(0)};
   EXPECT_THAT(combinator_expressions(dag, tasks),
@@ -125,7 +125,7 @@ TEST(Combinator, OfManyTasks) {
 
 // A wait's innermost frames are the JDK's, whose lines are of other files.
 TEST(Combinator, NamesTheLineOfTheCoordinatorsOwnCode) {
-  const Trace trace = parsed(R"(thread a
+  const Trace trace = trace_from(R"(thread a
 thread b
 pool p1 fork_join 2 2 ForkJoinPool.commonPool
 method m1 x.Y.outer Y.java:1
@@ -151,7 +151,7 @@ context c3 c2 m3:188
 
 // A lambda that only calls the method in which all happens: what follows the wait is in that method.
 TEST(Combinator, NamesTheLineOfTheMethodThatHandsOutAndWaits) {
-  const Trace trace = parsed(R"(thread a
+  const Trace trace = trace_from(R"(thread a
 thread b
 pool p1 fork_join 2 2 ForkJoinPool.commonPool
 method m1 x.Y.lambda$main$0 Y.java:3
@@ -182,7 +182,7 @@ TEST(Combinator, NamesTheFieldThatHoldsTheExecutor) {
   const auto expression = [](std::string_view field) {
     std::string text(kProgram);
     if (!field.empty()) text.insert(0, "fact pool.field.0 " + std::string(field) + "\n");
-    const Trace trace = parsed(text);
+    const Trace trace = trace_from(text);
     return combinator_expression(*graph::build_dag(trace), TaskId(0));
   };
   EXPECT_THAT(expression("shop.Example.POOL"), HasSubstr("null; }, POOL)"));
@@ -193,7 +193,7 @@ TEST(Combinator, NamesTheFieldThatHoldsTheExecutor) {
 
 TEST(Combinator, NamesTheMemberThatHoldsTheExecutorInItsOwnClass) {
   const auto expression = [](std::string_view member) {
-    const Trace trace = parsed("fact pool.member.0 " + std::string(member) + "\n" + std::string(kProgram));
+    const Trace trace = trace_from("fact pool.member.0 " + std::string(member) + "\n" + std::string(kProgram));
     return combinator_expression(*graph::build_dag(trace), TaskId(0));
   };
   EXPECT_THAT(expression("shop.Example.pool"), HasSubstr("null; }, pool)"));
@@ -201,7 +201,7 @@ TEST(Combinator, NamesTheMemberThatHoldsTheExecutorInItsOwnClass) {
 }
 
 TEST(Combinator, OfForkJoinTasksIsACompleter) {
-  const Trace trace = parsed(R"(thread a
+  const Trace trace = trace_from(R"(thread a
 thread b
 pool p1 fork_join 2
 method m1 x.Fib.compute Fib.java:9
@@ -238,7 +238,7 @@ TEST(AtWait, IsWrittenAsTheTaskWasHandedOut) {
       text.insert(text.find("10 main task_spawn"), "method m9 java.util.concurrent." + std::string(library_frame) +
                                                        " X.java:100\ncontext c9 c3 m9:101\n");
     }
-    return at_wait_expression(parsed(text), TaskId(2));
+    return at_wait_expression(trace_from(text), TaskId(2));
   };
   using Expression = AtWaitExpression;
   EXPECT_EQ(expression(""), (Expression{"", ""}));  // by no class of java.util.concurrent
@@ -267,7 +267,7 @@ base::Result<std::vector<Candidate>> read_one(const SpecTrace& in, std::string_v
 }
 
 TEST(Spec, SelectsTheSameTasksAgain) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   const graph::TraceDag dag = *graph::build_dag(trace);
   const std::string spec = written(trace, dag, coordinator(trace));
   EXPECT_THAT(spec, HasSubstr("\"schema\": \"contrafact-improvement-1\""));
@@ -315,7 +315,7 @@ context c6 - f4:510
 )";
 
 TEST(Spec, OfAStageThatACompletedSourceHandsOutSelectsItAgain) {
-  const Trace trace = parsed(kStages);
+  const Trace trace = trace_from(kStages);
   const graph::TraceDag dag = *graph::build_dag(trace);
   const Candidates all = task_candidates(trace);
   const auto stages = std::ranges::find_if(
@@ -337,7 +337,7 @@ TEST(Spec, OfATaskAtItsWaitSelectsItAgainUnlessThatHasATimeLimit) {
               "method m9 java.util.concurrent.AbstractExecutorService.submit X.java:100\ncontext c9 c2 m9:101\n");
   text.replace(text.find("task_spawn t2 c2"), 16, "task_spawn t2 c9");
   text.replace(text.find("wait_begin t2 c4"), 16, "wait_begin t2 c8");
-  const Trace trace = parsed(text);
+  const Trace trace = trace_from(text);
   const graph::TraceDag dag = *graph::build_dag(trace);
   Improvement at_wait{.optimisation = Optimisation::inline_at_wait,
                       .spawn_context = trace.tasks[1].spawn_context,
@@ -354,14 +354,14 @@ TEST(Spec, OfATaskAtItsWaitSelectsItAgainUnlessThatHasATimeLimit) {
   EXPECT_EQ(written(trace, dag, (*read)[0].improvement), spec);
   // The `get` with a time-out begins here in the source of JDK 17.
   text.replace(text.find("FutureTask.java:190"), 19, "FutureTask.java:199");
-  const Trace timed = parsed("fact jvm.version 17.0.15\n" + text);
+  const Trace timed = trace_from("fact jvm.version 17.0.15\n" + text);
   const graph::TraceDag timed_dag = *graph::build_dag(timed);
   EXPECT_THAT(read_one({.trace = timed, .dag = &timed_dag}, spec).error().message,
               HasSubstr("inline-at-wait: a task is waited for with a time limit"));
 }
 
 TEST(Spec, SelectsABranchByItsPath) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   const graph::TraceDag dag = *graph::build_dag(trace);
   Improvement hoist;
   hoist.optimisation = Optimisation::hoist_branch;
@@ -380,7 +380,7 @@ TEST(Spec, SelectsABranchByItsPath) {
 }
 
 TEST(Spec, ErrorsSayWhatIsWrong) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   const graph::TraceDag dag = *graph::build_dag(trace);
   auto error = [&](std::string_view spec) { return read_one({.trace = trace, .dag = &dag}, spec).error().message; };
   EXPECT_EQ(error("{"), "the spec is not valid JSON");
@@ -400,7 +400,7 @@ TEST(Spec, ErrorsSayWhatIsWrong) {
 }
 
 TEST(Spec, SizesAndTasksInOneDocument) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   const graph::TraceDag dag = *graph::build_dag(trace);
   Candidate tasks, pool, cores;
   tasks.improvement = coordinator(trace);
@@ -421,7 +421,7 @@ TEST(Spec, SizesAndTasksInOneDocument) {
 
 TEST(Spec, OfPoolsWithOneNameTheSameIsSelected) {
   const Trace trace =
-      parsed(std::string(kProgram).replace(kProgram.find("pool p1"), 0, "pool p0 thread_pool 1 1 \"es\"\n"));
+      trace_from(std::string(kProgram).replace(kProgram.find("pool p1"), 0, "pool p0 thread_pool 1 1 \"es\"\n"));
   Candidate pool;
   pool.improvement = {.optimisation = Optimisation::pool_size, .pool = model::PoolId(1), .size_after = 5};
   const SpecEntry entry{pool};
@@ -431,7 +431,7 @@ TEST(Spec, OfPoolsWithOneNameTheSameIsSelected) {
 }
 
 TEST(Spec, SizesThatCannotBe) {
-  const Trace trace = parsed(kProgram);
+  const Trace trace = trace_from(kProgram);
   const auto error = [&](std::string_view entry) {
     return read_one({.trace = trace},
                     R"({"schema": "contrafact-improvement-1", "improvements": [)" + std::string(entry) + "]}")

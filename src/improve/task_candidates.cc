@@ -89,7 +89,7 @@ struct TaskFacts {
 
 class FactCollector {
  public:
-  explicit FactCollector(const Trace& trace) : trace_(trace), facts_(trace.tasks.size()) {}
+  explicit FactCollector(const Trace& trace) : trace_(trace), sources_(trace), facts_(trace.tasks.size()) {}
 
   std::vector<TaskFacts> collect() {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
@@ -132,7 +132,14 @@ class FactCollector {
   }
 
   void add_token(size_t level, const TaskWalk& walk) {
-    if (const PathToken token = path_token(trace_, walk)) paths_[level].add(token);
+    const PathToken token = path_token(trace_, walk);
+    if (token == 0) return;
+    paths_[level].add(analysis::names_context(token) ? with_place(token) : token);
+  }
+
+  PathToken with_place(PathToken token) const {
+    const model::ContextId context(static_cast<uint32_t>(token));
+    return token >> 32 << 32 | sources_.of(context).value;
   }
 
   void note_spawn(TaskId task, TaskId spawner) {
@@ -148,6 +155,7 @@ class FactCollector {
   }
 
   const Trace& trace_;
+  const SourcePlaces sources_;
   std::vector<TaskFacts> facts_;
   std::vector<PathBuilder> paths_;  // by depth of nesting
 };
@@ -214,7 +222,7 @@ Place place_of(const Trace& trace, const TaskPlaces& places, TaskId id) {
   const TaskRow& task = trace.tasks[id.index()];
   const uint32_t context = places.context(id).value;
   if (places.is_dependent(id)) return {context, UINT32_MAX, task.kind};
-  return {task.create_context.value, context, task.kind};
+  return {places.made(id).value, context, task.kind};
 }
 
 // What the place asks of its tasks' results rules all of them out, whatever became of single ones.
@@ -295,7 +303,9 @@ class Proposer {
     for (const TaskId task : set.tasks) {
       if (facts_[task.index()].waits_for_own) coordinators.push_back(task);
     }
-    if (!coordinators.empty()) propose_one(set, number, Optimisation::convert_to_combinator, std::move(coordinators));
+    if (coordinators.empty()) return;
+    const model::MethodId body = body_of(coordinators);
+    propose_one(set, number, Optimisation::convert_to_combinator, std::move(coordinators)).improvement.body = body;
   }
 
   Candidate& propose_one(const TaskSet& set, uint32_t number, Optimisation optimisation, std::vector<TaskId> tasks) {

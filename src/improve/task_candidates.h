@@ -7,8 +7,8 @@
 // Pure function; linear in the events (hashing), millions of tasks in seconds.
 //
 // Invariants
-//  1. The tasks of a candidate are sorted, not empty, and all of one set: spawned (a dependent stage: created) with the
-//     same whole stack. Tasks that never ran or never ended are left out of it.
+//  1. The tasks of a candidate are sorted, not empty, and all of one set: spawned (a dependent stage: created) at one
+//     place of the source (source_places.h). Tasks that never ran or never ended are left out of it.
 //  2. The hoist-branch candidates of one set are disjoint proper subsets of it.
 //  3. The order of candidates, and everything in them, depends on the trace alone.
 #pragma once

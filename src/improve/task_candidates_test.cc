@@ -113,6 +113,27 @@ TEST(TaskCandidates, CoordinatorsSpawnAndWait) {
   EXPECT_EQ(of_kind(all, Optimisation::convert_to_inline).size(), 2u);
 }
 
+// invokeAll hands out t1 and t2, which run different code: the change is in the body of the one that coordinates.
+TEST(TaskCandidates, OfSeveralBodiesTheCoordinatorsOwnIsNamed) {
+  const model::Trace trace = parsed_with_rows(R"(
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m3
+0 w1 task_start t1
+0 w1 task_spawn t3 c2 p m3
+0 w1 wait_begin t3 c3
+0 w2 task_start t3
+9 w2 task_end t3
+9 w1 wait_end t3
+10 w1 task_end t1
+10 w1 task_start t2
+11 w1 task_end t2
+)");
+  const Candidates all = task_candidates(trace);
+  const auto found = of_kind(all, Optimisation::convert_to_combinator);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(trace.method_label(found[0]->improvement.body), "Job.run (Job.java:1)");
+}
+
 TEST(TaskCandidates, ReasonsWhyNot) {
   const Candidates all = task_candidates(parsed_with_rows(R"(
 thread other

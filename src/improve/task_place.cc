@@ -15,7 +15,7 @@ bool is_future_frame(const model::Trace& trace, model::ContextId context) {
 
 }  // namespace
 
-TaskPlaces::TaskPlaces(const model::Trace& trace) : trace_(trace), dependent_(trace.tasks.size()) {
+TaskPlaces::TaskPlaces(const model::Trace& trace) : trace_(trace), dependent_(trace.tasks.size()), sources_(trace) {
   for (const model::Dependency& dependency : trace.dependencies) {
     const uint32_t task = dependency.task.index();
     dependent_[task] = trace.tasks[task].create_context.valid();
@@ -24,12 +24,16 @@ TaskPlaces::TaskPlaces(const model::Trace& trace) : trace_(trace), dependent_(tr
 
 model::ContextId TaskPlaces::context(model::TaskId task) const {
   const model::TaskRow& row = trace_.tasks[task.index()];
-  if (!is_dependent(task)) return row.spawn_context;
+  if (!is_dependent(task)) return sources_.of(row.spawn_context);
   model::ContextId context = row.create_context;
   while (is_future_frame(trace_, context) && is_future_frame(trace_, trace_.contexts[context.index()].parent)) {
     context = trace_.contexts[context.index()].parent;
   }
-  return context;
+  return sources_.of(context);
+}
+
+model::ContextId TaskPlaces::made(model::TaskId task) const {
+  return sources_.of(trace_.tasks[task.index()].create_context);
 }
 
 }  // namespace contrafact::improve

@@ -2,13 +2,14 @@
 //
 // A task's place is where it is handed out. A dependent stage is handed out by whoever completes its source, so its
 // place is where it was made, at the call of the future's method: whether that method found the source complete already
-// and handed the stage out itself is chance.
+// and handed the stage out itself is chance. Of the stacks counts what the source holds (source_places.h).
 //
 // Immutable after construction; linear in the dependencies, O(depth of the stack) a question.
 #pragma once
 
 #include <vector>
 
+#include "improve/source_places.h"
 #include "model/trace.h"
 
 namespace contrafact::improve {
@@ -18,11 +19,15 @@ class TaskPlaces {
   explicit TaskPlaces(const model::Trace& trace);
   // Depends on other tasks, and was made at a place that is known.
   bool is_dependent(model::TaskId task) const { return dependent_[task.index()]; }
+  // The first context of the place.
   model::ContextId context(model::TaskId task) const;
+  // The first context of where it was made; none where that is unknown.
+  model::ContextId made(model::TaskId task) const;
 
  private:
   const model::Trace& trace_;
   std::vector<bool> dependent_;
+  const SourcePlaces sources_;
 };
 
 }  // namespace contrafact::improve

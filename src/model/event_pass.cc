@@ -200,6 +200,10 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
       repair_.close(position, kind, a);
       return;
     case EventKind::pool_size:
+    case EventKind::pool_close:
+    case EventKind::pool_closed:
+    case EventKind::permit_take:
+    case EventKind::permit_give:
       return fix(a, rows_.pools);
     case EventKind::block_begin:
       limit(a, static_cast<uint32_t>(BlockReason::signal));
@@ -215,6 +219,9 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
       return fix(a, rows_.access_sets);
     case EventKind::gap:
       gaps_ += a;
+      return;
+    case EventKind::task_handed:
+      a = UINT32_MAX;
       return;
     default:
       return lock_event(position, kind);

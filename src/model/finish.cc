@@ -7,6 +7,7 @@
 #include "base/counted.h"
 #include "model/event_pass.h"
 #include "model/lock_lives.h"
+#include "model/pool_groups.h"
 #include "model/time_window.h"
 #include "model/vm_stops.h"
 
@@ -49,7 +50,9 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
   std::sort(parts.pauses.begin(), parts.pauses.end(),
             [](const Pause& x, const Pause& y) { return x.begin_ns < y.begin_ns; });
   std::ranges::sort(parts.vm_stints, {}, &VmStint::begin_ns);
+  std::ranges::sort(parts.idle_times, {}, &IdleTime::until_ns);
   cut_stops(parts);
+  if (parts.origin == Origin::measured) join_pools_of_one_thread(parts);
   if (moved) {
     if (base::Status status = verify(parts); !status) return status.error();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace contrafact::model {
 namespace {
@@ -10,9 +11,10 @@ namespace {
 // others had in between, 100 us and more.
 constexpr int64_t kSwitchMaxNs = 5'000;
 
+// At a time, by how much a number grew of threads that ran, that were preempted, and of these by others.
 struct Change {
   int64_t time_ns;
-  int8_t running, preempted, stops = 0;
+  int8_t running, preempted, by_others = 0, stops = 0;
 };
 
 // Threads' stints on cores, by when they began.
@@ -70,10 +72,13 @@ std::vector<Change> changes_of(const Trace& trace) {
       if (in_ns <= out_ns) continue;
       changes.push_back({out_ns, -1, 0});
       changes.push_back({in_ns, 1, 0});
-      const int64_t lost_ns = gap.preempted ? stints.taken_until_ns(out_ns) : in_ns;
-      if (lost_ns >= in_ns) continue;
-      changes.push_back({lost_ns, 0, 1});
+      if (!gap.preempted) continue;
+      changes.push_back({out_ns, 0, 1});
       changes.push_back({in_ns, 0, -1});
+      const int64_t lost_ns = stints.taken_until_ns(out_ns);
+      if (lost_ns >= in_ns) continue;
+      changes.push_back({lost_ns, 0, 0, 1});
+      changes.push_back({in_ns, 0, 0, -1});
     }
   }
   for (const VmStint& stint : trace.vm_stints) {
@@ -82,34 +87,90 @@ std::vector<Change> changes_of(const Trace& trace) {
     changes.push_back({stint.end_ns, -1, 0});
   }
   for (const Pause& pause : trace.pauses) {
-    changes.push_back({pause.begin_ns, 0, 0, 1});
-    changes.push_back({pause.end_ns, 0, 0, -1});
+    changes.push_back({pause.begin_ns, 0, 0, 0, 1});
+    changes.push_back({pause.end_ns, 0, 0, 0, -1});
   }
   std::ranges::sort(changes, {}, &Change::time_ns);
   return changes;
 }
 
+// Of the cores that the program's threads did not have, the share that others had: those that were not idle.
+class BusyShare {
+ public:
+  // `changes`: in order of time.
+  BusyShare(const Trace& trace, std::span<const Change> changes, uint32_t cores) {
+    int64_t running = 0, at_ns = trace.begin_ns();
+    double left_ns = 0, idle_ns = 0;
+    size_t next = 0;
+    const auto pass_to = [&](int64_t time_ns) {
+      if (time_ns <= at_ns) return;
+      const int64_t left = std::clamp<int64_t>(int64_t{cores} - running, 0, cores);
+      left_ns += static_cast<double>(left) * static_cast<double>(time_ns - at_ns);
+      at_ns = time_ns;
+    };
+    for (const IdleTime& idle : trace.idle_times) {
+      for (; next < changes.size() && changes[next].time_ns < idle.until_ns; ++next) {
+        pass_to(changes[next].time_ns);
+        running += changes[next].running;
+      }
+      pass_to(idle.until_ns);
+      idle_ns += static_cast<double>(idle.idle_ns);
+      if (left_ns < kWindowMinNs) continue;
+      windows_.push_back({idle.until_ns, std::clamp(1 - idle_ns / left_ns, 0.0, 1.0)});
+      left_ns = idle_ns = 0;
+    }
+  }
+
+  bool is_known() const { return !windows_.empty(); }
+  // Times only move forward. Behind the last window it is as in it.
+  double at(int64_t time_ns) {
+    while (next_ + 1 < windows_.size() && windows_[next_].until_ns <= time_ns) ++next_;
+    return windows_[next_].share;
+  }
+
+ private:
+  // The kernel counts idle time in hundredths of a second: of this much it is a tenth.
+  static constexpr double kWindowMinNs = 100e6;
+  struct Window {
+    int64_t until_ns;
+    double share;
+  };
+  std::vector<Window> windows_;
+  size_t next_ = 0;
+};
+
 }  // namespace
 
 ForeignCores::ForeignCores(const Trace& trace, uint32_t cores) {
   if (cores == 0) return;
-  int64_t running = 0, preempted = 0, stops = 0, foreign = 0, at_ns = trace.begin_ns();
+  const std::vector<Change> changes = changes_of(trace);
+  BusyShare busy(trace, changes, cores);
+  int64_t running = 0, preempted = 0, by_others = 0, stops = 0, at_ns = trace.begin_ns();
+  double foreign = 0, total_ns = 0;
   Point last{trace.begin_ns(), 0, 0};
-  for (const Change& change : changes_of(trace)) {
-    total_ns_ += foreign * (change.time_ns - at_ns);
+  for (const Change& change : changes) {
+    total_ns += foreign * static_cast<double>(change.time_ns - at_ns);
     at_ns = change.time_ns;
     running += change.running;
     preempted += change.preempted;
+    by_others += change.by_others;
     stops += change.stops;
-    foreign = stops > 0 ? 0 : std::clamp<int64_t>(int64_t{cores} - running, 0, std::max<int64_t>(preempted, 0));
-    const double share = foreign == 0 ? 0 : static_cast<double>(foreign) / static_cast<double>(preempted);
-    const double had = foreign == 0 ? 0 : static_cast<double>(int64_t{cores} - running);
+    const int64_t left = std::max<int64_t>(0, int64_t{cores} - running);
+    foreign = 0;
+    if (stops <= 0 && preempted > 0) {
+      const double not_idle = busy.is_known() ? static_cast<double>(left) * busy.at(at_ns) : 0;
+      const double surely = static_cast<double>(std::min(left, std::max<int64_t>(by_others, 0)));
+      foreign = std::min(std::max(not_idle, surely), static_cast<double>(preempted));
+    }
+    const double share = foreign == 0 ? 0 : foreign / static_cast<double>(preempted);
+    const double had = foreign == 0 ? 0 : static_cast<double>(left);
     const auto passed_ns = static_cast<double>(change.time_ns - last.time_ns);
     if (share == last.share && had == last.had) continue;
     if (points_.empty()) points_.push_back(last);
     last = {change.time_ns, last.lost_ns + passed_ns * last.share, share, last.had_ns + passed_ns * last.had, had};
     points_.push_back(last);
   }
+  total_ns_ = std::llround(total_ns);
 }
 
 const ForeignCores::Point* ForeignCores::point_before(int64_t time_ns) const {

@@ -12,6 +12,11 @@
 //
 // The virtual machine's own threads, where the recorder saw them, count as the program's.
 //
+// Where the recorder saw how long cores were idle, more is known: of the cores that the program's threads do not have,
+// others have what is not idle. So a thread that waits behind another of its own program lost a core to others, if they
+// had the one that was left. (Beside a program that computes on both of two cores, two threads shared one for a third
+// of a run; as long as this was taken for their own doing, the unchanged run was simulated 14 to 25 % too short.)
+//
 // While the virtual machine stops the program, nobody takes cores from it: it wants none.
 //
 // Immutable after construction; O(n log n) in the context switches, O(log n) a question.

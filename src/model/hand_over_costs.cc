@@ -12,6 +12,8 @@ namespace {
 
 // What takes longer is no wake-up: the thread lost its core, or listeners run.
 constexpr int64_t kWakeMaxNs = 100'000;
+// Making a task, and taking its result, with events recorded, takes some 100 ns to 2 us.
+constexpr int64_t kBesideMaxNs = 3'000;
 // Fewer wake-ups do not say what one costs.
 constexpr size_t kWakesMin = 8;
 
@@ -44,6 +46,7 @@ class Costs {
     costs_.spawn_most_ns.assign(trace.tasks.size(), 0);
     costs_.answer_ns.assign(trace.tasks.size(), 0);
     costs_.start_ns.assign(trace.tasks.size(), 0);
+    costs_.handed.assign(trace.tasks.size(), false);
   }
 
   HandOverCosts run() {
@@ -53,6 +56,7 @@ class Costs {
     std::map<uint32_t, std::vector<Gap>> quiet;                        // by pool: where nobody is woken
     std::map<std::pair<uint32_t, uint32_t>, std::vector<Gap>> waking;  // by pool and place
     for (uint32_t task = 0; task < trace_.tasks.size(); ++task) {
+      if (note_handed(task)) continue;
       costs_.start_ns[task] = start_ns(task);
       const std::optional<Gap> gap = gap_after_spawn(task);
       if (!gap) continue;
@@ -61,6 +65,7 @@ class Costs {
       const bool by_place = gap->wakes && wakes_.size() >= kWakesMin;
       (by_place ? waking[{row.pool.value, row.spawn_context.value}] : quiet[row.pool.value]).push_back(*gap);
     }
+    note_takes();
     for (const auto& [pool, gaps] : quiet) set_least(gaps);
     for (const auto& [place, gaps] : waking) set_wakes(gaps);
     return std::move(costs_);
@@ -78,6 +83,62 @@ class Costs {
     const int64_t ns = trace_.time_ns[end] - trace_.time_ns[complete + 1];
     if (ns <= kWakeMaxNs) wakes_.push_back(ns);
     costs_.answer_ns[task] = std::min(ns, kWakeMaxNs);
+  }
+
+  // Whether the event is part of handing a task out: it concerns the queue, a worker or a thread that waits for the
+  // queue's lock.
+  bool is_handing(uint32_t event) const {
+    switch (trace_.kind[event]) {
+      case EventKind::wake:
+      case EventKind::pool_size:
+      case EventKind::task_delay:
+      case EventKind::task_drop:
+      case EventKind::block_begin:
+      case EventKind::block_end:
+        return true;
+      case EventKind::task_spawn:
+        return trace_.a[event] != UINT32_MAX && is_worker_run(trace_, trace_.tasks[trace_.a[event]]);
+      default:
+        return false;
+    }
+  }
+
+  // Where the trace says when handing out was over, all until then is the library's: until the next event by the queue,
+  // and from there on by starting a worker.
+  bool note_handed(uint32_t task) {
+    const TaskRow& row = trace_.tasks[task];
+    if (!row.spawn.valid() || row.kind != TaskKind::pooled) return false;
+    const uint32_t spawn = row.spawn.value, end = trace_.thread_events(trace_.thread_of(row.spawn)).end;
+    uint32_t handed = spawn + 1;
+    while (handed < end && is_handing(handed)) ++handed;
+    if (handed >= end || trace_.kind[handed] != EventKind::task_handed) return false;
+    uint32_t next = spawn + 1;
+    while (trace_.kind[next] == EventKind::wake) ++next;
+    costs_.handed[task] = true;
+    costs_.spawn_ns[task] = trace_.time_ns[next] - trace_.time_ns[spawn];
+    costs_.spawn_most_ns[task] = costs_.spawn_ns[task];
+    if (spawn > trace_.thread_events(trace_.thread_of(row.spawn)).begin)
+      costs_.spawn_most_ns[task] += beside_ns(spawn - 1);
+    if (trace_.kind[next] == EventKind::task_spawn)
+      costs_.start_ns[task] = trace_.time_ns[handed] - trace_.time_ns[next];
+    return true;
+  }
+
+  // After this event, up to the next: where the library makes a task before it is handed out, and gives its result back
+  // after it was waited for, with the recorder at both.
+  int64_t beside_ns(uint32_t event) const {
+    return std::min(trace_.time_ns[event + 1] - trace_.time_ns[event], kBesideMaxNs);
+  }
+
+  void note_takes() {
+    for (const EventRange& range : trace_.thread_ranges) {
+      for (uint32_t i = range.begin; i + 1 < range.end; ++i) {
+        const uint32_t task = trace_.a[i];
+        if (trace_.kind[i] != EventKind::wait_end || task == UINT32_MAX || !costs_.handed[task]) continue;
+        if (trace_.thread_of(trace_.tasks[task].spawn) == trace_.thread_of(EventIndex(range.begin)))
+          costs_.spawn_most_ns[task] += beside_ns(i);
+      }
+    }
   }
 
   // From the worker's spawn until the pool has it: Thread.start returns when the system has started the thread.

@@ -77,6 +77,25 @@ TEST(HandOverCosts, StartingAWorkerIsPartOfHandingOut) {
   EXPECT_EQ(costs.spawn_ns[0], 26'000);
 }
 
+// Handing out takes 900, of which a worker is started for 700; then the program computes for 5000 of its own.
+TEST(HandOverCosts, WhereTheTraceSaysWhenHandingOutWasOverAllUntilThenIsTheLibrarys) {
+  const base::Result<Trace> trace = parse_text(
+      "method m1 java.util.concurrent.ThreadPoolExecutor$Worker.run T.java:1\nthread main\nthread w1\n"
+      "pool p thread_pool 1\n0 main task_spawn t1 - p\n200 main task_spawn t2 - - m1\n800 main pool_size p 1\n"
+      "900 main task_handed\n5900 main task_spawn t3 - p\n6000 main wake w1\n9900 main task_handed\n"
+      "9950 main wait_begin t1\n20000 main wait_end t1\n"
+      "1000 w1 task_start t2\n1010 w1 task_start t1\n19000 w1 task_end t1\n19100 w1 task_start t3\n"
+      "19200 w1 task_end t3\n20000 w1 task_end t2\n");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const HandOverCosts costs = hand_over_costs(*trace);
+  EXPECT_TRUE(costs.handed[0] && costs.handed[2]);
+  EXPECT_EQ(costs.spawn_ns[0], 200);
+  EXPECT_EQ(costs.start_ns[0], 700);
+  EXPECT_EQ(costs.spawn_ns[2], 4000);
+  // What the program computed before may be the library's making of the task, for 3 us of the 5.
+  EXPECT_EQ(costs.spawn_most_ns[2], 4000 + 3000);
+}
+
 TEST(HandOverCosts, OfAFewWakeUpsTheLeastIsTaken) {
   const HandOverCosts costs = hand_over_costs(rounds({{1'500, 1'000}, {4'500, 1'000}}));
   EXPECT_EQ(costs.spawn_ns[0], 1'540);

@@ -37,6 +37,12 @@ bool is_permit_call(const Trace& trace, ContextId context) {
   });
 }
 
+bool makes_thread_local(const Trace& trace, MethodId method) {
+  if (!method.valid() || method.index() >= trace.methods.size()) return false;
+  const format::MethodRow& row = trace.methods[method.index()];
+  return trace.string(row.name) == "setInitialValue" && trace.string(row.class_name) == "java.lang.ThreadLocal";
+}
+
 bool is_worker_run(const Trace& trace, const TaskRow& task) {
   if (task.kind != TaskKind::thread || !task.body.valid()) return false;
   const std::string_view type = trace.string(trace.methods[task.body.index()].class_name);

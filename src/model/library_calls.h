@@ -16,4 +16,7 @@ bool is_permit_call(const Trace& trace, ContextId context);
 // True for the run of a thread that a pool started to have one more worker.
 bool is_worker_run(const Trace& trace, const TaskRow& task);
 
+// True for the method in which ThreadLocal makes a thread's own value, when it is asked for first.
+bool makes_thread_local(const Trace& trace, MethodId method);
+
 }  // namespace contrafact::model

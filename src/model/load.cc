@@ -27,7 +27,8 @@ constexpr size_t kLongTextsBytesMax = size_t{16} << 20;
 constexpr size_t kLongFactsBytesMax = size_t{4} << 20;  // commands show these whole
 
 constexpr bool is_beside(EventKind kind) {
-  return (kind >= EventKind::pause_begin && kind <= EventKind::cpu_in) || kind == EventKind::vm_ran;
+  return (kind >= EventKind::pause_begin && kind <= EventKind::cpu_in) || kind == EventKind::vm_ran ||
+         kind == EventKind::cores_idle;
 }
 constexpr bool is_of_worker(EventKind kind) {
   return kind == EventKind::worker_idle || kind == EventKind::worker_busy;
@@ -428,6 +429,9 @@ class EventCollector : public format::Visitor {
         break;
       case EventKind::vm_ran:
         trace_.vm_stints.push_back(vm_stint(time_ns, block.a[i]));
+        break;
+      case EventKind::cores_idle:
+        trace_.idle_times.push_back({time_ns, kNsPerUs * int64_t{block.a[i]}});
         break;
       default:
         break;

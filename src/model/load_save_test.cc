@@ -36,6 +36,8 @@ context c1 - m1:14
 context c2 c1 m2:41
 pause 40 45
 vm_ran 3000 8000
+cores_idle 2000 1000
+cores_idle 3000 0
 cpu w1 15 17 preempted
 0 main thread_begin
 1 main task_create t1 c1 m2

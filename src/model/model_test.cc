@@ -211,6 +211,7 @@ thread w1
 cpu w1 -9223372036854775808 9223372036854775807 blocked
 pause -9223372036854775808 9223372036854775807
 vm_ran -9223372036854775808 9223372036854775807
+cores_idle 9223372036854775807 5000
 1000 main thread_begin
 2000 main thread_end
 -9223372036854775808 w1 thread_begin
@@ -222,6 +223,7 @@ vm_ran -9223372036854775808 9223372036854775807
   EXPECT_EQ(trace.cpu[1][0].out_ns, low_ns);
   EXPECT_EQ(trace.pauses[0].end_ns, high_ns);
   EXPECT_EQ(trace.vm_stints[0].end_ns, high_ns);
+  EXPECT_EQ(trace.idle_times[0].until_ns, high_ns);
   EXPECT_THAT(trace.loss.notes, testing::Contains("2 events had times weeks away from the first one"));
 }
 

@@ -19,6 +19,8 @@ inline uint32_t pool_capacity(const format::PoolRow& pool, uint32_t workers_seen
   switch (pool.kind) {
     case format::PoolKind::thread_per_task:
       return kUnboundedPool;
+    case format::PoolKind::permits:
+      return pool.core_size;
     case format::PoolKind::thread_pool:
       if (pool.core_size == 0 || workers_seen > pool.core_size) return max_size == 0 ? kUnboundedPool : max_size;
       return pool.core_size;

@@ -1,6 +1,9 @@
 #include "model/result_waits.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "model/text_trace.h"
 
@@ -102,6 +105,21 @@ context c2 - m1:12
   std::vector<uint32_t> batches;
   for (const ResultWait& wait : result_waits(*trace)) batches.push_back(wait.batch);
   EXPECT_EQ(batches, (std::vector<uint32_t>{2, 0, 1, 0, 0, 3}));
+}
+
+// One body that hands out two tasks at each of twenty places, and then asks for the first of each.
+TEST(ResultWaits, EachOfManyPlacesHasBatchesOfItsOwn) {
+  constexpr int kPlaces = 20;
+  std::string text = "thread main\npool p1 thread_pool 1\nmethod m1 shop.Main.main Main.java:10\n";
+  for (int i = 0; i < kPlaces; ++i) text += fmt::format("context c{} - m1:{}\n", i, 11 + i);
+  for (int i = 0; i < 2 * kPlaces; ++i) text += fmt::format("{} main task_spawn t{} c{} p1 m1\n", 10 + i, i, i / 2);
+  for (int i = 0; i < kPlaces; ++i)
+    text += fmt::format("{0} main wait_begin t{1} c0\n{0} main wait_end t{1}\n", 100 + i, 2 * i);
+  base::Result<Trace> trace = parse_text(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const std::vector<ResultWait> waits = result_waits(*trace);
+  ASSERT_EQ(waits.size(), size_t{2 * kPlaces});
+  for (int i = 0; i < 2 * kPlaces; ++i) EXPECT_EQ(waits[i].batch, i % 2 == 0 ? 2u : 0u) << i;
 }
 
 TEST(ResultWaits, OfWhatIsWaitedForAtOnceNothingCameBetween) {

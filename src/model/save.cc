@@ -104,6 +104,10 @@ class Saver {
         const uint32_t ran_us = ran_us_of(stint);
         append(EventKind::vm_ran, stint.end_ns, &ran_us, thread, format::RunSource::kernel);
       }
+      for (const IdleTime& idle : trace_.idle_times) {
+        const auto idle_us = static_cast<uint32_t>(std::clamp<int64_t>(idle.idle_ns / kNsPerUs, 0, UINT32_MAX));
+        append(EventKind::cores_idle, idle.until_ns, &idle_us, thread, format::RunSource::kernel);
+      }
     }
     for (const CpuGap& gap : trace_.cpu[index]) {
       const auto reason = static_cast<uint32_t>(gap.preempted ? Outcome::preempted : Outcome::blocked);

@@ -29,8 +29,8 @@ inline constexpr EnumNames<format::LockKind, 8> kLockKindNames{
 inline constexpr EnumNames<format::SetGap, 9> kSetGapNames{
     {"complete", "not_observed", "outside_window", "unsupported", "system_call", "signal", "left", "overflow", "lost"}};
 inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
-inline constexpr EnumNames<format::PoolKind, 5> kPoolKindNames{
-    {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other"}};
+inline constexpr EnumNames<format::PoolKind, 6> kPoolKindNames{
+    {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other", "permits"}};
 
 // Of an access's flags, from the lowest bit.
 inline constexpr std::string_view kAccessLetters = "rwcmaf";

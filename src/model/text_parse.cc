@@ -155,6 +155,7 @@ class Parser {
     if (what == "cpu") return parse_cpu(words);
     if (what == "pause") return parse_pause(words);
     if (what == "vm_ran") return parse_vm_ran(words);
+    if (what == "cores_idle") return parse_cores_idle(words);
     if (what == "fact" && words.size() == 3) {
       builder_.add_fact(words[1], words[2]);
       return {};
@@ -315,6 +316,16 @@ class Parser {
     if (!begin_ns || !end_ns) return error("vm_ran needs two times");
     if (threads_.empty()) return error("vm_ran must follow a thread");
     builder_.add(ThreadId(0), EventKind::vm_ran, *end_ns, {ran_us_of({*begin_ns, *end_ns}), 0, 0, 0});
+    return {};
+  }
+
+  base::Status parse_cores_idle(const Words& words) {
+    const auto until_ns = words.size() == 3 ? number<int64_t>(words[1]) : std::nullopt;
+    const auto idle_ns = words.size() == 3 ? number<int64_t>(words[2]) : std::nullopt;
+    if (!until_ns || !idle_ns || *idle_ns < 0) return error("cores_idle needs a time and how long cores were idle");
+    if (threads_.empty()) return error("cores_idle must follow a thread");
+    const auto idle_us = static_cast<uint32_t>(std::min<int64_t>(*idle_ns / kNsPerUs, UINT32_MAX));
+    builder_.add(ThreadId(0), EventKind::cores_idle, *until_ns, {idle_us, 0, 0, 0});
     return {};
   }
 

@@ -17,6 +17,7 @@ uint64_t bound_times(Trace& parts, const TimeWindow& window) {
   const auto bound = [&](int64_t& time_ns) { time_ns = std::clamp(time_ns, window.low_ns, window.high_ns); };
   for (Pause& pause : parts.pauses) bound(pause.begin_ns), bound(pause.end_ns);
   for (VmStint& stint : parts.vm_stints) bound(stint.begin_ns), bound(stint.end_ns);
+  for (IdleTime& idle : parts.idle_times) bound(idle.until_ns);
   for (std::vector<CpuGap>& gaps : parts.cpu) {
     for (CpuGap& gap : gaps) bound(gap.out_ns), bound(gap.in_ns);
   }

@@ -5,7 +5,8 @@
 //  1. Events are grouped by thread; `thread_events(t)` is a contiguous range, in program order, times not decreasing.
 //  2. Every id that an event names is a row of its table, or none.
 //  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
-//  4. cpu_out, cpu_in, pause_*, vm_ran are not among the events but in `cpu`, `pauses`, `vm_stints`, sorted by time.
+//  4. cpu_out, cpu_in, pause_*, vm_ran, cores_idle are not among the events but in `cpu`, `pauses`, `vm_stints`,
+//     `idle_times`, sorted by time.
 //  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end,
 //  method_enter/method_exit,
 //     lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are closed on every thread. What a
@@ -93,6 +94,12 @@ struct Pause {
 struct VmStint {
   int64_t begin_ns;
   int64_t end_ns;
+};
+
+// The cores that the program may use were idle for `idle_ns` in all since the one before, or since the trace began.
+struct IdleTime {
+  int64_t until_ns;
+  int64_t idle_ns;
 };
 
 // What is missing from the trace and why; every command prints these.
@@ -187,7 +194,8 @@ struct Trace {
   std::vector<StringId> source_paths;    // by method: its file's whole path, where that is known (native, with DWARF)
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
   std::vector<Pause> pauses;
-  std::vector<VmStint> vm_stints;  // by when they began
+  std::vector<VmStint> vm_stints;    // by when they began
+  std::vector<IdleTime> idle_times;  // by time; empty where the recorder did not know
 
   size_t event_count() const { return kind.size(); }
   EventRange thread_events(ThreadId thread) const { return thread_ranges[thread.index()]; }

@@ -83,6 +83,9 @@ bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, 
     case EventKind::vm_ran:
       trace_.vm_stints.push_back(vm_stint(time_ns, a));
       return true;
+    case EventKind::cores_idle:
+      trace_.idle_times.push_back({time_ns, kNsPerUs * int64_t{a}});
+      return true;
     default:
       return false;
   }

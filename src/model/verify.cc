@@ -44,7 +44,7 @@ class Verifier {
         return error(i, "names a task that is no row");
       }
       if (kind == EventKind::cpu_in || kind == EventKind::cpu_out || kind == EventKind::pause_begin ||
-          kind == EventKind::pause_end || kind == EventKind::vm_ran) {
+          kind == EventKind::pause_end || kind == EventKind::vm_ran || kind == EventKind::cores_idle) {
         return error(i, "must not be among the events");
       }
       if (opens(kind)) open_.push_back(i);

@@ -86,6 +86,21 @@ void AddressTable::forget(uint32_t stream) {
   bodies_.erase(stream);
 }
 
+AddressTable::Pairs& AddressTable::pairs_of(uint32_t stream) {
+  const auto [at, is_new] = pairs_.try_emplace(stream);
+  if (is_new) at->second.fill({UINT32_MAX, UINT32_MAX});
+  return at->second;
+}
+
+AddressTable::Pair AddressTable::resolve_pair(const uint32_t* words) {
+  return {lock_at(two_words(words)), context_at(two_words(words + 2)).value};
+}
+
+void AddressTable::end(uint32_t stream) {
+  forget(stream);
+  pairs_.erase(stream);
+}
+
 format::MethodId AddressTable::method(uint64_t address, bool is_entry) {
   std::lock_guard lock(mutex_);
   return method_locked(address, is_entry);

@@ -5,6 +5,7 @@
 // rule: about 5 ns where it is in the cache.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "format/event.h"
+#include "recorder/addressed_calls.h"
 #include "recorder/tables.h"
 
 namespace contrafact::recorder {
@@ -48,6 +50,14 @@ class AddressTable {
   void add_body(uint32_t stream, const uint32_t* words);
   // Of the stream's next event: events of it were lost.
   void forget(uint32_t stream);
+  // What the stream remembers (remember_call), by its place: LOCK and CONTEXT.
+  using Pair = std::array<uint32_t, 2>;
+  using Pairs = std::array<Pair, kPairs>;
+  Pairs& pairs_of(uint32_t stream);
+  // The pair that an addressed call's words name.
+  Pair resolve_pair(const uint32_t* words);
+  // The stream has ended.
+  void end(uint32_t stream);
 
   // From now on the addresses of code that were met for the first time are kept until they are taken.
   void watch_code() { watches_code_ = true; }
@@ -69,6 +79,7 @@ class AddressTable {
   AddressMap locks_;                                            // by lock_word
   std::unordered_map<uint32_t, std::vector<uint64_t>> frames_;  // by stream: of its next event; few at a time
   std::unordered_map<uint32_t, uint64_t> bodies_;               // likewise
+  std::unordered_map<uint32_t, Pairs> pairs_;                   // by stream
   bool watches_code_ = false;
   std::vector<uint64_t> new_code_;
 };

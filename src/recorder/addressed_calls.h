@@ -14,8 +14,17 @@
 //          kTextCall has 4 words and no time: 16 bytes of a text (texts.h).
 //          kBodyCall has 2 words and no time: the first instruction of the function that is the BODY of the client's
 //          next addressed event; without one it has none.
+//
+// Most of a program's lock events come from few places and few locks. So a client and the drainer remember pairs of
+// LOCK and CONTEXT, each by its place among kPairs, both in the order of the client's calls:
+//
+//   remember_call(kind, place)  the event, with the 4 words of an addressed call: what lies at `place` from now on
+//   recall_call(kind, place)    the event, of what lies at `place`: a time and no words
+//
+// A call that was dropped changed neither side's memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "format/event.h"
@@ -40,6 +49,53 @@ static_assert(format::kEventKinds < 0xfb);
 
 constexpr uint16_t addressed_call(format::EventKind kind) {
   return static_cast<uint16_t>(kAddressedCall + static_cast<uint16_t>(kind));
+}
+
+inline constexpr uint32_t kPairWords = 4;
+inline constexpr int kPairBits = 5;
+inline constexpr uint32_t kPairs = 1 << kPairBits;
+inline constexpr uint16_t kRememberCall = 0x1000;
+inline constexpr uint16_t kRememberEnd = kRememberCall + (format::kEventKinds << kPairBits);
+inline constexpr uint16_t kRecallCall = 0x1800;
+inline constexpr uint16_t kRecallEnd = kRecallCall + (format::kEventKinds << kPairBits);
+static_assert(kRememberEnd <= kRecallCall);
+
+constexpr uint16_t remember_call(format::EventKind kind, uint32_t place) {
+  return static_cast<uint16_t>(kRememberCall + (static_cast<uint32_t>(kind) << kPairBits) + place);
+}
+constexpr uint16_t recall_call(format::EventKind kind, uint32_t place) {
+  return static_cast<uint16_t>(kRecallCall + (static_cast<uint32_t>(kind) << kPairBits) + place);
+}
+// Of an event that has LOCK and CONTEXT and nothing else.
+constexpr bool has_pair(format::EventKind kind) {
+  const format::EventSchema& schema = format::schema_of(kind);
+  return schema.operand_count() == 2 && schema.operands[0] == format::Operand::lock &&
+         schema.operands[1] == format::Operand::context;
+}
+
+inline constexpr auto kHasPair = [] {
+  std::array<bool, format::kEventKinds> has{};
+  for (size_t kind = 0; kind < has.size(); ++kind) has[kind] = has_pair(static_cast<format::EventKind>(kind));
+  return has;
+}();
+// Of either call.
+constexpr format::EventKind kind_of_pair_call(uint16_t call) {
+  return static_cast<format::EventKind>((call & (kRecallCall - kRememberCall - 1)) >> kPairBits);
+}
+static_assert(kRememberCall % (kRecallCall - kRememberCall) == 0);
+constexpr bool is_recall(uint16_t call) {
+  return call >= kRecallCall && call < kRecallEnd && kHasPair[static_cast<size_t>(kind_of_pair_call(call))];
+}
+constexpr bool is_remember(uint16_t call) {
+  return call >= kRememberCall && call < kRememberEnd && kHasPair[static_cast<size_t>(kind_of_pair_call(call))];
+}
+
+// The client's side. All zero remembers nothing: no code returns to address 0.
+struct RememberedPair {
+  uint64_t lock = 0, site = 0;
+};
+inline uint32_t place_of_pair(uint64_t lock, uint64_t site) {
+  return static_cast<uint32_t>((lock + (site << 7)) * 0x9e3779b97f4a7c15u >> (64 - kPairBits));
 }
 
 // User addresses have 47 bits (57 with five-level tables, which a program must ask for): the top byte is free.

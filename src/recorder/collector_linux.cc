@@ -1,7 +1,6 @@
 #include "recorder/collector.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -69,7 +68,9 @@ class SharedCollector final : public Collector {
   }
 
   base::Status begin();
-  std::string control_path() const override { return fmt::format("/proc/{}/fd/{}", getpid(), control_fd_.get()); }
+  std::string control_path() const override {
+    return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(control_fd_.get());
+  }
   Finished finish(int32_t pid, std::string_view reason) override;
 
  private:
@@ -129,8 +130,8 @@ class SharedCollector final : public Collector {
 // Of the last call. Memory to share counts as a file where a limit on their sizes is concerned.
 base::Error cannot_share(const char* what) {
   const int error = errno;
-  return base::Error{fmt::format("cannot {} memory to share: {}{}", what, std::strerror(error),
-                                 error == EFBIG ? ", the limit of `ulimit -f` is too low" : "")};
+  return base::Error{std::string("cannot ") + what + " memory to share: " + std::strerror(error) +
+                     (error == EFBIG ? ", the limit of `ulimit -f` is too low" : "")};
 }
 
 base::Status SharedCollector::begin() {
@@ -289,9 +290,9 @@ Process* SharedCollector::process_of(int32_t pid) {
 Process& SharedCollector::new_process(int32_t pid) {
   auto process = std::make_unique<Process>();
   process->pid = pid;
-  process->path = processes_.empty() ? options_.output_path : fmt::format("{}.{}", options_.output_path, pid);
+  process->path = processes_.empty() ? options_.output_path : options_.output_path + "." + std::to_string(pid);
   for (size_t i = 2; !processes_.empty() && access(process->path.c_str(), F_OK) == 0; ++i) {
-    process->path = fmt::format("{}.{}.{}", options_.output_path, pid, i);
+    process->path = options_.output_path + "." + std::to_string(pid) + "." + std::to_string(i);
   }
   return *processes_.emplace_back(std::move(process));
 }
@@ -343,7 +344,9 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
     sink = std::move(*opened);
   }
   auto log = ProcessLog::begin(std::move(area), std::move(sink),
-                               {.facts = facts_of(pid, begin_ns), .diagnostics = options_.diagnostics});
+                               {.facts = facts_of(pid, begin_ns),
+                                .cpu_switches = cpu_switches_ != nullptr,
+                                .diagnostics = options_.diagnostics});
   if (!log) return options_.diagnostics(log.error().message);
   process->log = std::move(*log);
   if (parent_pid != 0) process->log->inherit_libraries(inherited);

@@ -141,6 +141,99 @@ TEST_F(CollectorTest, AProgramThatIsKilledLosesNothing) {
   EXPECT_EQ(got.trailers[0].events_dropped, 0u);
 }
 
+// Locks and places, as the agent appends it: a pair that is remembered is recalled, and one whose place another took is
+// said anew.
+void append_locks(Client* client, RememberedPair* pairs, uint32_t count) {
+  int64_t time_ns = base::monotonic_ns();
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t lock = 0x1000 + i * i % 97 * 64, site = 0x400000 + i % 3;
+    const auto kind = i % 2 == 0 ? EventKind::lock_acquire : EventKind::lock_release;
+    EXPECT_EQ(Recorder::append_pair(client, pairs, kind, lock, site, [&] { return ++time_ns; }), time_ns);
+  }
+}
+// REQUIRES: `got` has them alone.
+void expect_locks(const Collected& got, uint32_t count) {
+  ASSERT_EQ(got.events.size(), count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const PlainEvent& event = got.events[i];
+    EXPECT_EQ(event.kind, i % 2 == 0 ? EventKind::lock_acquire : EventKind::lock_release);
+    ASSERT_TRUE(got.locks.contains(event.operands[0]));
+    EXPECT_EQ(got.locks.at(event.operands[0]).address, 0x1000 + i * i % 97 * 64);
+    ASSERT_TRUE(got.contexts.contains(event.operands[1]));
+    EXPECT_EQ(got.method_addresses.at(got.contexts.at(event.operands[1]).method.value), 0x400000 + i % 3);
+    EXPECT_EQ(event.time_ns, got.events[0].time_ns + i);
+  }
+}
+
+TEST_F(CollectorTest, RememberedLocksAndPlacesAreThoseThatWereNamed) {
+  start();
+  const pid_t pid = child([&] {
+    SharedLog* log = open();
+    Client* client = log->attach(static_cast<uint32_t>(getpid()), 0);
+    append_locks(client, log->pairs_of(client), 30'000);
+    kill(getpid(), SIGKILL);
+  });
+  wait_for(pid);
+  collector_->finish(pid, "killed");
+  expect_locks(load(path_), 30'000);
+}
+
+// The client of a thread that ended is another thread's then, who remembers nothing of it.
+TEST_F(CollectorTest, AThreadDoesNotRememberWhatAnotherNamed) {
+  start();
+  const pid_t pid = child([&] {
+    SharedLog* log = open();
+    for (uint32_t thread = 0; thread < 20; ++thread) {
+      Client* client = log->attach(1 + thread, thread);
+      RememberedPair* pairs = log->pairs_of(client);
+      for (uint32_t i = 0; i < kPairs; ++i) {
+        if (pairs[i].lock != 0) _exit(1);
+      }
+      append_locks(client, pairs, 40);
+      log->detach(client);
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the drainer makes it free
+    }
+    exit_by_itself(log);
+  });
+  EXPECT_EQ(status_of(pid), 0);
+  collector_->finish(pid, "exit");
+  const Collected got = load(path_);
+  ASSERT_EQ(got.events.size(), 20u * 40);
+  for (const PlainEvent& event : got.events) {
+    EXPECT_NE(event.operands[0], UINT32_MAX);
+    EXPECT_NE(event.operands[1], UINT32_MAX);
+  }
+}
+
+// With too little memory events are dropped, some of which named a pair first.
+TEST_F(CollectorTest, WhatWasDroppedWasNotRemembered) {
+  start(true, 64 << 10);
+  const pid_t pid = child([&] {
+    SharedLog* log = open();
+    Client* client = log->attach(static_cast<uint32_t>(getpid()), 0);
+    RememberedPair* pairs = log->pairs_of(client);
+    for (uint32_t i = 0; i < 300'000; ++i) {
+      const uint64_t lock = 0x1000 + i % 1'009 * 64;
+      const int64_t time_ns = static_cast<int64_t>(lock);  // to know it again
+      Recorder::append_pair(client, pairs, EventKind::lock_acquire, lock, 0x400000, [&] { return time_ns; });
+    }
+    exit_by_itself(log);
+  });
+  EXPECT_EQ(status_of(pid), 0);
+  collector_->finish(pid, "exit");
+  const Collected got = load(path_);
+  ASSERT_EQ(got.trailers.size(), 1u);
+  EXPECT_GT(got.trailers[0].events_dropped, 0u);
+  size_t checked = 0;
+  for (const PlainEvent& event : got.events) {
+    if (event.kind != EventKind::lock_acquire) continue;
+    ASSERT_TRUE(got.locks.contains(event.operands[0]));
+    EXPECT_EQ(got.locks.at(event.operands[0]).address, static_cast<uint64_t>(event.time_ns));
+    ++checked;
+  }
+  EXPECT_GT(checked, 0u);
+}
+
 TEST_F(CollectorTest, AProgramThatNeverBeganIsSaidSo) {
   start();
   EXPECT_FALSE(collector_->finish(0, "it did not start").began);

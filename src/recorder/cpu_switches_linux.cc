@@ -2,7 +2,6 @@
 // PERF_RECORD_SWITCH. Events of one CPU share one ring, which the kernel fills and the drainer empties: nothing happens
 // in the threads themselves. An inherited event can be mapped only if it is bound to a CPU, hence one for each.
 #include <dirent.h>
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -99,8 +98,8 @@ class PerfSwitches : public CpuSwitches {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
     const std::vector<pid_t> threads = watched_ == Watched::programs ? std::vector<pid_t>{0} : own_threads();
     if (static_cast<size_t>(cpus) * threads.size() > kDescriptorsMax) {
-      return base::Error{
-          fmt::format("{} threads on {} CPUs would need too many file descriptors", threads.size(), cpus)};
+      return base::Error{std::to_string(threads.size()) + " threads on " + std::to_string(cpus) +
+                         " CPUs would need too many file descriptors"};
     }
     for (int cpu = 0; cpu < cpus; ++cpu) {
       if (base::Status opened = open_cpu(cpu, threads); !opened) return opened;
@@ -167,20 +166,20 @@ class PerfSwitches : public CpuSwitches {
       const int fd = open_event(thread, cpu);
       if (fd < 0) {
         if (errno == ENODEV || errno == ESRCH) continue;  // a CPU that is offline, a thread that ended
-        return base::Error{fmt::format("perf_event_open: {}{}", std::strerror(errno),
-                                       errno == EACCES || errno == EPERM ? " (see kernel.perf_event_paranoid)" : "")};
+        return base::Error{std::string("perf_event_open: ") + std::strerror(errno) +
+                           (errno == EACCES || errno == EPERM ? " (see kernel.perf_event_paranoid)" : "")};
       }
       descriptors_.push_back(fd);
       if (ring_fd >= 0) {
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) != 0) {
-          return base::Error{fmt::format("joining perf events: {}", std::strerror(errno))};
+          return base::Error{std::string("joining perf events: ") + std::strerror(errno)};
         }
         continue;
       }
       const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
       void* memory = mmap(nullptr, page_bytes + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
       if (memory == MAP_FAILED) {
-        return base::Error{fmt::format("mapping perf events: {}", std::strerror(errno))};
+        return base::Error{std::string("mapping perf events: ") + std::strerror(errno)};
       }
       rings_.emplace_back(fd, static_cast<uint8_t*>(memory), page_bytes);
       ring_fd = fd;

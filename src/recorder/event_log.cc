@@ -16,12 +16,13 @@ using format::ThreadId;
 
 EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses,
                    uint32_t access_sets_max, std::unique_ptr<CpuSwitches> cpu_switches,
-                   std::function<void(std::string_view)> diagnostics)
+                   std::unique_ptr<IdleCores> idle_cores, std::function<void(std::string_view)> diagnostics)
     : writer_(std::move(writer)),
       tables_(tables),
       addresses_(addresses),
       access_sets_(access_sets_max),
       cpu_switches_(std::move(cpu_switches)),
+      idle_cores_(std::move(idle_cores)),
       diagnostics_(std::move(diagnostics)) {}
 
 void EventLog::take(deferred::Batch& batch) {
@@ -52,8 +53,19 @@ void EventLog::append_calls(deferred::Batch& batch) {
   uint32_t& time_at = batch.cursor[kTimeColumn];
   uint32_t& operand_at = batch.cursor[kOperandColumn];
   bool run_begun = false;
+  AddressTable::Pairs* pairs = nullptr;
   for (uint32_t i = 0; i < batch.count; ++i) {
     const uint16_t id = batch.ids[i];
+    if (is_recall(id) || is_remember(id)) {
+      if (!pairs) pairs = &addresses_.pairs_of(batch.stream);
+      begin_event(batch, run_begun);
+      if (is_remember(id)) {
+        append_remembered(batch, id, *pairs);
+      } else {
+        i += append_recalled(batch, i, *pairs) - 1;
+      }
+      continue;
+    }
     if (id == CONTRAFACT_CALL_SWITCH_THREAD) {
       batch.memo = operands[operand_at++];
       run_begun = false;
@@ -67,19 +79,54 @@ void EventLog::append_calls(deferred::Batch& batch) {
       calls_unknown_ += batch.count - i;
       return;
     }
-    if (encoder_.full()) {
-      write_events();
-      run_begun = false;
-    }
-    if (!run_begun) {
-      encoder_.begin_run(ThreadId(batch.memo));
-      run_begun = true;
-    }
+    begin_event(batch, run_begun);
     const auto kind = static_cast<EventKind>(id);
     last_event_ns_ = std::max(last_event_ns_, times_ns[time_at]);
     encoder_.append(kind, times_ns[time_at++], operands + operand_at);
     operand_at += static_cast<uint32_t>(format::schema_of(kind).operand_count());
   }
+}
+
+// There is room for an event, of the run of the batch's thread.
+void EventLog::begin_event(const deferred::Batch& batch, bool& run_begun) {
+  if (encoder_.full()) {
+    write_events();
+    run_begun = false;
+  }
+  if (!run_begun) {
+    encoder_.begin_run(ThreadId(batch.memo));
+    run_begun = true;
+  }
+}
+
+// The recall_calls from `first` on, as many as there is room for: most of what a program with short critical sections
+// appends. Returns how many; at least one. REQUIRES: begin_event(), and `first` is one.
+uint32_t EventLog::append_recalled(deferred::Batch& batch, uint32_t first, const AddressTable::Pairs& pairs) {
+  const uint32_t most = std::min(batch.count - first, encoder_.room());
+  const uint16_t* const ids = batch.ids + first;
+  uint32_t& time_at = batch.cursor[kTimeColumn];
+  const int64_t* const times_ns = static_cast<const int64_t*>(batch.column[kTimeColumn]) + time_at;
+  uint32_t count = 0;
+  for (; count < most; ++count) {
+    const uint16_t id = ids[count];
+    if (!is_recall(id)) break;
+    const AddressTable::Pair& pair = pairs[id % kPairs];
+    encoder_.append_pair(kind_of_pair_call(id), times_ns[count], pair[0], pair[1]);
+  }
+  if (count == 0) return 1;  // the program wrote into its calls: what was one is none
+  time_at += count;
+  last_event_ns_ = std::max(last_event_ns_, encoder_.last_time_ns());
+  return count;
+}
+
+void EventLog::append_remembered(deferred::Batch& batch, uint16_t id, AddressTable::Pairs& pairs) {
+  AddressTable::Pair& pair = pairs[id % kPairs];
+  pair = addresses_.resolve_pair(static_cast<const uint32_t*>(batch.column[kOperandColumn]) +
+                                 batch.cursor[kOperandColumn]);
+  batch.cursor[kOperandColumn] += kPairWords;
+  const int64_t time_ns = batch.next<int64_t>(kTimeColumn);
+  last_event_ns_ = std::max(last_event_ns_, time_ns);
+  encoder_.append_pair(kind_of_pair_call(id), time_ns, pair[0], pair[1]);
 }
 
 // A call whose operands are addresses (addressed_calls.h). False if it is none: nothing behind it can be read then.
@@ -116,14 +163,7 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
     ++calls_unknown_;
     return false;
   }
-  if (encoder_.full()) {
-    write_events();
-    run_begun = false;
-  }
-  if (!run_begun) {
-    encoder_.begin_run(ThreadId(batch.memo));
-    run_begun = true;
-  }
+  begin_event(batch, run_begun);
   const auto kind = static_cast<EventKind>(kind_id);
   const auto* times_ns = static_cast<const int64_t*>(batch.column[kTimeColumn]);
   uint32_t operands[format::kOperandsMax];
@@ -133,6 +173,8 @@ bool EventLog::append_addressed(deferred::Batch& batch, uint16_t id, bool& run_b
     if (access_sets_.is_heavy()) write_rows();
   } else {
     batch.cursor[kOperandColumn] += addresses_.resolve(kind, batch.stream, words, operands);
+    const bool ends_wait = kind == EventKind::lock_acquired || kind == EventKind::lock_acquired_shared;
+    if (ends_wait && operands[1] != static_cast<uint32_t>(format::Outcome::normal)) ++waits_given_up_;
   }
   const int64_t time_ns = times_ns[batch.cursor[kTimeColumn]++];
   last_event_ns_ = std::max(last_event_ns_, time_ns);
@@ -154,6 +196,7 @@ void EventLog::end_pass() {
   }
   if (work) work();
   append_cpu_switches(false);
+  append_idle_cores(false);
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
   if (!access_log_.is_empty()) write_rows();
@@ -248,6 +291,17 @@ void EventLog::end_unattached() {
   append_unattached();
 }
 
+// On the first thread: it is there with the first event.
+void EventLog::append_idle_cores(bool last) {
+  if (!idle_cores_ || last_event_ns_ == 0) return;
+  const int64_t now_ns = base::monotonic_ns();
+  const std::optional<uint32_t> idle_us = idle_cores_->look(now_ns, last);
+  if (!idle_us) return;
+  if (encoder_.full()) write_events();
+  encoder_.begin_run(ThreadId(0), RunSource::kernel);
+  encoder_.append(EventKind::cores_idle, now_ns, &*idle_us);
+}
+
 void EventLog::name_thread(uint32_t os_tid, ThreadId thread) {
   if (os_tid == 0 || (!cpu_switches_ && !texts_)) return;
   std::lock_guard lock(mutex_);
@@ -297,10 +351,12 @@ void EventLog::failed(const char* what) {
 void EventLog::end() {
   append_cpu_switches(true);
   end_unattached();
+  append_idle_cores(true);
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
   if (access_sets_.sets_lost() > 0) tables_.fact("access_sets.lost", std::to_string(access_sets_.sets_lost()));
+  if (waits_given_up_ > 0) tables_.fact("locks.waits_given_up", std::to_string(waits_given_up_));
   if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
   write_events();
   check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,

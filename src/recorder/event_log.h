@@ -23,6 +23,7 @@
 #include "recorder/address_table.h"
 #include "recorder/addressed_calls.h"
 #include "recorder/cpu_switches.h"
+#include "recorder/idle_cores.h"
 #include "recorder/tables.h"
 #include "recorder/texts.h"
 
@@ -35,7 +36,8 @@ inline constexpr size_t kOperandColumn = 1;
 class EventLog : public deferred::Consumer {
  public:
   EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses, uint32_t access_sets_max,
-           std::unique_ptr<CpuSwitches> cpu_switches, std::function<void(std::string_view)> diagnostics);
+           std::unique_ptr<CpuSwitches> cpu_switches, std::unique_ptr<IdleCores> idle_cores,
+           std::function<void(std::string_view)> diagnostics);
 
   void take(deferred::Batch& batch) override;
   void end_pass() override;
@@ -74,11 +76,15 @@ class EventLog : public deferred::Consumer {
   void append_gap(deferred::Batch& batch);
   void append_calls(deferred::Batch& batch);
   bool append_addressed(deferred::Batch& batch, uint16_t id, bool& run_begun);
+  uint32_t append_recalled(deferred::Batch& batch, uint32_t first, const AddressTable::Pairs& pairs);
+  void append_remembered(deferred::Batch& batch, uint16_t id, AddressTable::Pairs& pairs);
+  void begin_event(const deferred::Batch& batch, bool& run_begun);
   void append_cpu_switches(bool last);
   void learn_names();
   void note_unattached(const CpuSwitch& each);
   void append_unattached();
   void end_unattached();
+  void append_idle_cores(bool last);
   void write_rows();
   void write_events();
   void check(const base::Status& written);
@@ -90,6 +96,7 @@ class EventLog : public deferred::Consumer {
   AccessSetTable access_sets_;
   AccessLogTable access_log_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
+  std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
   int64_t gathering_since_ns_ = 0;  // when the first event of the encoder was taken; 0 if it is empty
@@ -121,6 +128,7 @@ class EventLog : public deferred::Consumer {
   std::string failure_;
   std::string exit_reason_ = "exit";
   uint64_t calls_unknown_ = 0;
+  uint64_t waits_given_up_ = 0;  // for locks
 };
 
 }  // namespace contrafact::recorder

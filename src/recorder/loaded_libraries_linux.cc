@@ -1,7 +1,6 @@
 #include "recorder/loaded_libraries.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/hex.h"
 
 namespace contrafact::recorder {
 namespace {
@@ -61,8 +61,7 @@ std::string build_id(std::ifstream& file, const Elf64_Phdr& segment) {
     if (descriptor + note.n_descsz > notes.size()) break;
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4) {
       std::string text;
-      for (uint32_t i = 0; i < note.n_descsz; ++i)
-        text += fmt::format("{:02x}", static_cast<uint8_t>(notes[descriptor + i]));
+      for (uint32_t i = 0; i < note.n_descsz; ++i) text += base::hex(static_cast<uint8_t>(notes[descriptor + i]), 2);
       return text;
     }
     at = descriptor + ((uint64_t{note.n_descsz} + 3) & ~uint64_t{3});
@@ -96,7 +95,8 @@ std::string describe(const Mapped& mapped, const std::string& file_path, uint64_
     begin = std::min(begin, *bias + segment.p_vaddr);
     end = std::max(end, *bias + segment.p_vaddr + segment.p_memsz);
   }
-  return fmt::format("{:x} {:x} {:x} {} {}", *bias, begin, end, id.empty() ? "-" : id, mapped.path);
+  return base::hex(*bias) + " " + base::hex(begin) + " " + base::hex(end) + " " + (id.empty() ? "-" : id) + " " +
+         mapped.path;
 }
 
 // Of two descriptions: whether they lie at the same place and are of one build. The kernel's map may name a file
@@ -114,7 +114,7 @@ bool is_same_code(std::string_view a, std::string_view b) {
 
 void LoadedLibraries::tell(const Library& library, int64_t unloaded_ns) {
   tables_.fact("module." + std::to_string(library.number),
-               fmt::format("{} {} {}", library.loaded_ns, unloaded_ns, library.text));
+               std::to_string(library.loaded_ns) + " " + std::to_string(unloaded_ns) + " " + library.text);
 }
 
 void LoadedLibraries::add(uint64_t begin, uint64_t end, std::string text, int64_t now_ns) {

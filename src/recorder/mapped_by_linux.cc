@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/hex.h"
 #include "recorder/mapped_by.h"
 
 namespace contrafact::recorder {
@@ -34,7 +34,8 @@ std::vector<int32_t> processes_that_map(int fd) {
   struct stat memory{};
   if (fstat(fd, &memory) != 0) return found;
   // 7f1c-7f1d rw-s 00000000 00:01 4711                     /memfd:contrafact (deleted)
-  const std::string file = fmt::format(" {:02x}:{:02x} {} ", major(memory.st_dev), minor(memory.st_dev), memory.st_ino);
+  const std::string file = " " + base::hex(major(memory.st_dev), 2) + ":" + base::hex(minor(memory.st_dev), 2) + " " +
+                           std::to_string(memory.st_ino) + " ";
   const uint64_t begun = start_of("self");
   std::error_code failed;
   for (std::filesystem::directory_iterator entry("/proc", failed), end; !failed && entry != end;

@@ -8,7 +8,8 @@ namespace contrafact::recorder {
 // Of the calling process. `with_arguments`: the fact `command` holds them, else only the program's name, without its
 // folder.
 std::vector<Fact> process_facts(bool with_arguments);
-// Of another one, which began to be recorded at `begin_ns`. `command` is used where it has ended already.
+// Of another one, which began to be recorded at `begin_ns`. Where it has ended already, the
+// fact `command` is what it ended as: a part of `command`, by which it was started.
 std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command, bool with_arguments);
 
 }  // namespace contrafact::recorder

@@ -24,6 +24,10 @@ std::string own_library() {
   return name.find(".so") == std::string::npos ? "" : name;
 }
 
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 // The program's name and arguments, less the one that loads the library with this code: that is not the user's command.
 std::string command_line(const std::string& process, bool with_arguments) {
   auto text = base::read_text_file("/proc/" + process + "/cmdline");
@@ -35,11 +39,29 @@ std::string command_line(const std::string& process, bool with_arguments) {
     std::string_view argument = std::string_view(*text).substr(begin, end - begin);
     begin = end + 1;
     if (!own.empty() && argument.find(own) != std::string_view::npos) continue;
-    if (!with_arguments) return std::string(argument.substr(argument.rfind('/') + 1));
+    if (!with_arguments) return std::string(file_name(argument));
     if (!command.empty()) command += ' ';
     command += argument;
   }
   return command;
+}
+
+// Of one that has ended the kernel keeps the program's name alone, cut to 15 characters. `started` is what the user
+// asked for, which may have gone on as another program since (`chrt -r 1 PROGRAM`): its end from the word on that is
+// the program.
+std::string command_of_ended(const std::string& process, const std::string& started, bool with_arguments) {
+  constexpr size_t kNameMax = 15;
+  const auto text = base::read_text_file("/proc/" + process + "/comm");
+  if (!text) return started;
+  const std::string_view name = std::string_view(*text).substr(0, text->find('\n'));
+  if (name.empty()) return started;
+  for (size_t begin = 0; begin < started.size();) {
+    const size_t end = std::min(started.find(' ', begin), started.size());
+    const std::string_view word = file_name(std::string_view(started).substr(begin, end - begin));
+    if (word.substr(0, kNameMax) == name) return with_arguments ? started.substr(begin) : std::string(word);
+    begin = end + 1;
+  }
+  return started;  // it has given itself another name
 }
 
 int usable_cores(int32_t pid) {
@@ -80,7 +102,7 @@ std::vector<Fact> process_facts(bool with_arguments) {
 
 std::vector<Fact> process_facts(int32_t pid, int64_t begin_ns, const std::string& command, bool with_arguments) {
   const std::string now = command_line(std::to_string(pid), with_arguments);
-  return facts_of(pid, begin_ns, now.empty() ? command : now);
+  return facts_of(pid, begin_ns, now.empty() ? command_of_ended(std::to_string(pid), command, with_arguments) : now);
 }
 
 }  // namespace contrafact::recorder

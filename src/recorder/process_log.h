@@ -29,6 +29,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
     std::vector<Fact> facts;  // beside the process' own
     int compression_level = 1;
     uint32_t access_sets_max = 1 << 19;
+    bool cpu_switches = true;  // come with each pass
     std::function<void(std::string_view line)> diagnostics;
   };
   // `area` is claimed: its page says who the process is. The file begins at once.

@@ -62,15 +62,19 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   impl->tables.fact("recorder.drain_interval_ms", std::to_string(options.drain_interval_ms));
 
   std::unique_ptr<CpuSwitches> switches;
+  std::unique_ptr<IdleCores> idle_cores;  // says nothing without the switches
   if (options.cpu_switches) {
     auto opened = CpuSwitches::open();
-    if (opened) switches = std::move(*opened);
+    if (opened) {
+      switches = std::move(*opened);
+      idle_cores = std::make_unique<IdleCores>(0);
+    }
     impl->tables.fact("cpu.switches", opened ? "kernel" : "unavailable: " + opened.error().message);
   } else {
     impl->tables.fact("cpu.switches", "unavailable: switched off");
   }
   impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, options.access_sets_max,
-                                         std::move(switches), options.diagnostics);
+                                         std::move(switches), std::move(idle_cores), options.diagnostics);
 
   auto drainer = deferred::Drainer::start({.layout = trace_layout(),
                                            .memory_bytes_max = options.memory_bytes_max,

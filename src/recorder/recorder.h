@@ -109,6 +109,11 @@ class Recorder {
       ((column[next++] = static_cast<uint32_t>(words)), ...);
     });
   }
+  // The same for an event with LOCK and CONTEXT alone, which are looked for among what the client remembers. `now` says
+  // the time, once all that can be written before is written; returns it. `pairs` may be null.
+  template <typename Now>
+  [[gnu::always_inline]] static inline int64_t append_pair(Client* client, RememberedPair* pairs, EventKind kind,
+                                                           uint64_t lock, uint64_t site, Now now);
   // A call that has words and no time.
   template <typename... Words>
   static bool append_words(Client* client, uint16_t call, Words... words) {
@@ -168,8 +173,9 @@ class Recorder {
 
  private:
   // False if there was no room: the call was dropped and counted.
+  // Inlined: what `write` refers to would go through memory otherwise.
   template <typename Write>
-  static bool append_call(Client* client, ThreadId logical, uint16_t id, Write write);
+  [[gnu::always_inline]] static inline bool append_call(Client* client, ThreadId logical, uint16_t id, Write write);
 
   class Impl;
   explicit Recorder(std::unique_ptr<Impl> impl);
@@ -177,7 +183,7 @@ class Recorder {
 };
 
 template <typename Write>
-bool Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write write) {
+[[gnu::always_inline]] inline bool Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write write) {
   contrafact_buffer* buffer = client->buffer();
   uint32_t n = buffer->committed;
   if (n >= buffer->capacity) {
@@ -203,6 +209,43 @@ bool Recorder::append_call(Client* client, ThreadId logical, uint16_t id, Write 
   buffer->cursor[1] = next;
   std::atomic_ref(buffer->committed).store(n, std::memory_order_release);
   return true;
+}
+
+// A thread's own events: there is no switch of threads between them. A swap takes its time behind the event's.
+template <typename Now>
+[[gnu::always_inline]] inline int64_t Recorder::append_pair(Client* client, RememberedPair* pairs, EventKind kind,
+                                                            uint64_t lock, uint64_t site, Now now) {
+  contrafact_buffer* const buffer = client->buffer();
+  const uint32_t n = buffer->committed;
+  if (n >= buffer->capacity || !pairs) [[unlikely]] {
+    const int64_t time_ns = now();
+    append_addressed(client, addressed_call(kind), time_ns, lock, lock >> 32, site, site >> 32);
+    return time_ns;
+  }
+  const uint32_t place = place_of_pair(lock, site);
+  RememberedPair& pair = pairs[place];
+  uint16_t* const ids = reinterpret_cast<uint16_t*>(buffer->ids) + n;
+  const uint32_t time_at = buffer->cursor[0];
+  int64_t* const time = reinterpret_cast<int64_t*>(buffer->column[0]) + time_at;
+  __builtin_prefetch(ids + 64, 1);  // as in append_call()
+  __builtin_prefetch(time + 16, 1);
+  if (pair.lock == lock && pair.site == site) [[likely]] {
+    *ids = recall_call(kind, place);
+  } else {
+    *ids = remember_call(kind, place);
+    auto* const words = reinterpret_cast<uint32_t*>(buffer->column[1]) + buffer->cursor[1];
+    __builtin_prefetch(words + 32, 1);
+    const uint32_t values[4] = {static_cast<uint32_t>(lock), static_cast<uint32_t>(lock >> 32),
+                                static_cast<uint32_t>(site), static_cast<uint32_t>(site >> 32)};
+    std::memcpy(words, values, sizeof values);
+    buffer->cursor[1] += 4;
+    pair = {lock, site};
+  }
+  const int64_t time_ns = now();
+  *time = time_ns;
+  buffer->cursor[0] = time_at + 1;
+  std::atomic_ref(buffer->committed).store(n + 1, std::memory_order_release);
+  return time_ns;
 }
 
 template <typename... Operands>

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "deferred/shared_area.h"
+#include "recorder/addressed_calls.h"
 #include "recorder/process_page.h"
 #include "recorder/recorder.h"
 
@@ -28,6 +29,8 @@ class SharedLog {
   // The current thread begins; its id in the kernel, and its number among the unnamed ones (0: the first thread). Null,
   // and counted, where too many live.
   Client* attach(uint32_t os_tid, uint32_t number);
+  // What it has named last, all zero when it begins; null where it is to remember nothing.
+  RememberedPair* pairs_of(const Client* client) const;
   void detach(Client* client) { producers_.detach(client); }
 
   const EventClock& clock() const { return control_.clock; }

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,8 +13,8 @@ namespace contrafact::recorder {
 namespace {
 
 base::Error failed(const std::string& path) {
-  return base::Error{fmt::format("this process is not recorded: it cannot open the recorder's memory, {}: {}", path,
-                                 std::strerror(errno))};
+  return base::Error{"this process is not recorded: it cannot open the recorder's memory, " + path + ": " +
+                     std::strerror(errno)};
 }
 
 base::Result<ControlPage*> open_control(const std::string& path) {
@@ -119,6 +118,11 @@ Client* SharedLog::attach(uint32_t os_tid, uint32_t number) {
   Client* client = producers_.attach(os_tid, number);
   if (!client) page().threads_unrecorded.fetch_add(1, std::memory_order_relaxed);
   return client;
+}
+
+RememberedPair* SharedLog::pairs_of(const Client* client) const {
+  static_assert(sizeof(RememberedPair) * kPairs <= deferred::kSharedNoteBytes);
+  return reinterpret_cast<RememberedPair*>(producers_.note_of(*client));
 }
 
 void SharedLog::set_count(const char* group, const char* name, uint64_t value) {

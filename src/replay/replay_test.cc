@@ -125,6 +125,25 @@ TEST(Enforce, TheRecordedOrderIsKept) {
   EXPECT_GT(result.run_ns, 0);
 }
 
+// Each section takes two of five new locks.
+TEST(Enforce, SectionsThatTakeTwoLocksKeepTheOrderOfBoth) {
+  const model::Trace trace = contended();
+  const whatif::Simulator simulator(trace);
+  std::vector<SectionEdit> edits = whatif::unedited(simulator.sections());
+  for (uint32_t s = 0; s < edits.size(); ++s) {
+    edits[s].lock = 1 + s % 5;
+    edits[s].also = 1 + (s + 1 + s / 5 % 4) % 5;
+  }
+  const Schedule schedule = planned(trace, edits);
+  for (const Strategy strategy : {Strategy::recorded, Strategy::free, Strategy::deterministic}) {
+    const ReplayResult result = replayed(schedule, strategy);
+    EXPECT_EQ(result.sections, 2 * 90u);  // as many acquisitions
+    if (strategy == Strategy::recorded) {
+      EXPECT_EQ(result.out_of_order, 0u);
+    }
+  }
+}
+
 TEST(Enforce, FreeOrderHasEverySectionOnce) {
   EXPECT_EQ(replayed(planned(contended()), Strategy::free).sections, 90u);
 }

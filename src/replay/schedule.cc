@@ -6,7 +6,7 @@
 namespace contrafact::replay {
 namespace {
 
-constexpr std::string_view kMagic = "CFSCHED1";
+constexpr std::string_view kMagic = "CFSCHED2";
 
 void put(std::vector<uint8_t>& bytes, uint64_t value) {
   while (value >= 0x80) {
@@ -51,8 +51,18 @@ class Decoder {
   bool good_ = true;
 };
 
-bool has_need(ActionCode code) {
-  return code == ActionCode::take || code == ActionCode::take_shared || code == ActionCode::credit_wait;
+bool has_section(ActionCode code) {
+  switch (code) {
+    case ActionCode::take:
+    case ActionCode::take_shared:
+    case ActionCode::give:
+    case ActionCode::give_shared:
+    case ActionCode::sem_take:
+    case ActionCode::credit_wait:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // How many there are of what the action's value names; burn and sleep: any number.
@@ -101,12 +111,33 @@ void read_tables(Decoder& from, Schedule& schedule) {
   schedule.threads.resize(from.size());
 }
 
+void read_sections(Decoder& from, Schedule& schedule) {
+  schedule.sections.resize(from.size());
+  schedule.groups = from.below(UINT64_MAX);
+  for (ReplaySection& section : schedule.sections) {
+    section.follows.resize(from.size());
+    for (uint32_t& before : section.follows) before = from.below(schedule.sections.size());
+    const uint32_t group = from.below(uint64_t{schedule.groups} + 1);  // 0 for none
+    section.group = group - 1;
+  }
+}
+
+void put_sections(std::vector<uint8_t>& bytes, const Schedule& schedule) {
+  put(bytes, schedule.sections.size());
+  put(bytes, schedule.groups);
+  for (const ReplaySection& section : schedule.sections) {
+    put(bytes, section.follows.size());
+    for (const uint32_t before : section.follows) put(bytes, before);
+    put(bytes, section.group == UINT32_MAX ? 0 : uint64_t{section.group} + 1);
+  }
+}
+
 void read_actions(Decoder& from, const Schedule& schedule, std::vector<Action>& actions) {
   actions.resize(from.size());
   for (Action& action : actions) {
     action.code = static_cast<ActionCode>(from.below(kActionCodes));
     action.value = from.number();
-    if (has_need(action.code)) {
+    if (has_section(action.code)) {
       action.section = from.below(UINT64_MAX);
       action.need = from.below(UINT64_MAX);
     }
@@ -131,6 +162,9 @@ base::Status check(const Schedule& schedule) {
   for (const ReplayThread& thread : schedule.threads) {
     for (const Action& action : thread.actions) {
       if (action.code == ActionCode::spawn && !start(action.value)) return base::Error{"a thread is spawned twice"};
+      const bool is_section = has_section(action.code) && action.code != ActionCode::credit_wait;
+      if (is_section && !schedule.sections.empty() && action.section >= schedule.sections.size())
+        return base::Error{"a section that is not there"};
       if (action.code == ActionCode::credit_wait && schedule.locks[action.value].kind != ReplayLockKind::condition)
         return base::Error{"a wait at what is no condition"};
     }
@@ -169,13 +203,14 @@ std::vector<uint8_t> encode(const Schedule& schedule) {
     put(bytes, start.time_ns);
   }
   put(bytes, schedule.threads.size());
+  put_sections(bytes, schedule);
   for (const ReplayThread& thread : schedule.threads) {
     put(bytes, thread.background);
     put(bytes, thread.actions.size());
     for (const Action& action : thread.actions) {
       put(bytes, static_cast<uint64_t>(action.code));
       put(bytes, action.value);
-      if (!has_need(action.code)) continue;
+      if (!has_section(action.code)) continue;
       put(bytes, action.section);
       put(bytes, action.need);
     }
@@ -189,6 +224,7 @@ base::Result<Schedule> decode(std::span<const uint8_t> bytes) {
   Decoder from(bytes);
   Schedule schedule;
   read_tables(from, schedule);
+  if (from.good()) read_sections(from, schedule);
   for (ReplayThread& thread : schedule.threads) {
     thread.background = from.below(2) != 0;
     if (from.good()) read_actions(from, schedule, thread.actions);

@@ -1,13 +1,14 @@
 // The schedule file: what each thread of a recorded run does, in order, as real threads can do it again. All that the
 // planner (plan/) and the enforcer (enforce/) know of each other.
 //
-// The file: the text "CFSCHED1", then unsigned LEB128 numbers: the tables below in their order, each with its size
-// before it, then each thread's actions. An action is its code, its value, and for `take` the section and what it
-// needs.
+// The file: the text "CFSCHED2", then unsigned LEB128 numbers: the tables below in their order, each with its size
+// before it, then each thread's actions. An action is its code, its value, and where kHasSection says so the section
+// and what it needs.
 //
 // Invariants (decode checks them)
 //  1. Every number that an action names is in its table.
 //  2. Every `spawn` names a thread that `starts` leaves out, and no thread is spawned twice.
+//  3. Where `sections` has any, every section that an action names, or another one follows, is in it.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +42,10 @@ inline constexpr uint32_t kActionCodes = 16;
 
 struct Action {
   uint64_t value = 0;
-  uint32_t section = 0;  // take: which critical section of the recording
+  uint32_t section = 0;  // take, give: which critical section of the recording
   uint32_t need = 0;     // take: how many of the lock's sections come before it (whatif/sim_lock.h);
-                         // credit_wait: how many signals it needed in the recording
+                         // credit_wait: how many signals it needed in the recording;
+                         // sem_take: the how-manieth of the semaphore's it is
   ActionCode code = ActionCode::burn;
 };
 
@@ -65,6 +67,12 @@ struct ReplayThread {
   std::vector<Action> actions;  // in program order
 };
 
+// What a critical section waits for, and whose waiting it counts to.
+struct ReplaySection {
+  std::vector<uint32_t> follows;  // sections that are over before it begins
+  uint32_t group = UINT32_MAX;    // that its waiting is counted to, see Schedule::groups; none
+};
+
 struct Schedule {
   uint64_t recorded_ns = 0;
   std::vector<ReplayLock> locks;
@@ -74,6 +82,9 @@ struct Schedule {
   uint32_t tasks = 0;
   std::vector<Start> starts;  // threads that no action spawns
   std::vector<ReplayThread> threads;
+  // Of schedules whose sections are ordered one by one (plan/section_turns.h), else empty.
+  std::vector<ReplaySection> sections;
+  uint32_t groups = 0;
   uint64_t action_count() const;
 };
 

@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr uint32_t kChanging = kAccessWrite | kAccessChanged;
+constexpr uint32_t kChangingWrite = kAccessWrite | kAccessChanged;
 
 class SegmentTest : public testing::Test {
  protected:
@@ -36,17 +36,17 @@ class SegmentTest : public testing::Test {
 TEST_F(SegmentTest, EqualAccessesAreOneRangeWithAllTheirFlags) {
   segment_->add(1000, 8, kAccessRead);
   segment_->add(2000, 4, kAccessWrite);
-  segment_->add(1000, 8, kChanging);
-  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, kAccessRead | kChanging}, Access{2000, 4, kAccessWrite}));
+  segment_->add(1000, 8, kChangingWrite);
+  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, kAccessRead | kChangingWrite}, Access{2000, 4, kAccessWrite}));
 }
 
 TEST_F(SegmentTest, CommutativeOnlyAmongItsLike) {
-  const uint32_t adding = kAccessRead | kChanging | kAccessCommutative;
+  const uint32_t adding = kAccessRead | kChangingWrite | kAccessCommutative;
   segment_->add(1000, 8, adding);
   segment_->add(1000, 8, adding);
   segment_->add(2000, 8, adding);
   segment_->add(2000, 8, kAccessRead);
-  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, adding}, Access{2000, 8, kAccessRead | kChanging}));
+  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, adding}, Access{2000, 8, kAccessRead | kChangingWrite}));
 }
 
 TEST_F(SegmentTest, TheOwnStackIsLeftOut) {
@@ -64,10 +64,10 @@ TEST_F(SegmentTest, TheOwnStackIsLeftOut) {
 TEST_F(SegmentTest, AWalkThroughMemoryIsOneRange) {
   for (uint64_t i = 0; i < 1000; ++i) {
     segment_->add(100'000 + 32 * i, 32, kAccessRead);
-    segment_->add(900'000 - 32 * i, 32, kChanging);
+    segment_->add(900'000 - 32 * i, 32, kChangingWrite);
   }
   EXPECT_THAT(ranges(),
-              ElementsAre(Access{100'000, 32'000, kAccessRead}, Access{900'000 - 32 * 999, 32'000, kChanging}));
+              ElementsAre(Access{100'000, 32'000, kAccessRead}, Access{900'000 - 32 * 999, 32'000, kChangingWrite}));
 }
 
 TEST_F(SegmentTest, MoreThanItHoldsIsSaid) {
@@ -93,7 +93,7 @@ TEST_F(SegmentTest, ReadsTheLog) {
   segment_->add_log(begin, begin + sizeof log);
   EXPECT_EQ(segment_->accesses(), 4u);
   EXPECT_THAT(ranges(), ElementsAre(Access{6964, 40, kAccessRead}, Access{3000, 1, kAccessWrite},
-                                    Access{3001, 1, kChanging}, Access{4000, 8, kAccessRead}));
+                                    Access{3001, 1, kChangingWrite}, Access{4000, 8, kAccessRead}));
 }
 
 struct Seen final : AccessSink {
@@ -112,7 +112,7 @@ TEST_F(SegmentTest, ASinkHasEveryAccessInItsOrder) {
   for (uint64_t i = 0; i < 300; ++i) {
     const uint64_t address = 5000 + i % 7 * 8;
     log.insert(log.begin(), {address, 8 | kMetaWrite | kMetaValues, 0, i, i % 2 == 0 ? i : i + 1});
-    expected.push_back({address, 8, i % 2 == 0 ? kAccessWrite : kChanging});
+    expected.push_back({address, 8, i % 2 == 0 ? kAccessWrite : kChangingWrite});
   }
   log.insert(log.begin(), {0x1000, 2 | kMetaRead | kMetaString, 0, 0x1010, 0});
   expected.push_back({0x1000, 16, kAccessRead});
@@ -140,7 +140,7 @@ TEST_F(SegmentTest, ASecondWalkThroughTheSameMemoryTakesNoRoom) {
     const uint64_t step = pass == 1 ? 16 : 8;
     for (uint64_t at = 0; at < 6000 * 8; at += step) {
       segment_->add(0x10000 + at, step, kAccessRead);
-      segment_->add(0x10000 + at + (pass == 2 ? 8 : 0), step, kChanging);
+      segment_->add(0x10000 + at + (pass == 2 ? 8 : 0), step, kChangingWrite);
     }
   }
   EXPECT_FALSE(segment_->overflown());
@@ -159,7 +159,7 @@ TEST_F(SegmentTest, ASecondWalkThroughTheSameMemoryTakesNoRoom) {
 TEST_F(SegmentTest, ManyWalksThatChangeWhatTheyReadTakeNoRoom) {
   for (int pass = 0; pass < 50; ++pass) {
     for (uint64_t i = 2 * Segment::kRangesMax; i > 0; --i) {
-      segment_->add(0x10000 + 4 * i, 4, pass == 0 && i % 97 == 0 ? kAccessWrite : kChanging);
+      segment_->add(0x10000 + 4 * i, 4, pass == 0 && i % 97 == 0 ? kAccessWrite : kChangingWrite);
       segment_->add(0x10000 + 4 * i, 4, kAccessRead);
       segment_->add(0x80000 + 4 * i, 4, kAccessRead);
     }
@@ -168,7 +168,8 @@ TEST_F(SegmentTest, ManyWalksThatChangeWhatTheyReadTakeNoRoom) {
   const std::vector<Access> all = ranges();
   const auto is_written = [&](uint64_t at) {
     return std::ranges::any_of(all, [at](const Access& range) {
-      return (range.flags & kChanging) == kChanging && at >= range.begin && at < range.begin + range.length_bytes;
+      return (range.flags & kChangingWrite) == kChangingWrite && at >= range.begin &&
+             at < range.begin + range.length_bytes;
     });
   };
   for (uint64_t i = 1; i <= 2 * Segment::kRangesMax; ++i) ASSERT_TRUE(is_written(0x10000 + 4 * i)) << i;

@@ -59,8 +59,8 @@ TEST(SystemCalls, VectorsAsFarAsTheResultSays) {
 }
 
 TEST(SystemCalls, MessagesAndNames) {
-  char memory[100];  // not side by side: ranges that touch may become one
-  char *const name = memory, *const body = memory + 50;
+  char memory[140];  // not side by side, nor beside what else is read: ranges that touch may become one
+  char *const name = memory + 30, *const body = memory + 80;
   iovec part{body, 20};
   msghdr message{};
   message.msg_name = name;

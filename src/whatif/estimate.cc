@@ -104,6 +104,10 @@ Figures Estimator::figures_of(const graph::LaneResult& lane, int64_t answered) c
 
 Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scratch) const {
   Figures figures = figures_of(propagated.end_ns, propagated.active_ns, propagated.waiting_ns);
+  figures.complete = true;
+  figures.assumes = propagated.assumes;
+  figures.reordered = propagated.reordered;
+  figures.detached = propagated.detached;
   const Peaks peaks = scratch.peaks.find(propagated.changes);
   figures.peak_active = peaks.active;
   figures.peak_waiting = peaks.waiting;
@@ -174,6 +178,20 @@ base::Result<Figures> Estimator::figures(std::span<const graph::Placement> place
   return figures_of(propagated, scratch);
 }
 
+// What is to be said of the order in which tasks ran.
+static std::vector<std::string> order_notes(const Figures& figures) {
+  std::vector<std::string> notes;
+  if (figures.reordered > 0) {
+    notes.push_back(base::counted(figures.reordered, "task runs", "tasks run") +
+                    " in another order on their worker than recorded");
+  }
+  if (figures.detached > 0) {
+    notes.push_back(base::counted(figures.detached, "stage runs", "stages run") +
+                    " on threads that the recording does not have");
+  }
+  return notes;
+}
+
 base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvements,
                                            const EstimateOptions& options) const {
   Estimate estimate;
@@ -181,29 +199,24 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   if (!placements) return placements.error();
   Scratch scratch(*this);
   const uint64_t limit = options.bounded ? visits_max() : UINT64_MAX;
-  const graph::Propagated& propagated =
-      scratch.propagator.run(*placements, {.changes = true, .steps = options.trace, .visits_max = limit});
-  if (propagated.gave_up) return too_much_work();
-  if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
-  estimate.figures = figures_of(propagated, scratch);
-  estimate.reordered = propagated.reordered;
-  estimate.detached = propagated.detached;
-  if (estimate.reordered > 0) {
-    estimate.notes.push_back(base::counted(estimate.reordered, "task runs", "tasks run") +
-                             " in another order on their worker than recorded");
+  if (options.known != nullptr && options.known->complete && !options.trace) {
+    estimate.figures = *options.known;
+  } else {
+    const graph::Propagated& propagated =
+        scratch.propagator.run(*placements, {.changes = true, .steps = options.trace, .visits_max = limit});
+    if (propagated.gave_up) return too_much_work();
+    if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
+    estimate.figures = figures_of(propagated, scratch);
+    if (options.trace) {
+      base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);
+      if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
+      if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
+      estimate.trace = *std::move(trace);
+    }
   }
-  if (estimate.detached > 0) {
-    estimate.notes.push_back(base::counted(estimate.detached, "stage runs", "stages run") +
-                             " on threads that the recording does not have");
-  }
-  if (options.trace) {
-    base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);
-    if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
-    if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
-    estimate.trace = *std::move(trace);
-  }
+  estimate.notes = order_notes(estimate.figures);
   estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
-  if (options.interval) add_interval(*placements, limit, scratch, estimate);
+  if (options.interval && estimate.figures.assumes) add_interval(*placements, limit, scratch, estimate);
   return estimate;
 }
 

@@ -27,6 +27,11 @@ struct Figures {
   double mean_response_ns = 0;
   double mean_active = 0, mean_waiting = 0, mean_occupied = 0;
   uint32_t peak_active = 0, peak_waiting = 0, peak_occupied = 0;
+  // How they were come by. Not complete: estimated in lanes with others, which leave the first two peaks 0.
+  bool complete = false;
+  bool assumes = true;     // hand-offs for which the 5th and the 95th percentile differ
+  uint32_t reordered = 0;  // tasks that a worker took in another order than recorded
+  uint32_t detached = 0;   // parts that no recorded thread could run
 };
 
 // One edit as it was done.
@@ -39,7 +44,8 @@ struct EditReport {
 
 struct EstimateOptions {
   bool trace = false;                      // restore the estimated trace as well
-  bool interval = true;                    // two more propagations
+  bool interval = true;                    // two more propagations, where any hand-off is assumed
+  const Figures* known = nullptr;          // of the same improvements, where they were estimated before
   bool bounded = false;                    // refuse what takes far more work than the unchanged run (kVisitsFactor)
   std::vector<Optimisation> switched_off;  // edits to leave out
 };
@@ -49,8 +55,6 @@ struct Estimate {
   // The duration if all assumed hand-offs were as fast as the 5th, or as slow as the 95th percentile of the recorded
   // ones.
   int64_t duration_low_ns = 0, duration_high_ns = 0;
-  uint32_t reordered = 0;  // tasks that a worker took in another order than recorded
-  uint32_t detached = 0;   // parts that no recorded thread could run
   std::vector<EditReport> edits;
   std::vector<std::string> notes;
   std::optional<model::Trace> trace;

@@ -49,7 +49,7 @@ TEST_P(RandomEstimates, UnchangedGivesTheRecordedTrace) {
   EXPECT_EQ(estimate->trace->time_ns, trace.time_ns);
   EXPECT_EQ(estimate->trace->a, trace.a);
   EXPECT_EQ(estimate->trace->b, trace.b);
-  EXPECT_EQ(estimate->reordered, 0u);
+  EXPECT_EQ(estimate->figures.reordered, 0u);
 }
 
 TEST_P(RandomEstimates, NoVariantLosesATaskOrBreaksAnInvariant) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/text_trace.h"
+#include "whatif/trace_for_test.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -11,25 +12,6 @@ namespace {
 using model::TaskId;
 using model::Trace;
 using ::testing::HasSubstr;
-
-Trace parsed(std::string_view text) {
-  base::Result<Trace> trace = model::parse_text(text);
-  EXPECT_TRUE(trace.ok()) << trace.error().message;
-  return trace.ok() ? *std::move(trace) : Trace{};
-}
-
-Estimator made(const Trace& trace) {
-  base::Result<Estimator> estimator = Estimator::create(trace);
-  EXPECT_TRUE(estimator.ok()) << estimator.error().message;
-  return *std::move(estimator);
-}
-
-Improvement improvement(Optimisation optimisation, std::vector<uint32_t> tasks) {
-  Improvement result;
-  result.optimisation = optimisation;
-  for (uint32_t task : tasks) result.tasks.push_back(TaskId(task - 1));  // as in the text: t1 is the first
-  return result;
-}
 
 // The events of the estimated trace, without its tables.
 std::string events_of(const Trace& trace) {
@@ -44,7 +26,7 @@ std::string events_of(const Trace& trace) {
 }
 
 std::string estimated_events(const Trace& trace, std::vector<Improvement> improvements) {
-  const Estimator estimator = made(trace);
+  const Estimator estimator = estimator_of(trace);
   base::Result<Estimate> estimate = estimator.estimate(improvements, {.trace = true});
   EXPECT_TRUE(estimate.ok()) << estimate.error().message;
   if (!estimate) return "";
@@ -81,17 +63,17 @@ context c1 - m1:11
 )";
 
 TEST(Estimate, UnchangedGivesTheRecordedTrace) {
-  const Trace trace = parsed(kFigure2);
+  const Trace trace = trace_of(kFigure2);
   EXPECT_EQ(estimated_events(trace, {}), events_of(trace));
-  const Figures base = made(trace).base();
+  const Figures base = estimator_of(trace).base();
   EXPECT_EQ(base.duration_ns, 100);
   EXPECT_EQ(base.peak_occupied, 2u);
   EXPECT_EQ(base.peak_active, 1u);
 }
 
 TEST(Estimate, OfARunWithoutTasks) {
-  const Trace trace = parsed("thread main\n0 main thread_begin\n700 main thread_end\n");
-  const Estimator estimator = made(trace);
+  const Trace trace = trace_of("thread main\n0 main thread_begin\n700 main thread_end\n");
+  const Estimator estimator = estimator_of(trace);
   base::Result<Estimate> estimate = estimator.estimate({}, {.interval = true});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_EQ(estimator.base().duration_ns, 700);
@@ -103,7 +85,7 @@ TEST(Estimate, OfARunWithoutTasks) {
 TEST(Estimate, InlineOfFigure2) {
   // The body takes its 61 ns from 10 on; handing out cost 2, which goes; so main asks at 71, gets it at once, and has
   // 10 ns to the method's end and 10 more to its own.
-  EXPECT_EQ(estimated_events(parsed(kFigure2), {improvement(Optimisation::convert_to_inline, {1})}),
+  EXPECT_EQ(estimated_events(trace_of(kFigure2), {improvement(Optimisation::convert_to_inline, {1})}),
             R"(0 main thread_begin
 5 main method_enter m1
 10 main task_start t1
@@ -192,8 +174,8 @@ TEST(Estimate, WhatIsCalledWakesNobody) {
     at(12'000, "main wait_end" + task);
     tasks.push_back(static_cast<uint32_t>(i + 1));
   }
-  const Trace trace = parsed(text + "200000 main thread_end\n");
-  const Estimator estimator = made(trace);
+  const Trace trace = trace_of(text + "200000 main thread_end\n");
+  const Estimator estimator = estimator_of(trace);
   EXPECT_EQ(estimator.base().duration_ns, 200'000);
   base::Result<Estimate> estimate =
       estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, tasks)}, {.trace = true});
@@ -203,9 +185,9 @@ TEST(Estimate, WhatIsCalledWakesNobody) {
 }
 
 TEST(Estimate, UnchangedFigure3) {
-  const Trace trace = parsed(kFigure3);
+  const Trace trace = trace_of(kFigure3);
   EXPECT_EQ(estimated_events(trace, {}), events_of(trace));
-  const Figures base = made(trace).base();
+  const Figures base = estimator_of(trace).base();
   EXPECT_EQ(base.peak_occupied, 4u);
   EXPECT_EQ(base.peak_waiting, 2u);
 }
@@ -215,7 +197,7 @@ TEST(Estimate, CombinatorOfFigure3) {
   // at 20; t3 at 18, and starts at 24. The parts after the waits run where the sub-tasks complete: t2 at 60 on w2 (2
   // ns), t3 at 84 on w3, where the sum takes 5 ns and completes t1 at 89. Main asks from 22 + 10 - 10 (the hand-out) =
   // 22 on and wakes up 6 ns after the completion, as recorded, at 95, and needs 14 more.
-  EXPECT_EQ(estimated_events(parsed(kFigure3), {improvement(Optimisation::convert_to_combinator, {1})}),
+  EXPECT_EQ(estimated_events(trace_of(kFigure3), {improvement(Optimisation::convert_to_combinator, {1})}),
             R"(0 main thread_begin
 0 w2 worker_idle p1
 0 w3 worker_idle p1
@@ -249,9 +231,9 @@ TEST(Estimate, CombinatorOfFigure3) {
 }
 
 TEST(Estimate, CombinatorFreesAThread) {
-  const Trace trace = parsed(kFigure3);
+  const Trace trace = trace_of(kFigure3);
   base::Result<Estimate> estimate =
-      made(trace).estimate(std::vector{improvement(Optimisation::convert_to_combinator, {1})});
+      estimator_of(trace).estimate(std::vector{improvement(Optimisation::convert_to_combinator, {1})});
   ASSERT_TRUE(estimate.ok());
   EXPECT_EQ(estimate->figures.peak_occupied, 3u);
   EXPECT_EQ(estimate->figures.peak_waiting, 1u);
@@ -262,7 +244,7 @@ TEST(Estimate, HoistOfOneSubTask) {
   // t2 runs on w1 from 20 to 61; handing it out cost 4, which goes, so t3 is spawned at 61 and starts 6 later, at 67.
   Improvement hoist = improvement(Optimisation::hoist_branch, {2});
   hoist.context_tasks = 2;
-  const std::string events = estimated_events(parsed(kFigure3), {hoist});
+  const std::string events = estimated_events(trace_of(kFigure3), {hoist});
   EXPECT_THAT(
       events,
       HasSubstr("20 w1 task_start t2\n60 w1 task_complete t2\n61 w1 task_end t2\n61 w1 task_spawn t3 c3 p1 m4\n"));
@@ -274,8 +256,9 @@ TEST(Estimate, HoistOfOneSubTask) {
 
 TEST(Estimate, InlineOfOuterAndInner) {
   // Everything runs on main: 10 t1, 14 t2 (41 ns), 55 t3 (61 ns), 116 the waits.
-  const std::string events = estimated_events(parsed(kFigure3), {improvement(Optimisation::convert_to_inline, {1}),
-                                                                 improvement(Optimisation::convert_to_inline, {2, 3})});
+  const std::string events = estimated_events(
+      trace_of(kFigure3),
+      {improvement(Optimisation::convert_to_inline, {1}), improvement(Optimisation::convert_to_inline, {2, 3})});
   EXPECT_THAT(events,
               HasSubstr("10 main task_start t1\n14 main task_start t2\n54 main task_complete t2\n"
                         "55 main task_end t2\n55 main task_start t3\n115 main task_complete t3\n116 main task_end t3\n"
@@ -285,8 +268,9 @@ TEST(Estimate, InlineOfOuterAndInner) {
 
 TEST(Estimate, CombinatorAroundAnInlinedSubTask) {
   // t2 is inlined into t1's first part on main, so its wait is over at once; only the wait for t3 ends a part.
-  const std::string events = estimated_events(parsed(kFigure3), {improvement(Optimisation::convert_to_combinator, {1}),
-                                                                 improvement(Optimisation::convert_to_inline, {2})});
+  const std::string events = estimated_events(
+      trace_of(kFigure3),
+      {improvement(Optimisation::convert_to_combinator, {1}), improvement(Optimisation::convert_to_inline, {2})});
   EXPECT_THAT(events, HasSubstr("10 main task_start t1\n14 main task_start t2\n"));
   EXPECT_THAT(events, HasSubstr("w3 task_complete t3\n"));
   EXPECT_THAT(events, HasSubstr("w3 task_start t4\n"));
@@ -295,7 +279,7 @@ TEST(Estimate, CombinatorAroundAnInlinedSubTask) {
 
 TEST(Estimate, RefusesWhatWouldWaitForItself) {
   // t1 waits for t2, which main spawns only after t1: inlined, t1 would never end.
-  const Trace trace = parsed(R"(thread main
+  const Trace trace = trace_of(R"(thread main
 thread w1
 thread w2
 pool p1 thread_pool 2
@@ -311,7 +295,7 @@ method m2 A.second A.java:2
 11 w1 task_end t1
 12 main thread_end
 )");
-  const Estimator estimator = made(trace);
+  const Estimator estimator = estimator_of(trace);
   base::Result<Estimate> estimate = estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_EQ(
@@ -349,12 +333,12 @@ method m3 A.slow A.java:3
 TEST(Estimate, AStageWhoseSourceIsLateDoesNotHoldTheTaskAroundIt) {
   // With t4 on main, t2 is spawned 5000 ns later, long after t1 attaches its stage: t1 is as long as before without the
   // stage, and the stage runs when t2 has completed.
-  const Trace trace = parsed(kLateStage);
-  const Estimator estimator = made(trace);
+  const Trace trace = trace_of(kLateStage);
+  const Estimator estimator = estimator_of(trace);
   base::Result<Estimate> estimate =
       estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, {4})}, {.trace = true});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
-  EXPECT_EQ(estimate->detached, 1u);
+  EXPECT_EQ(estimate->figures.detached, 1u);
   const Trace& after = *estimate->trace;
   auto time_of = [&](model::EventIndex event) { return after.time_ns[event.index()]; };
   EXPECT_EQ(time_of(after.tasks[0].end) - time_of(after.tasks[0].start), 241 - 100 - (216 - 205));
@@ -363,11 +347,11 @@ TEST(Estimate, AStageWhoseSourceIsLateDoesNotHoldTheTaskAroundIt) {
 }
 
 TEST(Estimate, SaysWhyATaskCannotBeMoved) {
-  const Trace trace = parsed(
+  const Trace trace = trace_of(
       "thread main\nthread w\npool p scheduled_thread_pool 1\n0 main task_spawn t1 - p\n1 main task_spawn t2 - p\n"
       "1 main task_delay t2 5\n1 main wait_begin t2\n6001 w task_start t2\n6002 w task_end t2\n6005 main wait_end "
       "t2\n");
-  const Estimator estimator = made(trace);
+  const Estimator estimator = estimator_of(trace);
   auto reason = [&](Improvement wanted) {
     base::Result<Estimate> estimate = estimator.estimate(std::vector{std::move(wanted)});
     return estimate.ok() ? "" : estimate.error().message;
@@ -379,7 +363,7 @@ TEST(Estimate, SaysWhyATaskCannotBeMoved) {
 }
 
 TEST(Estimate, AJoinedThreadIsCountedWhileItRuns) {
-  const Trace trace = parsed(R"(thread main
+  const Trace trace = trace_of(R"(thread main
 thread t
 method m1 A.run A.java:1
 0 main task_spawn t1 - - m1
@@ -391,7 +375,7 @@ method m1 A.run A.java:1
 140 main wait_end t1
 150 main thread_end
 )");
-  const Estimator estimator = made(trace);
+  const Estimator estimator = estimator_of(trace);
   EXPECT_EQ(estimator.base().duration_ns, 150);
   EXPECT_DOUBLE_EQ(estimator.base().mean_active, (40 + 10 + 100) / 150.0);
   EXPECT_DOUBLE_EQ(estimator.base().mean_waiting, 100 / 150.0);
@@ -399,9 +383,10 @@ method m1 A.run A.java:1
 }
 
 TEST(Estimate, AnEditCanBeSwitchedOff) {
-  const Trace trace = parsed(kFigure2);
-  base::Result<Estimate> estimate = made(trace).estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})},
-                                                         {.switched_off = {Optimisation::convert_to_inline}});
+  const Trace trace = trace_of(kFigure2);
+  base::Result<Estimate> estimate =
+      estimator_of(trace).estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})},
+                                   {.switched_off = {Optimisation::convert_to_inline}});
   ASSERT_TRUE(estimate.ok());
   EXPECT_EQ(estimate->figures.duration_ns, 100);
   EXPECT_TRUE(estimate->edits[0].switched_off);
@@ -410,7 +395,7 @@ TEST(Estimate, AnEditCanBeSwitchedOff) {
 // t1 helps with t4 while it waits for t3. With t5 made in place, t4 is handed out only when t1 is complete: t1 is not
 // there then.
 TEST(Estimate, WhoHelpsStandsForNoTaskThatIsNotHandedOutYet) {
-  const Trace trace = parsed(R"(pool p fork_join 4
+  const Trace trace = trace_of(R"(pool p fork_join 4
 method m Job.run
 context c - m:3
 thread main
@@ -439,13 +424,13 @@ thread w4
 220 w4 task_end t5
 )");
   const Improvement inlined = improvement(Optimisation::convert_to_inline, {5});
-  const base::Result<Estimate> estimate = made(trace).estimate(std::span(&inlined, 1), {.trace = true});
+  const base::Result<Estimate> estimate = estimator_of(trace).estimate(std::span(&inlined, 1), {.trace = true});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_TRUE(model::verify(*estimate->trace).ok());
   // t3 is complete at 190, t1 10 + 10 later, t5 5 + 5 after that; then t4 is handed out, and runs for its 50.
   EXPECT_GE(estimate->figures.duration_ns, 270);
   EXPECT_LE(estimate->figures.duration_ns, 350);
-  EXPECT_EQ(estimate->detached, 1u);
+  EXPECT_EQ(estimate->figures.detached, 1u);
 }
 
 }  // namespace

@@ -66,6 +66,9 @@ struct Improvement {
   std::vector<uint32_t> sections = {};  // that change: indexes into model::critical_sections(trace), ascending
   // split_lock: by position in `sections`; part 0 keeps the lock. shared_look: likewise, 1 for those that only look.
   std::vector<uint32_t> part = {};
+  // split_lock: likewise the second part whose lock it takes, kAllParts, or its own part again: none. Empty: none does.
+  static constexpr uint32_t kAllParts = UINT32_MAX;
+  std::vector<uint32_t> also_part = {};
   // shorten_section: likewise, what moves out in front and behind. shared_look: in front, or empty.
   std::vector<int64_t> head_ns = {}, tail_ns = {};
   std::vector<int64_t> look_ns = {};  // shared_look: likewise, how long those look that change something

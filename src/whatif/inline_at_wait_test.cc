@@ -6,6 +6,7 @@
 #include "whatif/batch.h"
 #include "whatif/estimate.h"
 #include "whatif/simulate.h"
+#include "whatif/trace_for_test.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -14,27 +15,8 @@ using model::TaskId;
 using model::Trace;
 using ::testing::HasSubstr;
 
-Trace parsed(std::string_view text) {
-  base::Result<Trace> trace = model::parse_text(text);
-  EXPECT_TRUE(trace.ok()) << trace.error().message;
-  return trace.ok() ? *std::move(trace) : Trace{};
-}
-
-Estimator made(const Trace& trace) {
-  base::Result<Estimator> estimator = Estimator::create(trace);
-  EXPECT_TRUE(estimator.ok()) << estimator.error().message;
-  return *std::move(estimator);
-}
-
-Improvement improvement(Optimisation optimisation, std::vector<uint32_t> tasks) {
-  Improvement result;
-  result.optimisation = optimisation;
-  for (uint32_t task : tasks) result.tasks.push_back(TaskId(task - 1));  // as in the text: t1 is the first
-  return result;
-}
-
 base::Result<Estimate> estimated(const Trace& trace, std::vector<Improvement> improvements) {
-  return made(trace).estimate(improvements, {.trace = true});
+  return estimator_of(trace).estimate(improvements, {.trace = true});
 }
 
 // t1 hands out t2 and t3 and waits for them in this order; main waits for t1.
@@ -89,7 +71,7 @@ context c4 - m1:13
 120 w3 thread_end
 )";
 
-std::string events_of(const Trace& trace, std::string_view thread) {
+std::string events_of_thread(const Trace& trace, std::string_view thread) {
   const std::string text = model::print_text(trace);
   std::string events;
   for (size_t at = 0; at < text.size();) {
@@ -106,10 +88,10 @@ TEST(InlineAtWait, TheSpawnerRunsItAfterWhatItHandsOutNext) {
   // Handing t2 out cost 2, which goes: t3 is handed out at 22. At 26 t1 asks for t2 and runs it, for its 41. It asks
   // for t3 at 69, which is there at 88, since it starts 6 after its spawn and takes 60; t1 goes on 5 later, as
   // recorded.
-  base::Result<Estimate> estimate = estimated(parsed(kTwo), {improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::inline_at_wait, {2})});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_TRUE(model::verify(*estimate->trace).ok());
-  EXPECT_EQ(events_of(*estimate->trace, "w1"), R"(0 w1 worker_idle p1
+  EXPECT_EQ(events_of_thread(*estimate->trace, "w1"), R"(0 w1 worker_idle p1
 15 w1 worker_busy p1
 16 w1 task_start t1
 22 w1 task_spawn t3 c3 p1 m3
@@ -128,45 +110,45 @@ TEST(InlineAtWait, TheSpawnerRunsItAfterWhatItHandsOutNext) {
 118 w1 worker_busy p1
 118 w1 thread_end
 )");
-  EXPECT_EQ(events_of(*estimate->trace, "w2"), "");  // nobody needs it
+  EXPECT_EQ(events_of_thread(*estimate->trace, "w2"), "");  // nobody needs it
   EXPECT_EQ(estimate->figures.duration_ns, 118);
   EXPECT_EQ(estimate->figures.peak_occupied, 3u);
   // The restored trace is one that can be estimated again.
-  EXPECT_EQ(made(*estimate->trace).base().duration_ns, 118);
+  EXPECT_EQ(estimator_of(*estimate->trace).base().duration_ns, 118);
 }
 
 TEST(InlineAtWait, InlinedAtTheSpawnTheOtherComesLater) {
-  base::Result<Estimate> at_spawn = estimated(parsed(kTwo), {improvement(Optimisation::convert_to_inline, {2})});
+  base::Result<Estimate> at_spawn = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_inline, {2})});
   ASSERT_TRUE(at_spawn.ok());
   EXPECT_EQ(at_spawn->figures.duration_ns, 159);
 }
 
 TEST(InlineAtWait, ACoordinatorDoesItToo) {
   // t1's first part runs on main from 10 on, with t2 at its wait; the rest where t3 completes.
-  base::Result<Estimate> estimate = estimated(parsed(kTwo), {improvement(Optimisation::convert_to_combinator, {1}),
-                                                             improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_combinator, {1}),
+                                                               improvement(Optimisation::inline_at_wait, {2})});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
-  EXPECT_THAT(events_of(*estimate->trace, "main"), HasSubstr("16 main task_spawn t3 c3 p1 m3\n"));
-  EXPECT_THAT(events_of(*estimate->trace, "main"), HasSubstr("20 main task_start t2\n"));
-  EXPECT_THAT(events_of(*estimate->trace, "w3"), HasSubstr("task_start t4\n"));
+  EXPECT_THAT(events_of_thread(*estimate->trace, "main"), HasSubstr("16 main task_spawn t3 c3 p1 m3\n"));
+  EXPECT_THAT(events_of_thread(*estimate->trace, "main"), HasSubstr("20 main task_start t2\n"));
+  EXPECT_THAT(events_of_thread(*estimate->trace, "w3"), HasSubstr("task_start t4\n"));
 }
 
 TEST(InlineAtWait, WithAnInlinedSpawnerItRunsOnThatOnesThread) {
-  base::Result<Estimate> estimate = estimated(parsed(kTwo), {improvement(Optimisation::convert_to_inline, {1}),
-                                                             improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_inline, {1}),
+                                                               improvement(Optimisation::inline_at_wait, {2})});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
-  EXPECT_THAT(events_of(*estimate->trace, "main"), HasSubstr("20 main task_start t2\n"));
+  EXPECT_THAT(events_of_thread(*estimate->trace, "main"), HasSubstr("20 main task_start t2\n"));
   EXPECT_EQ(estimate->figures.peak_occupied, 2u);
 }
 
 TEST(InlineAtWait, OneTaskIsPlacedOnce) {
-  base::Result<Estimate> estimate = estimated(parsed(kTwo), {improvement(Optimisation::convert_to_inline, {2}),
-                                                             improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_inline, {2}),
+                                                               improvement(Optimisation::inline_at_wait, {2})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_THAT(estimate.error().message, HasSubstr("is changed otherwise by another improvement"));
 }
 
-Simulation simulated(const Trace& trace, std::vector<uint32_t> at_wait, SimulateOptions options = {}) {
+Simulation simulated_at_wait(const Trace& trace, std::vector<uint32_t> at_wait, SimulateOptions options = {}) {
   Variant variant;
   variant.treatments.assign(trace.tasks.size(), Treatment::keep);
   for (uint32_t task : at_wait) variant.treatments[task - 1] = Treatment::inline_at_wait;
@@ -178,10 +160,11 @@ Simulation simulated(const Trace& trace, std::vector<uint32_t> at_wait, Simulate
 TEST(InlineAtWait, SimulatedItTakesNoWorker) {
   // With one worker for t2 and t3, t3 starts when t2 has ended, at 55; with t2 at its wait as it is handed out, at 18,
   // and handing t2 out, which took 2, is gone.
-  const Trace trace = parsed(kTwo);
+  const Trace trace = trace_of(kTwo);
   const SimulateOptions two_workers{
       .unlimited_cores = true, .pool_sizes = {{model::PoolId(0), 2}}, .recorded_latencies = false};
-  const Simulation before = simulated(trace, {}, two_workers), after = simulated(trace, {2}, two_workers);
+  const Simulation before = simulated_at_wait(trace, {}, two_workers),
+                   after = simulated_at_wait(trace, {2}, two_workers);
   ASSERT_TRUE(before.stuck.empty() && after.stuck.empty());
   EXPECT_TRUE(model::verify(after.trace).ok());
   EXPECT_EQ(before.duration_ns - after.duration_ns, 55 - 18 + 2);
@@ -216,14 +199,14 @@ method m3 A.third A.java:3
 )";
 
 TEST(InlineAtWait, WhatItSetsOffCannotBeWaitedForBefore) {
-  const Trace trace = parsed(kCircle);
+  const Trace trace = trace_of(kCircle);
   base::Result<Estimate> estimate = estimated(trace, {improvement(Optimisation::inline_at_wait, {2})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_EQ(
       estimate.error().message,
       "would deadlock: task 0 (A.serve (A.java:1)) waits for task 2 (A.third (A.java:3)), which cannot run before "
       "it");
-  EXPECT_FALSE(simulated(trace, {2}).stuck.empty());
+  EXPECT_FALSE(simulated_at_wait(trace, {2}).stuck.empty());
 }
 
 // main hands out t1 and t2, and blocks until t1 opens a latch for it, before it waits for t1.
@@ -252,13 +235,13 @@ context latch c1 m4:232
 )";
 
 TEST(InlineAtWait, ALatchThatItOpensHoldsItsSpawnerForEver) {
-  base::Result<Estimate> estimate = estimated(parsed(kLatch), {improvement(Optimisation::inline_at_wait, {1})});
+  base::Result<Estimate> estimate = estimated(trace_of(kLatch), {improvement(Optimisation::inline_at_wait, {1})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_THAT(estimate.error().message, HasSubstr("would deadlock"));
 }
 
 std::string refusal(std::string_view text, uint32_t task) {
-  base::Result<Estimate> estimate = estimated(parsed(text), {improvement(Optimisation::inline_at_wait, {task})});
+  base::Result<Estimate> estimate = estimated(trace_of(text), {improvement(Optimisation::inline_at_wait, {task})});
   return estimate.ok() ? "" : estimate.error().message;
 }
 
@@ -288,8 +271,8 @@ TEST(InlineAtWait, IsRefusedWhereNotOnlyItsSpawnerGetsItsResult) {
 
 // Lanes do not know it: combinations with it are estimated alone, and all others together as ever.
 TEST(InlineAtWait, IsEstimatedAloneAmongLanes) {
-  const Trace trace = parsed(kTwo);
-  const Estimator estimator = made(trace);
+  const Trace trace = trace_of(kTwo);
+  const Estimator estimator = estimator_of(trace);
   const std::vector<Improvement> improvements{
       improvement(Optimisation::convert_to_inline, {1}), improvement(Optimisation::convert_to_inline, {2}),
       improvement(Optimisation::inline_at_wait, {2}), improvement(Optimisation::convert_to_inline, {3}),

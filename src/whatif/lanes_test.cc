@@ -17,7 +17,7 @@ using model::TaskId;
 using model::Trace;
 
 // Three disjoint sets of tasks, each once inlined and once made coordinators; some tasks in none.
-std::vector<Improvement> random_improvements(const graph::TraceDag& dag, std::mt19937& random) {
+std::vector<Improvement> improvements_by_chance(const graph::TraceDag& dag, std::mt19937& random) {
   constexpr uint32_t kSets = 3;
   std::vector<Improvement> improvements(2 * kSets);
   for (uint32_t i = 0; i < kSets; ++i) improvements[2 * i + 1].optimisation = Optimisation::convert_to_combinator;
@@ -43,7 +43,7 @@ void expect_same(const Trace& trace, uint32_t seed, Tally& tally) {
   if (!estimator) return;
   std::mt19937 random(seed);
   const graph::TraceDag& dag = estimator->dag();
-  const std::vector<Improvement> improvements = random_improvements(dag, random);
+  const std::vector<Improvement> improvements = improvements_by_chance(dag, random);
   std::vector<graph::Move> moves;
   for (const Improvement& improvement : improvements) {
     const bool combinator = improvement.optimisation == Optimisation::convert_to_combinator;

@@ -39,7 +39,10 @@ bool takes_mutex_from_wait(const Trace& trace, const CriticalSection& section, c
 std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const Improvement& change,
                        const std::vector<SectionEdit>& edits) {
   const size_t count = change.sections.size();
-  if (change.optimisation == Optimisation::split_lock && change.part.size() != count) return "a section has no part";
+  if (change.optimisation == Optimisation::split_lock &&
+      (change.part.size() != count || (!change.also_part.empty() && change.also_part.size() != count))) {
+    return "a section has no part";
+  }
   if (change.optimisation == Optimisation::shared_look &&
       (change.part.size() != count || change.look_ns.size() != count ||
        (!change.head_ns.empty() && change.head_ns.size() != count))) {

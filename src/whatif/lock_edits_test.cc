@@ -55,6 +55,20 @@ TEST_F(LockEdits, TwoSplitsMakeDifferentLocks) {
   EXPECT_EQ(twice[0].lock, 3u);
 }
 
+TEST_F(LockEdits, ASplitMayTakeTwoPartsOrAll) {
+  Improvement split = section_improvement(Optimisation::split_lock, {0, 1}, {0, 1});
+  split.also_part = {2, Improvement::kAllParts};
+  const auto edits = *make({split});
+  EXPECT_EQ(edits[0].lock, 0u);
+  EXPECT_EQ(edits[0].also, 2u);
+  EXPECT_EQ(edits[1].lock, 3u);
+  EXPECT_EQ(edits[1].also, SectionEdit::kAllLocks);
+  split.also_part = {0, 1};  // their own
+  for (const SectionEdit& edit : *make({split})) EXPECT_EQ(edit.also, SectionEdit::kNoLock);
+  split.also_part = {0};
+  EXPECT_THAT(refused(split), HasSubstr("no part"));
+}
+
 TEST_F(LockEdits, WhatCannotBeMadeSaysWhy) {
   EXPECT_THAT(refused(section_improvement(Optimisation::drop_lock, {9})),
               HasSubstr("drop-lock: a section does not exist"));

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "model/sync_wakes.h"
+#include "whatif/section_locks.h"
 
 namespace contrafact::whatif {
 
@@ -105,12 +106,17 @@ void Retimer::sort_events() {
 class RetimePass {
  public:
   RetimePass(const Retimer& retimer, std::span<const SectionEdit> edits)
-      : retimer_(retimer), program_(retimer.program_), trace_(*program_.trace), sync_(program_.sync), edits_(edits) {
+      : retimer_(retimer),
+        program_(retimer.program_),
+        trace_(*program_.trace),
+        sync_(program_.sync),
+        edits_(edits),
+        section_locks_(sync_.sections, edits) {
     CHECK(edits.empty() || edits.size() == sync_.sections.size());
     size_t locks = trace_.locks.size();
-    for (size_t s = 0; s < edits.size(); ++s) {
-      if (edits[s].mode != Mode::none && is_simulated(sync_.sections[s]))
-        locks = std::max<size_t>(locks, size_t{edits[s].lock} + 1);
+    for (uint32_t s = 0; s < edits.size(); ++s) {
+      if (edits[s].mode == Mode::none || !is_simulated(sync_.sections[s])) continue;
+      section_locks_.each(s, [&](uint32_t lock) { locks = std::max<size_t>(locks, size_t{lock} + 1); });
     }
     locks_.resize(locks);
     shift_ns_.assign(trace_.threads.size(), 0);
@@ -260,8 +266,10 @@ class RetimePass {
       return;
     }
     const int64_t head_ns = std::clamp<int64_t>(change.head_outside_ns, 0, section.hold_ns());
-    const Lock& lock = locks_[change.lock];
-    const int64_t free_ns = change.mode == Mode::shared ? lock.writers_ns : lock.all_ns;
+    int64_t free_ns = kLongAgo;
+    each_lock(s, [&](const Lock& lock) {
+      free_ns = std::max(free_ns, change.mode == Mode::shared ? lock.writers_ns : lock.all_ns);
+    });
     const int64_t old_free_ns = retimer_.free_ns_[s];
     const int64_t had_ns = waited_ns(ready_ns + head_ns, section.request_ns, section.acquire_ns, old_free_ns, free_ns);
     shift_ns = had_ns - section.acquire_ns - head_ns;
@@ -273,9 +281,16 @@ class RetimePass {
     if (change.mode == Mode::none || !is_simulated(section)) return;
     const int64_t head_ns = std::clamp<int64_t>(change.head_outside_ns, 0, section.hold_ns());
     const int64_t tail_ns = std::clamp<int64_t>(change.tail_outside_ns, 0, section.hold_ns() - head_ns);
-    Lock& lock = locks_[change.lock];
-    lock.all_ns = std::max(lock.all_ns, now_ns - tail_ns);
-    if (change.mode == Mode::exclusive) lock.writers_ns = std::max(lock.writers_ns, now_ns - tail_ns);
+    each_lock(s, [&](Lock& lock) {
+      lock.all_ns = std::max(lock.all_ns, now_ns - tail_ns);
+      if (change.mode == Mode::exclusive) lock.writers_ns = std::max(lock.writers_ns, now_ns - tail_ns);
+    });
+  }
+
+  template <typename Visit>
+  void each_lock(uint32_t s, Visit visit) {
+    if (edits_.empty()) return visit(locks_[sync_.sections[s].lock.index()]);
+    section_locks_.each(s, [&](uint32_t lock) { visit(locks_[lock]); });
   }
 
   const Retimer& retimer_;
@@ -283,6 +298,7 @@ class RetimePass {
   const model::Trace& trace_;
   const SyncFacts& sync_;
   const std::span<const SectionEdit> edits_;
+  const SectionLocks section_locks_;
   std::vector<Lock> locks_;
   std::vector<int64_t> shift_ns_;      // by thread
   std::vector<int64_t> completed_ns_;  // by task

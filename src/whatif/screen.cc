@@ -118,6 +118,11 @@ size_t simulations_max(const model::Trace& trace) {
   return std::max(kLeast, kEvents / std::max<size_t>(1, trace.event_count()));
 }
 
+bool is_worth_restoring(const model::Trace& trace) {
+  constexpr size_t kEventsMax = 2'000'000;
+  return trace.event_count() <= kEventsMax;
+}
+
 size_t intervals_max(const Estimator& estimator, uint64_t visits_max) {
   return std::max<uint64_t>(1, visits_max / (3 * std::max<uint64_t>(1, estimator.visits_of_one())));
 }

@@ -25,6 +25,10 @@ uint64_t default_visits(const Estimator& estimator);
 // As many improvements, or combinations, are worth a simulation each: of long traces few.
 size_t simulations_max(const model::Trace& trace);
 
+// Whether an estimated run is restored as a trace for what hangs on one alone: of a long trace it takes as much time as
+// five estimates, and more memory than all else.
+bool is_worth_restoring(const model::Trace& trace);
+
 // How many estimates with their interval, three passes each, the budget has room for; at least one.
 size_t intervals_max(const Estimator& estimator, uint64_t visits_max);
 

@@ -43,6 +43,40 @@ TEST(Screen, HasTheFiguresOfEachImprovementByItself) {
   }
 }
 
+// The passes that are left out, where no hand-off is assumed or the figures are known, would have changed nothing.
+TEST(Screen, AnIntervalIsThatOfAllItsPasses) {
+  size_t left_out = 0;
+  for (uint32_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = recorded(seed);
+    const Estimator estimator = *Estimator::create(trace);
+    const graph::TraceDag& dag = estimator.dag();
+    Estimator::Scratch scratch(estimator);
+    for (const Improvement& improvement : improvements_of(dag)) {
+      const base::Result<Estimate> whole = estimator.estimate(std::span(&improvement, 1));
+      if (!whole) continue;
+      left_out += !whole->figures.assumes;
+      const base::Result<Placements> placements = estimator.place_all(std::span(&improvement, 1));
+      int64_t low_ns = whole->figures.duration_ns, high_ns = low_ns;
+      for (const graph::Latencies* latencies : {&dag.low, &dag.high}) {
+        const graph::Propagated& bound = scratch.propagator.run(*placements, {.latencies = latencies});
+        if (!bound.stuck.empty()) continue;
+        const int64_t duration_ns = bound.end_ns + estimator.epilogue_ns() - trace.begin_ns();
+        low_ns = std::min(low_ns, duration_ns);
+        high_ns = std::max(high_ns, duration_ns);
+      }
+      EXPECT_EQ(whole->duration_low_ns, low_ns);
+      EXPECT_EQ(whole->duration_high_ns, high_ns);
+      const base::Result<Estimate> again = estimator.estimate(std::span(&improvement, 1), {.known = &whole->figures});
+      ASSERT_TRUE(again.ok());
+      EXPECT_EQ(again->duration_low_ns, low_ns);
+      EXPECT_EQ(again->duration_high_ns, high_ns);
+      EXPECT_EQ(again->notes, whole->notes);
+    }
+  }
+  EXPECT_GT(left_out, 0u);
+}
+
 // What the budget has no room for is neither a gain nor a loss, and it is the same on any number of threads.
 TEST(Screen, SaysWhatIsBeyondTheBudget) {
   const Trace trace = recorded(3);
@@ -66,6 +100,7 @@ TEST(Screen, LongTracesHaveFewSimulations) {
   const Estimator estimator = *Estimator::create(trace);
   EXPECT_EQ(default_visits(estimator), 32'000'000u);
   EXPECT_EQ(intervals_max(estimator, 0), 1u);
+  EXPECT_TRUE(is_worth_restoring(trace));
 }
 
 }  // namespace

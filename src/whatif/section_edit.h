@@ -23,15 +23,19 @@ struct SectionEdit {
     shared,  // a reader: excludes exclusive sections only
     none,    // takes no lock at all; what it did inside it still does
   };
+  static constexpr uint32_t kNoLock = UINT32_MAX, kAllLocks = UINT32_MAX - 1;
   // A row of trace.locks, or any number from trace.locks.size() on: a new sub-lock, of the kind of the section's
   // recorded lock. Equal numbers are one lock.
-  uint32_t lock = UINT32_MAX;
+  uint32_t lock = kNoLock;
   Mode mode = Mode::exclusive;
   // Time of the hold, on a core or paused, that happens outside now: its first `head_outside_ns` before the
   // acquisition, its last `tail_outside_ns` after the release. Clamped to what the hold has.
   int64_t head_outside_ns = 0;
   int64_t tail_outside_ns = 0;
   int64_t look_ns = 0;  // time on a core that comes in addition, before the acquisition
+  // A second lock that it holds as long; kAllLocks: all that sections of the same recorded lock take. Who takes several
+  // takes them in order of number.
+  uint32_t also = kNoLock;
 
   bool operator==(const SectionEdit&) const = default;
 };

@@ -13,7 +13,7 @@ namespace {
 using Mode = SectionEdit::Mode;
 
 constexpr char kGrammar[] =
-    "; an edit is lock=NAME[,site=TEXT][,as=NAME][,mode=exclusive|shared|none][,head=80%][,tail=20us]";
+    "; an edit is lock=NAME[,site=TEXT][,as=NAME][,also=NAME][,mode=exclusive|shared|none][,head=80%][,tail=20us]";
 
 base::Error wrong(std::string_view text, const std::string& why) {
   return base::Error{"'" + std::string(text) + "': " + why};
@@ -45,6 +45,8 @@ bool set_field(SectionRule& rule, std::string_view key, std::string_view value) 
     rule.site = value;
   } else if (key == "as") {
     rule.as = value;
+  } else if (key == "also") {
+    rule.also = value;
   } else if (key == "mode") {
     rule.mode = mode_of(value);
     return rule.mode.has_value();
@@ -65,7 +67,7 @@ std::string why_wrong(std::string_view key, std::string_view value) {
   if (key == "mode") return field + " " + given + ": it is exclusive, shared or none";
   if (key == "head" || key == "tail")
     return field + " " + given + ": it is a share of the hold or a time, as 80% or 20us";
-  if (key == "lock" || key == "site" || key == "as") return field + " " + given + kGrammar;
+  if (key == "lock" || key == "site" || key == "as" || key == "also") return field + " " + given + kGrammar;
   return "there is no " + field + kGrammar;
 }
 
@@ -109,6 +111,7 @@ class Applier {
     for (const uint32_t s : chosen) {
       SectionEdit& edit = edits_[s];
       if (!rule.as.empty()) edit.lock = new_lock(rule.lock + " " + rule.as);
+      if (!rule.also.empty()) edit.also = new_lock(rule.lock + " " + rule.also);
       if (rule.mode) edit.mode = *rule.mode;
       edit.head_outside_ns = std::max(edit.head_outside_ns, part_ns(rule.head, sections_[s], usual_ns));
       edit.tail_outside_ns = std::max(edit.tail_outside_ns, part_ns(rule.tail, sections_[s], usual_ns));
@@ -179,7 +182,7 @@ base::Result<SectionRule> parse_section_rule(std::string_view text) {
   const auto is_nothing = [](const HoldPart& part) { return part.ns == 0 && part.share == 0; };
   if (rule.head.share + rule.tail.share > 1)
     return wrong(text, "head= and tail= are more than the whole hold together");
-  if (rule.as.empty() && !rule.mode && is_nothing(rule.head) && is_nothing(rule.tail))
+  if (rule.as.empty() && rule.also.empty() && !rule.mode && is_nothing(rule.head) && is_nothing(rule.tail))
     return wrong(text,
                  "it names a lock and no change of it; add mode=none, mode=shared, as=NAME, head=80% or tail=20us");
   return rule;

@@ -4,6 +4,7 @@
 //   lock=tables,mode=shared             a reader-writer lock, all as readers
 //   lock=totals,head=80%                of each hold, four fifths happen before the acquisition
 //   lock=queue,site=consume,tail=20us   and here 20 us after the release
+//   lock=bank,site=move,as=a,also=b     these take two new locks, in the order in which the rules name them first
 #pragma once
 
 #include <optional>
@@ -27,6 +28,7 @@ struct SectionRule {
   std::string lock;  // its name, or its kind and number in the trace ("mutex 3")
   std::string site;  // part of a frame's label at the acquisition; empty: everywhere
   std::string as;    // a new lock's name; empty: the same lock
+  std::string also;  // the name of a new lock that is taken besides; empty: none
   std::optional<SectionEdit::Mode> mode;
   HoldPart head, tail;
 };

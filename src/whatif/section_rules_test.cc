@@ -47,6 +47,16 @@ TEST(SectionRules, ChooseByLockAndSite) {
   EXPECT_EQ((*edits)[2], (SectionEdit{1, Mode::exclusive, 0, 0}));
 }
 
+TEST(SectionRules, ASecondLockMayBeTaken) {
+  const model::Trace trace = queue();
+  const auto edits = edited(trace, {"lock=queue,site=take,as=b,also=c", "lock=queue,site=put,also=b"});
+  ASSERT_TRUE(edits.ok());
+  EXPECT_EQ((*edits)[0].lock, 0u);
+  EXPECT_EQ((*edits)[0].also, (*edits)[1].lock);
+  EXPECT_EQ((*edits)[1].lock, 2u);
+  EXPECT_EQ((*edits)[1].also, 3u);
+}
+
 TEST(SectionRules, LocksWithoutANameHaveANumber) {
   model::TraceBuilder builder;
   builder.add_fact("agent", "native");

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "whatif/sim_share.h"
-
 namespace contrafact::whatif {
 namespace {
 
@@ -24,17 +22,33 @@ std::vector<RunningChange> stints_of(const model::Trace& trace, const std::vecto
       changes.push_back({in_ns, 1});
     }
   }
+  return changes;
+}
+
+std::vector<RunningChange> sorted(std::vector<RunningChange> changes) {
   std::ranges::sort(changes, {}, &RunningChange::time_ns);
   return changes;
 }
 
 }  // namespace
 
-Crowding::Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores,
-                   bool kernel_reported) {
+Crowding::Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores)
+    : Crowding(cores == 0 ? std::vector<RunningChange>() : sorted(stints_of(trace, uses)), cores) {}
+
+Crowding Crowding::with_vm(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores) {
+  std::vector<RunningChange> changes = stints_of(trace, uses);
+  for (const model::VmStint& stint : trace.vm_stints) {
+    if (stint.end_ns <= stint.begin_ns) continue;
+    changes.push_back({stint.begin_ns, 1});
+    changes.push_back({stint.end_ns, -1});
+  }
+  return {sorted(std::move(changes)), cores};
+}
+
+Crowding::Crowding(const std::vector<RunningChange>& changes, uint32_t cores) {
   if (cores == 0) return;
   int64_t running = 0, since_ns = 0, total_ns = 0;
-  for (const RunningChange& change : kernel_reported ? stints_of(trace, uses) : running_changes(trace, uses, false)) {
+  for (const RunningChange& change : changes) {
     const bool was_crowded = running >= cores;
     running += change.by;
     const bool is_crowded = running >= cores;

@@ -9,14 +9,19 @@
 
 #include "model/thread_state.h"
 #include "model/trace.h"
+#include "whatif/sim_share.h"
 
 namespace contrafact::whatif {
 
 class Crowding {
  public:
   Crowding() = default;  // never
-  // `cores` 0: not known, hence never.
-  Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores, bool kernel_reported);
+  // `changes`: of the threads that run, in order of time. `cores` 0: not known, hence never.
+  Crowding(const std::vector<RunningChange>& changes, uint32_t cores);
+  // As the kernel reported.
+  Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores);
+  // By the program's threads and the virtual machine's own together, as the kernel reported.
+  static Crowding with_vm(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores);
 
   // How much of [begin, end) it was so.
   int64_t ns(int64_t begin_ns, int64_t end_ns) const { return until(end_ns) - until(begin_ns); }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 #include "base/saturating.h"
-#include "whatif/sim_periods.h"
 
 namespace contrafact::whatif {
 
@@ -74,9 +74,9 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
     taken_as_.resize(tasks);
     std::iota(taken_as_.begin(), taken_as_.end(), 0u);
   }
-  threads_.resize(trace_.threads.size());
-  for (uint32_t i = 0; i < threads_.size(); ++i) threads_[i].stream = out_.plain_stream(i);
+  for (uint32_t i = 0; i < trace_.threads.size(); ++i) threads_.add().stream = out_.plain_stream(i);
   build_pools(options);
+  build_permits(options);
   find_rounds();
   for (uint32_t i = 0; i < fibers_.size(); ++i) foreground_ += fibers_[i].runs() && !program.background[i];
   if (program.counted.empty()) return;
@@ -97,13 +97,14 @@ base::Result<Simulation> SimMachine::run() {
   SimClock::Event event;
   do {
     while ((to_the_end || foreground_ > 0) && clock_.next(event)) handle(event);
-  } while ((to_the_end || foreground_ > 0) && (break_turns() || break_credits() || break_tokens()));
+  } while ((to_the_end || foreground_ > 0) && (break_turns() || break_credits() || break_tokens() || break_permits()));
 
   Simulation result;
   result.duration_ns = clock_.now_ns();
   result.steps = steps_;
   result.cpu_ns = clock_.cpu_ns();
   result.cores = cores_;
+  result.spared_waits_ns = spared_waits_ns_;
   if (cores_ > 0 && result.duration_ns > 0) {
     result.core_utilisation = static_cast<double>(result.cpu_ns) / (static_cast<double>(result.duration_ns) * cores_);
   }
@@ -116,6 +117,10 @@ base::Result<Simulation> SimMachine::run() {
   if (tokens_broken_ > 0) {
     result.notes.push_back(std::to_string(tokens_broken_) +
                            " blocks were left although what woke them in the recording had not happened yet");
+  }
+  if (permits_broken_ > 0) {
+    result.notes.push_back(std::to_string(permits_broken_) +
+                           " threads went on without the permits that nobody gave them");
   }
   if (turns_broken_ > 0) {
     result.notes.push_back(std::to_string(turns_broken_) +
@@ -167,6 +172,7 @@ void SimMachine::resume(uint32_t id) {
     out_.write(thread.stream, clock_.now_ns(), EventKind::worker_busy, thread.pool, pool.queued);
     thread.mode = Mode::running;
     push_frame(id, task);
+    if (const uint32_t first = std::exchange(thread.before_first, kNone); first != kNone) push_frame(id, first);
   } else if (thread.mode == Mode::waiting && thread.pool != kNone) {
     ++pools_[thread.pool].active;
   }
@@ -191,14 +197,18 @@ bool SimMachine::step(uint32_t id) {
   const auto value = static_cast<uint32_t>(op.value);
   ++steps_;
   if (op.code > OpCode::emit && op.code != OpCode::token_fire) frame.credit_ns = 0;
+  if (step_skipped(thread, op)) return true;
   switch (op.code) {
     case OpCode::cpu:
-      ++frame.pc;
-      return step_cpu(id, less_waking(threads_[id], static_cast<int64_t>(op.value)));
+      look_ahead(ops_[++frame.pc]);
+      return step_cpu(id, less_waking(thread, static_cast<int64_t>(op.value)));
     case OpCode::pause:
       ++frame.pc;
       clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
       return false;
+    case OpCode::vm_wait:
+      ++frame.pc;
+      return step_vm_wait(id, static_cast<int64_t>(op.value));
     case OpCode::stop:
       ++frame.pc;
       return step_stop(id, value);
@@ -220,6 +230,8 @@ bool SimMachine::step(uint32_t id) {
       return step_sem_take(id, op);
     case OpCode::barrier:
       return step_barrier(id, op);
+    case OpCode::permit_take:
+      return step_permit_take(id, op);
     case OpCode::credit_wait:
       return step_credit_wait(id, op);
     case OpCode::end:
@@ -229,9 +241,24 @@ bool SimMachine::step(uint32_t id) {
       step_ret(id);
       return true;
     default:
-      break;
+      ++frame.pc;
+      act(id, op);
+      return true;
   }
-  ++frame.pc;
+}
+
+// What is handed out next may run soon, and lies elsewhere.
+void SimMachine::look_ahead(const Op& next) const {
+  if (next.code != OpCode::spawn) return;
+  const Fiber& fiber = fibers_[next.value];
+  base::prefetch(ops_.data() + fiber.begin, (fiber.end - fiber.begin) * sizeof(Op));
+}
+
+// What the thread does without giving way.
+void SimMachine::act(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  Frame& frame = thread.stack.back();
+  const auto value = static_cast<uint32_t>(op.value);
   if (op.code == OpCode::give) {  // of the lock that it took, which may not be the recorded one
     out_.write(thread.stream, clock_.now_ns(), EventKind::lock_release, lock_of(op.value));
   } else if (op.code == OpCode::wait_done) {
@@ -241,6 +268,7 @@ bool SimMachine::step(uint32_t id) {
   }
   switch (op.code) {
     case OpCode::spawn:
+      frame.skips = treatment(value) != Treatment::keep && is_new(value) && program_.costs->handed[value];
       spawn(id, value, op.event);
       break;
     case OpCode::call:
@@ -268,6 +296,9 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::give:
       step_give(id, op);
       break;
+    case OpCode::permit_give:
+      step_permit_give(op);
+      break;
     case OpCode::sem_post:
       step_sem_post(op);
       break;
@@ -277,6 +308,33 @@ bool SimMachine::step(uint32_t id) {
     default:
       break;
   }
+}
+
+// True for what marks or fills a stretch that may be left out.
+bool SimMachine::step_skipped(Thread& thread, const Op& op) {
+  Frame& frame = thread.stack.back();
+  bool is_left_out = frame.skips;
+  switch (op.code) {
+    case OpCode::closing:
+      is_left_out = frame.skips = pools_[op.value].workers.empty();
+      break;
+    case OpCode::handed:
+    case OpCode::closed:
+      frame.skips = false;
+      break;
+    case OpCode::cpu:
+    case OpCode::pause:
+    case OpCode::vm_wait:
+    case OpCode::foreign:
+    case OpCode::token_wait:
+    case OpCode::emit:
+      if (!frame.skips) return false;
+      break;
+    default:
+      return false;
+  }
+  ++frame.pc;
+  if (!is_left_out) out_.copy(thread.stream, clock_.now_ns(), op.event);
   return true;
 }
 
@@ -288,6 +346,18 @@ bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
   const int64_t left_ns = less_credit(threads_[id].stack.back(), ns);
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);
+  return false;
+}
+
+// Where the task is called, and not run beside its caller, nobody holds what it waited for.
+bool SimMachine::step_vm_wait(uint32_t id, int64_t ns) {
+  Frame& frame = threads_[id].stack.back();
+  const Treatment made = frame.fiber < program_.task_count() ? treatment(frame.fiber) : Treatment::keep;
+  if (made == Treatment::inline_at_spawn || made == Treatment::inline_at_wait) {
+    spared_waits_ns_ = base::add_saturated(spared_waits_ns_, ns);
+    return true;
+  }
+  clock_.at(clock_.now_ns() + less_credit(frame, ns), TimedKind::resume, id);
   return false;
 }
 
@@ -483,113 +553,6 @@ void SimMachine::block(uint32_t id, Mode mode, uint32_t on) {
   // A fork-join pool lets an idle worker take over, and creates a spare only to keep one going; other pools lose a
   // worker.
   if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool);
-}
-
-// ---- Tasks
-// ------------------------------------------------------------------------------------------------------------
-
-void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
-  Thread& thread = threads_[id];
-  const int64_t now_ns = clock_.now_ns();
-  if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
-  if (treatment(task) != Treatment::keep) {
-    out_.write_create(thread.stream, now_ns, task);
-    if (!thread.stack.empty())
-      thread.stack.back().credit_ns = program_.costs->spawn_ns[task] + program_.costs->start_ns[task];
-    if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
-    return;
-  }
-  out_.copy(thread.stream, now_ns, event);
-  const model::TaskRow& spawned = row(task);
-  if (spawned.kind == TaskKind::thread) {
-    const uint32_t started = trace_.thread_of(spawned.start).value;
-    const int64_t start_ns = start_latency_ns(task, HandOver::Kind::fresh, latencies_.thread_ns);
-    return clock_.at(now_ns + start_ns, TimedKind::release, started);
-  }
-  const int64_t due_ns = due_time_ns(task);
-  if (due_ns > now_ns) return clock_.at(due_ns, TimedKind::due, task);
-  submit(task, id);
-}
-
-// When the task may start, were it handed out now.
-int64_t SimMachine::due_time_ns(uint32_t task) const {
-  const int64_t periodic_ns = program_.periodic_due_ns.empty() ? kNoDueTime : program_.periodic_due_ns[task];
-  return periodic_ns == kNoDueTime ? clock_.now_ns() + int64_t{row(task).delay_us} * 1000 : periodic_ns;
-}
-
-void SimMachine::complete(uint32_t id, uint32_t task) {
-  chain_.push_back(task);
-  notify_all(id);
-}
-
-// Completing one future may complete others: a list, not a recursion.
-void SimMachine::notify_all(uint32_t id) {
-  while (!chain_.empty()) {
-    const uint32_t task = chain_.back();
-    chain_.pop_back();
-    notify(id, task);
-  }
-}
-
-// Lets everything go on that the task's completion allows.
-void SimMachine::notify(uint32_t id, uint32_t task) {
-  if (completed_[task]) return;
-  completed_[task] = true;
-  for (uint32_t node = first_waiter_[task]; node != kNone; node = waiters_[node].next) {
-    const Waiter waiter = waiters_[node];
-    if (waiter.is_thread) {
-      clock_.at(clock_.now_ns() + wait_latency_ns(waiter.id), TimedKind::resume, waiter.id);
-      continue;
-    }
-    Frame rest = parked_[waiter.id];
-    rest.written = out_.add_continuation(threads_[id].stream, clock_.now_ns(), rest.fiber, task);
-    out_.write(threads_[id].stream, clock_.now_ns(), EventKind::task_start, rest.written);
-    threads_[id].stack.push_back(rest);
-  }
-  if (!takings_.empty() && program_.taken_in[task] != kNone) {
-    Taking& taking = takings_[program_.taken_in[task]];
-    taking.there.push_back(task);
-    if (!taking.waiting.empty()) {
-      const uint32_t taker = taking.waiting.front();
-      taking.waiting.pop_front();
-      clock_.at(clock_.now_ns() + wait_latency_ns(taker), TimedKind::resume, taker);
-    }
-  }
-  for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
-    const uint32_t dependent = program_.dependents[i];
-    if (needs_[dependent] == 0 || --needs_[dependent] > 0) continue;
-    if (registered_[dependent]) set_off(id, dependent);
-  }
-}
-
-// A task whose sources are complete: a stage runs here, a pooled one is handed out, a future without a body is
-// complete.
-void SimMachine::set_off(uint32_t id, uint32_t task) {
-  const model::TaskRow& ready = row(task);
-  if (ready.kind == TaskKind::stage) {
-    if (is_new(task)) push_frame(id, task);
-    return;
-  }
-  if (ready.kind == TaskKind::pooled) {
-    if (ready.start.valid()) spawn(id, task, ready.spawn.value);
-    return;
-  }
-  if (ready.complete.valid()) out_.copy(threads_[id].stream, clock_.now_ns(), ready.complete.value);
-  chain_.push_back(task);
-}
-
-// The coordinator gives its thread back; what follows its wait runs when the awaited task completes.
-void SimMachine::detach(uint32_t id, uint32_t awaited) {
-  Thread& thread = threads_[id];
-  Frame rest = thread.stack.back();
-  thread.stack.pop_back();
-  rest.pc += 2;  // the wait and its end
-  out_.write(thread.stream, clock_.now_ns(), EventKind::task_end, rest.written);
-  const auto node = static_cast<uint32_t>(waiters_.size());
-  waiters_.push_back({false, static_cast<uint32_t>(parked_.size()), kNone});
-  parked_.push_back(rest);
-  (first_waiter_[awaited] == kNone ? first_waiter_[awaited] : waiters_[last_waiter_[awaited]].next) = node;
-  last_waiter_[awaited] = node;
 }
 
 }  // namespace contrafact::whatif

@@ -7,11 +7,12 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/fifo.h"
 #include "whatif/sim_clock.h"
 #include "whatif/sim_latency.h"
 #include "whatif/sim_pool.h"
@@ -42,14 +43,30 @@ class SimMachine {
     bool in_wait;      // its wait has begun
     // Taken off the time until it does something: the hand-over that an inlined task does not need.
     int64_t credit_ns = 0;
+    // It does what the library does for a task that is called now, or for a pool without workers: nothing of it
+    // happens.
+    bool skips = false;
   };
-  enum class Mode : uint8_t { idle, starting, running, waiting, token, lock, spinning, barrier, credit, finished };
+  enum class Mode : uint8_t {
+    idle,
+    starting,
+    running,
+    waiting,
+    token,
+    lock,
+    spinning,
+    barrier,
+    credit,
+    permits,
+    finished
+  };
   struct Thread {
     std::vector<Frame> stack;
     uint32_t stream = 0;
     uint32_t pool = kNone;
-    uint32_t worker = kNone;    // its position in the pool
-    uint32_t reserved = kNone;  // starting: the task that it will run
+    uint32_t worker = kNone;        // its position in the pool
+    uint32_t reserved = kNone;      // starting: the task that it will run
+    uint32_t before_first = kNone;  // what it runs before its first task
     uint32_t blocked_on = kNone;
     Mode mode = Mode::starting;
     // In a queue for a lock, semaphore or barrier:
@@ -61,10 +78,18 @@ class SimMachine {
     int64_t wait_since_ns = 0;
     int64_t spared_ns = 0;  // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
+  struct Permits {
+    struct Waiter {
+      uint32_t thread;
+      uint64_t count;
+    };
+    uint64_t count = 0;
+    base::Fifo<Waiter> waiting;
+  };
   // Results that are taken as they come.
   struct Taking {
-    std::deque<uint32_t> there;    // tasks that are complete, and nobody has taken
-    std::deque<uint32_t> waiting;  // threads
+    base::Fifo<uint32_t> there;    // tasks that are complete, and nobody has taken
+    base::Fifo<uint32_t> waiting;  // threads
   };
   struct Round {
     uint32_t arrived = 0;
@@ -81,7 +106,10 @@ class SimMachine {
   void handle(const SimClock::Event& event);
   void resume(uint32_t id);
   void run_thread(uint32_t id);
-  bool step(uint32_t id);  // false: the thread gives way
+  bool step(uint32_t id);
+  void look_ahead(const Op& next) const;
+  void act(uint32_t id, const Op& op);  // false: the thread gives way
+  bool step_skipped(Thread& thread, const Op& op);
   static int64_t less_credit(Frame& frame, int64_t ns) {
     const int64_t taken_ns = std::min(frame.credit_ns, ns);
     frame.credit_ns -= taken_ns;
@@ -89,6 +117,7 @@ class SimMachine {
   }
   static int64_t less_waking(Thread& thread, int64_t ns);
   bool step_cpu(uint32_t id, int64_t ns);
+  bool step_vm_wait(uint32_t id, int64_t ns);
   bool step_stop(uint32_t id, uint32_t stop);
   bool step_foreign(uint32_t id, uint64_t value);
   bool step_wait(uint32_t id, const Op& op);
@@ -114,6 +143,7 @@ class SimMachine {
 
   // sim_machine_pools.cc
   void build_pools(const SimulateOptions& options);
+  void build_permits(const SimulateOptions& options);
   void submit(uint32_t task, uint32_t by);
   void signal(uint32_t pool);
   void create_worker(uint32_t pool, uint32_t task);
@@ -142,6 +172,10 @@ class SimMachine {
   bool step_credit_wait(uint32_t id, const Op& op);
   void step_credit_fire(const Op& op);
   bool break_credits();
+  bool step_permit_take(uint32_t id, const Op& op);
+  void step_permit_give(const Op& op);
+  void let_have_permits(Permits& permits);
+  bool break_permits();
   bool may_enter(const SimLock& lock, uint64_t value) const;
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
@@ -182,7 +216,18 @@ class SimMachine {
   Latencies latencies_;
   SimClock clock_;
   SimTrace out_;
-  std::deque<Thread> threads_;  // the trace's threads, then workers
+  // The trace's threads, then workers; each stays where it is.
+  class Threads {
+   public:
+    Thread& operator[](size_t id) { return *threads_[id]; }
+    const Thread& operator[](size_t id) const { return *threads_[id]; }
+    size_t size() const { return threads_.size(); }
+    Thread& add() { return *threads_.emplace_back(std::make_unique<Thread>()); }
+
+   private:
+    std::vector<std::unique_ptr<Thread>> threads_;
+  };
+  Threads threads_;
   std::vector<SimPool> pools_;
   std::vector<TaskState> states_;
   std::vector<uint32_t> run_by_;  // by task: the thread that runs it
@@ -203,9 +248,13 @@ class SimMachine {
   uint64_t foreground_ = 0;            // fibers to come that are not background
   std::vector<uint32_t> chain_;        // tasks that `complete` still has to complete
   uint64_t steps_ = 0;
+  int64_t spared_waits_ns_ = 0;
   uint64_t tokens_broken_ = 0;
   std::vector<SimLock> locks_;
   std::vector<Round> rounds_;
+  std::vector<Permits> permits_;      // by pool; empty where there are none
+  base::Fifo<uint32_t> asked_pools_;  // whose permits somebody had to wait for, each time
+  uint64_t permits_broken_ = 0;
   uint64_t random_;
   bool native_ = false;
   uint64_t turns_broken_ = 0;

@@ -14,6 +14,7 @@ void SimMachine::build_pools(const SimulateOptions& options) {
   for (uint32_t i = 0; i < pools_.size(); ++i) {
     SimPool& pool = pools_[i];
     pool.kind = trace_.pools[i].kind;
+    pool.recorded = seen[i];
     pool.capacity = model::pool_capacity(trace_.pools[i], seen[i]);
     for (const PoolSize& size : options.pool_sizes) {
       if (size.pool.value == i) pool.capacity = size.workers;
@@ -23,6 +24,14 @@ void SimMachine::build_pools(const SimulateOptions& options) {
     if (options.unlimited_pools) pool.capacity = model::kUnboundedPool;
     if (pool.core == model::kUnboundedPool) pool.core = 0;
     pool.latency = latencies_.pools[i];
+  }
+}
+
+void SimMachine::build_permits(const SimulateOptions& options) {
+  permits_.resize(program_.permits.size());
+  for (uint32_t i = 0; i < permits_.size(); ++i) permits_[i].count = program_.permits[i];
+  for (const PoolSize& size : options.pool_sizes) {
+    if (size.pool.index() < permits_.size()) permits_[size.pool.index()].count = size.workers;
   }
 }
 
@@ -56,11 +65,12 @@ void SimMachine::signal(uint32_t number) {
 void SimMachine::create_worker(uint32_t number, uint32_t task) {
   SimPool& pool = pools_[number];
   const auto id = static_cast<uint32_t>(threads_.size());
-  Thread& thread = threads_.emplace_back();
+  Thread& thread = threads_.add();
   thread.stream = out_.worker_stream(number, clock_.now_ns());
   thread.pool = number;
   thread.worker = static_cast<uint32_t>(pool.workers.size());
   thread.reserved = task;
+  if (!program_.own_values.empty() && thread.worker >= pool.recorded) thread.before_first = program_.own_values[number];
   out_.write(thread.stream, clock_.now_ns(), EventKind::worker_idle, number, pool.queued);
   pool.workers.push_back({id, {}});
   ++pool.active;

@@ -27,7 +27,8 @@ void SimMachine::report_stuck(Simulation& result) const {
       result.stuck.push_back({coordinator, model::TaskId(task), "a coordinator whose sub-task never completes"});
     }
   }
-  for (const Thread& thread : threads_) {
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    const Thread& thread = threads_[i];
     if (thread.mode != Mode::waiting || result.stuck.size() == kReportsMax) continue;
     const uint32_t fiber = thread.stack.back().fiber;
     const model::TaskId task = fiber < program_.task_count() ? model::TaskId(fiber) : model::TaskId();

@@ -25,7 +25,7 @@ int64_t SimMachine::latency_ns(const LatencySamples& samples) {
 bool SimMachine::may_enter(const SimLock& lock, uint64_t value) const {
   switch (lock.rule) {
     case LockRule::recorded:
-      return lock.over >= plan_.need[section_of(value)];
+      return lock.over >= plan_.need_of(value);
     case LockRule::fifo:
       return lock.first == kNone && lock.free_for(is_shared(value));
     case LockRule::barging:
@@ -109,7 +109,7 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   }
   thread.wanted = op.value;
   if (lock.rule == LockRule::recorded) {
-    enqueue(lock.first, lock.last, id, [this](uint32_t t) { return plan_.need[section_of(threads_[t].wanted)]; });
+    enqueue(lock.first, lock.last, id, [this](uint32_t t) { return plan_.need_of(threads_[t].wanted); });
   } else {
     enqueue(lock.first, lock.last, id);
   }
@@ -140,8 +140,11 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
   const WakeCost& cost = program_.sync.wake_cost;
   const bool somebody_sleeps = lock.first != kNone || lock.coming > 0;
   const uint32_t section = section_of(op.value);
-  if (somebody_sleeps != cost.slept[section])
+  if (op.event == kNone) {  // of several locks that are given up here, one that was not there
+    if (somebody_sleeps) threads_[id].spared_ns -= cost.ns;
+  } else if (somebody_sleeps != cost.slept[section]) {
     threads_[id].spared_ns = somebody_sleeps ? -cost.ns : cost.recorded_ns[section];
+  }
   leave_lock(lock, is_shared(op.value));
 }
 
@@ -150,7 +153,7 @@ void SimMachine::leave_lock(SimLock& lock, bool shared) {
   if (lock.first == kNone) return;
   switch (lock.rule) {
     case LockRule::recorded:
-      while (lock.first != kNone && lock.over >= plan_.need[section_of(threads_[lock.first].wanted)])
+      while (lock.first != kNone && lock.over >= plan_.need_of(threads_[lock.first].wanted))
         hand_over(lock, recorded_latency_ns(lock.first));
       return;
     case LockRule::fifo:
@@ -373,6 +376,56 @@ bool SimMachine::break_tokens() {
     token_waiter_[threads_[id].blocked_on] = kNone;
     ++tokens_broken_;
     clock_.at(clock_.now_ns(), TimedKind::resume, id);
+    return true;
+  }
+  return false;
+}
+
+// Who comes while others wait takes what is left, as at a semaphore that is not fair.
+bool SimMachine::step_permit_take(uint32_t id, const Op& op) {
+  Thread& thread = threads_[id];
+  const auto pool = static_cast<uint32_t>(op.value);
+  const uint64_t count = op.value >> 32;
+  Permits& permits = permits_[pool];
+  if (!std::exchange(thread.granted, false)) {
+    if (permits.count < count) {
+      permits.waiting.push_back({id, count});
+      asked_pools_.push_back(pool);
+      thread.mode = Mode::permits;
+      thread.blocked_on = pool;
+      return false;
+    }
+    permits.count -= count;
+  }
+  out_.copy(thread.stream, clock_.now_ns(), op.event);
+  ++thread.stack.back().pc;
+  return true;
+}
+
+void SimMachine::step_permit_give(const Op& op) {
+  Permits& permits = permits_[static_cast<uint32_t>(op.value)];
+  permits.count += op.value >> 32;
+  while (!permits.waiting.empty() && permits.count >= permits.waiting.front().count) {
+    permits.count -= permits.waiting.front().count;
+    let_have_permits(permits);
+  }
+}
+
+void SimMachine::let_have_permits(Permits& permits) {
+  const uint32_t id = permits.waiting.front().thread;
+  permits.waiting.pop_front();
+  threads_[id].granted = true;
+  clock_.at(clock_.now_ns() + latencies_.wait_ns, TimedKind::resume, id);
+}
+
+// Nothing can happen: in another order than recorded, who would give permits waits for some itself.
+bool SimMachine::break_permits() {
+  while (!asked_pools_.empty()) {
+    Permits& permits = permits_[asked_pools_.front()];
+    asked_pools_.pop_front();
+    if (permits.waiting.empty()) continue;
+    let_have_permits(permits);
+    ++permits_broken_;
     return true;
   }
   return false;

@@ -9,9 +9,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
+#include "base/fifo.h"
 #include "model/pool_capacity.h"
 #include "whatif/sim_latency.h"
 
@@ -20,18 +20,19 @@ namespace contrafact::whatif {
 struct SimPool {
   format::PoolKind kind = format::PoolKind::other;
   uint32_t capacity = model::kUnboundedPool;
-  uint32_t core = 0;  // a worker is created for every task until there are as many
+  uint32_t core = 0;      // a worker is created for every task until there are as many
+  uint32_t recorded = 0;  // workers that the recorded run had
   PoolLatency latency;
   bool fork_join() const { return kind == format::PoolKind::fork_join; }
   bool thread_per_task() const { return kind == format::PoolKind::thread_per_task; }
 
   struct Worker {
     uint32_t thread;
-    std::deque<uint32_t> tasks;  // fork-join: its own, the newest at the back
+    base::Fifo<uint32_t> tasks;  // fork-join: its own, the newest at the back
   };
   std::vector<Worker> workers;
-  std::deque<uint32_t> idle;  // positions in `workers`, the longest idle first
-  std::deque<uint32_t> queue;
+  base::Fifo<uint32_t> idle;  // positions in `workers`, the longest idle first
+  base::Fifo<uint32_t> queue;
   uint32_t queued = 0;      // tasks in all queues, the skipped ones not counted
   uint32_t waking = 0;      // fork-join: workers on their way to look for tasks
   uint32_t active = 0;      // workers neither idle nor blocked in a wait
@@ -61,19 +62,19 @@ struct SimPool {
 
   // The newest of `tasks`, or the oldest, if it is wanted; otherwise all stay where they are.
   template <typename IsQueued, typename IsWanted>
-  uint32_t take_newest_part(std::deque<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
+  uint32_t take_newest_part(base::Fifo<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
     while (!tasks.empty() && !is_queued(tasks.back())) tasks.pop_back();
     return tasks.empty() || !is_wanted(tasks.back()) ? kNone : take_back(tasks, is_queued);
   }
   template <typename IsQueued, typename IsWanted>
-  uint32_t take_oldest_part(std::deque<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
+  uint32_t take_oldest_part(base::Fifo<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
     while (!tasks.empty() && !is_queued(tasks.front())) tasks.pop_front();
     return tasks.empty() || !is_wanted(tasks.front()) ? kNone : take_front(tasks, is_queued);
   }
 
  private:
   template <typename IsQueued>
-  uint32_t take_front(std::deque<uint32_t>& tasks, IsQueued& is_queued) {
+  uint32_t take_front(base::Fifo<uint32_t>& tasks, IsQueued& is_queued) {
     while (!tasks.empty()) {
       const uint32_t task = tasks.front();
       tasks.pop_front();
@@ -84,7 +85,7 @@ struct SimPool {
     return kNone;
   }
   template <typename IsQueued>
-  uint32_t take_back(std::deque<uint32_t>& tasks, IsQueued& is_queued) {
+  uint32_t take_back(base::Fifo<uint32_t>& tasks, IsQueued& is_queued) {
     while (!tasks.empty()) {
       const uint32_t task = tasks.back();
       tasks.pop_back();

@@ -9,12 +9,16 @@
 
 #include "base/check.h"
 #include "model/foreign_cores.h"
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 #include "whatif/sim_crowding.h"
 #include "whatif/sim_off_core.h"
+#include "whatif/sim_own_values.h"
 #include "whatif/sim_periods.h"
+#include "whatif/sim_permits.h"
 #include "whatif/sim_share.h"
 #include "whatif/sim_sync_ops.h"
+#include "whatif/sim_ties.h"
 #include "whatif/sim_wakes.h"
 
 namespace contrafact::whatif {
@@ -33,8 +37,6 @@ using model::ThreadRole;
 using model::Trace;
 
 constexpr uint32_t kNoEvent = UINT32_MAX;
-// Events of a completion and of what it sets off are stamped one after the other, in either order.
-constexpr int64_t kStampSlackNs = 100'000;
 
 // ---- The compiler
 // -----------------------------------------------------------------------------------------------------
@@ -50,36 +52,39 @@ class Compiler {
     program_.begin_ns = trace_.begin_ns();
     program_.end_ns = program_.begin_ns;
     program_.latencies = measure_latencies(trace_, facts_.uses());
-    program_.external_help.assign(trace_.pools.size(), false);
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, facts_.uses());
     program_.tokens = tokens_.count;
     program_.token_group = std::move(tokens_.group);
     program_.token_groups = std::move(tokens_.groups);
-    program_.sync = gather_sync_facts(facts_, model::recorded_cores(trace_), tokens_.count);
+    const uint32_t cores = model::recorded_cores(trace_);
+    program_.sync = gather_sync_facts(facts_, cores, tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
-    program_.rounds = find_rounds(trace_, program_.sync.sections, program_.sync.section_of_event);
+    program_.rounds = find_rounds(trace_, facts_.uses(), program_.sync.sections, program_.sync.section_of_event);
     program_.notes = program_.rounds.notes;
     native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
+    std::vector<RunningChange> running;
+    if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), native_);
     if (!native_) {
-      crowding_ = Crowding(trace_, facts_.uses(), model::recorded_cores(trace_), kernel_told_);
+      crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
       program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
+      if (!trace_.vm_stints.empty()) full_ = Crowding::with_vm(trace_, facts_.uses(), cores);
     }
     program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
-    if (!kernel_told_) assume_shares();
+    if (!kernel_told_) assume_shares(running, cores);
     if (native_ || kernel_told_) assume_foreign();
-    find_dynamic();
-    find_called();
-    find_counted();
-    find_background();
+    first_depends_ = find_ties(program_);
+    program_.permits = find_permits(trace_, facts_.uses());
     program_.ops.reserve(trace_.event_count() * 2);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       if (is_simulated(i)) compile_thread(i);
     }
     if (kernel_told_) assume_vm_work();
+    if (!trace_.vm_stints.empty()) keep_rare_waits();
+    add_own_values(program_);
     return std::move(program_);
   }
 
@@ -91,18 +96,17 @@ class Compiler {
     std::vector<Op> ops;
   };
 
-  bool is_simulated(uint32_t thread) const { return native_ || program_.uses[thread].role != ThreadRole::bystander; }
+  bool is_simulated(uint32_t thread) const { return program_.is_simulated(thread); }
   bool is_simulated(EventIndex event) const { return is_simulated(trace_.thread_of(event).value); }
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
   int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
 
-  void assume_shares() {
+  void assume_shares(const std::vector<RunningChange>& running, uint32_t cores) {
     program_.notes.push_back(
         "the trace does not say when threads left their cores: running tasks count as CPU, in equal shares where more "
         "ran "
         "than there were cores");
-    const uint32_t cores = model::recorded_cores(trace_);
-    if (cores > 0) share_ = CoreShare(trace_, facts_.uses(), cores, native_);
+    if (cores > 0) share_ = CoreShare(running, trace_.begin_ns(), cores);
   }
 
   void assume_foreign() {
@@ -130,170 +134,6 @@ class Compiler {
         fmt::format("the JVM's own threads (compiler, collector) had {:.0f} % of the cores beside the program: assumed "
                     "to compute as much for the same computing of the program, however it is changed",
                     100 * vm_ns / all_ns));
-  }
-
-  // ---- Dependences
-
-  // When the task's sources must have been complete for them to have set it off.
-  int64_t set_off_ns(const TaskRow& row, TaskId id) const {
-    if (row.spawn.valid()) return time(row.spawn);
-    if (row.start.valid()) return std::max(time(row.start), row.end.valid() ? time(row.end) : 0);
-    return completion_ns(trace_, id);
-  }
-
-  void find_dynamic() {
-    const size_t tasks = trace_.tasks.size();
-    program_.dynamic.assign(tasks, false);
-    program_.needs.assign(tasks, 0);
-    std::vector<bool> announced(tasks);
-    first_depends_.assign(tasks, kNoEvent);
-    for (uint32_t i = 0; i < trace_.event_count(); ++i) {
-      if (trace_.kind[i] == EventKind::task_depends && first_depends_[trace_.a[i]] == kNoEvent)
-        first_depends_[trace_.a[i]] = i;
-    }
-    const auto& all = trace_.dependencies;
-    for (size_t i = 0; i < all.size();) {
-      const TaskId id = all[i].task;
-      const TaskRow& row = task(id.index());
-      const int64_t limit_ns = set_off_ns(row, id);
-      size_t sources = 0, ready = 0;
-      bool any = false;
-      for (; i < all.size() && all[i].task == id; ++i, ++sources) {
-        any |= all[i].mode == format::DependsMode::any;
-        const int64_t done_ns = completion_ns(trace_, all[i].source);
-        ready += done_ns != INT64_MAX && limit_ns != INT64_MAX && done_ns <= limit_ns + kStampSlackNs;
-      }
-      const size_t needed = any ? 1 : sources;
-      const bool announced_somewhere = row.create.valid() || first_depends_[id.index()] != kNoEvent;
-      if (ready < needed || !announced_somewhere || row.kind == TaskKind::thread) continue;
-      program_.dynamic[id.index()] = true;
-      program_.needs[id.index()] = static_cast<uint32_t>(needed);
-    }
-    index_dependents();
-  }
-
-  void index_dependents() {
-    auto& begin = program_.dependents_begin;
-    begin.assign(trace_.tasks.size() + 1, 0);
-    for (const model::Dependency& d : trace_.dependencies) ++begin[d.source.index() + 1];
-    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-    program_.dependents.resize(trace_.dependencies.size());
-    std::vector<uint32_t> at(begin.begin(), begin.end() - 1);
-    for (const model::Dependency& d : trace_.dependencies) program_.dependents[at[d.source.index()]++] = d.task.value;
-  }
-
-  // ---- Who is called and who is handed out
-
-  void find_called() {
-    program_.called.assign(trace_.tasks.size(), false);
-    program_.completes_by_op.assign(trace_.tasks.size(), false);
-    spawners_.assign(trace_.tasks.size(), TaskId());
-    completers_.assign(trace_.tasks.size(), TaskId());
-    for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
-      if (!is_simulated(thread)) continue;
-      for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
-        if (walk.kind() == EventKind::task_spawn) spawners_[walk.a()] = walk.task();
-        if (walk.kind() == EventKind::task_complete) note_complete(walk);
-        if (walk.kind() == EventKind::task_start) note_start(walk, thread);
-      }
-    }
-  }
-
-  void note_complete(const TaskWalk& walk) {
-    const bool has_body = task(walk.a()).start.valid();
-    if (has_body || !program_.dynamic[walk.a()]) program_.completes_by_op[walk.a()] = true;
-    completers_[walk.a()] = walk.task();
-  }
-
-  // A task with fork-join sub-tasks, completed after its own end by one of those below it.
-  bool is_counted(uint32_t id, const std::vector<bool>& has_children) const {
-    const TaskRow& row = task(id);
-    if (!has_children[id] || !row.start.valid() || !row.complete.valid() || program_.dynamic[id]) return false;
-    const bool within = row.complete.value > row.start.value && row.complete.value < row.end.value;
-    if (within) return false;
-    // The bound is for damaged traces, in which tasks may spawn each other in a circle.
-    size_t levels = trace_.tasks.size();
-    for (TaskId at = completers_[id]; at.valid() && levels > 0; at = spawners_[at.index()], --levels) {
-      if (at.value == id) return true;
-    }
-    return false;
-  }
-
-  void find_counted() {
-    const auto tasks = static_cast<uint32_t>(trace_.tasks.size());
-    std::vector<bool> has_children(tasks);
-    std::vector<uint32_t> parents(tasks, UINT32_MAX);
-    for (uint32_t id = 0; id < tasks; ++id) {
-      const TaskRow& row = task(id);
-      const bool forked = row.pool.valid() && trace_.pools[row.pool.index()].kind == format::PoolKind::fork_join;
-      if (!forked || !row.start.valid() || !spawners_[id].valid()) continue;
-      parents[id] = spawners_[id].value;
-      has_children[parents[id]] = true;
-    }
-    std::vector<bool> counted(tasks);
-    bool any = false;
-    for (uint32_t id = 0; id < tasks; ++id) any |= counted[id] = is_counted(id, has_children);
-    if (!any) return;
-    program_.counted = std::move(counted);
-    program_.parents = std::move(parents);
-  }
-
-  // True for a thread whose last event was added because the recording ended while it blocked or ran.
-  bool was_cut_off(uint32_t thread) const {
-    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
-    if (range.size() == 0) return true;
-    const uint32_t last = range.end - 1;
-    switch (trace_.kind[last]) {
-      case EventKind::block_end:
-        return trace_.time_ns[last] == trace_end_ns_;
-      case EventKind::wait_end:
-        return trace_.time_ns[last] == trace_end_ns_ && static_cast<Outcome>(trace_.b[last]) == Outcome::interrupted;
-      case EventKind::task_end:
-        return task(trace_.a[last]).truncated;
-      default:
-        return false;
-    }
-  }
-
-  void find_background() {
-    trace_end_ns_ = trace_.end_ns();
-    const size_t tasks = trace_.tasks.size();
-    program_.background.assign(tasks + trace_.threads.size(), false);
-    for (size_t id = 0; id < tasks; ++id) {
-      const bool periodic = !program_.periodic_due_ns.empty() && program_.periodic_due_ns[id] != kNoDueTime;
-      program_.background[id] = task(id).truncated || task(id).delay_us > 0 || periodic;
-    }
-    for (size_t i = 0; i < trace_.threads.size(); ++i) {
-      const ThreadRole role = program_.uses[i].role;
-      const bool daemon = (role == ThreadRole::plain || role == ThreadRole::own) && trace_.threads[i].daemon;
-      // A native program lasts as long as its main thread, also one that was cut off with it.
-      const bool lasts = native_ && i == 0;
-      program_.background[tasks + i] =
-          role == ThreadRole::worker || daemon || (!lasts && was_cut_off(static_cast<uint32_t>(i)));
-    }
-  }
-
-  void note_start(const TaskWalk& walk, uint32_t thread) {
-    const uint32_t id = walk.a();
-    const TaskRow& row = task(id);
-    const auto& stack = walk.stack();
-    const bool in_wait = stack.size() >= 2 && stack[stack.size() - 2].kind == FrameKind::wait;
-    if (row.kind == TaskKind::stage) {
-      program_.called[id] = !program_.dynamic[id];
-    } else if (row.kind == TaskKind::thread) {
-      program_.called[id] = true;  // by its thread's own run
-    } else if (in_wait) {
-      if (program_.uses[thread].role != ThreadRole::worker && row.pool.valid())
-        program_.external_help[row.pool.index()] = true;
-    } else if (row.spawn.valid() && trace_.thread_of(row.spawn) == model::ThreadId(thread)) {
-      // Spawned and run by the same thread inside the same run: the pool's caller ran what the pool rejected.
-      const bool nested = stack.size() >= 2;
-      const Frame around = nested ? stack[stack.size() - 2] : Frame{};
-      const bool in_task =
-          nested && around.kind == FrameKind::task && task(around.task.index()).kind != TaskKind::thread;
-      const bool worker = program_.uses[thread].role == ThreadRole::worker;
-      program_.called[id] = in_task ? row.spawn.value > around.begin.value : !worker;
-    }
   }
 
   // ---- One thread
@@ -365,15 +205,45 @@ class Compiler {
     off_core.split(
         begin_ns, end_ns,
         [&](int64_t from_ns, int64_t to_ns) {
-          add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns)));
+          add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns, share_place_)));
           note_stint(from_ns, to_ns, true);
         },
         [&](int64_t from_ns, int64_t to_ns) {
           add_foreign(draft, from_ns, to_ns);
           note_stint(from_ns, to_ns, false);
         },
-        [&](int64_t from_ns, int64_t to_ns) { add(draft, OpCode::pause, static_cast<uint64_t>(to_ns - from_ns)); },
+        [&](int64_t from_ns, int64_t to_ns) { add_pause(draft, from_ns, to_ns, own_run); },
         [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
+  }
+
+  // A task slept where no event says what for. As long as all cores were taken meanwhile, it may have been for what
+  // another thread held within the virtual machine (rare_waits).
+  void add_pause(Draft& draft, int64_t begin_ns, int64_t end_ns, bool own_run) {
+    const int64_t full_ns = own_run || trace_.vm_stints.empty() ? 0 : full_.ns(begin_ns, end_ns);
+    add(draft, OpCode::vm_wait, static_cast<uint64_t>(full_ns));
+    add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns - full_ns));
+  }
+
+  // What hardly any run of a task's body does is not the body's doing. Where it is more often, it is a pause like any.
+  void keep_rare_waits() {
+    constexpr size_t kRunsMin = 100;
+    std::map<uint32_t, std::array<size_t, 2>> runs;  // by body: all, and those with such a wait
+    const auto ops_of = [&](uint32_t task) {
+      const Fiber& fiber = program_.fibers[task];
+      return std::span(program_.ops).subspan(fiber.begin, fiber.end - fiber.begin);
+    };
+    const auto waits = [](const Op& op) { return op.code == OpCode::vm_wait; };
+    for (uint32_t i = 0; i < trace_.tasks.size(); ++i) {
+      if (!program_.fibers[i].runs()) continue;
+      std::array<size_t, 2>& of_body = runs[task(i).body.value];
+      ++of_body[0];
+      of_body[1] += std::ranges::any_of(ops_of(i), waits);
+    }
+    for (uint32_t i = 0; i < trace_.tasks.size(); ++i) {
+      const auto& [all, waiting] = runs[task(i).body.value];
+      if (all >= kRunsMin && waiting * 100 <= all) continue;
+      for (Op& op : ops_of(i)) op.code = waits(op) ? OpCode::pause : op.code;
+    }
   }
 
   void note_stint(int64_t begin_ns, int64_t end_ns, bool has_core) {
@@ -399,7 +269,7 @@ class Compiler {
   }
 
   static void add(Draft& draft, OpCode code, uint64_t value, uint32_t event = kNoEvent) {
-    const bool timed = code == OpCode::cpu || code == OpCode::pause;
+    const bool timed = code == OpCode::cpu || code == OpCode::pause || code == OpCode::vm_wait;
     if (timed && value == 0) return;
     if (timed && !draft.ops.empty() && draft.ops.back().code == code) {
       draft.ops.back().value += value;
@@ -438,6 +308,17 @@ class Compiler {
         if (program_.dynamic[a] && !task(a).start.valid()) return;
         if (!program_.counted.empty() && program_.counted[a]) return;
         return add(current(), OpCode::complete, a, event);
+      case EventKind::task_handed:
+        return add(current(), OpCode::handed, 0, event);
+      case EventKind::pool_close:
+      case EventKind::pool_closed:
+        if (a == UINT32_MAX) return;
+        return add(current(), walk.kind() == EventKind::pool_close ? OpCode::closing : OpCode::closed, a, event);
+      case EventKind::permit_take:
+      case EventKind::permit_give:
+        if (!deals_with_permits(event)) return emit(event);
+        return add(current(), walk.kind() == EventKind::permit_take ? OpCode::permit_take : OpCode::permit_give,
+                   permit_value(a, walk.b()), event);
       case EventKind::wait_begin:
         wait_net_ns_.push_back(0);
         return;
@@ -595,7 +476,9 @@ class Compiler {
     // Between a worker's tasks it sleeps in its queue: the pool's business.
     if (worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber))) return;
     emit(begin);
-    if (token != kNoEvent) {
+    if (was_for_permits(begin, event)) {
+      // The taking says when it may go on.
+    } else if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
     } else if (native_ && kernel_told_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
       native_block(begin, event);
@@ -626,6 +509,24 @@ class Compiler {
     );
   }
 
+  bool deals_with_permits(uint32_t event) const {
+    const uint32_t pool = trace_.a[event];
+    return pool < program_.permits.size() && program_.permits[pool] != SimProgram::kPermitsUnknown;
+  }
+
+  // A block for permits that were got then, perhaps after further ones.
+  bool was_for_permits(uint32_t block_begin, uint32_t block_end) const {
+    if (program_.permits.empty()) return false;
+    if (static_cast<model::BlockReason>(trace_.a[block_begin]) != model::BlockReason::park) return false;
+    const uint32_t end = trace_.thread_events(trace_.thread_of(EventIndex(block_end))).end;
+    uint32_t next = block_end + 1;
+    while (next < end && (trace_.kind[next] == EventKind::block_begin || trace_.kind[next] == EventKind::block_end ||
+                          trace_.kind[next] == EventKind::wake))
+      ++next;
+    return next < end && trace_.kind[next] == EventKind::permit_take && deals_with_permits(next) &&
+           model::is_permit_call(trace_, model::ContextId(trace_.b[block_begin]));
+  }
+
   void wake(uint32_t event) {
     const uint32_t token = tokens_.of_event.empty() ? kNoEvent : tokens_.of_event[event];
     if (token == kNoEvent) return emit(event);
@@ -643,17 +544,16 @@ class Compiler {
   SimProgram program_;
   Tokens tokens_;
   std::vector<uint32_t> first_depends_;  // by task: its first task_depends event
-  std::vector<TaskId> spawners_;         // by task: the task inside which it was spawned
-  std::vector<TaskId> completers_;       // by task: the task inside which it was completed
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
   CoreShare share_;
+  CoreShare::Place share_place_ = 0;
   Crowding crowding_;
+  Crowding full_;
   model::ForeignCores foreign_;  // of native traces
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
   std::vector<ProgramStint> stints_;
   std::map<std::array<uint32_t, 3>, uint32_t> takings_;  // by thread, task and place
   bool told_of_all_ = false;                             // the kernel lost no switches
-  int64_t trace_end_ns_ = 0;
   bool kernel_told_ = false;
   bool native_ = false;
   bool worker_ = false;

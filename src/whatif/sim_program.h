@@ -35,9 +35,13 @@ namespace contrafact::whatif {
 enum class OpCode : uint8_t {
   cpu,          // value: ns
   pause,        // value: ns
+  vm_wait,      // value: ns; a pause for what other threads held within the virtual machine
   stop,         // value: which of the recorded stops of the virtual machine
   foreign,      // value: foreign_value
   round,        // value: round_value; where the thread's next round of work begins, or one has ended
+  handed,       // the call is over that handed out the task spawned last
+  closing,      // value: pool; its shutting down begins ...
+  closed,       // ... and is over
   emit,         // nothing but its event
   spawn,        // value: task
   call,         // value: task, which runs here and now on this thread
@@ -53,6 +57,8 @@ enum class OpCode : uint8_t {
   sem_take,     // value: lock_value
   sem_post,     // value: lock_value
   barrier,      // value: its round
+  permit_take,  // value: permit_value
+  permit_give,  // value: permit_value
   credit_wait,  // value: credit_value
   credit_fire,  // value: a condition
   end,          // of the fiber's task
@@ -99,6 +105,11 @@ constexpr uint64_t credit_value(uint32_t condition, uint32_t need) {
   return uint64_t{condition} | uint64_t{need} << 32;
 }
 
+// So many permits of a pool of them.
+constexpr uint64_t permit_value(uint32_t pool, uint32_t count) {
+  return uint64_t{pool} | uint64_t{count} << 32;
+}
+
 struct Fiber {
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -129,12 +140,19 @@ struct SimProgram {
   std::vector<uint32_t> needs;       // by task: sources that must complete; 0 where none
   std::vector<uint32_t> dependents;  // of task s: [dependents_begin[s], dependents_begin[s + 1])
   std::vector<uint32_t> dependents_begin;
+  // By pool: the fiber that a worker runs first which the recording had not (sim_own_values.h); UINT32_MAX for none.
+  // Empty without any.
+  std::vector<uint32_t> own_values;
   std::vector<Release> releases;
   // Where a place of the program takes results as they come (ExecutorCompletionService): by task which taking took it,
   // UINT32_MAX for none. Empty without any.
   std::vector<uint32_t> taken_in;
   uint32_t takings = 0;
   std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them
+  // By pool of permits: how many there are at first; kPermitsUnknown where threads that are not simulated deal with
+  // them. Empty without any.
+  static constexpr uint32_t kPermitsUnknown = UINT32_MAX;
+  std::vector<uint32_t> permits;
   uint32_t tokens = 0;
   std::vector<uint32_t> token_group;  // by token of a recorded wake: Tokens::group
   std::vector<std::vector<uint32_t>> token_groups;
@@ -153,6 +171,7 @@ struct SimProgram {
 
   uint32_t task_count() const { return static_cast<uint32_t>(dynamic.size()); }
   uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
+  bool is_simulated(uint32_t thread) const { return sync.native || uses[thread].role != model::ThreadRole::bystander; }
 };
 
 // `keep_emits`: false leaves out operations that only write events, for simulations without a trace. It refers to

@@ -32,10 +32,20 @@ using Place =
 class Visits {
  public:
   Visits(const Trace& trace, std::span<const CriticalSection> sections, const std::vector<uint32_t>& section_of_event)
-      : trace_(trace), sections_(sections), section_of_event_(section_of_event) {
+      : trace_(trace),
+        sections_(sections),
+        section_of_event_(section_of_event),
+        most_at_one_place_(trace.threads.size()),
+        visits_of_(trace.threads.size()) {
     for (uint32_t t = 0; t < trace.threads.size(); ++t) gather(t);
   }
   const std::map<Place, std::vector<Visit>>& by_place() const { return by_place_; }
+  // Whether the place is where the thread begins its pieces of work: it comes to no other more than twice as often.
+  bool is_main(const Place& place, uint32_t thread) const {
+    return 2 * visits_.at({place, thread}) >= most_at_one_place_[thread];
+  }
+  // How often the thread comes to any place.
+  uint32_t visits_of(uint32_t thread) const { return visits_of_[thread]; }
   // Whether the thread ever waited for a signal on a visit to that lock, from whatever place.
   bool has_waited(uint32_t lock, uint32_t thread) const { return waited_.contains({lock, thread}); }
   // Whether all threads end within two rounds of the latest of them, after at least kRoundsMin. `visits`: grouped by
@@ -121,7 +131,10 @@ class Visits {
       open_->handed_ns = section.release_ns;
       return;
     }
-    std::vector<Visit>& there = by_place_[place_of(section)];
+    const Place place = place_of(section);
+    ++visits_of_[thread];
+    most_at_one_place_[thread] = std::max(most_at_one_place_[thread], ++visits_[{place, thread}]);
+    std::vector<Visit>& there = by_place_[place];
     there.push_back({thread, event, section.release_ns});
     open_ = &there.back();  // stays valid until the next visit
     open_lock_ = section.lock.value;
@@ -131,6 +144,10 @@ class Visits {
   const std::span<const CriticalSection> sections_;
   const std::vector<uint32_t>& section_of_event_;
   std::map<Place, std::vector<Visit>> by_place_;
+  std::map<std::pair<Place, uint32_t>, uint32_t> visits_;  // by place and thread: how many
+  std::vector<uint32_t> most_at_one_place_;                // by thread
+  std::vector<uint32_t> visits_of_;                        // by thread: to all places
+  // Of the thread that is gathered:
   uint32_t held_ = 0;
   bool back_from_wait_ = false;
   std::set<std::pair<uint32_t, uint32_t>> waited_;  // lock, thread
@@ -147,11 +164,21 @@ struct HandOut {
 };
 
 // Loops of one length come out as visits that differ by one or two, where the first ones are made from another place.
-bool differ(const std::map<uint32_t, size_t>& counts) {
+bool differ(std::span<const size_t> counts) {
   constexpr size_t kLeast = 3, kShare = 128;
-  const auto [least, most] = std::minmax_element(counts.begin(), counts.end(),
-                                                 [](const auto& x, const auto& y) { return x.second < y.second; });
-  return most->second - least->second >= std::max(kLeast, most->second / kShare);
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+  return *most - *least >= std::max(kLeast, *most / kShare);
+}
+
+// Whether some of the threads get more pieces of work at the place than others. Threads that draw by chance which place
+// they come to next come unequally often to each place, but equally often to all.
+bool unequal(const Visits& all, const Place& place, std::span<const uint32_t> threads, std::span<const size_t> counts) {
+  std::vector<size_t> in_all;
+  for (const uint32_t thread : threads) {
+    if (!all.is_main(place, thread)) return false;
+    in_all.push_back(all.visits_of(thread));
+  }
+  return differ(counts) && differ(in_all);
 }
 
 bool by_end(const Visit& x, const Visit& y) {
@@ -165,22 +192,27 @@ bool last_come_last(const HandOut& hand_out) {
 
 bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& result) {
   constexpr size_t kRoundsForEachThread = 2;
-  std::map<uint32_t, size_t> counts;
+  std::vector<uint32_t> threads;
+  std::vector<size_t> counts;                   // by place in `threads`
   for (size_t i = 0; i < visits.size(); ++i) {  // grouped by thread, in its order
-    ++counts[visits[i].thread];
+    if (threads.empty() || threads.back() != visits[i].thread) {
+      threads.push_back(visits[i].thread);
+      counts.push_back(0);
+    }
+    ++counts.back();
     const bool last = i + 1 == visits.size() || visits[i + 1].thread != visits[i].thread;
     (last ? result.last : result.rounds).push_back(visits[i]);
     result.waited |= all.has_waited(std::get<0>(result.place), visits[i].thread);
   }
-  if (counts.size() < 2 || result.rounds.size() < kRoundsForEachThread * counts.size()) return false;
+  if (threads.size() < 2 || result.rounds.size() < kRoundsForEachThread * threads.size()) return false;
   std::stable_sort(result.rounds.begin(), result.rounds.end(), by_end);
-  const bool unequal = differ(counts);
-  return ((result.waited || unequal) && last_come_last(result)) || (unequal && all.end_together(visits));
+  const bool some_get_more = unequal(all, result.place, threads, counts);
+  return ((result.waited || some_get_more) && last_come_last(result)) || (some_get_more && all.end_together(visits));
 }
 
 class Finder {
  public:
-  explicit Finder(const Trace& trace) : trace_(trace) {}
+  Finder(const Trace& trace, std::span<const model::ThreadUse> uses) : trace_(trace), uses_(uses) {}
 
   void hand_outs(const Visits& visits) {
     std::vector<HandOut> found;
@@ -273,7 +305,8 @@ class Finder {
   void sleeper(uint32_t thread) {
     constexpr size_t kRoundsMin = 8;  // that it ended by chance in the last of them becomes unlikely
     const int64_t own_end_ns = end_ns(thread);
-    if (own_end_ns == INT64_MAX) return;
+    // A pool's worker sleeps in its tasks; how many these are is not its own choice.
+    if (own_end_ns == INT64_MAX || uses_[thread].role == model::ThreadRole::worker) return;
     const auto by_place = sleeps(trace_.thread_events(model::ThreadId(thread)));
     const auto most = std::max_element(by_place.begin(), by_place.end(),
                                        [](const auto& x, const auto& y) { return x.second.size() < y.second.size(); });
@@ -307,6 +340,7 @@ class Finder {
   }
 
   const Trace& trace_;
+  const std::span<const model::ThreadUse> uses_;
   std::vector<int64_t> awaited_ns_;  // by task
   std::vector<model::TaskId> runs_;  // by thread
   Rounds rounds_;
@@ -314,9 +348,9 @@ class Finder {
 
 }  // namespace
 
-Rounds find_rounds(const Trace& trace, std::span<const CriticalSection> sections,
-                   const std::vector<uint32_t>& section_of_event) {
-  Finder finder(trace);
+Rounds find_rounds(const Trace& trace, std::span<const model::ThreadUse> uses,
+                   std::span<const CriticalSection> sections, const std::vector<uint32_t>& section_of_event) {
+  Finder finder(trace, uses);
   if (!section_of_event.empty()) finder.hand_outs(Visits(trace, sections, section_of_event));
   finder.until_awaited();
   return std::move(finder).result();

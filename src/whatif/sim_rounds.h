@@ -1,11 +1,9 @@
 // Loops of threads that a changed run would go through otherwise than as recorded.
 //
 //  - Handed out: several threads come back to one place for the next piece of work, as the workers of a pool that a
-//  program made
-//    itself do. Whoever comes next gets the next piece, whatever it got in the recording.
+//    program made itself do. Whoever comes next gets the next piece, whatever it got in the recording.
 //  - Until awaited: a thread works in rounds with a sleep in each until the others are done (it saves, flushes,
-//  watches). Where they are done
-//    sooner, it makes fewer rounds.
+//    watches). Where they are done sooner, it makes fewer rounds.
 //
 // A trace does not say that a loop is one of these; its shape does. Threads are handed work where each thread's last
 // visit to the place comes after all the visits that found work, and where they wait for work there or do not all come
@@ -65,8 +63,8 @@ struct Rounds {
   }
 };
 
-// `section_of_event` as in SyncFacts; both may be empty: of a trace without locks.
-Rounds find_rounds(const model::Trace& trace, std::span<const model::CriticalSection> sections,
-                   const std::vector<uint32_t>& section_of_event);
+// `uses`: by thread. `section_of_event` as in SyncFacts; it and `sections` may be empty: of a trace without locks.
+Rounds find_rounds(const model::Trace& trace, std::span<const model::ThreadUse> uses,
+                   std::span<const model::CriticalSection> sections, const std::vector<uint32_t>& section_of_event);
 
 }  // namespace contrafact::whatif

@@ -10,23 +10,18 @@
 #include "model/text_trace.h"
 #include "whatif/sim_program.h"
 #include "whatif/simulate.h"
+#include "whatif/trace_for_test.h"
 
 namespace contrafact::whatif {
 namespace {
 
 using model::Trace;
 
-Trace parsed(const std::string& text) {
-  base::Result<Trace> trace = model::parse_text(text);
-  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message) << "\n" << text;
-  return trace.ok() ? std::move(*trace) : Trace();
-}
-
 std::vector<RoundLoop> loops(const Trace& trace) {
   return compile_program(model::Facts(trace), false).rounds.loops;
 }
 
-int64_t simulated_ns(const Trace& trace, const std::string& dropped = "") {
+int64_t simulated_without_ns(const Trace& trace, const std::string& dropped = "") {
   const Simulator simulator(trace);
   std::vector<SectionEdit> edits = unedited(simulator.sections());
   for (size_t i = 0; i < edits.size(); ++i) {
@@ -52,10 +47,10 @@ std::string visit(int64_t at_ns, std::string_view thread) {
 Trace two_workers() {
   std::string text(kPlaces);
   for (int64_t at_ns = 0; at_ns <= 3000; at_ns += 500) text += visit(at_ns, "a");
-  return parsed(text + "3000 a thread_end\n" + visit(50, "b") +
-                "150 b lock_request table j\n1500 b lock_acquired table\n2950 b lock_release table\n" +
-                visit(3000, "b") + "3000 b thread_end\n" +
-                "0 c lock_acquire table j\n1500 c lock_release table\n1500 c thread_end\n");
+  return trace_of(text + "3000 a thread_end\n" + visit(50, "b") +
+                  "150 b lock_request table j\n1500 b lock_acquired table\n2950 b lock_release table\n" +
+                  visit(3000, "b") + "3000 b thread_end\n" +
+                  "0 c lock_acquire table j\n1500 c lock_release table\n1500 c thread_end\n");
 }
 
 TEST(Rounds, WhoeverIsFreeGetsTheNextPieceOfWork) {
@@ -63,22 +58,22 @@ TEST(Rounds, WhoeverIsFreeGetsTheNextPieceOfWork) {
   ASSERT_EQ(loops(trace).size(), 1u);
   EXPECT_EQ(loops(trace)[0].kind, RoundLoop::Kind::handed_out);
   EXPECT_EQ(loops(trace)[0].rounds, 7u);
-  EXPECT_EQ(simulated_ns(trace), 3000);
+  EXPECT_EQ(simulated_without_ns(trace), 3000);
   // Without the table's lock b is free at 1650 and gets one that a had.
-  EXPECT_EQ(simulated_ns(trace, "table"), 2500);
+  EXPECT_EQ(simulated_without_ns(trace, "table"), 2500);
 }
 
 TEST(Rounds, EachHasItsOwnWhereTheLastVisitsAreNotTheLast) {
   const Trace trace =
-      parsed(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + visit(3000, "a") +
-             "3000 a thread_end\n" + visit(50, "b") + visit(500, "b") + visit(900, "b") + "1000 b thread_end\n");
+      trace_of(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + visit(3000, "a") +
+               "3000 a thread_end\n" + visit(50, "b") + visit(500, "b") + visit(900, "b") + "1000 b thread_end\n");
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
 TEST(Rounds, EachHasItsOwnWhereAllComeAboutEquallyOften) {
   const Trace trace =
-      parsed(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + visit(2500, "a") +
-             "3000 a thread_end\n" + visit(50, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
+      trace_of(std::string(kPlaces) + visit(0, "a") + visit(1000, "a") + visit(2000, "a") + visit(2500, "a") +
+               "3000 a thread_end\n" + visit(50, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
@@ -87,7 +82,7 @@ Trace drawing(int64_t b_end_ns) {
   std::string text(kPlaces);
   for (int64_t at_ns = 0; at_ns < 2000; at_ns += 200) text += visit(at_ns, "a");
   for (int64_t i = 0; i < 20; ++i) text += visit(50 + i * (b_end_ns - 50) / 20, "b");
-  return parsed(text + "2000 a thread_end\n" + fmt::format("{} b thread_end\n", b_end_ns));
+  return trace_of(text + "2000 a thread_end\n" + fmt::format("{} b thread_end\n", b_end_ns));
 }
 
 TEST(Rounds, WhoeverIsFreeGetsTheNextWhereUnequalThreadsEndTogether) {
@@ -96,16 +91,42 @@ TEST(Rounds, WhoeverIsFreeGetsTheNextWhereUnequalThreadsEndTogether) {
   EXPECT_THAT(loops(drawing(1000)), testing::IsEmpty());
 }
 
+// Both make 20 rounds; chance decides which of two places each of them comes to, and both end together.
+TEST(Rounds, EachHasItsOwnWhereChanceDecidesThePlace) {
+  std::string text(kPlaces);
+  for (int64_t i = 0; i < 20; ++i) {
+    const auto come = [&](std::string_view thread, int64_t at_ns, bool to_table) {
+      if (!to_table) return visit(at_ns, thread);
+      return fmt::format("{0} {1} lock_acquire table j\n{0} {1} lock_release table\n", at_ns, thread);
+    };
+    text += come("a", 100 * i, i % 5 == 4) + come("b", 100 * i + 50, i % 2 == 1);
+  }
+  EXPECT_THAT(loops(trace_of(text + "2000 a thread_end\n2050 b thread_end\n")), testing::IsEmpty());
+}
+
+// As they who draw numbers; but both come equally often to another place, and more often.
+TEST(Rounds, EachHasItsOwnWhereWorkRarelyComesToThePlace) {
+  std::string text(kPlaces);
+  const auto add = [&](std::string_view thread, int64_t at_ns, int tables) {
+    for (int64_t i = 0; i < tables; ++i)
+      text += fmt::format("{0} {1} lock_acquire table j\n{0} {1} lock_release table\n", at_ns + i, thread);
+    text += visit(at_ns + tables, thread);
+  };
+  for (int64_t i = 0; i < 10; ++i) add("a", 200 * i, 6);
+  for (int64_t i = 0; i < 20; ++i) add("b", 100 * i + 50, 3);
+  EXPECT_THAT(loops(trace_of(text + "2000 a thread_end\n2050 b thread_end\n")), testing::IsEmpty());
+}
+
 // As the one where all come equally often, but a waited for its first piece of work, for which it came from another
 // line.
 TEST(Rounds, WhereThreadsWaitForWorkItIsHandedOut) {
   const Trace trace =
-      parsed("lock work condition work\n" + std::string(kPlaces) +
-             "0 a lock_acquire queue j\n0 a lock_release queue\n0 a sync_wait work n\n50 a sync_woken work\n"
-             "50 a lock_acquire queue n\n50 a lock_release queue\n" +
-             visit(1000, "a") + visit(2000, "a") + visit(2950, "a") + "3000 a thread_end\n" +
-             "40 c lock_acquire queue j\n" + "41 c sync_signal work j\n42 c lock_release queue\n43 c thread_end\n" +
-             visit(60, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
+      trace_of("lock work condition work\n" + std::string(kPlaces) +
+               "0 a lock_acquire queue j\n0 a lock_release queue\n0 a sync_wait work n\n50 a sync_woken work\n"
+               "50 a lock_acquire queue n\n50 a lock_release queue\n" +
+               visit(1000, "a") + visit(2000, "a") + visit(2950, "a") + "3000 a thread_end\n" +
+               "40 c lock_acquire queue j\n" + "41 c sync_signal work j\n42 c lock_release queue\n43 c thread_end\n" +
+               visit(60, "b") + visit(1500, "b") + visit(2900, "b") + "3000 b thread_end\n");
   ASSERT_EQ(loops(trace).size(), 1u);
   EXPECT_EQ(loops(trace)[0].rounds, 4u);
 }
@@ -120,7 +141,7 @@ Trace with_sleeper(int64_t last_ns, bool awaited) {
     text += fmt::format("{} b block_begin sleep n\n{} b block_end sleep\n", at_ns, at_ns + 100);
   text += fmt::format("{0} b task_end t1\n{0} b thread_end\n", last_ns);
   if (awaited) text += fmt::format("3000 main wait_begin t1 j\n{0} main wait_end t1\n", last_ns);
-  return parsed(text + fmt::format("{} main thread_end\n", awaited ? last_ns : 0));
+  return trace_of(text + fmt::format("{} main thread_end\n", awaited ? last_ns : 0));
 }
 
 TEST(Rounds, ASleeperThatIsAwaitedInItsLastRoundGoesOnUntilThen) {
@@ -130,19 +151,28 @@ TEST(Rounds, ASleeperThatIsAwaitedInItsLastRoundGoesOnUntilThen) {
   EXPECT_TRUE(loops(trace)[0].run.valid());
 }
 
+TEST(Rounds, APoolsWorkerThatSleepsInItsTasksDoesNotChooseHowMany) {
+  std::string text = std::string(kPlaces) +
+                     "pool p thread_pool 1 1\nthread main\nthread w\nmethod run app.run app.c:20\n"
+                     "0 main task_spawn t1 j p run\n3050 main thread_end\n100 w task_start t1\n";
+  for (int64_t at_ns = 100; at_ns < 3000; at_ns += 200)
+    text += fmt::format("{} w block_begin sleep n\n{} w block_end sleep\n", at_ns, at_ns + 100);
+  EXPECT_THAT(loops(trace_of(text + "3100 w task_end t1\n3100 w thread_end\n")), testing::IsEmpty());
+}
+
 TEST(Rounds, ASleeperThatEndsAfterTheOthersGoesOnUntilThen) {
   const Trace trace = with_sleeper(3100, false);
   ASSERT_EQ(loops(trace).size(), 1u);
   EXPECT_FALSE(loops(trace)[0].run.valid());
-  EXPECT_EQ(simulated_ns(trace), 3100);
+  EXPECT_EQ(simulated_without_ns(trace), 3100);
   // Without the table's lock a ends at 1600, and b looks at 1600 or 1800.
-  EXPECT_LE(simulated_ns(trace, "table"), 1900);
+  EXPECT_LE(simulated_without_ns(trace, "table"), 1900);
 }
 
 TEST(Rounds, ASleeperThatGoesOnForLongIsOnItsOwn) {
   const Trace trace = with_sleeper(5100, false);
   EXPECT_THAT(loops(trace), testing::IsEmpty());
-  EXPECT_EQ(simulated_ns(trace, "table"), 5100);
+  EXPECT_EQ(simulated_without_ns(trace, "table"), 5100);
 }
 
 }  // namespace

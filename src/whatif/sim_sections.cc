@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "whatif/section_locks.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -16,9 +17,9 @@ using model::CriticalSection;
 // Rewrites one fiber's operations.
 class FiberEditor {
  public:
-  FiberEditor(std::span<const SectionEdit> edits, std::span<const float> cpu_scales, const WakeCost& wake_cost,
-              base::Column<Op>& out)
-      : edits_(edits), cpu_scales_(cpu_scales), wake_cost_(wake_cost), out_(out) {}
+  FiberEditor(std::span<const SectionEdit> edits, const SectionLocks& locks, std::span<const float> cpu_scales,
+              const WakeCost& wake_cost, base::Column<Op>& out)
+      : edits_(edits), locks_(locks), cpu_scales_(cpu_scales), wake_cost_(wake_cost), out_(out) {}
 
   void run(std::span<const Op> ops) {
     open_.clear();
@@ -58,10 +59,14 @@ class FiberEditor {
 
   const SectionEdit& edit_of(const Op& op) const { return edits_[section_of(op.value)]; }
 
-  static Op edited(const Op& op, const SectionEdit& edit) {
+  // For each lock that the section has now; only the first has the event.
+  void push_edited(const Op& op, const SectionEdit& edit) {
     Op result = op;
-    result.value = lock_value(section_of(op.value), edit.lock, edit.mode == Mode::shared);
-    return result;
+    locks_.each(section_of(op.value), [&](uint32_t lock) {
+      result.value = lock_value(section_of(op.value), lock, edit.mode == Mode::shared);
+      out_.push_back(result);
+      result.event = UINT32_MAX;
+    });
   }
 
   void take(const Op& op) {
@@ -72,7 +77,7 @@ class FiberEditor {
     if (edit.head_outside_ns > 0) out_.insert(out_.end(), 2, kNothing);
     if (edit.head_outside_ns > 0 || edit.tail_outside_ns > 0)
       open_.push_back({section_of(op.value), out_.size(), edit.head_outside_ns});
-    out_.push_back(edited(op, edit));
+    push_edited(op, edit);
   }
 
   // Of sections inside of each other the outermost one counts: what it was made longer by has theirs in it.
@@ -125,12 +130,13 @@ class FiberEditor {
       }
       open_.erase(open);
     }
-    out_.push_back(edited(op, edit));
+    push_edited(op, edit);
     if (moved_cpu_ns > 0) out_.push_back({moved_cpu_ns, UINT32_MAX, OpCode::cpu});
     if (moved_pause_ns > 0) out_.push_back({moved_pause_ns, UINT32_MAX, OpCode::pause});
   }
 
   std::span<const SectionEdit> edits_;
+  const SectionLocks& locks_;
   std::span<const float> cpu_scales_;
   const WakeCost& wake_cost_;
   base::Column<Op>& out_;
@@ -147,6 +153,7 @@ class Planner {
     CHECK(edits.empty() || edits.size() == sections_.size());
     CHECK(cpu_scales.empty() || cpu_scales.size() == sections_.size());
     if (edits.empty() && !cpu_scales.empty()) edits_ = unedited_ = unedited(sections_);
+    locks_ = SectionLocks(sections_, edits_);
   }
 
   SectionPlan run() {
@@ -157,20 +164,26 @@ class Planner {
   }
 
  private:
-  SectionEdit edit(size_t section) const { return edits_.empty() ? unedited(sections_[section]) : edits_[section]; }
   bool is_simulated(const CriticalSection& section) const {
     return section.outcome == model::Outcome::normal && section.release.valid() &&
            model::is_held(program_.trace->locks[section.lock.index()].kind);
   }
 
   bool takes_lock(size_t section) const {
-    return edits_[section].mode != Mode::none && is_simulated(sections_[section]);
+    return (edits_.empty() || edits_[section].mode != Mode::none) && is_simulated(sections_[section]);
+  }
+  bool is_shared(size_t section) const {
+    return edits_.empty() ? sections_[section].shared : edits_[section].mode == Mode::shared;
+  }
+  template <typename Visit>
+  void each_lock(uint32_t section, Visit visit) const {
+    edits_.empty() ? visit(sections_[section].lock.value) : locks_.each(section, visit);
   }
 
   void edit_ops() {
     plan_.ops.reserve(program_.ops.size());
     plan_.fibers.resize(program_.fibers.size());
-    FiberEditor editor(edits_, cpu_scales_, program_.sync.wake_cost, plan_.ops);
+    FiberEditor editor(edits_, locks_, cpu_scales_, program_.sync.wake_cost, plan_.ops);
     for (size_t i = 0; i < program_.fibers.size(); ++i) {
       const Fiber& fiber = program_.fibers[i];
       plan_.fibers[i].begin = static_cast<uint32_t>(plan_.ops.size());
@@ -187,19 +200,23 @@ class Planner {
       lock.kind = rows[i].kind;
       lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
     }
-    for (size_t s = 0; s < edits_.size(); ++s) {
-      const uint32_t number = edits_[s].lock;
-      if (number < plan_.locks.size() || !takes_lock(s)) continue;
-      plan_.locks.resize(number + 1);
-      plan_.made_from.resize(number + 1 - rows.size(), sections_[s].lock.value);
+    for (uint32_t s = 0; s < edits_.size(); ++s) {
+      if (!takes_lock(s)) continue;
+      each_lock(s, [&](uint32_t number) {
+        if (number < plan_.locks.size()) return;
+        plan_.locks.resize(number + 1);
+        plan_.made_from.resize(number + 1 - rows.size(), sections_[s].lock.value);
+      });
     }
     for (SimLock& lock : plan_.locks) lock.rule = rule_;
-    for (size_t s = 0; s < edits_.size(); ++s) {
+    for (uint32_t s = 0; s < edits_.size(); ++s) {
       if (!takes_lock(s)) continue;
-      if (edits_[s].lock >= rows.size()) plan_.made_from[edits_[s].lock - rows.size()] = sections_[s].lock.value;
-      if (edits_[s].mode == Mode::shared) plan_.locks[edits_[s].lock].kind = format::LockKind::rwlock;
-      if (edits_[s].lock < rows.size() || plan_.locks[edits_[s].lock].kind == format::LockKind::rwlock) continue;
-      plan_.locks[edits_[s].lock].kind = rows[sections_[s].lock.index()].kind;
+      each_lock(s, [&](uint32_t number) {
+        format::LockKind& kind = plan_.locks[number].kind;
+        if (number >= rows.size()) plan_.made_from[number - rows.size()] = sections_[s].lock.value;
+        if (is_shared(s)) kind = format::LockKind::rwlock;
+        if (number >= rows.size() && kind != format::LockKind::rwlock) kind = rows[sections_[s].lock.index()].kind;
+      });
     }
   }
 
@@ -207,9 +224,10 @@ class Planner {
   std::vector<uint32_t> in_order() const {
     std::vector<uint32_t> order(sections_.size());
     std::iota(order.begin(), order.end(), 0u);
-    const auto moved = [&](uint32_t s) {
-      return edits_[s].lock != sections_[s].lock.value && edits_[s].lock < program_.trace->locks.size();
+    const auto is_anothers = [&](uint32_t s, uint32_t lock) {
+      return lock != sections_[s].lock.value && lock < program_.trace->locks.size();
     };
+    const auto moved = [&](uint32_t s) { return is_anothers(s, edits_[s].lock) || is_anothers(s, edits_[s].also); };
     if (edits_.empty() || std::none_of(order.begin(), order.end(), moved)) return order;
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t x, uint32_t y) { return sections_[x].acquire_ns < sections_[y].acquire_ns; });
@@ -224,13 +242,17 @@ class Planner {
     std::vector<Count> counts(plan_.locks.size());
     plan_.need.assign(sections_.size(), 0);
     for (const uint32_t s : in_order()) {
-      const SectionEdit change = edit(s);
-      if (change.mode == Mode::none || !is_simulated(sections_[s])) continue;
-      Count& count = counts[change.lock];
-      const bool shared = change.mode == Mode::shared;
-      plan_.need[s] = shared ? count.to_exclusive : count.all;
-      ++count.all;
-      if (!shared) count.to_exclusive = count.all;
+      if (!takes_lock(s)) continue;
+      bool is_first = true;
+      each_lock(s, [&](uint32_t lock) {
+        Count& count = counts[lock];
+        const uint32_t need = is_shared(s) ? count.to_exclusive : count.all;
+        if (is_first) plan_.need[s] = need;
+        if (!is_first) plan_.need_of_further[lock_value(s, lock, false)] = need;
+        is_first = false;
+        ++count.all;
+        if (!is_shared(s)) count.to_exclusive = count.all;
+      });
     }
   }
 
@@ -238,6 +260,7 @@ class Planner {
   const std::span<const CriticalSection> sections_;
   std::span<const SectionEdit> edits_;
   std::vector<SectionEdit> unedited_;  // where only times change
+  SectionLocks locks_{{}, {}};
   const std::span<const float> cpu_scales_;
   const LockRule rule_;
   SectionPlan plan_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "whatif/section_edit.h"
@@ -16,7 +17,15 @@ struct SectionPlan {
   std::vector<Fiber> fibers;  // by fiber, into `ops`
   std::vector<SimLock> locks;
   std::vector<uint32_t> made_from;  // by lock beyond the trace's: the recorded one whose sections it has
-  std::vector<uint32_t> need;       // by section, under LockRule::recorded: see sim_lock.h
+  // Under LockRule::recorded, see sim_lock.h: by section for the first lock that it takes, by operation for others.
+  std::vector<uint32_t> need;
+  std::unordered_map<uint64_t, uint32_t> need_of_further;  // by lock_value, as if not shared
+
+  uint32_t need_of(uint64_t lock_value) const {
+    if (need_of_further.empty()) return need[section_of(lock_value)];
+    const auto further = need_of_further.find(whatif::lock_value(section_of(lock_value), lock_of(lock_value), false));
+    return further == need_of_further.end() ? need[section_of(lock_value)] : further->second;
+  }
 };
 
 // `cpu_scales`: see Variant. REQUIRES: `edits` and `cpu_scales` are empty or parallel to program.sync.sections.

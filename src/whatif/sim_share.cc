@@ -47,11 +47,9 @@ std::vector<RunningChange> running_changes(const model::Trace& trace, const std:
   return changes;
 }
 
-CoreShare::CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores,
-                     bool native) {
-  const std::vector<RunningChange> changes = running_changes(trace, uses, native);
+CoreShare::CoreShare(const std::vector<RunningChange>& changes, int64_t begin_ns, uint32_t cores) {
   int64_t running = 0;
-  Point last{trace.begin_ns(), trace.begin_ns(), 1.0};
+  Point last{begin_ns, begin_ns, 1.0};
   for (const RunningChange& change : changes) {
     running += change.by;
     const double share = running > cores ? static_cast<double>(cores) / static_cast<double>(running) : 1.0;
@@ -64,11 +62,18 @@ CoreShare::CoreShare(const model::Trace& trace, const std::vector<model::ThreadU
   }
 }
 
-int64_t CoreShare::cpu_until(int64_t time_ns) const {
-  const auto after = std::upper_bound(points_.begin(), points_.end(), time_ns,
-                                      [](int64_t time, const Point& point) { return time < point.time_ns; });
-  if (after == points_.begin()) return time_ns;
-  const Point& point = *(after - 1);
+int64_t CoreShare::cpu_until(int64_t time_ns, Place& place) const {
+  constexpr size_t kNear = 16;
+  const size_t near_end = std::min(place + kNear, points_.size());
+  size_t after = points_[place].time_ns <= time_ns ? place + 1 : points_.size();  // the first beyond `time_ns`
+  while (after < near_end && points_[after].time_ns <= time_ns) ++after;
+  if (after >= near_end) {
+    const auto found = std::ranges::upper_bound(points_, time_ns, {}, &Point::time_ns);
+    after = static_cast<size_t>(found - points_.begin());
+  }
+  if (after == 0) return time_ns;
+  place = after - 1;
+  const Point& point = points_[place];
   return point.cpu_ns + static_cast<int64_t>(std::llround(static_cast<double>(time_ns - point.time_ns) * point.share));
 }
 

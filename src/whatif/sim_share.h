@@ -25,12 +25,16 @@ std::vector<RunningChange> running_changes(const model::Trace& trace, const std:
 class CoreShare {
  public:
   CoreShare() = default;  // everybody had a core of their own
-  // `native`: all threads count, and what they do outside tasks.
-  CoreShare(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores, bool native);
+  // `changes`: running_changes of the trace.
+  CoreShare(const std::vector<RunningChange>& changes, int64_t begin_ns, uint32_t cores);
 
+  // Where the latest question was: who asks in order of time has its answer nearby.
+  using Place = size_t;
   // CPU time of a thread that ran throughout [begin, end).
-  int64_t cpu_ns(int64_t begin_ns, int64_t end_ns) const {
-    return points_.empty() ? end_ns - begin_ns : cpu_until(end_ns) - cpu_until(begin_ns);
+  int64_t cpu_ns(int64_t begin_ns, int64_t end_ns, Place& place) const {
+    if (points_.empty()) return end_ns - begin_ns;
+    const int64_t until_begin_ns = cpu_until(begin_ns, place);
+    return cpu_until(end_ns, place) - until_begin_ns;
   }
 
  private:
@@ -40,7 +44,7 @@ class CoreShare {
     int64_t cpu_ns;
     double share;
   };
-  int64_t cpu_until(int64_t time_ns) const;
+  int64_t cpu_until(int64_t time_ns, Place& place) const;
 
   std::vector<Point> points_;
 };

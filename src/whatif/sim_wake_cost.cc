@@ -37,7 +37,7 @@ struct Gap {
 };
 
 // CPU times after releases at one place.
-struct Place {
+struct AskingPlace {
   std::vector<Gap> slept;
   std::vector<int64_t> quiet_ns;
   double quiet_mean_ns = 0, cost_ns = 0, variance = 0;  // where it is known
@@ -67,7 +67,7 @@ bool kept_core(const model::Trace& trace, model::ThreadId thread, int64_t begin_
 }
 
 // Whether the place shows what waking costs, and how surely: in `place`.
-bool measure(Place& place) {
+bool measure(AskingPlace& place) {
   constexpr size_t kEnough = 20;
   if (place.slept.size() < kEnough || place.quiet_ns.size() < kEnough) return false;
   std::vector<int64_t> slept_ns;
@@ -85,7 +85,7 @@ bool is_sure(double cost_ns, double variance) {
 }
 
 // What the place's releases took longer than without sleepers, but no more in all than the place shows.
-void share_out(const Place& place, std::vector<int64_t>& cost_ns) {
+void share_out(const AskingPlace& place, std::vector<int64_t>& cost_ns) {
   double longer_ns = 0;
   const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - place.quiet_mean_ns); };
   for (const Gap& gap : place.slept) longer_ns += longer(gap);
@@ -116,7 +116,7 @@ class Eighths {
 
 WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections) {
   WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, format::EventKind, uint32_t>, Place> places;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, format::EventKind, uint32_t>, AskingPlace> places;
   const Eighths eighths(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {
     const CriticalSection& section = sections[s];
@@ -125,7 +125,7 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     if (next >= trace.thread_events(section.thread).end) continue;
     const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
     if (!kept_core(trace, section.thread, begin_ns, end_ns)) continue;
-    Place& place =
+    AskingPlace& place =
         places[{eighths.of(begin_ns), section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
     if (cost.slept[s]) {
       place.slept.push_back({s, end_ns - begin_ns});

@@ -47,7 +47,7 @@ struct Recording {
 
 // Thread x holds the lock kTimes, and computes for 1000 ns after that. `slept_ns`: it computes for so long whenever
 // thread y slept for the lock meanwhile, which is every other time; and goes on for longer than y.
-model::Trace recorded(int64_t slept_ns) {
+model::Trace recorded_sleeps(int64_t slept_ns) {
   Recording recording;
   for (int i = 0; i < kTimes; ++i) recording.hold("x", "y", i % 2 == 0, i % 2 == 0 ? slept_ns : 1000 + i % 4);
   recording.add(recording.now_ns, "x", "lock_acquire l a");
@@ -58,7 +58,7 @@ model::Trace recorded(int64_t slept_ns) {
 }
 
 TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
-  const model::Trace trace = recorded(6000);
+  const model::Trace trace = recorded_sleeps(6000);
   const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
   const WakeCost cost = measure_wake_cost(trace, sections);
   EXPECT_NEAR(static_cast<double>(cost.ns), 4999, 2);
@@ -69,7 +69,7 @@ TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
 }
 
 TEST(WakeCost, IsNoneWhereSleepersMakeNoDifference) {
-  const model::Trace trace = recorded(1001);
+  const model::Trace trace = recorded_sleeps(1001);
   EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
 }
 
@@ -94,13 +94,28 @@ TEST(WakeCost, IsNotTheWorkOfAnotherTime) {
 
 // Every other release took 5 us longer.
 TEST(WakeCost, GoesWithTheLock) {
-  const model::Trace trace = recorded(6000);
+  const model::Trace trace = recorded_sleeps(6000);
   const Simulator simulator(trace);
   std::vector<SectionEdit> edits = unedited(simulator.sections());
   for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
   const base::Result<Simulation> changed = simulator.simulate({.edits = edits}, {});
   ASSERT_TRUE(changed) << changed.error().message;
   EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + kTimes * 1100 + kRestNs, 1000);
+}
+
+// x takes a second lock, which is the one that y sleeps for: to give it up costs what the first one did.
+TEST(WakeCost, IsThatOfTheSecondLockToo) {
+  const model::Trace trace = recorded_sleeps(6000);
+  const Simulator simulator(trace);
+  const base::Result<Simulation> unchanged = simulator.simulate({}, {});
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  for (size_t s = 0; s < edits.size(); ++s) {
+    if (simulator.sections()[s].thread.value == 0) edits[s].also = 1;
+    if (simulator.sections()[s].thread.value == 1) edits[s].lock = 1;
+  }
+  const base::Result<Simulation> changed = simulator.simulate({.edits = edits}, {});
+  ASSERT_TRUE(changed && unchanged);
+  EXPECT_NEAR(static_cast<double>(changed->duration_ns), static_cast<double>(unchanged->duration_ns), 1000);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "whatif/retime.h"
 #include "whatif/sim_machine.h"
 #include "whatif/sim_program.h"
+#include "whatif/stream_parts.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -47,11 +48,14 @@ base::Status check_edits(const SimProgram& program, std::span<const SectionEdit>
     return base::Error{"the edits are for " + std::to_string(edits.size()) + " critical sections, the trace has " +
                        std::to_string(sections)};
   }
-  const size_t locks_max = program.trace->locks.size() + sections;
+  constexpr size_t kNewOfSection = 2;
+  const size_t locks_max = program.trace->locks.size() + kNewOfSection * sections;
+  const auto is_beyond = [&](uint32_t lock) { return lock >= locks_max; };
   for (const SectionEdit& edit : edits) {
-    if (edit.mode != SectionEdit::Mode::none && edit.lock >= locks_max)
-      return base::Error{"an edit names lock " + std::to_string(edit.lock) + ": new ones count on from the trace's " +
-                         std::to_string(program.trace->locks.size())};
+    if (edit.mode == SectionEdit::Mode::none) continue;
+    if (is_beyond(edit.lock) || (edit.also < SectionEdit::kAllLocks && is_beyond(edit.also)))
+      return base::Error{"an edit names lock " + std::to_string(is_beyond(edit.lock) ? edit.lock : edit.also) +
+                         ": new ones count on from the trace's " + std::to_string(program.trace->locks.size())};
   }
   return {};
 }
@@ -74,9 +78,24 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
   return simulation;
 }
 
+// None: the sizes of pools leave the tasks as they are.
+std::optional<base::Result<Simulation>> simulate_other_parts(const model::Trace& trace, const Variant& variant,
+                                                             const SimulateOptions& options) {
+  std::vector<PoolSize> sizes = options.pool_sizes;
+  sizes.insert(sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
+  if (sizes.empty() || options.unlimited_pools) return std::nullopt;
+  const std::optional<model::Trace> other = with_stream_parts(trace, sizes);
+  if (!other) return std::nullopt;
+  Variant of_other = variant;
+  if (!variant.treatments.empty()) of_other.treatments.resize(other->tasks.size(), Treatment::keep);
+  const model::Facts facts(*other);
+  return simulate_program(compile_program(facts, options.build_trace), of_other, options);
+}
+
 }  // namespace
 
 base::Result<Simulation> simulate(const model::Facts& facts, const Variant& variant, const SimulateOptions& options) {
+  if (auto simulation = simulate_other_parts(facts.trace(), variant, options)) return *std::move(simulation);
   return simulate_program(compile_program(facts, options.build_trace), variant, options);
 }
 
@@ -105,6 +124,7 @@ Simulator::~Simulator() = default;
 base::Result<Simulation> Simulator::simulate(const Variant& variant, const SimulateOptions& options) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
+  if (auto simulation = simulate_other_parts(*program_->trace, variant, quiet)) return *std::move(simulation);
   return simulate_program(*program_, variant, quiet);
 }
 

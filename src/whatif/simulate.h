@@ -62,6 +62,7 @@ struct Simulation {
   int64_t cpu_ns = 0;  // core time used
   double core_utilisation = 0;
   uint32_t cores = 0;              // 0: unlimited
+  int64_t spared_waits_ns = 0;     // left out: waits within the virtual machine of tasks that are called now
   uint64_t unknown_waits = 0;      // waits whose cause the trace does not hold: kept at their recorded length
   std::vector<StuckTask> stuck;    // empty: the run came to its end
   std::vector<std::string> notes;  // assumptions that this trace forced, one line each

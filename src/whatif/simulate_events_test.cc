@@ -1,43 +1,17 @@
 // How each kind of event is simulated: kernel gaps, wakes, stages, delays, threads, cut-off runs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "model/text_trace.h"
-#include "whatif/simulate.h"
+#include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
 namespace {
 
 using model::EventKind;
 using model::Trace;
-
-constexpr std::string_view kRows =
-    "fact cores 2\n"
-    "method m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\nmethod m3 shop.Other.run Other.java:1\n"
-    "context c1 - m1:7\ncontext c2 - m2:9\n"
-    "pool p thread_pool 2 2\npool f fork_join 2 2\npool s scheduled_thread_pool 1 max\n"
-    "thread main\nthread w1\nthread w2\n";
-
-Trace parsed(std::string_view text) {
-  base::Result<Trace> trace = model::parse_text(std::string(kRows) + std::string(text));
-  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
-  return trace.ok() ? std::move(*trace) : Trace();
-}
-
-Simulation simulated(const Trace& trace, const SimulateOptions& options = {}, std::vector<Treatment> treatments = {}) {
-  base::Result<Simulation> result = simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, options);
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
-  return result.ok() ? std::move(*result) : Simulation();
-}
-
-int64_t start_of(const Trace& trace, uint32_t task) {
-  return trace.time_ns[trace.tasks[task].start.index()];
-}
-int64_t end_of(const Trace& trace, uint32_t task) {
-  return trace.time_ns[trace.tasks[task].end.index()];
-}
 
 // Two tasks of 1000 ns each on one worker each, as the kernel saw them: t1 was preempted for 300 and blocked for 200.
 constexpr std::string_view kGaps = R"(
@@ -437,56 +411,6 @@ TEST(SimulateEvents, EmptyTrace) {
   const base::Result<Simulation> result = simulate(Trace(), {}, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->duration_ns, 0);
-}
-
-// Main takes results as they come, and computes for 10 ms with each: of a task of 30 ms, then of one of 10, for they
-// had one worker. Two workers bring the second one's first.
-TEST(SimulateEvents, ResultsAreTakenInTheOrderInWhichTheyCome) {
-  const Trace trace = parsed(
-      "cpu main 0 30000000 blocked\n"
-      "0 main task_spawn t1 c1 p m2\n0 main task_spawn t2 c1 p m2\n0 main wait_begin - c1\n"
-      "0 w1 worker_idle p\n0 w1 worker_busy p\n0 w1 task_start t1\n30000000 w1 task_complete t1\n"
-      "30000000 w1 task_end t1\n30000000 w1 task_start t2\n40000000 w1 task_complete t2\n40000000 w1 task_end t2\n"
-      "40000000 w1 worker_idle p\n"
-      "30000000 main wait_end t1\n30000000 main wait_begin t1 c1\n30000000 main wait_end t1\n"
-      "40000000 main wait_begin - c1\n40000000 main wait_end t2\n40000000 main wait_begin t2 c1\n"
-      "40000000 main wait_end t2\n50000000 main thread_end\n");
-  const model::PoolId pool(0);
-  const SimulateOptions one{.cores = 4, .pool_sizes = {{pool, 1}}, .recorded_latencies = false};
-  EXPECT_EQ(simulated(trace, one).duration_ns, 50'000'000);
-  const SimulateOptions two{.cores = 4, .pool_sizes = {{pool, 2}}, .recorded_latencies = false};
-  const Simulation result = simulated(trace, two);
-  EXPECT_EQ(result.duration_ns, 40'000'000);
-  std::vector<uint32_t> taken;
-  for (uint32_t i = 0; i < result.trace.event_count(); ++i) {
-    if (result.trace.kind[i] == model::EventKind::wait_end) taken.push_back(result.trace.a[i]);
-  }
-  EXPECT_THAT(taken, testing::ElementsAre(1, 1, 0, 0));
-}
-
-// Main waits for a permit twice, at one place: t1 gives one after 30 ms, t2, on the same worker, after 40. With two
-// workers t2 gives the first.
-std::string two_permits(std::string_view type) {
-  return "method s1 java.util.concurrent." + std::string(type) + ".acquire S.java:1\ncontext s c1 s1:9\n" +
-         "cpu main 0 30000000 blocked\n"
-         "0 main task_spawn t1 c1 p m2\n0 main task_spawn t2 c1 p m2\n0 main block_begin park s\n"
-         "0 w1 task_start t1\n30000000 w1 wake main\n30000000 w1 task_end t1\n"
-         "30000000 w1 task_start t2\n40000000 w1 wake main\n40000000 w1 task_end t2\n"
-         "30000000 main block_end park\n40000000 main block_begin park s\n40000000 main block_end park\n"
-         "50000000 main thread_end\n";
-}
-
-TEST(SimulateEvents, AnyPermitEndsTheFirstWaitForOne) {
-  const auto simulated_ms = [](std::string_view type, uint32_t workers) {
-    const SimulateOptions options{.cores = 4, .pool_sizes = {{model::PoolId(0), workers}}, .recorded_latencies = false};
-    return simulated(parsed(two_permits(type)), options).duration_ns / 1'000'000;
-  };
-  EXPECT_EQ(simulated_ms("Semaphore", 1), 50);
-  // t2's at 10, 10 ms of main's, t1's at 30, and 10 ms of main's.
-  EXPECT_EQ(simulated_ms("Semaphore", 2), 40);
-  EXPECT_EQ(simulated_ms("ArrayBlockingQueue", 2), 40);
-  // What another thread must have done first is not any's to do: main waits for t1.
-  EXPECT_EQ(simulated_ms("CountDownLatch", 2), 50);
 }
 
 }  // namespace

@@ -14,13 +14,13 @@ namespace {
 
 using model::Trace;
 
-Trace parsed(const std::string& text) {
+Trace native_trace(const std::string& text) {
   base::Result<Trace> trace = model::parse_text("fact agent native\nthread a\nthread b\n" + text);
   EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
   return trace.ok() ? std::move(*trace) : Trace();
 }
 
-Simulation simulated(const Trace& trace, const SimulateOptions& options = {}) {
+Simulation simulated_native(const Trace& trace, const SimulateOptions& options = {}) {
   base::Result<Simulation> result = Simulator(trace).simulate({}, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return result.ok() ? std::move(*result) : Simulation();
@@ -36,7 +36,7 @@ std::string one_preempted(const std::string& cores) {
 }
 
 TEST(SimulateForeign, ACoreThatNobodyOfTheProgramHadIsGone) {
-  const Simulation result = simulated(parsed(one_preempted("2")));
+  const Simulation result = simulated_native(native_trace(one_preempted("2")));
   EXPECT_EQ(result.duration_ns, 2'000'000);
   EXPECT_EQ(result.cpu_ns, 4'000'000);
   EXPECT_THAT(result.notes,
@@ -45,7 +45,7 @@ TEST(SimulateForeign, ACoreThatNobodyOfTheProgramHadIsGone) {
 }
 
 TEST(SimulateForeign, ACoreThatAnotherThreadHadIsNot) {
-  const Simulation result = simulated(parsed(one_preempted("1")));
+  const Simulation result = simulated_native(native_trace(one_preempted("1")));
   EXPECT_EQ(result.cpu_ns, 1'400'000 + 2'000'000);
   EXPECT_THAT(result.notes, testing::Not(testing::Contains(testing::HasSubstr(kForeignNote))));
 }
@@ -53,26 +53,41 @@ TEST(SimulateForeign, ACoreThatAnotherThreadHadIsNot) {
 // b came onto the core that a left, 1 us after: until b left it again a waited in that core's queue, though another
 // core was free. Then others had it for 300 us.
 TEST(SimulateForeign, ACoreThatAnotherThreadTookIsNotWhileItHasIt) {
-  const Simulation result = simulated(
-      parsed("fact cores 2\ncpu a 400000 1000000 preempted\ncpu b 100000 401000 blocked\ncpu b 700000 1500000 blocked\n"
-             "0 a thread_begin\n2000000 a thread_end\n0 b thread_begin\n2000000 b thread_end\n"));
+  const Simulation result = simulated_native(native_trace(
+      "fact cores 2\ncpu a 400000 1000000 preempted\ncpu b 100000 401000 blocked\ncpu b 700000 1500000 blocked\n"
+      "0 a thread_begin\n2000000 a thread_end\n0 b thread_begin\n2000000 b thread_end\n"));
   EXPECT_EQ(result.cpu_ns, (2'000'000 - 600'000 + 300'000) + (100'000 + 299'000 + 500'000));
+}
+
+// b took a's core for the whole 600 us, and the other core was not idle: others had it, and so it is lost to a.
+TEST(SimulateForeign, ACoreThatOthersHadWhileThreadsSharedOneIsGone) {
+  const std::string shared =
+      "cpu a 100000000 400000000 preempted\ncpu b 0 100001000 blocked\ncpu b 399999000 1000000000 blocked\n"
+      "0 a thread_begin\n1000000000 a thread_end\n0 b thread_begin\n1000000000 b thread_end\n";
+  const Simulation unknown = simulated_native(native_trace("fact cores 2\n" + shared));
+  const Simulation idle = simulated_native(native_trace("fact cores 2\ncores_idle 1000000000 1000000000\n" + shared));
+  const Simulation busy = simulated_native(native_trace("fact cores 2\ncores_idle 1000000000 0\n" + shared));
+  EXPECT_EQ(unknown.cpu_ns, 700'000'000 + 299'998'000);
+  EXPECT_NEAR(static_cast<double>(idle.cpu_ns), static_cast<double>(unknown.cpu_ns), 1'000)
+      << "a waited in the queue of a core while another one idled";
+  EXPECT_EQ(busy.cpu_ns, 1'000'000'000 + 299'998'000);
+  EXPECT_EQ(busy.duration_ns, 1'000'000'000);
 }
 
 // Both threads wanted the one core from 500 to 900 us, and neither had it: 400 in all, whoever is meant.
 TEST(SimulateForeign, ThreadsThatWantedOneCoreLostItOnce) {
-  const Trace trace = parsed(
+  const Trace trace = native_trace(
       "fact cores 1\ncpu a 0 500000 blocked\ncpu a 500000 900000 preempted\ncpu b 500000 1200000 preempted\n"
       "0 a thread_begin\n1200000 a thread_end\n0 b thread_begin\n1500000 b thread_end\n");
   // In us: a slept 500, lost 200, ran 300; b ran 500, lost 200, ran 300.
-  const Simulation result = simulated(trace);
+  const Simulation result = simulated_native(trace);
   EXPECT_EQ(result.cpu_ns, 800'000 + 400'000 + 300'000);
   EXPECT_EQ(result.duration_ns, 1'500'000);
 }
 
 // As recorded, whatever becomes of the lock: b lost 300 us while it held it.
 TEST(SimulateForeign, ChangedRunsLoseTheSame) {
-  const Trace trace = parsed(
+  const Trace trace = native_trace(
       "fact cores 2\nlock l mutex table\ncpu b 1100000 1400000 preempted\ncpu a 1000000 1500000 blocked\n"
       "0 a lock_acquire l -\n1000000 a lock_release l -\n1500000 a thread_end\n"
       "0 b lock_request l -\n1000000 b lock_acquired l\n2300000 b lock_release l -\n2300000 b thread_end\n");
@@ -92,14 +107,14 @@ std::string call_of_1000(const std::string& more) {
 }
 
 TEST(SimulateForeign, CallsIntoTheSystemUseTheirCore) {
-  const Simulation result = simulated(parsed(call_of_1000("")));
+  const Simulation result = simulated_native(native_trace(call_of_1000("")));
   EXPECT_EQ(result.duration_ns, 1000);
   EXPECT_EQ(result.cpu_ns, 500);
 }
 
 // Where the kernel has lost switches, it may have lost those of the call: it is taken to have slept.
 TEST(SimulateForeign, WithoutTheKernelsWholeWordCallsSleep) {
-  const Simulation result = simulated(parsed(call_of_1000("fact cpu.switches.lost 3\n")));
+  const Simulation result = simulated_native(native_trace(call_of_1000("fact cpu.switches.lost 3\n")));
   EXPECT_EQ(result.duration_ns, 1000);
   EXPECT_EQ(result.cpu_ns, 0);
 }
@@ -116,9 +131,9 @@ TEST(SimulateForeign, WaitingForACoreIsSimulatedAnew) {
   text += "cpu a 10000 10500 blocked\n10000 a block_begin io -\n10500 a block_end io\n11000 a thread_end\n";
   text += "cpu b 0 10300 blocked\n0 b thread_begin\n10500 b thread_end\n";
   // Of a's last call 300 are left, in which b's 200 have their place.
-  const Simulation result = simulated(parsed(text));
+  const Simulation result = simulated_native(native_trace(text));
   EXPECT_EQ(result.duration_ns, 11000);
-  EXPECT_EQ(simulated(parsed(text), {.cores = 2}).duration_ns, 10800);
+  EXPECT_EQ(simulated_native(native_trace(text), {.cores = 2}).duration_ns, 10800);
 }
 
 // ---- Tasks of a JVM

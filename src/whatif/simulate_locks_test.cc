@@ -1,14 +1,18 @@
 // Simulations of tiny native runs against results that a person can compute.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <string>
+#include <tuple>
 
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
 #include "whatif/sim_credits.h"
 #include "whatif/simulate.h"
+#include "whatif/trace_for_test.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -16,14 +20,8 @@ namespace {
 using Mode = SectionEdit::Mode;
 using model::Trace;
 
-Trace parsed(const std::string& text) {
-  base::Result<Trace> trace = model::parse_text(text);
-  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
-  return trace.ok() ? std::move(*trace) : Trace();
-}
-
-Simulation simulated(const Simulator& simulator, const std::vector<SectionEdit>& edits,
-                     const SimulateOptions& options = {}) {
+Simulation simulated_with(const Simulator& simulator, const std::vector<SectionEdit>& edits,
+                          const SimulateOptions& options = {}) {
   base::Result<Simulation> result = simulator.simulate({.edits = {edits.begin(), edits.end()}}, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return result.ok() ? std::move(*result) : Simulation();
@@ -31,17 +29,17 @@ Simulation simulated(const Simulator& simulator, const std::vector<SectionEdit>&
 
 // Two threads hold one lock for 1000 ns each, from 0 on; then each works for 500 ns more. The second one waits.
 Trace two_sections(const std::string& kind = "mutex") {
-  return parsed("fact agent native\nfact cores 2\nlock l " + kind +
-                " table\nthread a\nthread b\n"
-                "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
-                "0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n2500 b thread_end\n");
+  return trace_of("fact agent native\nfact cores 2\nlock l " + kind +
+                  " table\nthread a\nthread b\n"
+                  "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
+                  "0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n2500 b thread_end\n");
 }
 
 TEST(SimulateLocks, AnExclusiveLockIsHeldByOne) {
   const Trace trace = two_sections();
   const Simulator simulator(trace);
   for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded}) {
-    const Simulation result = simulated(simulator, {}, {.recorded_latencies = false, .lock_rule = rule});
+    const Simulation result = simulated_with(simulator, {}, {.recorded_latencies = false, .lock_rule = rule});
     EXPECT_EQ(result.duration_ns, 2500);
     EXPECT_THAT(result.stuck, testing::IsEmpty());
     ASSERT_EQ(result.locks.size(), 1u);
@@ -55,18 +53,18 @@ TEST(SimulateLocks, AnExclusiveLockIsHeldByOne) {
 // Thread a writes from 0, 1500 and 3000 on, twice for 1000 and once for 100 ns; b asks at 100 and comes 900 ns after a
 // release.
 Trace writers(const std::string& kind) {
-  return parsed("fact agent native\nfact cores 2\nlock l " + kind +
-                " table\nthread a\nthread b\n"
-                "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a lock_acquire l -\n2500 a lock_release l -\n"
-                "3000 a lock_acquire l -\n3100 a lock_release l -\n3100 a thread_end\n"
-                "100 b lock_request l -\n4000 b lock_acquired l\n5000 b lock_release l -\n5000 b thread_end\n");
+  return trace_of("fact agent native\nfact cores 2\nlock l " + kind +
+                  " table\nthread a\nthread b\n"
+                  "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a lock_acquire l -\n2500 a lock_release l -\n"
+                  "3000 a lock_acquire l -\n3100 a lock_release l -\n3100 a thread_end\n"
+                  "100 b lock_request l -\n4000 b lock_acquired l\n5000 b lock_release l -\n5000 b thread_end\n");
 }
 
 // The woken thread finds it held at 1900, sleeps again, and gets it at 3400.
 TEST(SimulateLocks, WritersTakeAReaderWriterLockAsAMutex) {
   for (const char* kind : {"mutex", "rwlock"}) {
     const Trace trace = writers(kind);
-    EXPECT_EQ(simulated(Simulator(trace), {}).duration_ns, 4400) << kind;
+    EXPECT_EQ(simulated_with(Simulator(trace), {}).duration_ns, 4400) << kind;
   }
 }
 
@@ -77,16 +75,63 @@ TEST(SimulateLocks, EditsDropShareAndSplit) {
     std::vector<SectionEdit> edits = unedited(simulator.sections());
     for (size_t i = 0; i < edits.size(); ++i) change(edits[i], i);
     EXPECT_EQ(simulator.retime_sections(edits), 1500);
-    return simulated(simulator, edits, {.recorded_latencies = false}).duration_ns;
+    return simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns;
   };
   EXPECT_EQ(with([](SectionEdit& edit, size_t) { edit.mode = Mode::none; }), 1500);
   EXPECT_EQ(with([](SectionEdit& edit, size_t) { edit.mode = Mode::shared; }), 1500);
   EXPECT_EQ(with([](SectionEdit& edit, size_t i) { edit.lock = static_cast<uint32_t>(i + 1); }), 1500);
 }
 
+// a has 0 and 1, b 1 and 2, c 3 and 4, for 1000 ns each: only b waits, and for a alone.
+TEST(SimulateLocks, SectionsMayTakeTwoLocks) {
+  const Trace trace = trace_of(
+      "fact agent native\nfact cores 3\nlock l mutex table\nthread a\nthread b\nthread c\n"
+      "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
+      "0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n2500 b thread_end\n"
+      "0 c lock_request l -\n2000 c lock_acquired l\n3000 c lock_release l -\n3500 c thread_end\n");
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  edits[0].also = 1;
+  edits[1].lock = 2, edits[1].also = 1;  // takes 1 first
+  edits[2].lock = 4, edits[2].also = 3;
+  for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded}) {
+    const Simulation result = simulated_with(simulator, edits, {.recorded_latencies = false, .lock_rule = rule});
+    EXPECT_EQ(result.duration_ns, 2500);
+    EXPECT_THAT(result.stuck, testing::IsEmpty());
+    ASSERT_EQ(result.locks.size(), 5u);
+    for (const LockWait& lock : result.locks) EXPECT_EQ(lock.wait_ns, lock.lock == 1 ? 1000 : 0) << lock.lock;
+  }
+  EXPECT_EQ(simulator.retime_sections(edits), 2500);
+  edits[2].also = SectionEdit::kAllLocks;
+  for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded})
+    EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false, .lock_rule = rule}).duration_ns, 3500);
+  EXPECT_EQ(simulator.retime_sections(edits), 3500);
+}
+
+// b has 2 and 3, a has 1 and waits for 2. b gives both up and asks again before a is there; c comes in between, for 3
+// and 1: if it took 3 first, b would wait for c, c for a, and a for b.
+TEST(SimulateLocks, TwoLocksAreTakenInOneOrderByAll) {
+  const Trace trace = trace_of(
+      "fact agent native\nfact cores 8\nlock l mutex\nthread a\nthread b\nthread c\n"
+      "0 b lock_acquire l -\n1000 b lock_release l -\n1010 b lock_request l -\n"
+      "500 a lock_request l -\n1100 a lock_acquired l\n2100 a lock_release l -\n"
+      "1005 c lock_request l -\n2200 c lock_acquired l\n3200 c lock_release l -\n"
+      "3300 b lock_acquired l\n4300 b lock_release l -\n");
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  const std::array<std::pair<uint32_t, uint32_t>, 3> locks_of_thread{{{1, 2}, {2, 3}, {3, 1}}};
+  for (size_t s = 0; s < edits.size(); ++s)
+    std::tie(edits[s].lock, edits[s].also) = locks_of_thread[simulator.sections()[s].thread.index()];
+  for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded}) {
+    uint64_t taken = 0;
+    for (const LockWait& lock : simulated_with(simulator, edits, {.lock_rule = rule}).locks) taken += lock.acquisitions;
+    EXPECT_EQ(taken, 8u);  // two in each of four sections
+  }
+}
+
 // A block of 600 ns in the middle of each hold: with the first 300 ns of CPU before it, or with the last.
 TEST(SimulateLocks, EditsHoistBlocks) {
-  const Trace trace = parsed(
+  const Trace trace = trace_of(
       "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\n"
       "0 a lock_acquire l -\n200 a block_begin sleep -\n800 a block_end sleep\n1000 a lock_release l -\n1500 a "
       "thread_end\n"
@@ -99,7 +144,7 @@ TEST(SimulateLocks, EditsHoistBlocks) {
       edit.head_outside_ns = head_ns;
       edit.tail_outside_ns = tail_ns;
     }
-    return simulated(simulator, edits, {.recorded_latencies = false}).duration_ns;
+    return simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns;
   };
   EXPECT_EQ(with(0, 0), 2500);
   EXPECT_EQ(with(800, 0), 1700);  // both hold for 200 ns, the second one after the first
@@ -136,9 +181,10 @@ TEST(SimulateLocks, ASecondLookTakesTime) {
   const Simulator simulator(trace);
   std::vector<SectionEdit> edits = unedited(simulator.sections());
   edits[1].look_ns = 200;
-  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 2500);  // it waits that long anyway
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns,
+            2500);  // it waits that long anyway
   edits[0].mode = edits[1].mode = Mode::shared;
-  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 1700);
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 1700);
 }
 
 // Who had what is in the trace, with the lock that the second section has now and the sets of the first run.
@@ -172,15 +218,15 @@ TEST(SimulateLocks, EditsHoistWork) {
   const Simulator simulator(trace);
   std::vector<SectionEdit> edits = unedited(simulator.sections());
   for (SectionEdit& edit : edits) edit.head_outside_ns = 500;
-  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 2000);
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 2000);
   EXPECT_EQ(simulator.retime_sections(edits), 2000);
   edits = unedited(simulator.sections());
   for (SectionEdit& edit : edits) edit.tail_outside_ns = 400;
-  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 2100);
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 2100);
   EXPECT_EQ(simulator.retime_sections(edits), 2100);
   // No more than there is.
   for (SectionEdit& edit : edits) edit.tail_outside_ns = 5000;
-  EXPECT_EQ(simulated(simulator, edits, {.recorded_latencies = false}).duration_ns, 1500);
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 1500);
 }
 
 TEST(SimulateLocks, EditsOfAnotherTraceAreRefused) {
@@ -197,32 +243,32 @@ TEST(SimulateLocks, WhereCoresAreTheLimitALockCostsNothing) {
   std::vector<SectionEdit> none = unedited(simulator.sections());
   for (SectionEdit& edit : none) edit.mode = Mode::none;
   const SimulateOptions one_core{.cores = 1, .recorded_latencies = false};
-  EXPECT_EQ(simulated(simulator, {}, one_core).duration_ns, 3000);
-  EXPECT_EQ(simulated(simulator, none, one_core).duration_ns, 3000);
+  EXPECT_EQ(simulated_with(simulator, {}, one_core).duration_ns, 3000);
+  EXPECT_EQ(simulated_with(simulator, none, one_core).duration_ns, 3000);
 }
 
 // A spinning thread keeps its core: on one core the holder has to wait for the spinner's slice to end.
 TEST(SimulateLocks, SpinningTakesACore) {
-  const Trace trace = parsed(
+  const Trace trace = trace_of(
       "fact agent native\nfact cores 2\nlock l spinlock table\nthread a\nthread b\n"
       "0 a lock_acquire l -\n1000 a lock_release l -\n1000 a thread_end\n"
       "0 b lock_acquire l -\n1000 b lock_release l -\n1000 b thread_end\n");
   const Simulator simulator(trace);
-  const Simulation result = simulated(simulator, {}, {.cores = 1, .recorded_latencies = false, .slice_ns = 600});
+  const Simulation result = simulated_with(simulator, {}, {.cores = 1, .recorded_latencies = false, .slice_ns = 600});
   // a for 600, b spins for 600, a for 400 and gives the lock up; b has it from then on.
   EXPECT_EQ(result.duration_ns, 2600);
   EXPECT_EQ(result.cpu_ns, 2600);
 }
 
 TEST(SimulateLocks, ReadersShareAndWritersDoNot) {
-  const Trace trace = parsed(
+  const Trace trace = trace_of(
       "fact agent native\nfact cores 4\nlock l rwlock table\nthread a\nthread b\nthread c\n"
       "0 a lock_acquire_shared l -\n1000 a lock_release l -\n1000 a thread_end\n"
       "0 b lock_acquire_shared l -\n900 b lock_release l -\n900 b thread_end\n"
       "10 c lock_request l -\n1000 c lock_acquired l\n1500 c lock_release l -\n1500 c thread_end\n");
   const Simulator simulator(trace);
   for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded})
-    EXPECT_EQ(simulated(simulator, {}, {.recorded_latencies = false, .lock_rule = rule}).duration_ns, 1500);
+    EXPECT_EQ(simulated_with(simulator, {}, {.recorded_latencies = false, .lock_rule = rule}).duration_ns, 1500);
   EXPECT_EQ(simulator.retime_sections({}), 1500);
 }
 
@@ -237,21 +283,21 @@ TEST(SimulateLocks, ConsumersNeedSignals) {
       "0 a lock_acquire m c1\n10 a lock_release m c2\n10 a sync_wait c c2\n1020 a sync_woken c\n"
       "1020 a lock_acquire m c2\n1030 a lock_release m -\n1100 a thread_end\n"
       "4000 b lock_acquire m c1\n4010 b lock_release m -\n4100 b thread_end\n";
-  const Trace trace = parsed(text);
+  const Trace trace = trace_of(text);
   const Simulator simulator(trace);
-  EXPECT_EQ(simulated(simulator, {}, {.recorded_latencies = false}).duration_ns, 4100);
+  EXPECT_EQ(simulated_with(simulator, {}, {.recorded_latencies = false}).duration_ns, 4100);
   // b is there at once, and has to wait for the second item: it is done 100 ns after it was signalled.
   std::string early = text;
   const size_t at = early.find("4000 b");
   early.replace(at, std::string::npos, "3030 b lock_acquire m c1\n3040 b lock_release m -\n3140 b thread_end\n");
-  const Trace soon = parsed(early);
+  const Trace soon = trace_of(early);
   const Simulator other(soon);
-  EXPECT_EQ(simulated(other, {}, {.recorded_latencies = false}).duration_ns, 3140);
+  EXPECT_EQ(simulated_with(other, {}, {.recorded_latencies = false}).duration_ns, 3140);
 }
 
 // p wakes a at a futex as late as it got its lock, and without the lock 590 ns earlier.
 TEST(SimulateLocks, AWaitAtAFutexEndsWithItsSignal) {
-  const Trace trace = parsed(
+  const Trace trace = trace_of(
       "fact agent native\nfact cores 3\nlock l mutex table\nlock f futex\nthread p\nthread a\nthread b\n"
       "10 p lock_request l -\n600 p lock_acquired l\n650 p lock_release l -\n700 p sync_signal f -\n710 p thread_end\n"
       "100 a sync_wait f -\n700 a sync_woken f\n1200 a thread_end\n"
@@ -259,18 +305,18 @@ TEST(SimulateLocks, AWaitAtAFutexEndsWithItsSignal) {
   const Simulator simulator(trace);
   for (const LockRule rule : {LockRule::barging, LockRule::recorded}) {
     const SimulateOptions options{.recorded_latencies = false, .lock_rule = rule};
-    EXPECT_EQ(simulated(simulator, {}, options).duration_ns, 1200);
+    EXPECT_EQ(simulated_with(simulator, {}, options).duration_ns, 1200);
     std::vector<SectionEdit> edits = unedited(simulator.sections());
     for (size_t s = 0; s < edits.size(); ++s)
       if (model::is_held(trace.locks[simulator.sections()[s].lock.index()].kind)) edits[s].mode = Mode::none;
-    EXPECT_EQ(simulated(simulator, edits, options).duration_ns, 610);
+    EXPECT_EQ(simulated_with(simulator, edits, options).duration_ns, 610);
   }
 }
 
 // a gives the mutex up and then waits at a futex: that is no wait at a condition, and who takes the mutex needs no
 // signal.
 TEST(SimulateLocks, AMutexBeforeAWaitAtAFutexHasNothingToDoWithIt) {
-  const Trace trace = parsed(
+  const Trace trace = trace_of(
       "fact agent native\nfact cores 3\nlock m mutex table\nlock f futex\nmethod m1 .f q.cc:1\ncontext c1 - m1:5\n"
       "thread a\nthread b\nthread p\n"
       "0 a lock_acquire m c1\n10 a lock_release m c1\n10 a sync_wait f c1\n1000 a sync_woken f\n1100 a thread_end\n"
@@ -284,16 +330,16 @@ TEST(SimulateLocks, AMutexBeforeAWaitAtAFutexHasNothingToDoWithIt) {
 }
 
 TEST(SimulateLocks, BarriersAndSemaphores) {
-  const Trace barrier = parsed(
+  const Trace barrier = trace_of(
       "fact agent native\nfact cores 2\nlock b barrier round\nthread x\nthread y\n"
       "100 x sync_wait b -\n700 x sync_woken b\n800 x thread_end\n"
       "700 y sync_wait b -\n700 y sync_woken b\n1000 y thread_end\n");
-  EXPECT_EQ(simulated(Simulator(barrier), {}, {.recorded_latencies = false}).duration_ns, 1000 - 100);
-  const Trace semaphore = parsed(
+  EXPECT_EQ(simulated_with(Simulator(barrier), {}, {.recorded_latencies = false}).duration_ns, 1000 - 100);
+  const Trace semaphore = trace_of(
       "fact agent native\nfact cores 2\nlock s semaphore slots\nthread x\nthread y\n"
       "10 x lock_request s -\n500 x lock_acquired s\n600 x thread_end\n"
       "0 y lock_acquire s -\n500 y sync_signal s -\n900 y thread_end\n");
-  EXPECT_EQ(simulated(Simulator(semaphore), {}, {.recorded_latencies = false}).duration_ns, 900);
+  EXPECT_EQ(simulated_with(Simulator(semaphore), {}, {.recorded_latencies = false}).duration_ns, 900);
 }
 
 TEST(SimulateLocks, SeedsVaryAndRepeat) {
@@ -307,9 +353,9 @@ TEST(SimulateLocks, SeedsVaryAndRepeat) {
     now += 1000;
     text += std::to_string(now) + " " + who + " lock_release l -\n";
   }
-  const Trace trace = parsed(text);
+  const Trace trace = trace_of(text);
   const Simulator simulator(trace);
-  const auto duration = [&](uint64_t seed) { return simulated(simulator, {}, {.seed = seed}).duration_ns; };
+  const auto duration = [&](uint64_t seed) { return simulated_with(simulator, {}, {.seed = seed}).duration_ns; };
   EXPECT_EQ(duration(1), duration(1));
   EXPECT_EQ(duration(0), duration(0));
   EXPECT_NE(duration(1), duration(2));
@@ -358,6 +404,8 @@ TEST(SimulateLocksDamaged, AlwaysEnds) {
     for (SectionEdit& edit : edits) {
       edit.mode = static_cast<Mode>(random() % 3);
       if (random() % 3 == 0) edit.lock = static_cast<uint32_t>(trace.locks.size() + random() % 2);
+      if (random() % 3 == 0) edit.also = static_cast<uint32_t>(trace.locks.size() + random() % 2);
+      if (random() % 30 == 0) edit.also = SectionEdit::kAllLocks;
       edit.head_outside_ns = static_cast<int64_t>(random() % 50);
       edit.tail_outside_ns = static_cast<int64_t>(random() % 50);
     }
@@ -365,8 +413,8 @@ TEST(SimulateLocksDamaged, AlwaysEnds) {
     for (const LockRule rule : {LockRule::barging, LockRule::fifo, LockRule::recorded}) {
       for (const auto& made : {std::vector<SectionEdit>(), may_edit ? edits : std::vector<SectionEdit>()}) {
         const SimulateOptions options{.lock_rule = rule, .seed = seed, .slice_ns = 30};
-        const Simulation result = simulated(simulator, made, options);
-        EXPECT_EQ(result.duration_ns, simulated(simulator, made, options).duration_ns) << seed;
+        const Simulation result = simulated_with(simulator, made, options);
+        EXPECT_EQ(result.duration_ns, simulated_with(simulator, made, options).duration_ns) << seed;
         for (const LockWait& lock : result.locks) waited += lock.contended;
       }
     }

@@ -25,9 +25,9 @@ constexpr std::array kTreatments{Treatment::keep, Treatment::inline_at_spawn, Tr
 
 // Records a random program as it runs without any limit: every task on a worker of its own, at once, on as many cores
 // as it likes.
-class RandomProgram {
+class RandomPoolProgram {
  public:
-  RandomProgram(uint32_t seed, bool inner_waits, format::PoolKind pool_kind)
+  RandomPoolProgram(uint32_t seed, bool inner_waits, format::PoolKind pool_kind)
       : random_(seed), inner_waits_(inner_waits) {
     body_ = builder_.add_method("shop.Job", "run", "Job.java", 3);
     context_ = builder_.add_context({}, body_, 5);
@@ -104,7 +104,7 @@ class RandomProgram {
   int64_t work_ns_ = 0;
 };
 
-Simulation simulated(const Trace& trace, const SimulateOptions& options) {
+Simulation simulated_random(const Trace& trace, const SimulateOptions& options) {
   base::Result<Simulation> result = simulate(trace, {}, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return std::move(*result);
@@ -118,8 +118,8 @@ class RandomPrograms : public testing::TestWithParam<uint32_t> {};
 
 // The recording was made without limits, so its times are those of the longest chain of dependences.
 TEST_P(RandomPrograms, UnlimitedRunEqualsTheDependencesAlone) {
-  const Trace trace = RandomProgram(GetParam(), true, format::PoolKind::thread_pool).build();
-  const Simulation result = simulated(trace, {.unlimited_cores = true, .unlimited_pools = true});
+  const Trace trace = RandomPoolProgram(GetParam(), true, format::PoolKind::thread_pool).build();
+  const Simulation result = simulated_random(trace, {.unlimited_cores = true, .unlimited_pools = true});
   ASSERT_THAT(result.stuck, testing::IsEmpty());
   EXPECT_EQ(result.duration_ns, trace.end_ns() - trace.begin_ns());
   for (size_t i = 0; i < trace.tasks.size(); ++i) {
@@ -130,12 +130,12 @@ TEST_P(RandomPrograms, UnlimitedRunEqualsTheDependencesAlone) {
 }
 
 TEST_P(RandomPrograms, NoTaskIsLostAndNoLimitBroken) {
-  RandomProgram program(GetParam(), false, format::PoolKind::thread_pool);
+  RandomPoolProgram program(GetParam(), false, format::PoolKind::thread_pool);
   const int64_t work_ns = program.work_ns();
   const Trace trace = program.build();
   const int64_t critical_ns = trace.end_ns() - trace.begin_ns();
   for (const uint32_t cores : {1u, 2u, 7u}) {
-    const Simulation result = simulated(trace, {.cores = cores, .pool_sizes = {{model::PoolId(0), 3}}});
+    const Simulation result = simulated_random(trace, {.cores = cores, .pool_sizes = {{model::PoolId(0), 3}}});
     ASSERT_THAT(result.stuck, testing::IsEmpty());
     EXPECT_TRUE(model::verify(result.trace).ok());
     EXPECT_EQ(count(result.trace, EventKind::task_start), trace.tasks.size());
@@ -148,9 +148,9 @@ TEST_P(RandomPrograms, NoTaskIsLostAndNoLimitBroken) {
 }
 
 TEST_P(RandomPrograms, ForkJoinWorkersHelpAndNeverStarve) {
-  const Trace trace = RandomProgram(GetParam(), true, format::PoolKind::fork_join).build();
+  const Trace trace = RandomPoolProgram(GetParam(), true, format::PoolKind::fork_join).build();
   for (const uint32_t workers : {1u, 2u, 5u}) {
-    const Simulation result = simulated(trace, {.cores = 2, .pool_sizes = {{model::PoolId(0), workers}}});
+    const Simulation result = simulated_random(trace, {.cores = 2, .pool_sizes = {{model::PoolId(0), workers}}});
     ASSERT_THAT(result.stuck, testing::IsEmpty()) << result.stuck.front().reason;
     EXPECT_EQ(count(result.trace, EventKind::task_end), trace.tasks.size());
     EXPECT_EQ(result.trace.loss.notes.size(), trace.loss.notes.size());
@@ -159,7 +159,7 @@ TEST_P(RandomPrograms, ForkJoinWorkersHelpAndNeverStarve) {
 
 // Whatever is inlined, every task still runs once, and the work stays the same.
 TEST_P(RandomPrograms, InlinedTasksRunOnce) {
-  RandomProgram program(GetParam(), true, format::PoolKind::thread_pool);
+  RandomPoolProgram program(GetParam(), true, format::PoolKind::thread_pool);
   const int64_t work_ns = program.work_ns();
   const Trace trace = program.build();
   std::mt19937 random(GetParam());
@@ -183,9 +183,9 @@ TEST_P(RandomPrograms, InlinedTasksRunOnce) {
 
 // Fewer events divide time into fewer pieces, whose shares of a core round a little differently.
 TEST_P(RandomPrograms, MetricsAloneAreTheSame) {
-  const Trace trace = RandomProgram(GetParam(), true, format::PoolKind::fork_join).build();
-  const Simulation with = simulated(trace, {.cores = 2});
-  const Simulation without = simulated(trace, {.cores = 2, .build_trace = false});
+  const Trace trace = RandomPoolProgram(GetParam(), true, format::PoolKind::fork_join).build();
+  const Simulation with = simulated_random(trace, {.cores = 2});
+  const Simulation without = simulated_random(trace, {.cores = 2, .build_trace = false});
   EXPECT_NEAR(static_cast<double>(with.duration_ns), static_cast<double>(without.duration_ns), 10.0);
   EXPECT_EQ(with.cpu_ns, without.cpu_ns);
   EXPECT_EQ(without.trace.event_count(), 0u);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "model/text_trace.h"
+#include "whatif/simulated_text_for_test.h"
+#include "whatif/trace_for_test.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -15,18 +17,6 @@ namespace {
 using model::Trace;
 
 constexpr int64_t kMs = 1'000'000;
-
-Trace parsed(const std::string& text) {
-  base::Result<Trace> trace = model::parse_text(text);
-  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
-  return trace.ok() ? std::move(*trace) : Trace();
-}
-
-Simulation simulated(const Trace& trace, const SimulateOptions& options, std::vector<Treatment> treatments = {}) {
-  base::Result<Simulation> result = simulate(trace, {.treatments = {treatments.begin(), treatments.end()}}, options);
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
-  return result.ok() ? std::move(*result) : Simulation();
-}
 
 constexpr std::string_view kRows =
     "method m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\n"
@@ -55,7 +45,7 @@ std::string burst(int tasks, int64_t length, bool sleeping, int pool_size) {
 }
 
 TEST(Simulate, CpuTasksShareTheCores) {
-  const Trace trace = parsed(burst(10, kMs, false, 4));
+  const Trace trace = trace_of(burst(10, kMs, false, 4));
   // 10 ms of work on 2 cores.
   EXPECT_EQ(simulated(trace, {.cores = 2}).duration_ns, 5 * kMs);
   EXPECT_EQ(simulated(trace, {.cores = 1}).duration_ns, 10 * kMs);
@@ -67,14 +57,14 @@ TEST(Simulate, CpuTasksShareTheCores) {
 }
 
 TEST(Simulate, SleepingTasksNeedWorkersButNoCores) {
-  const Trace trace = parsed(burst(10, kMs, true, 4));
+  const Trace trace = trace_of(burst(10, kMs, true, 4));
   EXPECT_EQ(simulated(trace, {.cores = 1}).duration_ns, 3 * kMs);
   EXPECT_EQ(simulated(trace, {.cores = 1, .pool_sizes = {{model::PoolId(0), 10}}}).duration_ns, kMs);
   EXPECT_EQ(simulated(trace, {.cores = 1, .pool_sizes = {{model::PoolId(0), 1}}}).duration_ns, 10 * kMs);
 }
 
 TEST(Simulate, InlineRunsOnTheSpawner) {
-  const Trace trace = parsed(burst(6, kMs, true, 4));
+  const Trace trace = trace_of(burst(6, kMs, true, 4));
   const Simulation result = simulated(trace, {.cores = 2}, std::vector<Treatment>(6, Treatment::inline_at_spawn));
   EXPECT_EQ(result.duration_ns, 6 * kMs);
   EXPECT_THAT(result.stuck, testing::IsEmpty());
@@ -110,14 +100,14 @@ std::string woken_rounds() {
 }
 
 TEST(Simulate, WhatIsCalledWakesNobody) {
-  const Trace trace = parsed(woken_rounds());
+  const Trace trace = trace_of(woken_rounds());
   EXPECT_EQ(simulated(trace, {.cores = 2}).duration_ns, 200'000);
   EXPECT_EQ(simulated(trace, {.cores = 2}, std::vector<Treatment>(10, Treatment::inline_at_spawn)).duration_ns,
             130'000);
 }
 
 TEST(Simulate, TraceIsValidAndLabelled) {
-  const Simulation result = simulated(parsed(burst(10, kMs, false, 4)), {.cores = 2});
+  const Simulation result = simulated(trace_of(burst(10, kMs, false, 4)), {.cores = 2});
   EXPECT_EQ(result.trace.origin, model::Origin::simulated);
   EXPECT_TRUE(model::verify(result.trace).ok());
   EXPECT_EQ(result.trace.end_ns() - result.trace.begin_ns(), result.duration_ns);
@@ -149,7 +139,7 @@ std::string nested(int outers, int pool_size) {
 }
 
 TEST(Simulate, NestedSubmitsStarveASmallPool) {
-  const Trace trace = parsed(nested(2, 4));
+  const Trace trace = trace_of(nested(2, 4));
   EXPECT_EQ(simulated(trace, {}).duration_ns, kMs);
   // Two workers: both hold outer tasks, and nobody is left for the inner ones.
   const Simulation starved = simulated(trace, {.pool_sizes = {{model::PoolId(0), 2}}});
@@ -164,7 +154,7 @@ TEST(Simulate, NestedSubmitsStarveASmallPool) {
 
 // Both ways of freeing the outer tasks' workers end the starvation.
 TEST(Simulate, InliningOrCombinatorsEndTheStarvation) {
-  const Trace trace = parsed(nested(2, 4));
+  const Trace trace = trace_of(nested(2, 4));
   std::vector<Treatment> inline_inner(4, Treatment::keep), combine_outer(4, Treatment::keep);
   for (size_t i = 0; i < 4; ++i) {
     const bool inner = trace.method_label(trace.tasks[i].body).find("Job") != std::string::npos;
@@ -185,7 +175,7 @@ TEST(Simulate, InliningOrCombinatorsEndTheStarvation) {
 }
 
 TEST(Variant, ImprovementsBecomeTreatments) {
-  const Trace trace = parsed(nested(2, 4));
+  const Trace trace = trace_of(nested(2, 4));
   const auto improvement = [](Optimisation optimisation, std::vector<model::TaskId> tasks) {
     Improvement result;
     result.optimisation = optimisation;
@@ -209,7 +199,7 @@ TEST(Variant, ImprovementsBecomeTreatments) {
 }
 
 TEST(Simulate, SameInputSameBytes) {
-  const Trace trace = parsed(nested(8, 40));
+  const Trace trace = trace_of(nested(8, 40));
   const SimulateOptions options{.cores = 2, .pool_sizes = {{model::PoolId(0), 11}}};
   EXPECT_EQ(model::print_text(simulated(trace, options).trace), model::print_text(simulated(trace, options).trace));
 }
@@ -238,7 +228,7 @@ std::string round_trips(const std::vector<int64_t>& ns) {
 
 // Four quick ones and a slow one, as on a busy machine: no typical time adds up to what they took.
 TEST(Simulate, HandOversTakeTheirOwnTimes) {
-  const Trace trace = parsed(round_trips({70, 50, 9000, 50, 50}));
+  const Trace trace = trace_of(round_trips({70, 50, 9000, 50, 50}));
   const base::Result<BaselineCheck> check = check_baseline(trace);
   ASSERT_TRUE(check.ok());
   EXPECT_EQ(check->recorded_ns, 2 * 9220 + 5000);
@@ -260,7 +250,7 @@ TEST(Simulate, WaitingForOwnCoresIsNoHandOver) {
   text += "fact cores 1\npool p thread_pool 2 2\nthread main\nthread w\nthread v\n";
   text += "0 main task_spawn t0 c1 p m2\n0 main task_spawn t1 c1 p m2\n0 main wait_begin t1 c1\n";
   text += "10 w task_start t0\n1010 w task_end t0\n1020 v task_start t1\n2020 v task_end t1\n2020 main wait_end t1\n";
-  const base::Result<BaselineCheck> check = check_baseline(parsed(text));
+  const base::Result<BaselineCheck> check = check_baseline(trace_of(text));
   ASSERT_TRUE(check.ok());
   EXPECT_EQ(check->recorded_ns, 2020);
   EXPECT_GE(check->simulated_ns, 2010);

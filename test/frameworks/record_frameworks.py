@@ -98,6 +98,7 @@ def is_fetched(folder):
 
 def fetch(folder):
     """"" or why not."""
+    folder = pathlib.Path(folder).resolve()  # Maven would take it from the folder of its pom.xml
     if is_fetched(folder):
         return ""
     if not shutil.which("mvn"):
@@ -121,11 +122,18 @@ def body_of(task):
     return (task["body"] or "").split(" (")[0]
 
 
+def pool_of(task):
+    """Executors of one thread each are one pool, named by their threads, too, where they share their work: whether they do depends on
+    the run (src/model/pool_groups.h)."""
+    pool = task.get("pool")
+    return next((name for name in (SCHEDULED, REACTOR) if pool and pool.startswith(name + " ")), pool)
+
+
 def task_faults(recording, expected):
     wanted, pools = expected["tasks"], expected.get("pools")
     pooled = [t for t in recording.model.tasks if t["kind"] in ("pooled", "stage") and not body_of(t).startswith(IGNORED)
               and (pools is None or t.get("pool") in pools)]
-    found = collections.Counter((t["kind"], t.get("pool"), body_of(t), t["fate"]) for t in pooled)
+    found = collections.Counter((t["kind"], pool_of(t), body_of(t), t["fate"]) for t in pooled)
     for what in sorted(set(found) | set(wanted), key=str):
         if found[what] != wanted.get(what, 0):
             yield f"{what}: {found[what]} instead of {wanted.get(what, 0)}"

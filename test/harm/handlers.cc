@@ -2,7 +2,8 @@
 // front of), called from a handler that interrupts malloc, the creation of threads, dlopen and others at any
 // instruction.
 //
-// usage: harm_handlers jumps                 out of a handler, past the call that it interrupted
+// usage: harm_handlers names                 prints the calls
+//        harm_handlers jumps                 out of a handler, past the call that it interrupted
 //        harm_handlers all VICTIM [threads]  each call in turn, round after round; in three threads at once
 //        harm_handlers CALL VICTIM NUMBER   a call that ends the program, at the signal of that number
 #include <dlfcn.h>
@@ -183,10 +184,17 @@ void map_progress() {
   close(fd);
 }
 
+int names() {
+  print_names(kCalls, kCallCount);
+  print_names_of_ends();
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count == 2 && strcmp(arguments[1], "jumps") == 0) return jump_out_of_blocks();
+  if (count == 2 && strcmp(arguments[1], "names") == 0) return names();
   if (count < 3) return 2;
   prepare_calls();
   map_progress();

@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
+
+#include <iterator>
 
 #include "harm.h"
 
@@ -133,6 +136,16 @@ extern "C" sighandler_t old_sigset(int number, sighandler_t handler) __asm__("si
 void call_sigset() {
   old_sigset(SIGUSR2, nothing);
 }
+extern "C" sighandler_t old_bsd_signal(int number, sighandler_t handler) __asm__("bsd_signal");
+extern "C" sighandler_t inner_sysv_signal(int number, sighandler_t handler) __asm__("__sysv_signal");
+void call_signals() {
+  signal(SIGUSR2, nothing);
+  old_bsd_signal(SIGUSR2, nothing);
+  ssignal(SIGUSR2, nothing);
+  sysv_signal(SIGUSR2, nothing);
+  inner_sysv_signal(SIGUSR2, nothing);
+  signal(SIGUSR2, nothing);
+}
 void call_messages() {
   iovec part = one_byte();
   msghdr header = message(&part);
@@ -148,12 +161,37 @@ void call_vectors() {
   made(readv(g_zero, &part, 1));
   made(writev(g_null, &part, 1));
 }
+void call_preads() {
+  made(pread(g_file, &g_byte, 1, 0));
+  made(pread64(g_file, &g_byte, 1, 0));
+}
+void call_pwrites() {
+  made(pwrite(g_file, &g_byte, 1, 0));
+  made(pwrite64(g_file, &g_byte, 1, 0));
+}
+void call_epolls() {
+  epoll_event event;
+  made(epoll_wait(g_epoll, &event, 1, 0));
+  made(epoll_pwait(g_epoll, &event, 1, 0, nullptr));
+  made(epoll_pwait2(g_epoll, &event, 1, &kNanosecond, nullptr));
+}
+// As -D_FORTIFY_SOURCE calls them.
+extern "C" ssize_t read_checked(int fd, void* to, size_t bytes, size_t room) __asm__("__read_chk");
+extern "C" ssize_t recv_checked(int fd, void* to, size_t bytes, size_t room, int flags) __asm__("__recv_chk");
+extern "C" int poll_checked(pollfd* fds, nfds_t count, int timeout_ms, size_t room) __asm__("__poll_chk");
+void call_checked() {
+  made(read_checked(g_zero, &g_byte, 1, 1));
+  made(recv_checked(g_pair[1], &g_byte, 1, 1, MSG_DONTWAIT));
+  pollfd one{g_zero, POLLIN, 0};
+  made(poll_checked(&one, 1, 0, sizeof(one)));
+}
 void call_waits() {
   int status;
   siginfo_t info;
   made(wait(&status));
   made(waitpid(-1, &status, WNOHANG));
   made(waitid(P_ALL, 0, &info, WEXITED | WNOHANG));
+  made(wait4(-1, &status, WNOHANG, nullptr));
 }
 void call_pthread_kill() {
   pthread_kill(pthread_self(), SIGUSR1);
@@ -190,9 +228,9 @@ void end_abort() {
 const Call kCalls[] = {
     {"read", [] { made(read(g_zero, &g_byte, 1)); }},
     {"write", [] { made(write(g_null, &g_byte, 1)); }},
-    {"pread", [] { made(pread(g_file, &g_byte, 1, 0)); }},
-    {"pwrite", [] { made(pwrite(g_file, &g_byte, 1, 0)); }},
-    {"vectors", call_vectors},
+    {"pread pread64", call_preads},
+    {"pwrite pwrite64", call_pwrites},
+    {"readv writev", call_vectors},
     {"poll",
      [] {
        pollfd one{g_zero, POLLIN, 0};
@@ -205,36 +243,37 @@ const Call kCalls[] = {
      }},
     {"select", call_select},
     {"pselect", call_pselect},
-    {"epoll_wait",
+    {"epoll_wait epoll_pwait epoll_pwait2", call_epolls},
+    {"__read_chk __recv_chk __poll_chk", call_checked},
+    {"accept accept4",
      [] {
-       epoll_event event;
-       made(epoll_wait(g_epoll, &event, 1, 0));
+       made(accept(g_listener, nullptr, nullptr));
+       made(accept4(g_listener, nullptr, nullptr, SOCK_CLOEXEC));
      }},
-    {"accept", [] { made(accept(g_listener, nullptr, nullptr)); }},
     {"connect", call_connect},
-    {"send and recv",
+    {"send recv",
      [] {
        made(send(g_pair[0], &g_byte, 1, 0));
        made(recv(g_pair[1], &g_byte, 1, 0));
      }},
-    {"datagrams", call_datagrams},
-    {"messages", call_messages},
+    {"sendto recvfrom", call_datagrams},
+    {"sendmsg recvmsg", call_messages},
     {"sem_post",
      [] {
        sem_post(&g_semaphore);
        sem_trywait(&g_semaphore);
      }},
     {"sigaction", call_sigaction},
-    {"signal", [] { signal(SIGUSR2, nothing); }},
+    {"signal bsd_signal ssignal sysv_signal __sysv_signal", call_signals},
     {"sigset", call_sigset},
     {"sigsuspend", call_sigsuspend},
-    {"sigwait", call_sigwait},
+    {"sigwait sigwaitinfo sigtimedwait", call_sigwait},
     {"pause", call_pause},
     {"sleep", [] { sleep(0); }},
     {"nanosleep", [] { nanosleep(&kNanosecond, nullptr); }},
     {"clock_nanosleep", [] { clock_nanosleep(CLOCK_MONOTONIC, 0, &kNanosecond, nullptr); }},
     {"usleep", [] { usleep(1); }},
-    {"waits", call_waits},
+    {"wait waitpid waitid wait4", call_waits},
     {"fsync", [] { made(fsync(g_file)); }},
     {"fdatasync", [] { made(fdatasync(g_file)); }},
     {"raise", [] { raise(SIGUSR1); }},
@@ -248,6 +287,7 @@ const Call kCalls[] = {
     {"execl, failing", [] { made(execl(kNowhere, "nobody", static_cast<char*>(nullptr))); }},
     {"execle, failing", [] { made(execle(kNowhere, "nobody", static_cast<char*>(nullptr), environ)); }},
     {"fexecve, failing", [] { made(fexecve(g_null, kNobody, environ)); }},
+    {"prctl", [] { prctl(PR_SET_NAME, "called"); }},
     {"syscall", [] { syscall(SYS_futex, &g_byte - (reinterpret_cast<size_t>(&g_byte) % 4), 1, 1, 0, 0, 0); }},
 };
 const size_t kCallCount = sizeof(kCalls) / sizeof(kCalls[0]);
@@ -268,12 +308,25 @@ void prepare_calls() {
   signal(SIGALRM, nothing);
 }
 
+namespace {
+
+const Call kEnds[] = {{"_exit", [] { _exit(7); }}, {"_Exit", [] { _Exit(7); }}, {"execve", end_execve},
+                      {"execv", end_execv},        {"execl", end_execl},        {"execle", end_execle},
+                      {"fexecve", end_fexecve},    {"kill", end_kill},          {"abort", end_abort}};
+
+}  // namespace
+
 void (*end_named(const char* name))() {
-  const Call ends[] = {{"_exit", [] { _exit(7); }}, {"_Exit", [] { _Exit(7); }}, {"execve", end_execve},
-                       {"execv", end_execv},        {"execl", end_execl},        {"execle", end_execle},
-                       {"fexecve", end_fexecve},    {"kill", end_kill},          {"abort", end_abort}};
-  for (const Call& end : ends) {
+  for (const Call& end : kEnds) {
     if (strcmp(end.name, name) == 0) return end.run;
   }
   return nullptr;
+}
+
+void print_names(const Call* calls, size_t count) {
+  for (size_t i = 0; i < count; ++i) dprintf(1, "%s\n", calls[i].name);
+}
+
+void print_names_of_ends() {
+  print_names(kEnds, std::size(kEnds));
 }

@@ -229,6 +229,47 @@ def end_too_deep(plain, recorded):
     return [f"takes {more} bytes more of the stack, {STACK_BYTES_MAX} at most"] if more > STACK_BYTES_MAX else []
 
 
+# --- Which functions are called ---------------------------------------------------------------------------------------
+
+# POSIX.1-2017, 2.4.3: the functions that a signal's handler may call.
+ASYNC_SIGNAL_SAFE = set("""
+    _Exit _exit abort accept access aio_error aio_return aio_suspend alarm bind cfgetispeed cfgetospeed cfsetispeed cfsetospeed
+    chdir chmod chown clock_gettime close connect creat dup dup2 execl execle execv execve faccessat fchdir fchmod fchmodat fchown
+    fchownat fcntl fdatasync fexecve ffs fork fstat fstatat fsync ftruncate futimens getegid geteuid getgid getgroups getpeername
+    getpgrp getpid getppid getsockname getsockopt getuid htonl htons kill link linkat listen longjmp lseek lstat memccpy memchr
+    memcmp memcpy memmove memset mkdir mkdirat mkfifo mkfifoat mknod mknodat ntohl ntohs open openat pause pipe poll
+    posix_trace_event pselect pthread_kill pthread_self pthread_sigmask raise read readlink readlinkat recv recvfrom recvmsg rename
+    renameat rmdir select sem_post send sendmsg sendto setgid setpgid setsid setsockopt setuid shutdown sigaction sigaddset
+    sigdelset sigemptyset sigfillset sigismember siglongjmp signal sigpause sigpending sigprocmask sigqueue sigset sigsuspend sleep
+    sockatmark socket socketpair stat stpcpy stpncpy strcat strchr strcmp strcpy strcspn strlen strncat strncmp strncpy strnlen
+    strpbrk strrchr strspn strstr strtok_r symlink symlinkat tcdrain tcflow tcflush tcgetattr tcgetpgrp tcsendbreak tcsetattr
+    tcsetpgrp time timer_getoverrun timer_gettime timer_settime times umask uname unlink unlinkat utime utimensat utimes wait
+    waitpid wcpcpy wcpncpy wcscat wcschr wcscmp wcscpy wcscspn wcslen wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsspn
+    wcsstr wcstok wmemchr wmemcmp wmemcpy wmemmove wmemset write""".split())
+# Called before `main`, by nobody's handler.
+CALLED_BY_THE_START = {"__libc_start_main"}
+
+
+def interposed(contrafact):
+    """The functions of the C library that the agents stand in front of."""
+    names = set()
+    for agent in ["native", "native_sets"]:
+        library = contrafact.parent.parent / "lib" / f"libcontrafact_{agent}.so"
+        for line in subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.splitlines():
+            _, kind, name = line.split()
+            if kind == "T" and not name.startswith(("contrafact_", "_Z")):
+                names.add(name)
+    return names - CALLED_BY_THE_START
+
+
+def never_called(contrafact, program, wanted):
+    """Those that no call of a test program is named after."""
+    said = subprocess.run([contrafact.parent / program, "names"], capture_output=True, text=True, check=True).stdout
+    named = {name for line in said.splitlines() for name in line.split(",")[0].split()}
+    found = sorted(wanted(interposed(contrafact)) - named)
+    return [f"{program} has no call of {name}, which the agents stand in front of" for name in found]
+
+
 # --- Allocations and locks --------------------------------------------------------------------------------------------
 
 
@@ -308,6 +349,8 @@ def declare_handlers():
         case(f"handlers.{victim}", ["harm_handlers", "all", victim], ignored=own)
         case(f"handlers.{victim}.of_threads", ["harm_handlers", "all", victim, "threads"], ["plain recording", "sets"], ignored=own)
     case("handlers.jumps", ["harm_handlers", "jumps"])
+    case("handlers.every_function", [], needs="nm",
+         run=lambda contrafact, _: never_called(contrafact, "harm_handlers", lambda names: names & ASYNC_SIGNAL_SAFE))
     for end in ENDS:
         clean = end not in ("kill", "abort")
         # At the third signal, and so on: each shell run is one program after the other.
@@ -342,6 +385,7 @@ def declare_stacks():
     case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=too_deep)
     for name in ["small_threads", "alternate_stack", "coroutine_stack"]:
         case(f"stacks.{name}", ["harm_stacks", name])
+    case("stacks.every_function", [], needs="nm", run=lambda contrafact, _: never_called(contrafact, "harm_stacks", set))
     case("stacks.many_threads", ["harm_stacks", "many_threads"], sections=50_000)
     for end in ENDS:
         clean = end not in ("kill", "abort")

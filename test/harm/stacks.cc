@@ -5,19 +5,17 @@
 //        harm_stacks CASE
 #include <fcntl.h>
 #include <limits.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <threads.h>
 #include <time.h>
 #include <ucontext.h>
 
 #include <atomic>
 #include <iterator>
 
-#include "handlers_calls.h"
+#include "further_calls.h"
 #include "harm.h"
 
 using namespace harm;
@@ -73,152 +71,6 @@ void run_on(char* stack, void* (*body)(void*), void* argument) {
   expect(pthread_create(&thread, &attributes, body, argument) == 0, "pthread_create");
   pthread_join(thread, nullptr);
 }
-
-// Functions beyond those that a handler may call.
-pthread_rwlock_t g_rwlock = PTHREAD_RWLOCK_INITIALIZER;
-pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
-pthread_spinlock_t g_spinlock;
-pthread_barrier_t g_barrier;
-sem_t g_semaphore;
-mtx_t g_c11;
-const timespec kPast{0, 0};
-
-void* return_at_once(void*) {
-  return nullptr;
-}
-
-void create_and_join() {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
-  pthread_t thread;
-  if (pthread_create(&thread, &attributes, return_at_once, nullptr) == 0) pthread_join(thread, nullptr);
-}
-
-void lock_both() {
-  pthread_mutex_lock(&g_mutex);
-  pthread_mutex_unlock(&g_mutex);
-}
-
-void wait_until_past() {
-  pthread_mutex_lock(&g_mutex);
-  pthread_cond_timedwait(&g_condition, &g_mutex, &kPast);
-  pthread_mutex_unlock(&g_mutex);
-}
-
-void read_and_write() {
-  pthread_rwlock_rdlock(&g_rwlock);
-  pthread_rwlock_unlock(&g_rwlock);
-  pthread_rwlock_wrlock(&g_rwlock);
-  pthread_rwlock_unlock(&g_rwlock);
-}
-
-void spin() {
-  pthread_spin_lock(&g_spinlock);
-  pthread_spin_unlock(&g_spinlock);
-}
-
-void lock_c11() {
-  mtx_lock(&g_c11);
-  mtx_unlock(&g_c11);
-}
-
-void lives() {
-  pthread_mutex_t mutex;
-  pthread_mutex_init(&mutex, nullptr);
-  pthread_mutex_destroy(&mutex);
-}
-
-constexpr Call kLockCalls[] = {
-    {"mutex", lock_both},
-    {"condition", wait_until_past},
-    {"condition signal", [] { pthread_cond_broadcast(&g_condition); }},
-    {"rwlock", read_and_write},
-    {"spinlock", spin},
-    {"mtx", lock_c11},
-    {"init and destroy", lives},
-    {"barrier", [] { pthread_barrier_wait(&g_barrier); }},
-    {"sem_timedwait", [] { sem_timedwait(&g_semaphore, &kPast); }},
-    {"create and join", create_and_join},
-    {"setname", [] { pthread_setname_np(pthread_self(), "named"); }},
-};
-
-// Calls that wait: another thread holds what they ask for, and gives it once they sleep.
-struct WaitingCall {
-  const char* name;
-  void (*hold)();
-  void (*run)();
-  void (*give)();
-};
-
-timespec soon(clockid_t clock) {
-  timespec at;
-  clock_gettime(clock, &at);
-  at.tv_sec += 20;
-  return at;
-}
-
-void hold_mutex() {
-  pthread_mutex_lock(&g_mutex);
-}
-void give_mutex() {
-  pthread_mutex_unlock(&g_mutex);
-}
-void hold_rwlock() {
-  pthread_rwlock_wrlock(&g_rwlock);
-}
-void give_rwlock() {
-  pthread_rwlock_unlock(&g_rwlock);
-}
-void hold_nothing() {}
-void signal_condition() {
-  pthread_mutex_lock(&g_mutex);
-  pthread_cond_signal(&g_condition);
-  pthread_mutex_unlock(&g_mutex);
-}
-void lock_with_time() {
-  const timespec until = soon(CLOCK_REALTIME);
-  pthread_mutex_timedlock(&g_mutex, &until);
-  pthread_mutex_unlock(&g_mutex);
-}
-void lock_by_clock() {
-  const timespec until = soon(CLOCK_MONOTONIC);
-  pthread_mutex_clocklock(&g_mutex, CLOCK_MONOTONIC, &until);
-  pthread_mutex_unlock(&g_mutex);
-}
-void write_by_clock() {
-  const timespec until = soon(CLOCK_MONOTONIC);
-  pthread_rwlock_clockwrlock(&g_rwlock, CLOCK_MONOTONIC, &until);
-  pthread_rwlock_unlock(&g_rwlock);
-}
-void wait_for_condition() {
-  pthread_mutex_lock(&g_mutex);
-  pthread_cond_wait(&g_condition, &g_mutex);
-  pthread_mutex_unlock(&g_mutex);
-}
-void wait_for_condition_by_clock() {
-  const timespec until = soon(CLOCK_MONOTONIC);
-  pthread_mutex_lock(&g_mutex);
-  pthread_cond_clockwait(&g_condition, &g_mutex, CLOCK_MONOTONIC, &until);
-  pthread_mutex_unlock(&g_mutex);
-}
-void wait_for_semaphore_by_clock() {
-  const timespec until = soon(CLOCK_MONOTONIC);
-  sem_clockwait(&g_semaphore, CLOCK_MONOTONIC, &until);
-}
-
-constexpr WaitingCall kWaitingCalls[] = {
-    {"mutex, held", hold_mutex, lock_both, give_mutex},
-    {"mutex with a time, held", hold_mutex, lock_with_time, give_mutex},
-    {"mutex by a clock, held", hold_mutex, lock_by_clock, give_mutex},
-    {"rwlock, held", hold_rwlock, read_and_write, give_rwlock},
-    {"rwlock by a clock, held", hold_rwlock, write_by_clock, give_rwlock},
-    {"mtx, held", [] { mtx_lock(&g_c11); }, lock_c11, [] { mtx_unlock(&g_c11); }},
-    {"condition, waits", hold_nothing, wait_for_condition, signal_condition},
-    {"condition by a clock, waits", hold_nothing, wait_for_condition_by_clock, signal_condition},
-    {"semaphore, waits", hold_nothing, [] { sem_wait(&g_semaphore); }, [] { sem_post(&g_semaphore); }},
-    {"semaphore by a clock, waits", hold_nothing, wait_for_semaphore_by_clock, [] { sem_post(&g_semaphore); }},
-};
 
 // Of a thread of this process, by its number: whether it sleeps.
 bool sleeps(int thread) {
@@ -291,10 +143,7 @@ void measure_thread(int out) {
 
 void prepare() {
   prepare_calls();
-  pthread_spin_init(&g_spinlock, PTHREAD_PROCESS_PRIVATE);
-  pthread_barrier_init(&g_barrier, nullptr, 1);
-  sem_init(&g_semaphore, 0, 0);
-  mtx_init(&g_c11, mtx_timed);
+  prepare_further_calls();
 }
 
 int depths() {
@@ -302,8 +151,9 @@ int depths() {
   const int out = open("depths", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   expect(out >= 0, "depths");
   for (size_t i = 0; i < kCallCount; ++i) measure(kCalls[i], out);
-  for (const Call& call : kLockCalls) measure(call, out);
-  for (const WaitingCall& call : kWaitingCalls) measure_waiting(call, out);
+  for (size_t i = 0; i < kLockCallCount; ++i) measure(kLockCalls[i], out);
+  for (size_t i = 0; i < kLargeCallCount; ++i) measure(kLargeCalls[i], out);
+  for (size_t i = 0; i < kWaitingCallCount; ++i) measure_waiting(kWaitingCalls[i], out);
   measure_thread(out);
   return 0;
 }
@@ -370,9 +220,9 @@ const size_t kUsedBytes = PTHREAD_STACK_MIN - 4 * 1024 - static_cast<size_t>(sys
 int small_threads() {
   prepare();
   for (size_t i = 0; i < kCallCount; ++i) run_small({&kCalls[i], 1, kUsedBytes});
-  for (const Call& call : kLockCalls) run_small({&call, 1, kUsedBytes});
+  for (size_t i = 0; i < kLockCallCount; ++i) run_small({&kLockCalls[i], 1, kUsedBytes});
   run_small({kCalls, kCallCount, kUsedBytes});
-  run_small({kLockCalls, std::size(kLockCalls), kUsedBytes});
+  run_small({kLockCalls, kLockCallCount, kUsedBytes});
   say("small threads made every call\n");
   return 0;
 }
@@ -441,7 +291,7 @@ int coroutine_stack() {
   char* region = new_stack();
   const size_t closed_bytes = kStackBytes - kCoroutineBytes;
   expect(mprotect(region, closed_bytes, PROT_NONE) == 0, "mprotect");
-  for (size_t i = 0; i < kCallCount + std::size(kLockCalls); ++i) {
+  for (size_t i = 0; i < kCallCount + kLockCallCount; ++i) {
     g_in_coroutine = (i < kCallCount ? kCalls[i] : kLockCalls[i - kCallCount]).run;
     getcontext(&g_inside);
     g_inside.uc_stack.ss_sp = region + closed_bytes;
@@ -487,7 +337,17 @@ int many_threads() {
   return 46;
 }
 
-constexpr Case kCases[] = {{"many_threads", many_threads},
+int names() {
+  print_names(kCalls, kCallCount);
+  print_names(kLockCalls, kLockCallCount);
+  print_names(kLargeCalls, kLargeCallCount);
+  for (size_t i = 0; i < kWaitingCallCount; ++i) dprintf(1, "%s\n", kWaitingCalls[i].name);
+  print_names_of_ends();
+  return 0;
+}
+
+constexpr Case kCases[] = {{"names", names},
+                           {"many_threads", many_threads},
                            {"depths", depths},
                            {"coroutine_stack", coroutine_stack},
                            {"small_threads", small_threads},

@@ -167,10 +167,32 @@ def notified(r, e):
 
 
 def own_pool(r, e):
-    yield "pools of the program's own", [row[0] for row in r.file.pools.values()], ["programs.HomeMadePool$Pool"]
+    yield "pools of the program's own", [row[0] for row in r.file.pools.values()], ["programs.HomeMadePool$Pool", "programs.HomeMadePool$Desk"]
     runners = {thread for thread, _, o in r.file.all_events("task_start") if o[0] in r.file.pooled}
     yield "threads that run its tasks", runners <= {t for t, row in r.file.threads.items() if row[0].startswith("own-")}, True
     yield "threads", len(r.file.threads_spawned), e["threads"]
+
+
+def handed(r, e):
+    """Each hand-out is over before its thread does anything else, and so is shutting the pool down."""
+    yield "hand-outs that are over", len(r.file.all_events("task_handed")), e["tasks"]
+    yield "pools shut down", [len(r.file.all_events(kind)) for kind in ("pool_close", "pool_closed")], [1, 1]
+
+
+def permits(r, e):
+    # Threads that come to one at once may each number it: a row that no event names.
+    named = {o[0] for kind in ("permit_take", "permit_give") for _, _, o in r.file.all_events(kind)}
+    yield "semaphores, and what they had at first", [row[2] for pool, row in r.file.pools.items() if pool in named], ["1"]
+    for kind in ("permit_take", "permit_give"):
+        yield kind, [o[1] for _, _, o in r.file.all_events(kind)], ["1"] * e["tasks"]
+
+
+def semaphores(r, e):
+    """The first 65,536 are recorded; of the rest it is told how many they are."""
+    yield "semaphores", sum(row[0].endswith(".Semaphore") for row in r.file.pools.values()), 65536
+    for kind in ("permit_take", "permit_give"):
+        yield kind, len(r.file.all_events(kind)), 65536
+    yield "semaphores that were not recorded", r.file.facts.get("semaphores.untold"), str(e["semaphores"] - 65536)
 
 
 def lock_blocks(r, e):
@@ -333,7 +355,7 @@ def virtual(r, e):
 COMMON = (tasks, bodies, waits)
 EXPECTATIONS = {
     "ThreadPoolExecute": COMMON + (workers, named_reference, contexts),
-    "ThreadPoolSubmit": COMMON + (workers, contexts),
+    "ThreadPoolSubmit": COMMON + (workers, contexts, handed),
     "CachedPool": COMMON + (workers, named_lambdas),
     "ScheduledOnce": COMMON + (workers, scheduled),
     "ScheduledPeriodic": (periodic, waits_and_more, exceptions),
@@ -364,7 +386,8 @@ EXPECTATIONS = {
     "MonitorContention": COMMON + (workers, blocks("2", lambda e: 1), blocks("3", lambda e: 1)),
     "Notified": (threads, notified),
     "HomeMadePool": (tasks, bodies, own_pool),
-    "Barriers": COMMON + (workers,),
+    "Barriers": COMMON + (workers, permits),
+    "ManySemaphores": COMMON + (workers, semaphores),
     "DeepStacks": COMMON + (workers, deep),
     "StackTraceInTask": (tasks, bodies, exceptions, waits, workers),
     "OwnExecutor": (tasks, bodies, workers),

@@ -78,6 +78,9 @@ def pass_facts(setup, entry, jvm_options=(), suffix=""):
     trace = setup.trace(entry, suffix)
     recorded = run(setup.record(entry, trace, jvm_options=jvm_options))
     yield from differences(plain, recorded)
+    code, _, errors = run([setup.contrafact, "info", trace])
+    if code != 0:
+        yield f"info ended with {code}: {errors.strip()}"
     recording = Recording(setup.build, trace)
     counts = json.loads(plain[1].strip().split("\n")[-1])
     name = entry["program"].split(".")[-1]

@@ -123,7 +123,7 @@ class RecordedFile:
         yield from (f"task {task} started {n} times" for task, n in self.started.items() if n > 1)
         yield from (f"task {task} completed {n} times" for task, n in self.completed.items() if n > 1)
         for thread, events in self.events.items():  # but for the kernel's, which overlap with them in time
-            yield from self.faults_of_thread(thread, [e for e in events if not e[1].startswith(("cpu_", "vm_ran"))])
+            yield from self.faults_of_thread(thread, [e for e in events if not e[1].startswith(("cpu_", "vm_ran", "cores_idle"))])
 
     @staticmethod
     def faults_of_thread(thread, events):

@@ -374,6 +374,7 @@ void semaphores() {
   int value = 0;
   TELL(sem_getvalue(&semaphore, &value));
   printf("value %d\n", value);
+  TELL(sem_destroy(&semaphore));
 }
 
 void spinlocks_and_barriers() {
@@ -423,6 +424,67 @@ void c11_locks() {
   TELL(mtx_init(&c11, 17));
 }
 
+// A plain lock and a plain wait of C11's, which have no error but what another thread does to their mutex.
+cnd_t c11_changed;
+int signal_c11(void*) {
+  TELL(mtx_lock(&c11));
+  TELL(cnd_signal(&c11_changed));
+  TELL(mtx_unlock(&c11));
+  return 0;
+}
+void c11_waits() {
+  TELL(mtx_init(&c11, mtx_plain | mtx_recursive));
+  TELL(mtx_lock(&c11));
+  TELL(mtx_lock(&c11));
+  c11.__size[4] = c11.__size[5] = c11.__size[6] = c11.__size[7] = -1;  // locked as often as can be counted
+  TELL(mtx_lock(&c11));
+  mtx_destroy(&c11);
+  TELL(mtx_init(&c11, mtx_plain));
+  TELL(cnd_init(&c11_changed));
+  TELL(mtx_lock(&c11));
+  thrd_t thread;
+  thrd_create(&thread, signal_c11, nullptr);
+  TELL(cnd_wait(&c11_changed, &c11));
+  TELL(mtx_unlock(&c11));
+  TELL(thrd_join(thread, nullptr));
+  cnd_destroy(&c11_changed);
+  mtx_destroy(&c11);
+}
+
+void once() {
+  static int runs;
+  runs = 0;
+  pthread_once_t posix = PTHREAD_ONCE_INIT;
+  for (int i = 0; i < 2; ++i) TELL(pthread_once(&posix, [] { ++runs; }));
+  once_flag c11_once = ONCE_FLAG_INIT;
+  for (int i = 0; i < 2; ++i) call_once(&c11_once, [] { ++runs; });
+  printf("ran %d\n", runs);
+}
+
+// Not with a time that is none: this C library waits for ever then.
+sem_t may_end;
+void* end_when_it_may(void*) {
+  sem_wait(&may_end);
+  return nullptr;
+}
+void joins() {
+  sem_init(&may_end, 0, 0);
+  pthread_t thread;
+  pthread_create(&thread, nullptr, end_when_it_may, nullptr);
+  TELL(pthread_tryjoin_np(thread, nullptr));
+  TELL(pthread_timedjoin_np(thread, nullptr, &kPast));
+  TELL(pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &kPast));
+  TELL(pthread_join(pthread_self(), nullptr));
+  sem_post(&may_end);
+  TELL(pthread_join(thread, nullptr));
+  pthread_create(&thread, nullptr, end_when_it_may, nullptr);
+  TELL(pthread_detach(thread));
+  TELL(pthread_detach(thread));
+  TELL(pthread_join(thread, nullptr));
+  TELL(pthread_tryjoin_np(thread, nullptr));
+  sem_post(&may_end);
+}
+
 void run_all() {
   mutexes();
   for (const int type : {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK}) {
@@ -436,6 +498,9 @@ void run_all() {
   semaphores();
   spinlocks_and_barriers();
   c11_locks();
+  c11_waits();
+  once();
+  joins();
 }
 
 }  // namespace

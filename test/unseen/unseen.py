@@ -227,7 +227,7 @@ class Expressions:
     """Whether the expressions that specs hold compile in their place: as a method of the class whose task becomes one."""
 
     def __init__(self, arguments, folder):
-        self.javac = pathlib.Path(shutil.which(arguments.java)).resolve().parent / "javac"
+        self.arguments = arguments
         self.classes, self.folder, self.sources = arguments.classes, folder, [HERE / name for name in FOLDERS]
 
     def source_of(self, class_name):
@@ -244,12 +244,14 @@ class Expressions:
                      "long serialVersionUID = 1; @Override public void compute() { " + expression + " } }")
         else:
             added = fields + "private Object advised() { return " + expression + "; }"
-        text = source.read_text().replace("package unseen;", "package unseen; import java.util.concurrent.*;", 1)
+        text = re.sub(r"^package (\w+);", r"package \1; import java.util.concurrent.*;", source.read_text(), count=1, flags=re.MULTILINE)
         end = text.rstrip().rfind("}")
         copy = self.folder / "compiled" / source.name
         copy.parent.mkdir(exist_ok=True)
         copy.write_text(text[:end] + added + "\n}\n")
-        done = subprocess.run([self.javac, "-proc:none", "-cp", self.classes, "-d", copy.parent, copy], capture_output=True, text=True)
+        java = self.arguments.java21 if source.is_relative_to(HERE / "java21") else self.arguments.java
+        javac = pathlib.Path(shutil.which(java)).resolve().parent / "javac"
+        done = subprocess.run([javac, "-proc:none", "-cp", self.classes, "-d", copy.parent, copy], capture_output=True, text=True)
         return done.returncode == 0
 
     def verdict(self, improvement):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""usage: unseen_native.py CONTRAFACT BIN [--case NAME]... [--rounds N] [--before COMMAND] [--markdown FILE] [--keep FOLDER [--again]]
+"""usage: unseen_native.py CONTRAFACT BIN [--case NAME]... [--rounds N] [--before COMMAND] [--markdown FILE] [--keep FOLDER [--again]] [--suite FOLDER]
 
 Native programs unlike those of test/truth_native, each with a twin in which its lock is really changed (cases.json: which remedy that is;
-none: nothing is to be changed). For each:
+none: nothing is to be changed). `--suite real_native`: those of test/real_native, which use libraries of Debian's. For each:
 
  1. the program and its twin run in turns, unrecorded, --rounds times; medians of the times that they print;
  2. it is recorded as a user does, plain and with --sets; `advise` gets both.
@@ -68,7 +68,7 @@ def advised(arguments, name, program, folder):
 
 def row_of(arguments, case, folder):
     name = case["name"]
-    program = [*arguments.before.split(), arguments.bin / f"unseen_{name}"]
+    program = [*arguments.before.split(), arguments.bin / f"{arguments.suite.removesuffix('_native')}_{name}"]
     kept = folder / f"{name}-times.json"
     times = json.loads(kept.read_text()) if arguments.again else times_in_turns(program, arguments.rounds)
     kept.write_text(json.dumps(times))
@@ -118,6 +118,7 @@ def parsed_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("contrafact", type=pathlib.Path)
     parser.add_argument("bin", type=pathlib.Path)
+    parser.add_argument("--suite", choices=["unseen_native", "real_native"], default="unseen_native")
     parser.add_argument("--case", action="append")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", default="", help="a command in front of each program: `chrt -r 1` keeps other load away")
@@ -130,7 +131,7 @@ def parsed_arguments():
 
 def main():
     arguments = parsed_arguments()
-    cases = [case for case in json.loads((HERE / "cases.json").read_text()) if arguments.case is None or case["name"] in arguments.case]
+    cases = [case for case in json.loads((HERE.parent / arguments.suite / "cases.json").read_text()) if arguments.case is None or case["name"] in arguments.case]
     rows, faults = [], []
     with tempfile.TemporaryDirectory(prefix="contrafact-unseen-native-") as scratch:
         folder = pathlib.Path(arguments.keep or scratch)

@@ -30,9 +30,18 @@ final class ContrafactEvents {
   static final int WAKE = 17;
   static final int METHOD_ENTER = 18;
   static final int METHOD_EXIT = 19;
+  static final int TASK_HANDED = 41;
+  static final int POOL_CLOSE = 42;
+  static final int POOL_CLOSED = 43;
+  static final int PERMIT_TAKE = 44;
+  static final int PERMIT_GIVE = 45;
   static final int SWITCH_THREAD = 0x100;
 
   static final int NONE = -1;
+
+  // An event's time, if it is not given. ALSO is earlier than any.
+  private static final long NOW = Long.MIN_VALUE;
+  private static final long ALSO = Long.MIN_VALUE + 1;
 
   // Fields that the agent adds. Ids are stored plus one, so that 0 means "not known yet" (and a stored -1: none).
   static final long BUFFER = U.objectFieldOffset(Thread.class, "contrafactBuffer");  // address; -1 after the end
@@ -65,6 +74,7 @@ final class ContrafactEvents {
     addVirtualThread(null);
     addPool(null);
     addThreads(null);
+    addPermits(Integer.MIN_VALUE);
     body(null, null, null);
     entryPoint(null);
     nextWaiting(null);
@@ -78,6 +88,7 @@ final class ContrafactEvents {
   static native int addVirtualThread(Thread thread);
   static native int addPool(Object pool);         // what its field holds from then on: the pool's id plus one
   static native int addThreads(String executor);  // id plus one of the pool that stands for an executor's threads
+  static native int addPermits(int available);    // id plus one of a semaphore's permits; -1: there are too many semaphores
   static native int body(Class<?> type, String method, String descriptor);
   static native int entryPoint(Object code);  // the method that an executor calls
 
@@ -144,11 +155,11 @@ final class ContrafactEvents {
   }
 
   /**
-   * Writes one event. The time is read last, so that attaching comes before; `also`: it tells more of what this thread's event
-   * before it told, and gets the same time, for reading the clock is most of what an event costs. There is always room for
+   * Writes one event. The time is read last, so that attaching comes before, if it is NOW; ALSO: it tells more of what this thread's
+   * event before it told, and gets the same time, for reading the clock is most of what an event costs. There is always room for
    * as many operands as any event has.
    */
-  private static void write(Thread logical, int kind, boolean also, int operands, int a, int b, int c, int d) {
+  private static void write(Thread logical, int kind, long at, int operands, int a, int b, int c, int d) {
     long buffer = bufferFor(logical);
     if (buffer == 0) {
       return;
@@ -164,40 +175,46 @@ final class ContrafactEvents {
     U.putInt(buffer + ContrafactBuffer.CURSOR_1, words + operands);
     U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, (short) kind);
     long time = U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * times;
-    U.putLong(time, also && times > 0 ? U.getLong(time - 8) : System.nanoTime());
+    // Between the time that is given and now the thread may have told something else.
+    U.putLong(time, at == NOW || times == 0 ? System.nanoTime() : Math.max(at, U.getLong(time - 8)));
     U.putInt(buffer + ContrafactBuffer.CURSOR_0, times + 1);
     U.putIntRelease(null, buffer, n + 1);
   }
 
   static void emit(Thread logical, int kind) {
-    write(logical, kind, false, 0, 0, 0, 0, 0);
+    write(logical, kind, NOW, 0, 0, 0, 0, 0);
   }
 
   static void emit(Thread logical, int kind, int a) {
-    write(logical, kind, false, 1, a, 0, 0, 0);
+    write(logical, kind, NOW, 1, a, 0, 0, 0);
   }
 
   static void emit(Thread logical, int kind, int a, int b) {
-    write(logical, kind, false, 2, a, b, 0, 0);
+    write(logical, kind, NOW, 2, a, b, 0, 0);
   }
 
   static void emit(Thread logical, int kind, int a, int b, int c) {
-    write(logical, kind, false, 3, a, b, c, 0);
+    write(logical, kind, NOW, 3, a, b, c, 0);
   }
 
   static void emit(Thread logical, int kind, int a, int b, int c, int d) {
-    write(logical, kind, false, 4, a, b, c, d);
+    write(logical, kind, NOW, 4, a, b, c, d);
+  }
+
+  /** As it was at this time, or at that of this thread's event before it if that is later. */
+  static void emitAt(Thread logical, int kind, long time, int a, int b, int c, int d) {
+    write(logical, kind, time, 4, a, b, c, d);
   }
 
   static void emitAlso(Thread logical, int kind, int a) {
-    write(logical, kind, true, 1, a, 0, 0, 0);
+    write(logical, kind, ALSO, 1, a, 0, 0, 0);
   }
 
   static void emitAlso(Thread logical, int kind, int a, int b) {
-    write(logical, kind, true, 2, a, b, 0, 0);
+    write(logical, kind, ALSO, 2, a, b, 0, 0);
   }
 
   static void emitAlso(Thread logical, int kind, int a, int b, int c) {
-    write(logical, kind, true, 3, a, b, c, 0);
+    write(logical, kind, ALSO, 3, a, b, c, 0);
   }
 }

@@ -63,7 +63,7 @@ public final class ContrafactExecutors {
     if ((how & IN_PLACE) != 0) {
       create(thread, command);
     } else {
-      spawn(thread, command, poolOf(executor));
+      spawn(thread, command, poolOf(executor), System.nanoTime());
       if ((how & BEGINS_BY_ITSELF) != 0 && command instanceof Delayed) {
         delay(thread, command);
       }
@@ -89,7 +89,7 @@ public final class ContrafactExecutors {
       return;
     }
     Thread thread = Thread.currentThread();
-    spawn(thread, command, poolOf(executor));
+    spawn(thread, command, poolOf(executor), System.nanoTime());
     delay(thread, command);
   }
 

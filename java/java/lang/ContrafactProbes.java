@@ -248,24 +248,51 @@ public final class ContrafactProbes {
 
   // ---- ThreadPoolExecutor
 
-  public static void executing(ThreadPoolExecutor pool, Runnable command) {
+  public static long executing(ThreadPoolExecutor pool, Runnable command) {
     if (!live || command == null || U.getInt(pool, THREAD_POOL) == UNKNOWN) {
-      return;
+      return 0;
     }
+    long time = System.nanoTime();
     Thread thread = Thread.currentThread();
     int flags = U.getInt(thread, FLAGS);
     if ((flags & FLAG_RESUBMITTING) != 0) {
       U.putInt(thread, FLAGS, flags & ~FLAG_RESUBMITTING);
-      return;
+      return 0;
     }
     if (ContrafactExecutors.isHandedOn(thread, command)) {
-      return;
+      return 0;
     }
-    spawn(thread, command, poolOf(pool));
+    return spawn(thread, command, poolOf(pool), time) ? 1 : 0;
   }
 
-  /** Hands `command` to a pool. What has no field of its own is remembered in ContrafactQueued until it starts. */
-  static void spawn(Thread thread, Object command, int pool) {
+  /** The call that began with executing() or delayed() is over. */
+  public static void executed(Throwable failure, long token) {
+    if (token != 0) {
+      emit(Thread.currentThread(), TASK_HANDED);
+    }
+  }
+
+  /** A pool is shut down, which wakes its workers. */
+  public static long closing(ThreadPoolExecutor pool) {
+    if (!live || U.getInt(pool, THREAD_POOL) <= 0) {
+      return 0;  // it never got a task
+    }
+    int number = poolOf(pool);
+    emit(Thread.currentThread(), POOL_CLOSE, number);
+    return (long) number << 1 | 1;
+  }
+
+  public static void closed(Throwable failure, long token) {
+    if (token != 0) {
+      emit(Thread.currentThread(), POOL_CLOSED, (int) (token >>> 1));
+    }
+  }
+
+  /**
+   * Hands `command` to a pool: true if it is a task. What has no field of its own is remembered in ContrafactQueued until it starts.
+   * `time` is from before the pool is described and the stack is looked at: these are no part of the program's code before the call.
+   */
+  static boolean spawn(Thread thread, Object command, int pool, long time) {
     Object task = command;
     if (command.getClass() == QUEUEING_FUTURE) {
       U.putInt(command, FUTURE, SILENT);
@@ -275,15 +302,18 @@ public final class ContrafactProbes {
     if (field < 0) {
       if ((beginning(task.getClass(), AT_WORKERS) & NO_TASK) == 0) {
         int id = newTask();
-        emit(thread, TASK_SPAWN, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
+        emitAt(thread, TASK_SPAWN, time, id, ContrafactContexts.ofTask(task), pool, bodyOf(task));
         ContrafactQueued.put(task, id);
+        return true;
       }
-      return;
+      return false;
     }
     int word = task instanceof AsynchronousCompletionTask ? U.getInt(task, field) : idToSpawn(task, field);
-    if (word != 0 && word != SILENT) {
-      emit(thread, TASK_SPAWN, word & ID, context(), pool, bodyOf(task));
+    if (word == 0 || word == SILENT) {
+      return false;
     }
+    emitAt(thread, TASK_SPAWN, time, word & ID, context(), pool, bodyOf(task));
+    return true;
   }
 
   /** A task that ran before (a periodic one, one that was reset) is a new task each time it is handed out. */
@@ -410,16 +440,18 @@ public final class ContrafactProbes {
   }
 
   /** Of a ScheduledThreadPoolExecutor: spawned, but not to start before its time. */
-  public static void delayed(ThreadPoolExecutor pool, java.util.concurrent.Delayed task) {
+  public static long delayed(ThreadPoolExecutor pool, java.util.concurrent.Delayed task) {
     if (!live || U.getInt(pool, THREAD_POOL) == UNKNOWN) {
-      return;
+      return 0;
     }
     Thread thread = Thread.currentThread();
-    spawn(thread, task, poolOf(pool));
+    long time = System.nanoTime();
+    boolean isTask = spawn(thread, task, poolOf(pool), time);
     long field = fieldOf(task);
     if (field >= 0 && task.getClass().getClassLoader() == null) {  // never the program's own getDelay
       emit(thread, TASK_DELAY, U.getInt(task, field) & ID, microseconds(task.getDelay(TimeUnit.MICROSECONDS)));
     }
+    return isTask ? 1 : 0;
   }
 
   static int microseconds(long value) {
@@ -526,14 +558,14 @@ public final class ContrafactProbes {
   /** As above, where the thread runs a future of its own. */
   public static void submittedFor(Object future) {
     if (live && future != null) {
-      spawn(Thread.currentThread(), future, poolOfThreads());
+      spawn(Thread.currentThread(), future, poolOfThreads(), System.nanoTime());
     }
   }
 
   /** CompletableFuture's own thread per task. */
   public static void executingAsync(Runnable command) {
     if (live && command != null) {
-      spawn(Thread.currentThread(), command, poolOfAsyncThreads());
+      spawn(Thread.currentThread(), command, poolOfAsyncThreads(), System.nanoTime());
     }
   }
 

@@ -65,7 +65,8 @@ class Run {
   Run(Schedule schedule, Strategy strategy)
       : schedule_(std::move(schedule)),
         deterministic_(strategy == Strategy::deterministic),
-        recorded_(strategy == Strategy::recorded),
+        by_sections_(strategy == Strategy::sections),
+        recorded_(strategy == Strategy::recorded || by_sections_),
         locks_(std::make_unique<LiveLock[]>(schedule_.locks.size())),
         counts_(std::make_unique<LiveCount[]>(schedule_.locks.size())),
         tokens_(std::make_unique<LiveCount[]>(schedule_.tokens)),
@@ -75,7 +76,9 @@ class Run {
         quantum_bits_(quantum_bits(schedule_)),
         turns_(schedule_.threads.size(), quantum_bits_),
         doing_(std::make_unique<Doing[]>(schedule_.threads.size())),
-        workers_(schedule_.threads.size()) {
+        workers_(schedule_.threads.size()),
+        times_(schedule_),
+        over_(std::make_unique<std::atomic<uint32_t>[]>(schedule_.sections.size())) {
     for (size_t i = 0; i < schedule_.locks.size(); ++i) {
       locks_[i].init(schedule_.locks[i]);
       counts_[i].count = schedule_.locks[i].kind == ReplayLockKind::semaphore ? schedule_.locks[i].count : 0;
@@ -169,12 +172,13 @@ class Run {
         return take(thread, action, action.code == ActionCode::take_shared);
       case ActionCode::give:
       case ActionCode::give_shared:
-        return give(thread, locks_[action.value], action.code == ActionCode::give_shared);
+        return give(thread, action, action.code == ActionCode::give_shared);
       case ActionCode::sem_take:
+        if (recorded_) return wait_for(thread, counts_[action.value], action.need);
         return use_one(thread, counts_[action.value]);
       case ActionCode::sem_post:
       case ActionCode::credit_fire:
-        return add_one(thread, counts_[action.value], action.code == ActionCode::sem_post);
+        return add_one(thread, counts_[action.value], !recorded_ && action.code == ActionCode::sem_post);
       case ActionCode::credit_wait:
         return come(thread, action);
       case ActionCode::token_fire:
@@ -209,29 +213,42 @@ class Run {
 
   // ---- Locks
 
+  bool is_ordered_by_sections(const Action& action) const {
+    return by_sections_ && !schedule_.locks[action.value].given_by_others;
+  }
+
   void take(uint32_t thread, const Action& action, bool shared) {
     LiveLock& lock = locks_[action.value];
+    if (is_ordered_by_sections(action)) {
+      times_.asked(action.section, base::monotonic_ns());
+      for (const uint32_t before : schedule_.sections[action.section].follows) await_count(over_[before], 1);
+      return times_.had(action.section, base::monotonic_ns());
+    }
     if (deterministic_) {
       take_at_turn(thread, lock, shared);
     } else {
-      if (recorded_) await_order(lock, action.need);
+      if (recorded_) await_count(lock.over, action.need);
       lock.lock(shared);
     }
     if (!shared) lock.note(action.section);
     end_turn(thread);
   }
 
-  static void await_order(LiveLock& lock, uint32_t need) {
+  static void await_count(const std::atomic<uint32_t>& count, uint32_t need) {
     constexpr int kSpins = 100;
     for (int spins = 0;; ++spins) {
-      const uint32_t over = lock.over.load(std::memory_order_acquire);
-      if (over >= need) return;
+      const uint32_t now = count.load(std::memory_order_acquire);
+      if (now >= need) return;
       if (spins < kSpins) {
         __builtin_ia32_pause();
       } else {
-        lock.over.wait(over, std::memory_order_acquire);
+        count.wait(now, std::memory_order_acquire);
       }
     }
+  }
+  static void count_one(std::atomic<uint32_t>& count) {
+    count.fetch_add(1, std::memory_order_release);
+    count.notify_all();
   }
 
   // A lock that is free now but was given up later in the order of turns is not free at this turn: whether its holder
@@ -256,7 +273,12 @@ class Run {
     }
   }
 
-  void give(uint32_t thread, LiveLock& lock, bool shared) {
+  void give(uint32_t thread, const Action& action, bool shared) {
+    if (is_ordered_by_sections(action)) {
+      times_.given(action.section, base::monotonic_ns());
+      return count_one(over_[action.section]);
+    }
+    LiveLock& lock = locks_[action.value];
     if (deterministic_) {
       std::atomic<int64_t>& given_up = shared ? lock.given_up_shared : lock.given_up;
       const int64_t now = turns_.place(thread, turns_.clock(thread).load(std::memory_order_relaxed));
@@ -266,9 +288,7 @@ class Run {
     }
     lock.unlock();
     end_turn(thread);
-    if (!recorded_) return;
-    lock.over.fetch_add(1, std::memory_order_release);
-    lock.over.notify_all();
+    if (recorded_) count_one(lock.over);
   }
 
   // ---- Waiting for each other
@@ -417,6 +437,12 @@ class Run {
   }
 
   void summarise(ReplayResult& result) {
+    if (by_sections_) {
+      result.wait_ns_by_group = times_.wait_ns_by_group();
+      result.out_of_order = times_.out_of_order();
+      result.sections = times_.count();
+      return;
+    }
     uint64_t digest = 14695981039346656037u;  // FNV-1a
     for (size_t i = 0; i < schedule_.locks.size(); ++i) {
       uint32_t latest = 0;
@@ -432,7 +458,8 @@ class Run {
 
   const Schedule schedule_;
   const bool deterministic_;
-  const bool recorded_;
+  const bool by_sections_;
+  const bool recorded_;  // what is not ordered by sections has its recorded order
   std::unique_ptr<LiveLock[]> locks_;
   std::unique_ptr<LiveCount[]> counts_;  // by lock: signals of conditions, posts of semaphores
   std::unique_ptr<LiveCount[]> tokens_, tasks_, rounds_;
@@ -441,6 +468,8 @@ class Run {
   Turns turns_;
   std::unique_ptr<Doing[]> doing_;
   std::vector<Worker> workers_;
+  SectionTimes times_;
+  std::unique_ptr<std::atomic<uint32_t>[]> over_;  // by section; of sections: whether it is over
   uint64_t waits_left_ = 0;
   std::atomic<uint32_t> left_{0};
   std::atomic<uint32_t> acting_{0};  // threads that are neither parked nor over
@@ -485,6 +514,8 @@ base::Result<ReplayResult> enforce(const std::string& path, Strategy strategy) {
   result.decode_ns = base::monotonic_ns() - read_ns;
   // Kept as long as the process lives: threads that the run does not wait for may still use it.
   static std::vector<Run*>& kept = *new std::vector<Run*>;
+  if (strategy == Strategy::sections && schedule->sections.empty())
+    return base::Error{path + ": its sections are not ordered one by one"};
   Run* run = kept.emplace_back(new Run(*std::move(schedule), strategy));
   if (base::Status status = run->run(result); !status) return status.error();
   return result;

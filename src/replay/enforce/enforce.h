@@ -8,6 +8,11 @@
 //    logical clock that counts its burnt nanoseconds; only the thread whose clock is least (turns.h), of those that do
 //    not wait for another one, may take a lock or send or count a signal, and a lock that was given up later in this
 //    order is still held.
+//  - sections: each critical section begins when those are over that the schedule says it follows, and takes no lock
+//    (plan/section_turns.h); its times are noted.
+//
+// Under the recorded order and that of sections the k-th wait at a semaphore in the recording goes on when as many
+// posts are there as it took to let k waits go on.
 //
 // Equation 1: reading (the file, in blocks), decoding and running are timed apart.
 #pragma once
@@ -17,22 +22,28 @@
 #include <vector>
 
 #include "base/result.h"
+#include "replay/enforce/section_times.h"
 #include "replay/schedule.h"
 
 namespace contrafact::replay {
 
-enum class Strategy : uint8_t { free, recorded, deterministic };
+enum class Strategy : uint8_t { free, recorded, deterministic, sections };
 
-struct ReplayResult {
+struct ReplayCounts {
   int64_t read_ns = 0;
   int64_t decode_ns = 0;
   int64_t run_ns = 0;  // from the first thread's start to the end of the last that counts
   uint64_t file_bytes = 0;
   uint64_t blocks = 0;
-  uint64_t order_digest = 0;  // equal for equal orders of exclusive sections at every lock
-  uint64_t out_of_order = 0;  // exclusive sections that were had before one that came earlier in the recording
+  uint64_t order_digest = 0;  // equal for equal orders of exclusive sections at every lock; 0: not noted
+  uint64_t out_of_order = 0;  // exclusive sections that were had before one that came earlier in the recording;
+                              // of sections: before one that they follow was over
   uint64_t sections = 0;
   uint64_t waits_left = 0;  // threads that went on without what they waited for: nothing else could happen any more
+};
+
+struct ReplayResult : ReplayCounts {
+  std::vector<int64_t> wait_ns_by_group;  // of sections: Schedule::groups
 };
 
 // Reads `path` and runs it once. REQUIRES: the process has no other threads that matter.

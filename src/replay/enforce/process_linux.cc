@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -19,21 +21,36 @@ namespace {
 // What the child writes into the pipe: whether it worked, and the result or the message.
 struct Answer {
   bool ok = false;
-  ReplayResult result;
+  ReplayCounts counts;
+  uint64_t groups = 0;  // that follow
   char message[400] = {};
 };
+
+bool write_all(int to, const void* bytes, size_t size) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t part = write(to, static_cast<const char*>(bytes) + done, size - done);
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) return false;
+    done += static_cast<size_t>(part);
+  }
+  return true;
+}
 
 [[noreturn]] void be_child(int to, const std::string& path, Strategy strategy) {
   Answer answer;
   base::Result<ReplayResult> result = enforce(path, strategy);
   answer.ok = result.ok();
   if (result) {
-    answer.result = *result;
+    answer.counts = *result;
+    answer.groups = result->wait_ns_by_group.size();
   } else {
     std::snprintf(answer.message, sizeof answer.message, "%s", result.error().message.c_str());
   }
-  const ssize_t written = write(to, &answer, sizeof answer);
-  _exit(written == sizeof answer ? 0 : 1);
+  bool written = write_all(to, &answer, sizeof answer);
+  if (written && answer.groups > 0) {
+    written = write_all(to, result->wait_ns_by_group.data(), result->wait_ns_by_group.size() * sizeof(int64_t));
+  }
+  _exit(written ? 0 : 1);
 }
 
 // Busy time of all cores, in the system's ticks; 0 if it does not say.
@@ -52,26 +69,37 @@ int64_t cpu_ns(const rusage& usage) {
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-// False if the time was up first.
-bool receive(int from, Answer& answer, double limit_s) {
-  const int64_t until_ns = base::monotonic_ns() + static_cast<int64_t>(limit_s * 1e9);
+enum class Received : uint8_t { all, end, late };
+
+Received receive(int from, void* bytes, size_t size, int64_t until_ns) {
   size_t got = 0;
-  while (got < sizeof answer) {
+  while (got < size) {
     const int64_t left_ms = (until_ns - base::monotonic_ns()) / 1'000'000;
     pollfd waited{from, POLLIN, 0};
     const int ready = left_ms <= 0 ? 0 : poll(&waited, 1, static_cast<int>(std::min<int64_t>(left_ms, 1 << 30)));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
-    const ssize_t part = read(from, reinterpret_cast<char*>(&answer) + got, sizeof answer - got);
+    if (ready <= 0) return Received::late;
+    const ssize_t part = read(from, static_cast<char*>(bytes) + got, size - got);
     if (part < 0 && errno == EINTR) continue;
-    if (part <= 0) {
-      answer = {};
-      std::snprintf(answer.message, sizeof answer.message, "the replay ended without a result");
-      return true;
-    }
+    if (part <= 0) return Received::end;
     got += static_cast<size_t>(part);
   }
-  return true;
+  return Received::all;
+}
+
+// False if the time was up first.
+bool receive(int from, Answer& answer, std::vector<int64_t>& groups, double limit_s) {
+  const int64_t until_ns = base::monotonic_ns() + static_cast<int64_t>(limit_s * 1e9);
+  Received received = receive(from, &answer, sizeof answer, until_ns);
+  if (received == Received::all) {
+    groups.resize(answer.groups);
+    received = receive(from, groups.data(), groups.size() * sizeof(int64_t), until_ns);
+  }
+  if (received == Received::end) {
+    answer = {};
+    std::snprintf(answer.message, sizeof answer.message, "the replay ended without a result");
+  }
+  return received != Received::late;
 }
 
 }  // namespace
@@ -89,7 +117,8 @@ base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy st
   }
   close(ends[1]);
   Answer answer;
-  const bool in_time = receive(ends[0], answer, limit_s);
+  std::vector<int64_t> groups;
+  const bool in_time = receive(ends[0], answer, groups, limit_s);
   close(ends[0]);
   if (!in_time) kill(child, SIGKILL);
   rusage usage{};
@@ -97,7 +126,9 @@ base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy st
   }
   if (!in_time) return base::Error{"a replay was not over within its limit"};
   if (!answer.ok) return base::Error{answer.message};
-  ProcessRun run{answer.result, 0};
+  ProcessRun run;
+  static_cast<ReplayCounts&>(run.result) = answer.counts;
+  run.result.wait_ns_by_group = std::move(groups);
   const uint64_t busy_after = busy_ticks();
   const double all_ns =
       static_cast<double>(base::monotonic_ns() - begin_ns) * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));

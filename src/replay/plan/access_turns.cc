@@ -189,6 +189,7 @@ Trace without_events(const Trace& trace) {
   out.cpu = trace.cpu;
   out.pauses = trace.pauses;
   out.vm_stints = trace.vm_stints;
+  out.idle_times = trace.idle_times;
   for (const model::TaskRow& row : trace.tasks) {
     model::TaskRow task;
     task.pool = row.pool;

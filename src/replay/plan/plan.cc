@@ -1,5 +1,6 @@
 #include "replay/plan/plan.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "whatif/sim_sections.h"
@@ -32,6 +33,7 @@ class Planner {
       thread_ = t;
       append(program_.thread_fiber(t), 0);
     }
+    number_semaphores();
     for (const whatif::Release& release : program_.releases) {
       if (started_[release.thread]) continue;
       schedule_.starts.push_back({release.thread, static_cast<uint64_t>(release.time_ns)});
@@ -89,7 +91,9 @@ class Planner {
       case OpCode::give:
         return give(op);
       case OpCode::sem_take:
-        return add(ActionCode::sem_take, whatif::lock_of(op.value));
+        sem_takes_.push_back({whatif::section_of(op.value), thread_, out_->size()});
+        out_->push_back({whatif::lock_of(op.value), whatif::section_of(op.value), 0, ActionCode::sem_take});
+        return;
       case OpCode::sem_post:
         return add(ActionCode::sem_post, whatif::lock_of(op.value));
       case OpCode::barrier:
@@ -132,19 +136,38 @@ class Planner {
 
   void take(const Op& op) {
     const uint32_t section = whatif::section_of(op.value);
-    taken_by_[section] = thread_;
+    taken_by_[op.value] = thread_;
     const ActionCode code = whatif::is_shared(op.value) ? ActionCode::take_shared : ActionCode::take;
-    out_->push_back({whatif::lock_of(op.value), section, plan_.need[section], code});
+    out_->push_back({whatif::lock_of(op.value), section, plan_.need_of(op.value), code});
   }
 
   void give(const Op& op) {
-    const auto taken = taken_by_.find(whatif::section_of(op.value));
+    const auto taken = taken_by_.find(op.value);
     const bool by_other = program_.sync.sections[whatif::section_of(op.value)].thread.value != thread_;
     if (by_other) schedule_.locks[whatif::lock_of(op.value)].given_by_others = true;
     if (!by_other && taken == taken_by_.end()) return;
     if (!by_other) taken_by_.erase(taken);
-    add(whatif::is_shared(op.value) ? ActionCode::give_shared : ActionCode::give, whatif::lock_of(op.value));
+    const ActionCode code = whatif::is_shared(op.value) ? ActionCode::give_shared : ActionCode::give;
+    out_->push_back({whatif::lock_of(op.value), whatif::section_of(op.value), 0, code});
   }
+
+  // Sections are sorted by lock and time.
+  void number_semaphores() {
+    std::ranges::sort(sem_takes_, {}, &SemaphoreTake::section);
+    uint32_t lock = UINT32_MAX, number = 0;
+    for (const SemaphoreTake& take : sem_takes_) {
+      Action& action = schedule_.threads[take.thread].actions[take.action];
+      if (action.value != lock) number = 0;
+      lock = static_cast<uint32_t>(action.value);
+      action.need = ++number;
+    }
+  }
+
+  struct SemaphoreTake {
+    uint32_t section;
+    uint32_t thread;
+    size_t action;
+  };
 
   const SimProgram& program_;
   const model::Trace& trace_;
@@ -153,7 +176,8 @@ class Planner {
   std::vector<Action>* out_ = nullptr;
   uint32_t thread_ = 0;
   std::vector<bool> started_;
-  std::unordered_map<uint32_t, uint32_t> taken_by_;  // open sections
+  std::vector<SemaphoreTake> sem_takes_;
+  std::unordered_map<uint64_t, uint32_t> taken_by_;  // by lock_value: what open sections have
 };
 
 }  // namespace

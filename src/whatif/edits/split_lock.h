@@ -1,4 +1,4 @@
-// Sections that take a lock of their own part instead of one for all.
+// Sections that take a lock of their own part, or of two, instead of one for all.
 #pragma once
 
 #include <span>

@@ -4,8 +4,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 
-/** A pool that the program made itself, no Executor: threads, a deque, wait and notify. Beside it what looks like one, and runs nothing. */
+/**
+ * Pools that the program made itself, no Executors: threads, a deque, wait and notify. One queues what it gets, one what it wraps it in.
+ * Beside them what looks like one, and runs nothing.
+ */
 public final class HomeMadePool {
   private static int done;
 
@@ -16,9 +22,20 @@ public final class HomeMadePool {
       pool.add(HomeMadePool::work);
       bell.onRing(() -> done++);
     }
+    Desk desk = new Desk();
+    List<Desk.Order<Integer>> orders = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      int number = i;
+      orders.add(desk.give(() -> number));
+    }
+    int sum = 0;
+    for (Desk.Order<Integer> order : orders) {
+      sum += order.result();
+    }
     pool.close();
+    desk.close();
     bell.ring();
-    Facts.print("tasks", 12, "ends", 12, "threads", 2, "waits", 2, "done", done);
+    Facts.print("tasks", 20, "ends", 20, "threads", 3, "waits", 3, "done", done, "sum", sum);
   }
 
   private static synchronized void work() {
@@ -36,6 +53,60 @@ public final class HomeMadePool {
     void ring() {
       for (Runnable listener : listeners) {
         listener.run();
+      }
+    }
+  }
+
+  private static final class Desk {
+    private final LinkedBlockingQueue<Order<?>> orders = new LinkedBlockingQueue<>();
+    private final Thread thread = new Thread(this::work, "own-2");
+
+    Desk() {
+      thread.start();
+    }
+
+    <T> Order<T> give(Callable<T> work) {
+      Order<T> order = new Order<>(work);
+      orders.add(order);
+      return order;
+    }
+
+    void close() throws InterruptedException {
+      thread.interrupt();
+      thread.join();
+    }
+
+    private void work() {
+      try {
+        while (true) {
+          orders.take().make();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private static final class Order<T> {
+      private final Callable<T> work;
+      private final CountDownLatch made = new CountDownLatch(1);
+      private T result;
+
+      Order(Callable<T> work) {
+        this.work = work;
+      }
+
+      void make() {
+        try {
+          result = work.call();
+        } catch (Exception e) {
+          result = null;
+        }
+        made.countDown();
+      }
+
+      T result() throws InterruptedException {
+        made.await();
+        return result;
       }
     }
   }

@@ -1,0 +1,62 @@
+#include "advise/size_advice.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/text_trace.h"
+
+namespace contrafact::advise {
+namespace {
+
+constexpr size_t kAll = 7, kFew = 2;
+
+// A pool of one worker runs `tasks` tasks of 10 ms, which are all handed out at once.
+std::string one_worker(int tasks) {
+  std::string text =
+      "fact cores 16\nthread main\nthread w1\npool p1 thread_pool 1\nmethod m1 shop.Main.work Main.java:10\n"
+      "context c1 - m1:11\n0 main thread_begin\n";
+  for (int i = 1; i <= tasks; ++i) text += fmt::format("{} main task_spawn t{} c1 p1 m1\n", 1000 * i, i);
+  const int64_t begin_ns = 100'000, each_ns = 10'000'000;
+  text += fmt::format("0 w1 worker_idle p1\n{} w1 worker_busy p1\n", begin_ns);
+  for (int i = 1; i <= tasks; ++i) {
+    text += fmt::format("{} w1 task_start t{}\n{} w1 task_end t{}\n", begin_ns + (i - 1) * each_ns, i,
+                        begin_ns + i * each_ns - 1000, i);
+  }
+  const int64_t end_ns = begin_ns + tasks * each_ns;
+  text += fmt::format("{} main wait_begin t{} c1\n", 1000 * tasks + 500, tasks);
+  return text + fmt::format("{0} w1 worker_idle p1\n{0} main wait_end t{1}\n{0} main thread_end\n", end_ns, tasks);
+}
+
+SizeAdvices advised(const std::string& text, size_t sizes_max) {
+  const base::Result<model::Trace> trace = model::parse_text(text);
+  EXPECT_TRUE(trace.ok()) << trace.error().message;
+  const model::Facts facts(*trace);
+  const Pricer pricer(facts, nullptr, {});
+  EXPECT_TRUE(pricer.simulates());
+  return advise_sizes(pricer, {.pools = {{model::PoolId(0), 1}}}, sizes_max);
+}
+
+TEST(SizeAdvice, OfFewSizesTheLargestSaysWhetherAnyGains) {
+  for (const size_t sizes_max : {kAll, kFew, size_t{1}}) {
+    SCOPED_TRACE(sizes_max);
+    const SizeAdvices none = advised(one_worker(1), sizes_max);
+    EXPECT_TRUE(none.advices.empty());
+    EXPECT_EQ(none.useless.size(), 1u);
+    const SizeAdvices many = advised(one_worker(16), sizes_max);
+    ASSERT_EQ(many.advices.size(), 1u);
+    EXPECT_EQ(many.advices[0].improvement().size_after, 8u);
+    EXPECT_NEAR(many.advices[0].effect.simulated->gain, 7.0 / 8, 0.01);
+  }
+}
+
+TEST(SizeAdvice, OfFewSizesTheSmallestThatGainsAsMuch) {
+  const SizeAdvices few = advised(one_worker(2), kFew);
+  ASSERT_EQ(few.advices.size(), 1u);
+  EXPECT_EQ(few.advices[0].improvement().size_after, 2u);
+  EXPECT_NEAR(few.advices[0].effect.simulated->gain, 0.5, 0.01);
+}
+
+}  // namespace
+}  // namespace contrafact::advise

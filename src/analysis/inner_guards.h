@@ -1,0 +1,35 @@
+// Bytes that a lock guards and that a second lock, acquired and released inside of its sections, guards as well. They
+// come from code that holds a lock around calls of a library, where the library locks for itself. Such bytes need the
+// outer lock only where several inner sections have to be one step.
+//
+// A byte is guarded inside if all sections of the lock that touch it do so while they hold one and the same further
+// lock, taken after this one; alone, where they write. It is not if a section only looks at it in one inner section and
+// changes it in a later one: what it writes may follow from what it saw before.
+//
+// Pure function. Cost: linear in the events, and in the cells of the sets of locks that have inner sections
+// (graph/lock_cells.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/lock_sites.h"
+#include "model/critical_sections.h"
+
+namespace contrafact::analysis {
+
+struct InnerGuard {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;  // begins and ends of addresses, ascending, apart from each other
+  std::string at;                                     // the code that takes the inner locks most
+
+  bool covers(uint64_t begin, uint64_t end) const;
+};
+
+// By lock. `sections` are those of the trace, `site_of` their places in `sites`.
+std::vector<InnerGuard> inner_guards(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                                     const LockSites& sites, std::span<const uint32_t> site_of);
+
+}  // namespace contrafact::analysis

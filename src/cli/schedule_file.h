@@ -1,0 +1,30 @@
+// A schedule in a temporary file, as replays in processes of their own read it. The file goes with the object.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "replay/schedule.h"
+
+namespace contrafact::cli {
+
+class ScheduleFile {
+ public:
+  static base::Result<std::unique_ptr<ScheduleFile>> create(const replay::Schedule& schedule);
+  explicit ScheduleFile(std::string path) : path_(std::move(path)) {}
+  ~ScheduleFile();
+  ScheduleFile(const ScheduleFile&) = delete;
+  ScheduleFile& operator=(const ScheduleFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// What is replayed: as it was recorded, and changed, if it is.
+struct Plans {
+  std::unique_ptr<ScheduleFile> before, after;
+};
+
+}  // namespace contrafact::cli

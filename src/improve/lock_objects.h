@@ -1,0 +1,41 @@
+// The objects that one lock guards, where each critical section touches one or two of them: accounts, nodes of a graph,
+// shelves. Each may have a lock of its own then; who touches two takes both, in one order for all.
+//
+// An object is a cell that sections touch, and those that nearly all of the sections that touch them touch with it:
+// whoever holds its lock excludes all others that touch these. The cells that most sections change are looked at first.
+// What moves between objects, as an element between lists, belongs to that in which it is: of any two sections that
+// touch it one after the other, both touch one object.
+//
+// A cell that many sections read and few change, such as the buckets of a table, is no object. Its readers hold at
+// least one lock, and a section that changes it takes all locks. So does a section that touches more than two objects.
+//
+// Pure function. Cost: linear in the cells of all sections, times the objects of each.
+#pragma once
+
+#include <vector>
+
+#include "improve/lock_uses.h"
+
+namespace contrafact::improve {
+
+struct LockObjects {
+  static constexpr uint32_t kNone = UINT32_MAX, kAll = UINT32_MAX - 1;
+  struct Placed {
+    uint32_t section;
+    uint32_t object;  // from 0 on, by address
+    uint32_t second;  // another one; the same: none; kAll: the section takes all of them
+  };
+  std::vector<Placed> placed;  // by section
+  uint32_t count = 0;          // of objects; 0: nothing is gained by telling them apart
+  uint64_t taking_two = 0, taking_all = 0;
+  bool moves = false;  // something moves between objects
+  // Where count is 0: bytes that nearly all sections touch, as a counter, and how many objects there would be without.
+  uint64_t shared_bytes = 0;
+  bool shares_kernel_state = false;  // nearly all touch the same of it, which is no memory
+  uint32_t count_without = 0;
+};
+
+// REQUIRES: `uses` looks at the lock, and it can be judged.
+LockObjects objects_of(const LockUses& uses, model::LockId lock);
+
+}  // namespace contrafact::improve

@@ -1,0 +1,21 @@
+// Pools of one thread each that are one pool to their program: Reactor's schedulers and RxJava's make an executor of
+// one thread for each of their threads, and hand each task to the one that has least to do. Nobody can give such an
+// executor a second thread; what the source says is how many of them there are.
+//
+// Pools are of one group if they have one thread each, equal names and kinds, threads that are named alike but for a
+// number ("asking-1", "asking-2"), and share the work: hardly ever did a task wait for its pool while another one of
+// them had nothing to do.
+//
+// Pure but for its argument. Linear in tasks and events, where there may be a group; else in pools.
+#pragma once
+
+#include "model/trace.h"
+
+namespace contrafact::model {
+
+// Gives the first pool of each group the tasks, the workers and the size of all, and the threads' name behind its own.
+// The rows of the others stay, without tasks and workers. Saved and loaded again, the trace stays as it is. REQUIRES:
+// `parts` keeps a Trace's invariants.
+void join_pools_of_one_thread(Trace& parts);
+
+}  // namespace contrafact::model

@@ -1,0 +1,40 @@
+// IdleCores: how long the cores that a process may use were idle, from the kernel's count (/proc/stat).
+//
+// Between looks it has no descriptor open. Thread safety: one thread at a time.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace contrafact::recorder {
+
+class IdleCores {
+ public:
+  // Of the cores that `pid` may use now (0: the calling thread). Counts from this call on. Where the kernel does not
+  // say, look() finds nothing.
+  explicit IdleCores(int32_t pid);
+
+  // Of all these cores in all since the last time that it was found, in us; the kernel counts in hundredths of a
+  // second. At most every kEachNs, unless `last`: the file takes the kernel some 100 us, and more where there are many
+  // cores.
+  static constexpr int64_t kEachNs = 100'000'000;
+  std::optional<uint32_t> look(int64_t now_ns, bool last);
+
+ private:
+  std::optional<uint64_t> idle_ticks();
+
+  cpu_set_t usable_;
+  std::string text_;
+  uint64_t ticks_ = 0;
+  int64_t looked_ns_ = 0;
+};
+
+// The sum of the columns `idle` and `iowait` of these cores' lines, in ticks; none if there is no such line.
+std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores);
+
+}  // namespace contrafact::recorder

@@ -1,0 +1,16 @@
+// How a simulated run's tasks hang together: what sets each off, who calls it rather than hand it out, who completes
+// it, and for which the run does not wait. Linear in the events.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "whatif/sim_program.h"
+
+namespace contrafact::whatif {
+
+// Fills in what the program says of each task but for its operations. By task: its first task_depends event;
+// UINT32_MAX: none. REQUIRES: trace, uses, sync.native and periodic_due_ns are there.
+std::vector<uint32_t> find_ties(SimProgram& program);
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,374 @@
+#include "further_calls.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <threads.h>
+#include <time.h>
+
+#include <iterator>
+
+#include "harm.h"
+
+using namespace harm;
+
+namespace {
+
+pthread_rwlock_t g_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
+pthread_spinlock_t g_spinlock;
+pthread_barrier_t g_barrier;
+sem_t g_semaphore;
+mtx_t g_c11;
+cnd_t g_c11_condition;
+const timespec kPast{0, 0};
+
+timespec soon(clockid_t clock) {
+  timespec at;
+  clock_gettime(clock, &at);
+  at.tv_sec += 20;
+  return at;
+}
+
+void* return_at_once(void*) {
+  return nullptr;
+}
+
+void create_and_join() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, return_at_once, nullptr) == 0) pthread_join(thread, nullptr);
+}
+
+void lock_both() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+void wait_until_past() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_timedwait(&g_condition, &g_mutex, &kPast);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+void read_and_write() {
+  pthread_rwlock_rdlock(&g_rwlock);
+  pthread_rwlock_unlock(&g_rwlock);
+  pthread_rwlock_wrlock(&g_rwlock);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+
+void try_rwlock() {
+  pthread_rwlock_tryrdlock(&g_rwlock);
+  pthread_rwlock_unlock(&g_rwlock);
+  pthread_rwlock_trywrlock(&g_rwlock);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+
+void lock_rwlock_with_time() {
+  const timespec until = soon(CLOCK_REALTIME), by_clock = soon(CLOCK_MONOTONIC);
+  pthread_rwlock_timedrdlock(&g_rwlock, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+  pthread_rwlock_timedwrlock(&g_rwlock, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+  pthread_rwlock_clockrdlock(&g_rwlock, CLOCK_MONOTONIC, &by_clock);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+
+void spin() {
+  pthread_spin_lock(&g_spinlock);
+  pthread_spin_unlock(&g_spinlock);
+}
+
+void try_spin() {
+  pthread_spin_trylock(&g_spinlock);
+  pthread_spin_unlock(&g_spinlock);
+}
+
+void try_mutex() {
+  pthread_mutex_trylock(&g_mutex);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+void lock_c11() {
+  mtx_lock(&g_c11);
+  mtx_unlock(&g_c11);
+}
+
+void try_c11() {
+  mtx_trylock(&g_c11);
+  mtx_unlock(&g_c11);
+  mtx_timedlock(&g_c11, &kPast);
+  mtx_unlock(&g_c11);
+}
+
+void wait_c11_until_past() {
+  mtx_lock(&g_c11);
+  cnd_timedwait(&g_c11_condition, &g_c11, &kPast);
+  mtx_unlock(&g_c11);
+}
+
+void mutex_lives() {
+  pthread_mutex_t mutex;
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_mutex_destroy(&mutex);
+}
+
+void rwlock_lives() {
+  pthread_rwlock_t rwlock;
+  pthread_rwlock_init(&rwlock, nullptr);
+  pthread_rwlock_destroy(&rwlock);
+}
+
+void spinlock_lives() {
+  pthread_spinlock_t spinlock;
+  pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE);
+  pthread_spin_destroy(&spinlock);
+}
+
+void condition_lives() {
+  pthread_cond_t condition;
+  pthread_cond_init(&condition, nullptr);
+  pthread_cond_destroy(&condition);
+}
+
+void barrier_lives() {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 1);
+  pthread_barrier_destroy(&barrier);
+}
+
+void semaphore_lives() {
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 1);
+  sem_trywait(&semaphore);
+  sem_post(&semaphore);
+  sem_destroy(&semaphore);
+}
+
+void c11_lives() {
+  mtx_t mutex;
+  cnd_t condition;
+  mtx_init(&mutex, mtx_plain);
+  cnd_init(&condition);
+  cnd_destroy(&condition);
+  mtx_destroy(&mutex);
+}
+
+void once() {
+  pthread_once_t posix = PTHREAD_ONCE_INIT;
+  pthread_once(&posix, [] {});
+}
+
+void once_c11() {
+  once_flag c11 = ONCE_FLAG_INIT;
+  call_once(&c11, [] {});
+}
+
+void map_memory() {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* at = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(at, page, PROT_READ);
+  pkey_mprotect(at, page, PROT_READ, -1);
+  at = mremap(at, page, 2 * page, MREMAP_MAYMOVE);
+  munmap(at, 2 * page);
+  at = mmap64(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(at, page);
+}
+
+// The compiler may not leave the block out.
+void allocate() {
+  void* volatile block = malloc(100);
+  free(block);
+}
+
+// --- Calls that need much of the stack themselves.
+
+pthread_t short_thread(void* (*body)(void*) = return_at_once) {
+  return start(body);
+}
+
+void join_when_over() {
+  const pthread_t thread = short_thread();
+  const timespec nap{0, 1'000'000};
+  while (pthread_tryjoin_np(thread, nullptr) != 0) nanosleep(&nap, nullptr);
+}
+
+void join_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  pthread_timedjoin_np(short_thread(), nullptr, &until);
+}
+
+void join_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_clockjoin_np(short_thread(), nullptr, CLOCK_MONOTONIC, &until);
+}
+
+void cancel() {
+  const pthread_t thread = short_thread([](void*) -> void* {
+    for (;;) pause();
+  });
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+}
+
+void create_c11() {
+  thrd_t thread;
+  thrd_create(&thread, [](void*) { return 0; }, nullptr);
+  thrd_join(thread, nullptr);
+}
+
+void unload() {
+  void* library = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library) dlclose(library);
+}
+
+constexpr const char* kNowhere = "/nowhere/to/be/found";
+char* const kNobody[] = {const_cast<char*>("nobody"), nullptr};
+
+void hold_mutex() {
+  pthread_mutex_lock(&g_mutex);
+}
+void give_mutex() {
+  pthread_mutex_unlock(&g_mutex);
+}
+void hold_rwlock() {
+  pthread_rwlock_wrlock(&g_rwlock);
+}
+void give_rwlock() {
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void hold_nothing() {}
+void signal_condition() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_signal(&g_condition);
+  pthread_mutex_unlock(&g_mutex);
+}
+void lock_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  pthread_mutex_timedlock(&g_mutex, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void lock_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_mutex_clocklock(&g_mutex, CLOCK_MONOTONIC, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void write_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_rwlock_clockwrlock(&g_rwlock, CLOCK_MONOTONIC, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void wait_for_condition() {
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_wait(&g_condition, &g_mutex);
+  pthread_mutex_unlock(&g_mutex);
+}
+void wait_for_condition_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_clockwait(&g_condition, &g_mutex, CLOCK_MONOTONIC, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void wait_for_semaphore_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  sem_clockwait(&g_semaphore, CLOCK_MONOTONIC, &until);
+}
+
+void hold_c11() {
+  mtx_lock(&g_c11);
+}
+void give_c11() {
+  mtx_unlock(&g_c11);
+}
+void wait_for_c11_condition() {
+  mtx_lock(&g_c11);
+  cnd_wait(&g_c11_condition, &g_c11);
+  mtx_unlock(&g_c11);
+}
+void signal_c11_condition() {
+  mtx_lock(&g_c11);
+  cnd_signal(&g_c11_condition);
+  mtx_unlock(&g_c11);
+}
+void post() {
+  sem_post(&g_semaphore);
+}
+
+}  // namespace
+
+const Call kLockCalls[] = {
+    {"pthread_mutex_lock pthread_mutex_unlock", lock_both},
+    {"pthread_mutex_trylock", try_mutex},
+    {"pthread_cond_timedwait, past", wait_until_past},
+    {"pthread_cond_signal", [] { pthread_cond_signal(&g_condition); }},
+    {"pthread_cond_broadcast", [] { pthread_cond_broadcast(&g_condition); }},
+    {"pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock", read_and_write},
+    {"pthread_rwlock_tryrdlock pthread_rwlock_trywrlock", try_rwlock},
+    {"pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_clockrdlock", lock_rwlock_with_time},
+    {"pthread_spin_lock pthread_spin_unlock", spin},
+    {"pthread_spin_trylock", try_spin},
+    {"mtx_lock mtx_unlock", lock_c11},
+    {"mtx_trylock mtx_timedlock", try_c11},
+    {"cnd_timedwait, past", wait_c11_until_past},
+    {"cnd_signal", [] { cnd_signal(&g_c11_condition); }},
+    {"cnd_broadcast", [] { cnd_broadcast(&g_c11_condition); }},
+    {"pthread_mutex_init pthread_mutex_destroy", mutex_lives},
+    {"pthread_rwlock_init pthread_rwlock_destroy", rwlock_lives},
+    {"pthread_spin_init pthread_spin_destroy", spinlock_lives},
+    {"pthread_cond_init pthread_cond_destroy", condition_lives},
+    {"pthread_barrier_init pthread_barrier_destroy", barrier_lives},
+    {"sem_init sem_trywait sem_post sem_destroy", semaphore_lives},
+    {"mtx_init mtx_destroy cnd_init cnd_destroy", c11_lives},
+    {"pthread_barrier_wait", [] { pthread_barrier_wait(&g_barrier); }},
+    {"sem_timedwait, past", [] { sem_timedwait(&g_semaphore, &kPast); }},
+    {"pthread_once", once},
+    {"call_once", once_c11},
+    {"mmap mmap64 mprotect pkey_mprotect mremap munmap", map_memory},
+    {"free", allocate},
+    {"thrd_sleep", [] { thrd_sleep(&kPast, nullptr); }},
+    {"pthread_create pthread_join", create_and_join},
+    {"pthread_setname_np", [] { pthread_setname_np(pthread_self(), "named"); }},
+};
+const size_t kLockCallCount = std::size(kLockCalls);
+
+const Call kLargeCalls[] = {
+    {"pthread_tryjoin_np", join_when_over},
+    {"pthread_timedjoin_np", join_with_time},
+    {"pthread_clockjoin_np", join_by_clock},
+    {"pthread_detach", [] { pthread_detach(short_thread()); }},
+    {"pthread_cancel", cancel},
+    {"thrd_create thrd_join", create_c11},
+    {"dlclose", unload},
+    {"execlp, failing", [] { execlp(kNowhere, "nobody", static_cast<char*>(nullptr)); }},
+    {"execvp, failing", [] { execvp(kNowhere, kNobody); }},
+    {"execvpe, failing", [] { execvpe(kNowhere, kNobody, environ); }},
+};
+const size_t kLargeCallCount = std::size(kLargeCalls);
+
+const WaitingCall kWaitingCalls[] = {
+    {"pthread_mutex_lock, held", hold_mutex, lock_both, give_mutex},
+    {"pthread_mutex_timedlock, held", hold_mutex, lock_with_time, give_mutex},
+    {"pthread_mutex_clocklock, held", hold_mutex, lock_by_clock, give_mutex},
+    {"pthread_rwlock_rdlock, held", hold_rwlock, read_and_write, give_rwlock},
+    {"pthread_rwlock_clockwrlock, held", hold_rwlock, write_by_clock, give_rwlock},
+    {"mtx_lock, held", hold_c11, lock_c11, give_c11},
+    {"cnd_wait", hold_nothing, wait_for_c11_condition, signal_c11_condition},
+    {"pthread_cond_wait", hold_nothing, wait_for_condition, signal_condition},
+    {"pthread_cond_clockwait", hold_nothing, wait_for_condition_by_clock, signal_condition},
+    {"sem_wait, waits", hold_nothing, [] { sem_wait(&g_semaphore); }, post},
+    {"sem_clockwait, waits", hold_nothing, wait_for_semaphore_by_clock, post},
+};
+const size_t kWaitingCallCount = std::size(kWaitingCalls);
+
+void prepare_further_calls() {
+  pthread_spin_init(&g_spinlock, PTHREAD_PROCESS_PRIVATE);
+  pthread_barrier_init(&g_barrier, nullptr, 1);
+  sem_init(&g_semaphore, 0, 0);
+  mtx_init(&g_c11, mtx_timed);
+  cnd_init(&g_c11_condition);
+  cancel();  // the first one loads a library
+}
