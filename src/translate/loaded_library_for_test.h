@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -33,6 +35,33 @@ class LoadedLibrary {
   }
   uint64_t address(const char* name) const { return reinterpret_cast<uint64_t>(dlsym(handle_, name)); }
   uint64_t code() const { return address("library_answer"); }
+
+  // Where it lies, from its first page to the end of its last segment.
+  struct Extent {
+    uint64_t begin;
+    uint64_t end;
+    bool overlaps(Extent other) const { return begin < other.end && other.begin < end; }
+  };
+  Extent extent() const {
+    link_map* map = nullptr;
+    if (dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0) {
+      ADD_FAILURE() << dlerror();
+      return {};
+    }
+    Extent extent{map->l_addr, map->l_addr};
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, size_t, void* found) {
+          auto& wanted = *static_cast<Extent*>(found);
+          if (object->dlpi_addr != wanted.begin) return 0;
+          for (int i = 0; i < object->dlpi_phnum; ++i) {
+            const ElfW(Phdr)& part = object->dlpi_phdr[i];
+            if (part.p_type == PT_LOAD) wanted.end = std::max(wanted.end, wanted.begin + part.p_vaddr + part.p_memsz);
+          }
+          return 1;
+        },
+        &extent);
+    return extent;
+  }
 
  private:
   void* handle_;

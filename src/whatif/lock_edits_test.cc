@@ -64,7 +64,8 @@ TEST_F(LockEdits, ASplitMayTakeTwoPartsOrAll) {
   EXPECT_EQ(edits[1].lock, 3u);
   EXPECT_EQ(edits[1].also, SectionEdit::kAllLocks);
   split.also_part = {0, 1};  // their own
-  for (const SectionEdit& edit : *make({split})) EXPECT_EQ(edit.also, SectionEdit::kNoLock);
+  const auto own = *make({split});
+  for (const SectionEdit& edit : own) EXPECT_EQ(edit.also, SectionEdit::kNoLock);
   split.also_part = {0};
   EXPECT_THAT(refused(split), HasSubstr("no part"));
 }
