@@ -101,6 +101,7 @@ class Run {
     }
     watch();
     result.waits_left = waits_left_;
+    result.sleep_over_ns = sleep_over_ns_;
     result.run_ns = end_ns_.load() - begin_ns_;
     if (failed_.load()) return base::Error{"no more threads to be had"};
     summarise(result);

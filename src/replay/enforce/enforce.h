@@ -39,7 +39,8 @@ struct ReplayCounts {
   uint64_t out_of_order = 0;  // exclusive sections that were had before one that came earlier in the recording;
                               // of sections: before one that they follow was over
   uint64_t sections = 0;
-  uint64_t waits_left = 0;  // threads that went on without what they waited for: nothing else could happen any more
+  int64_t sleep_over_ns = 0;  // by which each sleep was asked shorter, for that is how much longer one takes here
+  uint64_t waits_left = 0;    // threads that went on without what they waited for: nothing else could happen any more
 };
 
 struct ReplayResult : ReplayCounts {
