@@ -7,28 +7,16 @@ must be the twin's, at the twin's place, and its gain that of the case's edit, w
 recording without sets. Of a program that is rightly left alone no remedy may promise more than KEEP_GAIN_MAX, and where
 the sections conflict there may be none.
 
-A little load on the machine does no harm. Much keeps a program's threads from meeting at its lock: where other programs had
-more than FOREIGN_MAX of the cores, nothing is measured. Exit status 77 if that is so of any program.
+Exit status 77 if of any program nothing was measured, because others had the cores.
 """
-import argparse
 import json
 import pathlib
-import sys
-import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-import commands
-import shortest_run
+import gain_checks
+from gain_checks import RECORDINGS, recorded, run
 
-RUN_SECONDS_MAX = 60
-FOREIGN_MAX = 0.05
-# Between two descriptions of one change: parts of sections that are measured, and shares of them that a person named.
-GAIN_POINTS_MAX = 0.08
 KEEP_GAIN_MAX = 0.03
-
-
-def run(command):
-    return commands.run(command, RUN_SECONDS_MAX)
+CASES = {case["name"]: case for case in json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())}
 
 
 def gain_by_hand(tool, trace, edits):
@@ -45,34 +33,25 @@ def foreign_share_of(tool, trace):
     return json.loads(run([tool, "replay", trace, "--no-threads", "--json", "-q", "--runs", "1"]))["foreign_share"] or 0
 
 
-class NotMeasured(Exception):
-    pass
-
-
-def recorded(tool, programs, case, trace, options):
-    run([tool, "record", "-q", *options, "-o", trace, "--", programs / f"truth_{case['name']}"])
-    return trace
-
-
 def first_gain(found):
     return found["remedies"][0]["free_order"] if found["remedies"] else 0
 
 
-def faults(tool, programs, case, folder):
-    """Three recordings of each kind, for runs of one program differ: what is found must be right by each, gains by the median ones."""
+def faults(tool, programs, name, folder):
+    """What is found must be right by each recording with sets; gains by the median ones of either kind."""
+    case, program = CASES[name], programs / f"truth_{name}"
     plain, sets, foreign_shares = [], [], []
-    for number in range(3):
-        trace = recorded(tool, programs, case, folder / f"plain{number}.cft", [])
+    for number in range(RECORDINGS):
+        trace = recorded(tool, program, folder / f"plain{number}.cft")
         gain, foreign_share = gain_by_hand(tool, trace, case["edits"])
         plain.append((gain or 0, trace))  # no edit, no gain
-        with_sets = recorded(tool, programs, case, folder / f"sets{number}.cft", ["--sets"])
+        with_sets = recorded(tool, program, folder / f"sets{number}.cft", ["--sets"])
         found = json.loads(run([tool, "ulc", "--json", "-q", with_sets]))
         sets.append((first_gain(found), number, found, with_sets))
         foreign_shares += [foreign_share, foreign_share_of(tool, with_sets)]
-    if max(foreign_shares) > FOREIGN_MAX:
-        raise NotMeasured(f"{case['name']}: other programs had {100 * max(foreign_shares):.0f} % of the cores")
-    by_hand, plain_trace = sorted(plain)[1]
-    _, _, by_sets, sets_trace = sorted(sets)[1]
+    gain_checks.require_quiet(name, max(foreign_shares))
+    by_hand, plain_trace = sorted(plain)[RECORDINGS // 2]
+    _, _, by_sets, sets_trace = sorted(sets)[RECORDINGS // 2]
     by_both = json.loads(run([tool, "ulc", "--json", "-q", plain_trace, sets_trace]))
     for found, name in [*((found, "sets") for _, _, found, _ in sets), (by_both, "both")]:
         yield from (f"by {name}: {fault}" for fault in remedy_faults(found, case))
@@ -108,33 +87,9 @@ def gain_faults(found, case, by_hand):
         return
     gain = first_gain(found)
     print(f"{case['name']:16} {case['ulc']['what']:20} {100 * gain:5.1f} %  by hand {100 * by_hand:5.1f} %")
-    if abs(gain - by_hand) > GAIN_POINTS_MAX:
+    if not gain_checks.are_near(gain, by_hand):
         yield f"it gains {100 * gain:.1f} %, and the edit by hand {100 * by_hand:.1f} %"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("contrafact")
-    parser.add_argument("programs", type=pathlib.Path)
-    parser.add_argument("--case", action="append")
-    arguments = parser.parse_args()
-    cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
-    found, unmeasured = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for case in cases:
-            if arguments.case and case["name"] not in arguments.case:
-                continue
-            try:
-                tried = faults(arguments.contrafact, arguments.programs, case, pathlib.Path(folder))
-                found += [f"{case['name']}: {fault}" for fault in tried]
-            except NotMeasured as why:
-                unmeasured.append(str(why))
-    print("\n".join(found))
-    if found:
-        sys.exit(1)
-    if unmeasured:
-        shortest_run.not_measured("; ".join(unmeasured))
-
-
 if __name__ == "__main__":
-    main()
+    gain_checks.main(__doc__, CASES, faults)
