@@ -166,6 +166,7 @@ class SimMachine {
   bool break_tokens();
   bool step_take(uint32_t id, const Op& op);
   void step_give(uint32_t id, const Op& op);
+  void pay_for_waking(uint32_t id, const Op& op, const SimLock& lock);
   bool step_sem_take(uint32_t id, const Op& op);
   void step_sem_post(const Op& op);
   bool step_barrier(uint32_t id, const Op& op);

@@ -137,15 +137,21 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
     ++lock.early;
     return;
   }
+  pay_for_waking(id, op, lock);
+  leave_lock(lock, is_shared(op.value));
+}
+
+// Of a mutex to which who comes first gets is known who is woken, here and in the recording; of others who sleeps.
+void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) {
   const WakeCost& cost = program_.sync.wake_cost;
-  const bool somebody_sleeps = lock.first != kNone || lock.coming > 0;
+  const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
+  const bool wakes = wakes_known ? lock.marked && lock.first != kNone : lock.first != kNone || lock.coming > 0;
   const uint32_t section = section_of(op.value);
   if (op.event == kNone) {  // of several locks that are given up here, one that was not there
-    if (somebody_sleeps) threads_[id].spared_ns -= cost.ns;
-  } else if (somebody_sleeps != cost.slept[section]) {
-    threads_[id].spared_ns = somebody_sleeps ? -cost.ns : cost.recorded_ns[section];
+    if (wakes) threads_[id].spared_ns -= cost.ns;
+  } else if (wakes != (wakes_known ? cost.woke : cost.slept)[section]) {
+    threads_[id].spared_ns = wakes ? -cost.ns : cost.recorded_ns[section];
   }
-  leave_lock(lock, is_shared(op.value));
 }
 
 void SimMachine::leave_lock(SimLock& lock, bool shared) {

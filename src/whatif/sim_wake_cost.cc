@@ -31,6 +31,39 @@ std::vector<bool> with_sleepers(const model::Trace& trace, std::span<const Criti
   return slept;
 }
 
+// When one lock, a mutex, was marked as one that somebody sleeps for, sorted: a thread found it held, or slept, or has
+// it and does not know whether others sleep.
+std::vector<int64_t> marks_of(const model::Trace& trace, std::span<const CriticalSection> of_lock) {
+  std::vector<int64_t> marks_ns;
+  for (const CriticalSection& section : of_lock) {
+    if (!section.contended()) continue;
+    marks_ns.push_back(section.request_ns);
+    marks_ns.push_back(section.acquire_ns);
+    const std::vector<model::CpuGap>& gaps = trace.cpu[section.thread.index()];
+    for (auto gap = std::ranges::lower_bound(gaps, section.request_ns, {}, &model::CpuGap::out_ns);
+         gap != gaps.end() && gap->in_ns <= section.acquire_ns; ++gap) {
+      if (!gap->preempted) marks_ns.push_back(gap->out_ns);
+    }
+  }
+  std::ranges::sort(marks_ns);
+  return marks_ns;
+}
+
+// Leaves of those that slept when a mutex was given up the releases that woke one of them: the first after each mark.
+void keep_woken(const model::Trace& trace, std::span<const CriticalSection> sections, std::vector<bool>& slept) {
+  for (size_t begin = 0, end = 0; begin < sections.size(); begin = end) {
+    while (end < sections.size() && sections[end].lock == sections[begin].lock) ++end;
+    if (trace.locks[sections[begin].lock.index()].kind != format::LockKind::mutex) continue;
+    const std::vector<int64_t> marks_ns = marks_of(trace, sections.subspan(begin, end - begin));
+    auto mark = marks_ns.begin();
+    for (size_t s = begin; s < end; ++s) {
+      const auto first = mark;
+      while (mark != marks_ns.end() && *mark < sections[s].release_ns) ++mark;
+      if (mark == first) slept[s] = false;
+    }
+  }
+}
+
 struct Gap {
   uint32_t section;
   int64_t ns;
@@ -38,7 +71,7 @@ struct Gap {
 
 // CPU times after releases at one place.
 struct AskingPlace {
-  std::vector<Gap> slept;
+  std::vector<Gap> woke;
   std::vector<int64_t> quiet_ns;
   double quiet_mean_ns = 0, cost_ns = 0, variance = 0;  // where it is known
 };
@@ -69,13 +102,13 @@ bool kept_core(const model::Trace& trace, model::ThreadId thread, int64_t begin_
 // Whether the place shows what waking costs, and how surely: in `place`.
 bool measure(AskingPlace& place) {
   constexpr size_t kEnough = 20;
-  if (place.slept.size() < kEnough || place.quiet_ns.size() < kEnough) return false;
-  std::vector<int64_t> slept_ns;
-  for (const Gap& gap : place.slept) slept_ns.push_back(gap.ns);
-  const Mean slept = typical(slept_ns), quiet = typical(place.quiet_ns);
+  if (place.woke.size() < kEnough || place.quiet_ns.size() < kEnough) return false;
+  std::vector<int64_t> woke_ns;
+  for (const Gap& gap : place.woke) woke_ns.push_back(gap.ns);
+  const Mean woke = typical(woke_ns), quiet = typical(place.quiet_ns);
   place.quiet_mean_ns = quiet.ns;
-  place.cost_ns = slept.ns - quiet.ns;
-  place.variance = std::max(slept.variance + quiet.variance, 1.0);
+  place.cost_ns = woke.ns - quiet.ns;
+  place.variance = std::max(woke.variance + quiet.variance, 1.0);
   return true;
 }
 
@@ -84,14 +117,14 @@ bool is_sure(double cost_ns, double variance) {
   return cost_ns > kErrors * std::sqrt(variance);
 }
 
-// What the place's releases took longer than without sleepers, but no more in all than the place shows.
+// What the place's releases took longer than those that woke nobody, but no more in all than the place shows.
 void share_out(const AskingPlace& place, std::vector<int64_t>& cost_ns) {
   double longer_ns = 0;
   const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - place.quiet_mean_ns); };
-  for (const Gap& gap : place.slept) longer_ns += longer(gap);
+  for (const Gap& gap : place.woke) longer_ns += longer(gap);
   if (longer_ns <= 0) return;
-  const double share = std::min(1.0, place.cost_ns * static_cast<double>(place.slept.size()) / longer_ns);
-  for (const Gap& gap : place.slept) cost_ns[gap.section] = std::llround(share * longer(gap));
+  const double share = std::min(1.0, place.cost_ns * static_cast<double>(place.woke.size()) / longer_ns);
+  for (const Gap& gap : place.woke) cost_ns[gap.section] = std::llround(share * longer(gap));
 }
 
 // The eighth of the run that a time lies in. Times may be anything.
@@ -116,6 +149,10 @@ class Eighths {
 
 WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections) {
   WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
+  cost.woke = cost.slept;
+  cost.wakes_known = trace.cpu.size() == trace.threads.size() &&
+                     std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+  if (cost.wakes_known) keep_woken(trace, sections, cost.woke);
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, format::EventKind, uint32_t>, AskingPlace> places;
   const Eighths eighths(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {
@@ -127,8 +164,8 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     if (!kept_core(trace, section.thread, begin_ns, end_ns)) continue;
     AskingPlace& place =
         places[{eighths.of(begin_ns), section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
-    if (cost.slept[s]) {
-      place.slept.push_back({s, end_ns - begin_ns});
+    if (cost.woke[s]) {
+      place.woke.push_back({s, end_ns - begin_ns});
     } else {
       place.quiet_ns.push_back(end_ns - begin_ns);
     }
@@ -146,7 +183,7 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
       share_out(place, cost.recorded_ns);
       continue;
     }
-    for (const Gap& gap : place.slept) cost.recorded_ns[gap.section] = std::min(cost.ns, gap.ns);
+    for (const Gap& gap : place.woke) cost.recorded_ns[gap.section] = std::min(cost.ns, gap.ns);
   }
   return cost;
 }

@@ -103,6 +103,63 @@ TEST(WakeCost, GoesWithTheLock) {
   EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + kTimes * 1100 + kRestNs, 1000);
 }
 
+// Thread y sleeps throughout but for where it is woken, by every third release of thread x, comes too late and sleeps
+// again; each such release takes 5 us longer. `switches`: the kernel told so.
+model::Trace recorded_in_vain(bool switches) {
+  Recording recording;
+  recording.add(recording.now_ns - 500, "y", "lock_request l b");
+  if (switches) recording.add(recording.now_ns - 400, "y", "cpu_out blocked");
+  for (int i = 0; i < 3 * kTimes; ++i) {
+    const bool wakes = i % 3 == 0;
+    recording.add(recording.now_ns, "x", "lock_acquire l a");
+    recording.add(recording.now_ns + 100, "x", "lock_release l");
+    recording.now_ns += 100 + (wakes ? 6000 : 1000) + i % 4;
+    // It comes while x has the mutex for the next time but one, and sleeps before that is given up.
+    if (switches && i % 3 == 2) {
+      recording.add(recording.now_ns + 20, "y", "cpu_in");
+      recording.add(recording.now_ns + 60, "y", "cpu_out blocked");
+    }
+  }
+  if (switches) recording.add(recording.now_ns + 70, "y", "cpu_in");
+  recording.add(recording.now_ns + 80, "y", "lock_acquired l");
+  recording.add(recording.now_ns + 120, "y", "lock_release l");
+  recording.add(recording.now_ns + 130, "y", "thread_end");
+  recording.add(recording.now_ns + kRestNs, "x", "thread_end");
+  return recording.trace();
+}
+
+TEST(WakeCost, IsOfTheReleasesThatWokeNotOfAllWhileSomebodySleeps) {
+  const model::Trace trace = recorded_in_vain(true);
+  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
+  const WakeCost cost = measure_wake_cost(trace, sections);
+  EXPECT_TRUE(cost.wakes_known);
+  EXPECT_NEAR(static_cast<double>(cost.ns), 5000, 2);
+  for (size_t s = 0; s < 3 * kTimes; ++s) {
+    EXPECT_TRUE(cost.slept[s]) << s;
+    EXPECT_EQ(cost.woke[s], s % 3 == 0) << s;
+    EXPECT_NEAR(static_cast<double>(cost.recorded_ns[s]), s % 3 == 0 ? 5000 : 0, 4) << s;
+  }
+}
+
+// Who was woken in vain, only the kernel tells.
+TEST(WakeCost, IsNotKnownWhereSomebodySleptAllTheTime) {
+  const model::Trace trace = recorded_in_vain(false);
+  const WakeCost cost = measure_wake_cost(trace, model::critical_sections(trace));
+  EXPECT_FALSE(cost.wakes_known);
+  EXPECT_EQ(cost.ns, 0);
+  EXPECT_EQ(cost.woke, cost.slept);
+}
+
+TEST(WakeCost, OfThoseWokenInVainGoesWithTheLock) {
+  const model::Trace trace = recorded_in_vain(true);
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
+  const base::Result<Simulation> changed = simulator.simulate({.edits = edits}, {});
+  ASSERT_TRUE(changed) << changed.error().message;
+  EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + 3 * kTimes * 1101.5 + kRestNs, 2000);
+}
+
 // x takes a second lock, which is the one that y sleeps for: to give it up costs what the first one did.
 TEST(WakeCost, IsThatOfTheSecondLockToo) {
   const model::Trace trace = recorded_sleeps(6000);
