@@ -154,6 +154,7 @@ constexpr AddedField kFields[] = {
 constexpr UnseenScheduler kUnseen[] = {
     {"com/lmax/disruptor/RingBuffer", "LMAX Disruptor"},
     {"org/agrona/concurrent/AgentRunner", "Agrona"},
+    {"org/quartz/simpl/SimpleThreadPool", "Quartz's SimpleThreadPool"},
     {"co/paralleluniverse/fibers/Fiber", "Quasar"},
 };
 

@@ -66,6 +66,7 @@ EXPECTED = {
     "Kotlin": dict(tasks={("pooled", KOTLIN, COROUTINE, "normal"): 40, ("pooled", KOTLIN_IO, COROUTINE, "normal"): 40,
                           ("pooled", KOTLIN_LOOP, COROUTINE, "normal"): 1}, waits=80),
     "Disruptor": dict(tasks={}, waits=0, unseen="LMAX Disruptor"),
+    "Quartz": dict(tasks={}, waits=0, unseen="Quartz's SimpleThreadPool"),
     "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
                        ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
                        ("stage", None, "Own.counted", "normal"): 40,
