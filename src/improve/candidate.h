@@ -31,6 +31,7 @@ struct Candidate {
   uint64_t in_middle =
       0;  // shorten_section: sections from whose middle something moves out; shared_look: from between the looks
   uint64_t handing_on = 0;  // shorten_section: sections whose ends touch what a later section hands on to other threads
+  uint64_t making_durable = 0;  // shorten_section: sections whose ends make durable what was written before
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
   model::ContextId blocks_at;  // likewise: where the longest of these block there; none: none does
