@@ -36,6 +36,7 @@ struct Candidate {
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
   model::ContextId blocks_at;  // likewise: where the longest of these block there; none: none does
   std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
+  bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)
   uint64_t of_sections = 0;    // that these sites have under these locks
   uint64_t unknown = 0;        // of all sections of these locks: sets not complete
 };
