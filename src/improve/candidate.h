@@ -2,6 +2,7 @@
 // Plain data.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Candidate {
   uint64_t taking_two = 0;           // split_lock: sections that take the locks of two parts
   uint64_t taking_all = 0;           // split_lock: sections that take the locks of all parts
   bool moves = false;                // split_lock: something moves between the parts
+  bool is_of_threads = false;        // split_lock: a part for each thread (divided_data.h)
   uint64_t dividing = 0;             // split_lock: sections that change what all parts share, as a table's buckets
   uint64_t in_middle =
       0;  // shorten_section: sections from whose middle something moves out; shared_look: from between the looks
@@ -49,6 +51,7 @@ struct Ineligible {
   model::LockId lock;  // of critical sections
   std::string reason;
   uint64_t tasks = 0;
+  std::optional<Candidate> redesign;  // of critical sections: what would help if it may be made (divided_data.h)
 };
 
 struct Candidates {
