@@ -1,11 +1,15 @@
 #include "advise/section_advice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/saturating.h"
+#include "improve/divided_data.h"
 #include "improve/effort.h"
 #include "improve/lock_candidates.h"
+#include "table/value_text.h"
 
 namespace contrafact::advise {
 namespace {
@@ -93,6 +97,27 @@ void keep_longest(const analysis::SectionFacts& facts, size_t kept, SectionAdvic
   }
 }
 
+// Those of locks that nothing else helps: their reasons go on with what they would gain.
+void price_redesigns(const Pricer& pricer, SectionAdvices& advices) {
+  constexpr size_t kPricedMax = 16;
+  constexpr double kWorthARedesign = 0.02;
+  size_t priced = 0;
+  for (improve::Ineligible& refused : advices.ineligible) {
+    const auto is_helped = [&](const Advice& advice) {
+      return std::ranges::find(advice.candidate.locks, refused.lock) != advice.candidate.locks.end() &&
+             helps(advice, pricer.baseline());
+    };
+    if (!refused.redesign || ++priced > kPricedMax || std::ranges::any_of(advices.ranked, is_helped)) continue;
+    const base::Result<Effect> effect = effect_of(pricer, std::span(&refused.redesign->improvement, 1));
+    if (!effect || section_gain(*effect).share < kWorthARedesign) continue;
+    const Verdict verdict = verdict_of(*effect, pricer.baseline());
+    if (verdict != Verdict::gain && verdict != Verdict::baseline_off) continue;
+    refused.reason +=
+        fmt::format("; {} shorter{} {}", table::percent_text(section_gain(*effect).share),
+                    verdict == Verdict::gain ? "" : ", baseline off,", improve::redesign_words(*refused.redesign));
+  }
+}
+
 }  // namespace
 
 SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions& options) {
@@ -115,6 +140,7 @@ SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions&
     if (advice) advices.ranked.push_back(*std::move(advice));
   }
   rank(advices.ranked);
+  if (options.apply.empty()) price_redesigns(pricer, advices);
   make_together(pricer, !options.apply.empty(), advices);
   return advices;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analysis/made_locks.h"
 #include "graph/lock_cells.h"
 #include "model/section_sets.h"
 
@@ -28,9 +29,14 @@ struct Touch {
 
 class Guards {
  public:
-  Guards(const model::Trace& trace, std::span<const CriticalSection> sections, const LockSites& sites,
-         std::span<const uint32_t> site_of)
-      : trace_(trace), sections_(sections), sites_(sites), site_of_(site_of), touches_(trace.locks.size()) {}
+  Guards(const model::Trace& trace, std::span<const CriticalSection> sections, const model::SectionSets& sets,
+         const LockSites& sites, std::span<const uint32_t> site_of)
+      : trace_(trace),
+        sections_(sections),
+        sites_(sites),
+        site_of_(site_of),
+        closed_by_(made_locks(trace, sections, sets, site_of)),
+        touches_(trace.locks.size()) {}
 
   std::vector<InnerGuard> run() {
     list_events();
@@ -56,6 +62,7 @@ class Guards {
         continue;
       begins_.emplace(section.acquire.value, s);
       if (section.release.valid()) ends_.emplace(section.release.value, s);
+      if (closed_by_[s] != kTakesNothing) taken_by_.emplace(closed_by_[s], s);
     }
   }
 
@@ -65,11 +72,17 @@ class Guards {
       const EventKind kind = trace_.kind[i];
       if (kind == EventKind::accesses && trace_.a[i] < trace_.access_sets.size()) take(open, trace_.a[i]);
       if (kind == EventKind::lock_release) {
-        if (const auto end = ends_.find(i); end != ends_.end()) std::erase(open, end->second);
+        if (const auto end = ends_.find(i); end != ends_.end()) close(end->second, open);
       } else if (const auto begin = begins_.find(i); begin != begins_.end() && open.size() < kNestedMax) {
         open.push_back(begin->second);
       }
     }
+  }
+
+  // A section that takes a lock of the program's own making stays open until another one gives that up.
+  void close(uint32_t section, std::vector<uint32_t>& open) const {
+    if (closed_by_[section] == kTakesNothing) std::erase(open, section);
+    if (const auto taken = taken_by_.find(section); taken != taken_by_.end()) std::erase(open, taken->second);
   }
 
   void take(const std::vector<uint32_t>& open, uint32_t set) {
@@ -105,6 +118,9 @@ class Guards {
         found.ranges.emplace_back(begin, end);
     }
     found.at = most_used(touches);
+    found.is_made = std::ranges::any_of(touches, [&](const Touch& touch) {
+      return std::ranges::any_of(inner_of(touch), [&](uint32_t s) { return closed_by_[s] != kTakesNothing; });
+    });
     return found;
   }
 
@@ -173,6 +189,8 @@ class Guards {
   const std::span<const CriticalSection> sections_;
   const LockSites& sites_;
   const std::span<const uint32_t> site_of_;
+  const std::vector<uint32_t> closed_by_;                 // by section (made_locks)
+  std::unordered_map<uint32_t, uint32_t> taken_by_;       // the other way round
   std::unordered_map<uint32_t, uint32_t> begins_, ends_;  // sections by event
   std::vector<std::vector<Touch>> touches_;               // by lock; those of a section one after the other
   std::vector<uint32_t> inner_;                           // open sections at each touch, the outermost first
@@ -188,8 +206,9 @@ bool InnerGuard::covers(uint64_t begin, uint64_t end) const {
 }
 
 std::vector<InnerGuard> inner_guards(const model::Trace& trace, std::span<const CriticalSection> sections,
-                                     const LockSites& sites, std::span<const uint32_t> site_of) {
-  return Guards(trace, sections, sites, site_of).run();
+                                     const model::SectionSets& sets, const LockSites& sites,
+                                     std::span<const uint32_t> site_of) {
+  return Guards(trace, sections, sets, sites, site_of).run();
 }
 
 }  // namespace contrafact::analysis

@@ -6,6 +6,8 @@
 // lock, taken after this one; alone, where they write. It is not if a section only looks at it in one inner section and
 // changes it in a later one: what it writes may follow from what it saw before.
 //
+// Between two sections of a mutex that a program makes a lock of its own of (made_locks.h), that lock counts as held.
+//
 // Pure function. Cost: linear in the events, and in the cells of the sets of locks that have inner sections
 // (graph/lock_cells.h).
 #pragma once
@@ -18,18 +20,21 @@
 
 #include "analysis/lock_sites.h"
 #include "model/critical_sections.h"
+#include "model/section_sets.h"
 
 namespace contrafact::analysis {
 
 struct InnerGuard {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;  // begins and ends of addresses, ascending, apart from each other
   std::string at;                                     // the code that takes the inner locks most
+  bool is_made = false;                               // some of it only by a lock that the program makes itself
 
   bool covers(uint64_t begin, uint64_t end) const;
 };
 
-// By lock. `sections` are those of the trace, `site_of` their places in `sites`.
+// By lock. `sections` are those of the trace, `sets` what they touch, `site_of` their places in `sites`.
 std::vector<InnerGuard> inner_guards(const model::Trace& trace, std::span<const model::CriticalSection> sections,
-                                     const LockSites& sites, std::span<const uint32_t> site_of);
+                                     const model::SectionSets& sets, const LockSites& sites,
+                                     std::span<const uint32_t> site_of);
 
 }  // namespace contrafact::analysis

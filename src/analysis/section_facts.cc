@@ -172,7 +172,7 @@ SectionFacts::SectionFacts(const model::Facts& facts) : SectionFacts(facts, With
   for (const model::CriticalSection& section : sections) touched_by.push_back(section.thread);
   observed = count_observed();
   observed_order = order_observed();
-  inner_guards = analysis::inner_guards(facts.trace(), sections, sites, site_of);
+  inner_guards = analysis::inner_guards(facts.trace(), sections, sets, sites, site_of);
   if (!has_windows(sets)) return;
   cpu_scales = window_scales(*this, sets);
   Borrower borrower(*this, *this);

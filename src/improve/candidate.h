@@ -2,6 +2,7 @@
 // Plain data.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,17 @@ struct Candidate {
   uint64_t taking_two = 0;           // split_lock: sections that take the locks of two parts
   uint64_t taking_all = 0;           // split_lock: sections that take the locks of all parts
   bool moves = false;                // split_lock: something moves between the parts
+  bool is_of_threads = false;        // split_lock: a part for each thread (divided_data.h)
   uint64_t dividing = 0;             // split_lock: sections that change what all parts share, as a table's buckets
   uint64_t in_middle =
       0;  // shorten_section: sections from whose middle something moves out; shared_look: from between the looks
   uint64_t handing_on = 0;  // shorten_section: sections whose ends touch what a later section hands on to other threads
+  uint64_t making_durable = 0;  // shorten_section: sections whose ends make durable what was written before
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
   model::ContextId blocks_at;  // likewise: where the longest of these block there; none: none does
   std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
+  bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)
   uint64_t of_sections = 0;    // that these sites have under these locks
   uint64_t unknown = 0;        // of all sections of these locks: sets not complete
 };
@@ -47,6 +51,7 @@ struct Ineligible {
   model::LockId lock;  // of critical sections
   std::string reason;
   uint64_t tasks = 0;
+  std::optional<Candidate> redesign;  // of critical sections: what would help if it may be made (divided_data.h)
 };
 
 struct Candidates {

@@ -77,7 +77,8 @@ class Finder : LockUses {
   // What may move out of a section: in front of it, behind it, and from its middle.
   struct Movable {
     int64_t head_ns = 0, middle_ns = 0, tail_ns = 0;
-    bool hands_on = false;  // some of the end is touched by others after a later section only
+    bool hands_on = false;       // some of the end is touched by others after a later section only
+    bool makes_durable = false;  // likewise it makes durable what was written before
     int64_t all_ns() const { return head_ns + middle_ns + tail_ns; }
   };
 
@@ -101,6 +102,7 @@ class Finder : LockUses {
       made.improvement.tail_ns.push_back(part.tail_ns + part.middle_ns - in_front_ns);
       made.in_middle += part.middle_ns > 0;
       made.handing_on += part.hands_on;
+      made.making_durable += part.makes_durable;
       if (part.middle_ns <= longest_ns) continue;
       longest_ns = part.middle_ns;
       made.blocks_at = longest_block(s).at;
@@ -181,8 +183,13 @@ class Finder : LockUses {
       found.hands_on |= is_handed_on;
       return !is_handed_on;
     });
-    if (!follows_wait(s)) found.head_ns = length_ns(head.begin(), first);
-    if (!ends_in_wait(s)) found.tail_ns = length_ns(last.base(), tail.end());
+    const auto makes_durable = [this](const auto& part) { return LockUses::makes_durable(part.set); };
+    // What others wrote before this section has to be there when it is made durable.
+    if (!follows_wait(s)) found.head_ns = length_ns(head.begin(), std::find_if(head.begin(), first, makes_durable));
+    if (!ends_in_wait(s)) {
+      found.tail_ns = length_ns(last.base(), tail.end());
+      found.makes_durable = std::any_of(last.base(), tail.end(), makes_durable);
+    }
     const auto middle_ns = [&](auto begin, auto end) {
       int64_t sum_ns = 0;
       for (auto part = begin; part != end; ++part) sum_ns += may_move(s, *part) ? part->length_ns : 0;

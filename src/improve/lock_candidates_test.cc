@@ -35,6 +35,7 @@ struct Scene {
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
         "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
         "access_set file complete 9223372036854775808+1:rwc\n"
+        "access_set durable complete 9943947977234055168+1:r\n"
         "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
         "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
     int64_t now_ns = 1000;
@@ -307,6 +308,22 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   const Scene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
   EXPECT_NE(readers.get(Optimisation::reader_writer_lock), nullptr);
   EXPECT_EQ(readers.get(Optimisation::shorten_section), nullptr);
+}
+
+// What makes a file durable may follow the section: what it has to make durable is written by then. In front of it
+// another thread may not have written yet what the section goes on to call durable.
+TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
+  const Scene scene({"x b w0 file,durable", "y b w0 file,durable", "x b w0 file,durable", "y b durable,w0"});
+  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_THAT(shorten->improvement.sections, ElementsAre(1, 2, 3));
+  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(0, 0, 0));
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000, 1000));
+  EXPECT_EQ(shorten->making_durable, 3u);
+  EXPECT_THAT(lock_notes(scene.trace, *shorten),
+              ElementsAre("3 sections end with making durable what was written: others see it before it is, after the "
+                          "change"));
+  EXPECT_EQ(Scene({"x b durable,w0", "y b durable,w0", "x b durable,w0"}).get(Optimisation::shorten_section), nullptr);
 }
 
 // Most find what they look for; two insert, and look first for as long as the others do.

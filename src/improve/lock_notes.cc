@@ -35,9 +35,17 @@ std::vector<std::string> lock_notes(const model::Trace& trace, const Candidate& 
     notes.push_back(
         fmt::format("{} end{} with what other threads touch only after a later section of the thread handed it on",
                     sections_text(candidate.handing_on), candidate.handing_on == 1 ? "s" : ""));
+  if (candidate.making_durable > 0)
+    notes.push_back(
+        fmt::format("{} end{} with making durable what was written: others see it before it is, after the change",
+                    sections_text(candidate.making_durable), candidate.making_durable == 1 ? "s" : ""));
   if (!candidate.guarded_at.empty())
     notes.push_back(fmt::format(
         "what is shared is guarded inside, too, by the lock of {}: not where several such calls have to be one step",
+        candidate.guarded_at));
+  if (candidate.is_guard_made)
+    notes.push_back(fmt::format(
+        "{} seems to make that lock of a mutex and a word: look whether it excludes others until it is given up",
         candidate.guarded_at));
   if (candidate.exchanges)
     notes.emplace_back(

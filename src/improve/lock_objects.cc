@@ -280,7 +280,9 @@ class ObjectFinder {
         cells == static_cast<uint64_t>(std::ranges::count(left_out_, true)))
       return;
     found.shared_bytes = bytes;
-    found.count_without = find().count;
+    LockObjects without = find();
+    found.count_without = without.count;
+    found.placed = std::move(without.placed);
   }
 
   const LockUses& uses_;

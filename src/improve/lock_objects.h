@@ -25,7 +25,7 @@ struct LockObjects {
     uint32_t object;  // from 0 on, by address
     uint32_t second;  // another one; the same: none; kAll: the section takes all of them
   };
-  std::vector<Placed> placed;  // by section
+  std::vector<Placed> placed;  // by section; where there are none, but would be without the shared bytes: of those
   uint32_t count = 0;          // of objects; 0: nothing is gained by telling them apart
   uint64_t taking_two = 0, taking_all = 0;
   bool moves = false;  // something moves between objects

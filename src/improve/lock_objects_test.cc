@@ -8,6 +8,7 @@
 #include <random>
 
 #include "analysis/text_trace_for_test.h"
+#include "improve/divided_data.h"
 #include "improve/lock_candidates.h"
 
 namespace contrafact::improve {
@@ -66,6 +67,12 @@ struct ObjectScene {
     }
     return nullptr;
   }
+  const Candidate* redesign() const {
+    for (const Ineligible& refused : found.ineligible) {
+      if (refused.redesign) return &*refused.redesign;
+    }
+    return nullptr;
+  }
   std::string why_not() const {
     for (const Ineligible& refused : found.ineligible) {
       if (refused.optimisation == Optimisation::split_lock) return refused.reason;
@@ -111,6 +118,31 @@ TEST(LockObjects, GroupsComeFirstWhereTheyDivideTheSections) {
     for (const Section& section : transfers(4)) sections.push_back(section);
   ASSERT_NE(ObjectScene(sections).split(), nullptr);
   EXPECT_EQ(ObjectScene(sections).split()->parts, 5u);
+}
+
+// A counter that all sections change, besides objects that would have locks of their own.
+TEST(LockObjects, WhatTiesAllIsNamedWithItsRedesign) {
+  std::vector<Section> sections = transfers(4);
+  for (Section& section : sections) section.insert(section.begin(), "8+8:rwc");
+  const ObjectScene scene(sections);
+  EXPECT_EQ(scene.split(), nullptr);
+  const Candidate* redesign = scene.redesign();
+  ASSERT_NE(redesign, nullptr);
+  EXPECT_EQ(redesign->parts, 4u);
+  EXPECT_THAT(redesign->improvement.part, ElementsAre(0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2));
+  EXPECT_THAT(redesign->improvement.also_part, ElementsAre(1, 1, 2, 2, 3, 3, 2, 2, 3, 3, 3, 3));
+  EXPECT_THAT(redesign_words(*redesign), HasSubstr("with these divided as well, into 4 parts (a redesign)"));
+}
+
+// A buffer, say: the redesign is one for each thread.
+TEST(LockObjects, WhereAllChangeTheSameTheRedesignIsOfThreads) {
+  const ObjectScene scene(std::vector<Section>(6, {object(0), object(1)}));
+  EXPECT_EQ(scene.split(), nullptr);
+  const Candidate* redesign = scene.redesign();
+  ASSERT_NE(redesign, nullptr);
+  EXPECT_EQ(redesign->parts, 2u);
+  EXPECT_THAT(redesign->improvement.part, ElementsAre(0, 0, 1, 0, 1, 0, 1));
+  EXPECT_THAT(redesign_words(*redesign), HasSubstr("with data of its own for each thread (a redesign)"));
 }
 
 TEST(LockObjects, ThreeObjectsAreTooFew) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "improve/divided_data.h"
 #include "improve/lock_objects.h"
 
 namespace contrafact::improve {
@@ -95,7 +96,11 @@ class Splitter {
     const LockObjects objects = objects_of(uses_, id);
     if (objects.count > count) return take(objects, placed, said);
     if (count >= 2) placed.insert(placed.end(), groups.begin(), groups.end());
-    if (count == 1) refuse(Optimisation::split_lock, id, why_tied(lock, objects));
+    if (count == 1 && lock.waited)
+      found_.ineligible.push_back({.optimisation = Optimisation::split_lock,
+                                   .lock = id,
+                                   .reason = why_tied(lock, objects),
+                                   .redesign = divided_data(uses_, id, objects)});
     return count;
   }
 

@@ -181,8 +181,11 @@ Candidate LockUses::candidate(whatif::Optimisation optimisation, std::vector<uin
     if (made.locks.empty() || made.locks.back() != section(s).lock) made.locks.push_back(section(s).lock);
   }
   for (const auto& [site, count] : sites) made.sites.push_back(site);
-  if (std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded_inside(s); }))
-    made.guarded_at = facts_.inner_guards[section(sections[0]).lock.index()].at;
+  if (std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded_inside(s); })) {
+    const analysis::InnerGuard& inner = facts_.inner_guards[section(sections[0]).lock.index()];
+    made.guarded_at = inner.at;
+    made.is_guard_made = inner.is_made;
+  }
   std::ranges::stable_sort(made.sites, [&](uint32_t x, uint32_t y) { return sites[x] > sites[y]; });
   made.improvement = whatif::section_improvement(optimisation, std::move(sections));
   each_section(made.locks, [&](uint32_t s) {

@@ -39,6 +39,11 @@ constexpr bool is_kernel_state(uint64_t address) {
   return address >> 63 != 0;
 }
 
+// What was written to a file before is made durable there (likewise). It may be made durable later, not earlier.
+constexpr bool is_made_durable(uint64_t address) {
+  return address >> 56 == 0x8a;
+}
+
 class LockUses {
  public:
   using SectionsOfSite = std::map<uint32_t, std::vector<uint32_t>>;
@@ -86,6 +91,11 @@ class LockUses {
   // The same but for reading what was settled early: what is made at first use (a locale's tables) keeps no later
   // reader within the lock.
   bool is_disputed(model::LockId id, uint32_t set) const;
+  // It makes durable what was written to a file before.
+  bool makes_durable(uint32_t set) const {
+    return std::ranges::any_of(facts_.sets.ranges_of(set),
+                               [](const model::AccessRange& range) { return is_made_durable(range.begin); });
+  }
   // Of what is disputed in it: handed on if all of it is, or nothing is disputed; taken if some of it is.
   Passage passage(model::LockId id, uint32_t set) const;
   bool is_guarded(uint32_t s) const;

@@ -23,6 +23,7 @@ enum class Piece : uint8_t {
   settings,    // options, address, size, owner, locks
   content,     // all of it
   content_at,  // as many bytes as the result says, from the place in argument `more` on
+  durable,     // that what was written before outlives a power failure
   watched,     // by an epoll descriptor: descriptor `more`
   descriptor,  // that it stands for this file
   polled,      // of the `more` pollfds at `argument`
@@ -81,8 +82,8 @@ constexpr Effect kEffects[] = {
       {content, 0, kChanges},
       {position, 1, kChanges},
       {content, 1, kLooks}}},
-    {SYS_fsync, {{content, 0, kLooks}}},
-    {SYS_fdatasync, {{content, 0, kLooks}}},
+    {SYS_fsync, {{durable, 0, kLooks}}},
+    {SYS_fdatasync, {{durable, 0, kLooks}}},
     {SYS_ftruncate, {{content, 0, kChanges}, {settings, 0, kChanges}}},
     {SYS_fallocate, {{content, 0, kChanges}}},
     {SYS_fstat, {{settings, 0, kLooks}, {content, 0, kLooks}}},
@@ -226,6 +227,8 @@ class Call {
       case content_at:
         add_content(argument, static_cast<uint64_t>(arguments_[touch.more]), changes);
         break;
+      case durable:
+        return add_durable(argument);
       case watched:
         add_file(argument, kContent + (static_cast<uint64_t>(arguments_[touch.more]) & (kContent - 1)), changes);
         break;
@@ -288,6 +291,12 @@ class Call {
     const uint64_t file = files_.of(descriptor) << 32;
     add(KernelThing::open_file, file + at, changes, bytes);
     if (at != kDescriptor) add(KernelThing::open_file, file + kDescriptor, kLooks);
+  }
+
+  void add_durable(long descriptor) {
+    if (descriptor < 0) return;
+    add(KernelThing::durable, files_.of(descriptor), kLooks);
+    add_file(descriptor, kDescriptor, kLooks);
   }
 
   void add_content(long descriptor, uint64_t place, bool changes) {

@@ -10,6 +10,11 @@
 // What a call only looks at is read. What it changes is read and written: nothing of it commutes. A call that failed
 // looked.
 //
+// fsync needs one order: what it has to make durable is written before. Its own thread wrote that, or it knows of it
+// from the thread that did, by memory that both touch. Whatever else is written, before or after, it does not mind. So
+// it conflicts with nothing but what changes its descriptor; `durable` says where it stands, for it may be done later
+// than it is, and not earlier.
+//
 // An open file is known by its descriptor's number until a call that made the descriptor was seen; then by a number of
 // its own, which copies of the descriptor share. So a descriptor that is used again is not taken for the one before.
 #pragma once
@@ -35,6 +40,7 @@ enum class KernelThing : uint8_t {
   children,       // that have ended
   resource_limit,
   scheduling,
+  durable,  // of an open file, by its number; nothing changes it (docs/format.md)
 };
 
 inline constexpr uint64_t kKernelState = uint64_t{1} << 63;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -67,7 +68,6 @@ TEST_F(KernelState, CallsOnOneDescriptorInTurn) {
   }
   EXPECT_TRUE(conflict({SYS_write, 5}, {SYS_read, 5}));  // the position of both
   EXPECT_TRUE(conflict({SYS_write, 5}, {SYS_pread64, 5, 0, 100, 300}, 100, 100));
-  EXPECT_TRUE(conflict({SYS_write, 5}, {SYS_fsync, 5}));
   EXPECT_TRUE(conflict({SYS_close, 5}, {SYS_pread64, 5, 0, 100, 300}, 0, 100));
 }
 
@@ -87,6 +87,20 @@ TEST_F(KernelState, PlacesInAFile) {
   EXPECT_FALSE(conflict({SYS_pread64, 5, 0, 100, 1000}, {SYS_pread64, 5, 0, 100, 1000}, 100, 100));
   EXPECT_TRUE(conflict({SYS_pwrite64, 5, 0, 10, 0x7ffffffe}, {SYS_pwrite64, 5, 0, 10, 0x7fffffff}, 10, 10));
   EXPECT_TRUE(conflict({SYS_ftruncate, 5, 0}, {SYS_pread64, 5, 0, 100, 1l << 40}, 0, 100));
+}
+
+// What has to be written before it, its thread wrote, or knows of by memory.
+TEST_F(KernelState, WhatMakesDurableNeedsNoOrderAmongWrites) {
+  for (const long number : {SYS_fsync, SYS_fdatasync}) {
+    EXPECT_FALSE(conflict({SYS_write, 5}, {number, 5}, 10, 0));
+    EXPECT_FALSE(conflict({SYS_ftruncate, 5, 0}, {number, 5}, 0, 0));
+    EXPECT_FALSE(conflict({number, 5}, {number, 5}, 0, 0));
+    EXPECT_TRUE(conflict({SYS_close, 5}, {number, 5}, 0, 0));
+    Section section(files);
+    section.call({number, 5});
+    const auto is_durable = [](const Access& access) { return access.begin >> 56 == 0x8a; };  // docs/format.md
+    EXPECT_EQ(std::ranges::count_if(section.accesses(), is_durable), 1) << number;
+  }
 }
 
 TEST_F(KernelState, AFailedCallLooked) {
