@@ -105,7 +105,7 @@ class Finder : LockUses {
       made.making_durable += part.makes_durable;
       if (part.middle_ns <= longest_ns) continue;
       longest_ns = part.middle_ns;
-      made.blocks_at = longest_block(s).at;
+      made.blocks_at = longest_block(s, part).at;
     }
     found_.candidates.push_back(std::move(made));
   }
@@ -114,19 +114,25 @@ class Finder : LockUses {
     model::ContextId at;
     int64_t length_ns = 0;
   };
-  // Within the section.
-  Block longest_block(uint32_t s) const {
+  // Between what moves out in front of the section and behind it.
+  Block longest_block(uint32_t s, const Movable& outside) const {
     Block longest;
     if (!section(s).release.valid()) return longest;
+    const int64_t from_ns = trace().time_ns[section(s).acquire.value] + outside.head_ns;
+    const int64_t to_ns = trace().time_ns[section(s).release.value] - outside.tail_ns;
     int64_t begin_ns = 0;
     model::ContextId at;
     for (uint32_t i = section(s).acquire.value + 1; i < section(s).release.value; ++i) {
       if (trace().kind[i] == model::EventKind::block_begin) {
         begin_ns = trace().time_ns[i];
         at = model::ContextId(trace().b[i]);
-      } else if (trace().kind[i] == model::EventKind::block_end && trace().time_ns[i] - begin_ns > longest.length_ns) {
-        longest = {at, trace().time_ns[i] - begin_ns};
+        continue;
       }
+      // What moves out may be of another recording, and its length in proportion: most of a block counts.
+      const int64_t middle_ns = begin_ns + (trace().time_ns[i] - begin_ns) / 2;
+      if (trace().kind[i] == model::EventKind::block_end && trace().time_ns[i] - begin_ns > longest.length_ns &&
+          middle_ns >= from_ns && middle_ns <= to_ns)
+        longest = {at, trace().time_ns[i] - begin_ns};
     }
     return longest;
   }
@@ -167,7 +173,8 @@ class Finder : LockUses {
     // What is computed in between may depend on what was read before, in registers, and decide what is written after:
     // only who waits for something else is likely to need no lock meanwhile.
     constexpr int64_t kBlockedShareMin = 2;  // half of it
-    if (found.middle_ns > 0 && longest_block(s).length_ns * kBlockedShareMin < found.middle_ns) found.middle_ns = 0;
+    if (found.middle_ns > 0 && longest_block(s, found).length_ns * kBlockedShareMin < found.middle_ns)
+      found.middle_ns = 0;
     return found;
   }
 

@@ -310,6 +310,16 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   EXPECT_EQ(readers.get(Optimisation::shorten_section), nullptr);
 }
 
+// What blocks at the end moves out there, and says nothing of what is computed in the middle.
+TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
+  const Scene scene({"x b w0,none,w0,sleep", "y b w0,none,w0,sleep", "x b w0", "y b w0"});
+  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_EQ(shorten->in_middle, 0u);
+  EXPECT_FALSE(shorten->blocks_at.valid());
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000));
+}
+
 // What makes a file durable may follow the section: what it has to make durable is written by then. In front of it
 // another thread may not have written yet what the section goes on to call durable.
 TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
