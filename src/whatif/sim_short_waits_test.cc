@@ -12,12 +12,12 @@
 namespace contrafact::whatif {
 namespace {
 
-constexpr int kTimes = 100;
+constexpr int kShortRounds = 100;
 constexpr int64_t kRoundNs = 10'000;
 
 // Each round, thread x holds the lock for 100 ns and y finds it held; y has it `wait_ns` after asking, and holds it for
 // 100 ns. `asleep`: it leaves its core meanwhile. In a last round, x holds it for 5000 ns and y sleeps for that.
-model::Trace recorded(int64_t wait_ns, bool asleep, std::string_view kind = "mutex") {
+model::Trace recorded_waits(int64_t wait_ns, bool asleep, std::string_view kind = "mutex") {
   std::string text =
       "fact agent native\nfact cores 2\nmethod m .work w.cc:1\ncontext a - m:10\n"
       "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n";
@@ -37,7 +37,7 @@ model::Trace recorded(int64_t wait_ns, bool asleep, std::string_view kind = "mut
     add(had_ns + 100, "y", "lock_release l");
     now_ns += kRoundNs;
   };
-  for (int i = 0; i < kTimes; ++i) round(100, wait_ns, asleep);
+  for (int i = 0; i < kShortRounds; ++i) round(100, wait_ns, asleep);
   round(5000, 6000, true);
   add(now_ns, "x", "thread_end");
   add(now_ns, "y", "thread_end");
@@ -52,7 +52,7 @@ ShortWaits found_in(const model::Trace& trace) {
 
 TEST(ShortWaits, AreThoseWithoutSleep) {
   for (const char* kind : {"mutex", "rwlock"}) {
-    const ShortWaits waits = found_in(recorded(2000, false, kind));
+    const ShortWaits waits = found_in(recorded_waits(2000, false, kind));
     EXPECT_EQ(waits.look_ns, 2000) << kind;
     ASSERT_EQ(waits.of_lock.size(), 1u) << kind;
     EXPECT_TRUE(waits.of_lock[0]) << kind;
@@ -60,7 +60,7 @@ TEST(ShortWaits, AreThoseWithoutSleep) {
 }
 
 TEST(ShortWaits, AreNoneWhereThreadsSleep) {
-  const ShortWaits waits = found_in(recorded(2000, true));
+  const ShortWaits waits = found_in(recorded_waits(2000, true));
   EXPECT_EQ(waits.look_ns, 0);
   ASSERT_EQ(waits.of_lock.size(), 1u);
   EXPECT_FALSE(waits.of_lock[0]);
@@ -77,22 +77,22 @@ TEST(ShortWaits, AreNotKnownWithoutTheKernelsSwitches) {
 
 // Who waits has its core for all of the wait but the last, which is longer than a look: there it sleeps.
 TEST(ShortWaits, KeepTheirCoresInTheSimulation) {
-  const model::Trace trace = recorded(2000, false);
+  const model::Trace trace = recorded_waits(2000, false);
   const base::Result<Simulation> run = Simulator(trace).simulate({}, {});
   ASSERT_TRUE(run) << run.error().message;
-  const int64_t all_ns = 1000 + (kTimes + 1) * kRoundNs;
+  const int64_t all_ns = 1000 + (kShortRounds + 1) * kRoundNs;
   EXPECT_NEAR(static_cast<double>(run->duration_ns), static_cast<double>(all_ns), 3000);
   EXPECT_NEAR(static_cast<double>(run->cpu_ns), static_cast<double>(2 * all_ns - 4000), 3000);
   ASSERT_EQ(run->locks.size(), 1u);
-  EXPECT_EQ(run->locks[0].contended, kTimes + 1u);
+  EXPECT_EQ(run->locks[0].contended, kShortRounds + 1u);
 }
 
 TEST(ShortWaits, LeaveTheirCoresWhereTheyAreSleeps) {
-  const model::Trace trace = recorded(2000, true);
+  const model::Trace trace = recorded_waits(2000, true);
   const base::Result<Simulation> run = Simulator(trace).simulate({}, {});
   ASSERT_TRUE(run) << run.error().message;
-  const int64_t all_ns = 1000 + (kTimes + 1) * kRoundNs;
-  EXPECT_NEAR(static_cast<double>(run->cpu_ns), static_cast<double>(2 * all_ns - kTimes * 2000 - 6000), 5000);
+  const int64_t all_ns = 1000 + (kShortRounds + 1) * kRoundNs;
+  EXPECT_NEAR(static_cast<double>(run->cpu_ns), static_cast<double>(2 * all_ns - kShortRounds * 2000 - 6000), 5000);
 }
 
 }  // namespace
