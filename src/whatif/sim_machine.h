@@ -76,7 +76,8 @@ class SimMachine {
     uint32_t next_waiter = kNone;
     uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
-    int64_t spared_ns = 0;  // of its next CPU time: what the recorded run needed for waking; < 0: this one does
+    uint32_t seen_over = kNone;  // how many sections of the lock were over when it last found it held
+    int64_t spared_ns = 0;       // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
   struct Permits {
     struct Waiter {
@@ -180,6 +181,8 @@ class SimMachine {
   bool break_permits();
   bool may_enter(const SimLock& lock, uint64_t value) const;
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
+  void begin_wait(uint32_t id, const Op& op, SimLock& lock);
+  bool looks_again(uint32_t id, const Op& op, SimLock& lock);
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
   void enqueue(uint32_t& first, uint32_t& last, uint32_t id);
   template <typename Need>

@@ -63,6 +63,7 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
   SimLock& lock = locks_[lock_of(op.value)];
   if (!thread.granted) {
     if (!may_enter(lock, op.value)) {
+      if (looks_again(id, op, lock)) return false;
       wait_for_lock(id, op, lock.kind == format::LockKind::spinlock && clock_.sliced());
       return false;
     }
@@ -95,18 +96,35 @@ void SimMachine::had_lock(uint32_t id, const Op& op, SimLock& lock) {
   ++thread.stack.back().pc;
 }
 
+void SimMachine::begin_wait(uint32_t id, const Op& op, SimLock& lock) {
+  Thread& thread = threads_[id];
+  if (thread.in_queue) return;
+  thread.in_queue = true;
+  thread.wait_since_ns = clock_.now_ns();
+  ++lock.contended;
+  out_.write(thread.stream, clock_.now_ns(),
+             is_shared(op.value) ? EventKind::lock_request_shared : EventKind::lock_request, lock_of(op.value),
+             program_.sync.sections[section_of(op.value)].site.value);
+}
+
+// Whether it does not sleep yet: it has just found the lock held, or somebody gave it up since it did.
+bool SimMachine::looks_again(uint32_t id, const Op& op, SimLock& lock) {
+  Thread& thread = threads_[id];
+  const bool looks =
+      lock.look_ns > 0 && lock.rule == LockRule::barging && clock_.sliced() && options_.recorded_latencies;
+  if (!looks || (thread.in_queue && thread.seen_over == lock.over)) return false;
+  begin_wait(id, op, lock);
+  thread.seen_over = lock.over;
+  lock.marked = true;
+  clock_.use_core(lock.look_ns, id);
+  return true;
+}
+
 // `lock` waits are in order of arrival, but under the recorded order by what they need, so that the front is next.
 void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   Thread& thread = threads_[id];
   SimLock& lock = locks_[lock_of(op.value)];
-  if (!thread.in_queue) {
-    thread.in_queue = true;
-    thread.wait_since_ns = clock_.now_ns();
-    ++lock.contended;
-    out_.write(thread.stream, clock_.now_ns(),
-               is_shared(op.value) ? EventKind::lock_request_shared : EventKind::lock_request, lock_of(op.value),
-               program_.sync.sections[section_of(op.value)].site.value);
-  }
+  begin_wait(id, op, lock);
   thread.wanted = op.value;
   if (lock.rule == LockRule::recorded) {
     enqueue(lock.first, lock.last, id, [this](uint32_t t) { return plan_.need_of(threads_[t].wanted); });

@@ -36,6 +36,7 @@ class Gatherer {
     count_semaphores();
     sample_latencies();
     facts_.wake_cost = measure_wake_cost(trace_, facts_.sections);
+    facts_.short_waits = find_short_waits(trace_, facts_.sections);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
   }
