@@ -192,8 +192,9 @@ std::string simulated_loss(const Advices& advices, const Effect& effect, const A
   const double share = gain_to_read(advices, effect).share;
   if (share >= -(options.slower_max + whatif::kRounding)) return "";
   const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
-  return fmt::format("slower when simulated: {} -> {}", table::duration_text(base_ns),
-                     table::duration_text(base_ns * (1 - share)));
+  const std::string before = table::duration_text(base_ns), after = table::duration_text(base_ns * (1 - share));
+  if (before == after) return fmt::format("slower when simulated: by {}", table::percent_text(-share));
+  return fmt::format("slower when simulated: {} -> {}", before, after);
 }
 
 Verdict verdict_to_read(const Advices& advices, const Effect& effect) {

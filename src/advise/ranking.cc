@@ -58,6 +58,18 @@ std::string response_clause(const whatif::Figures& base, const whatif::Figures& 
                      table::number_text(std::round(-100 * share)));
 }
 
+bool combination_is_tellable(const AdviceDocument& document) {
+  const Effect& effect = document.best.effect;
+  return gain_to_read(document.advices, effect).share >= kTellableTime ||
+         gains_threads(document, figures_to_read(document.advices, effect));
+}
+
+// Whether there is anything to change at all.
+bool gains_anything(const AdviceDocument& document) {
+  return (!document.best.members.empty() && combination_is_tellable(document)) ||
+         is_tellable(document, document.advices.ranked.front());
+}
+
 }  // namespace
 
 bool is_tellable(const AdviceDocument& document, const Advice& advice) {
@@ -121,6 +133,7 @@ std::string limit_sentence(const AdviceDocument& document) {
 }
 
 std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place) {
+  if (!gains_anything(document)) return "";
   const improve::Candidate& first = document.advices.ranked.front().candidate;
   const whatif::Improvement& improvement = first.improvement;
   const bool is_part = !improvement.sections.empty() && improvement.sections.size() < first.of_sections;
@@ -156,12 +169,12 @@ std::string certainty_sentence(const AdviceDocument& document) {
 
 std::string summary_sentence(const AdviceDocument& document) {
   const Combination& best = document.best;
+  if (best.members.empty() && !gains_anything(document)) return "Nothing gains more than repeated runs differ by.";
   if (best.members.empty() && document.advices.ranked.front().target() == whatif::Target::machine)
     return "No change of the program itself gains more than repeated runs differ by; more cores would.";
   if (best.members.empty()) return "No combination can be advised; each of these stands by itself.";
   const whatif::Figures base = document.advices.base, after = figures_to_read(document.advices, best.effect);
-  const bool tellable =
-      gain_to_read(document.advices, best.effect).share >= kTellableTime || gains_threads(document, after);
+  const bool tellable = combination_is_tellable(document);
   std::string what =
       best.members.size() == 1 ? "this change" : fmt::format("these {} changes together", best.members.size());
   const std::string_view lead =

@@ -74,7 +74,8 @@ std::string gains_by_recording(const AdviceDocument& document, const Effect& eff
 std::string limit_sentence(const AdviceDocument& document);
 
 // What to change first, where, and how much work that is: "convert-to-inline at shop.Main.main (Main.java:9), one
-// line". `what` and `place` are the first one's. REQUIRES: something is ranked.
+// line". `what` and `place` are the first one's. Empty where nothing gains more than repeated runs differ by. REQUIRES:
+// something is ranked.
 std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place);
 
 // How sure the gains are: which model they are by, and how far that is off where the truth is known.

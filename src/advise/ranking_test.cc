@@ -90,5 +90,16 @@ TEST(Ranking, TheSummarySaysWhatToDoAndWhatItCosts) {
   EXPECT_THAT(summary_sentence(document), testing::StartsWith("Nothing gains more than repeated runs differ by"));
 }
 
+TEST(Ranking, NothingIsToBeChangedFirstWhereNothingGains) {
+  const model::Trace trace;
+  const model::Facts facts(trace);
+  AdviceDocument document =
+      document_of(facts, figures_of(1'000, 10, 9), {figures_of(999, 10, 9), figures_of(900, 10, 9)});
+  EXPECT_EQ(first_sentence(document, "cores 2 -> 3", "the machine"), "");
+  EXPECT_EQ(summary_sentence(document), "Nothing gains more than repeated runs differ by.");
+  rank_as_shown(document);
+  EXPECT_THAT(first_sentence(document, "cores 2 -> 3", "the machine"), testing::StartsWith("Change first: cores 2"));
+}
+
 }  // namespace
 }  // namespace contrafact::advise

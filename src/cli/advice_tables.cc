@@ -359,7 +359,7 @@ std::string no_advice_reason(const model::Facts& facts, const Advices& advices) 
   std::string list;
   for (const auto& [reason, count] : reasons) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, reason);
   return fmt::format("none of the {} possible improvements is sure to gain anything: {} (--left-out lists them)",
-                     advices.candidates, list);
+                     advices.left_out.size(), list);
 }
 
 }  // namespace contrafact::cli

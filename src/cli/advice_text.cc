@@ -243,7 +243,7 @@ std::string others_text(const AdviceDocument& document, const Shown& shown, cons
     out += table::render_text(improvements_table(document, shown.others), style);
     out += details_text(document, shown.others, style.unicode);
   }
-  if (shown.cut + shown.untellable > 0 && shown.others.empty()) out += "\n";
+  if (shown.cut + shown.untellable > 0 && shown.others.empty() && !document.best.members.empty()) out += "\n";
   if (shown.cut > 0) out += fmt::format("({} more by rank; --top shows more)\n", shown.cut);
   if (shown.untellable == 1) out += "(1 more changes nothing measurable by itself; --all shows it)\n";
   if (shown.untellable > 1) {
