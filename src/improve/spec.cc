@@ -61,7 +61,11 @@ class Reader {
     const Kind* const optimisation = *known;
     switch (optimisation->target()) {
       case Target::tasks:
-        if (in_.dag == nullptr) return base::Error{fmt::format("{}: this recording has no tasks", name)};
+        if (in_.dag == nullptr)
+          return base::Error{fmt::format("{}: {}", name,
+                                         in_.trace.tasks.empty()
+                                             ? "this recording has no tasks"
+                                             : "only locks change here: contrafact estimate changes tasks, too")};
         if (!tasks_) tasks_.emplace(*in_.dag);
         return tasks_->select(entry, optimisation);
       case Target::sections:
