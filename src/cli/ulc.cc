@@ -321,7 +321,7 @@ int run(const Options& options, const Session& session) {
   if (const std::string why = empty_reason(*recordings, profile); why.empty()) {
     Progress progress(session, "pricing remedies");
     base::Result<std::vector<improve::Candidate>> apply =
-        read_spec_files({.trace = trace, .sections = &facts}, options.apply);
+        read_lock_specs({.trace = trace, .sections = &facts}, options.apply);
     if (!apply) return fail(kExitInput, apply.error().message);
     const advise::Pricer pricer(of_trace, &facts, {.cores = options.cores, .draws = options.seeds});
     baseline = pricer.baseline();

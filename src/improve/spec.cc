@@ -65,7 +65,7 @@ class Reader {
           return base::Error{fmt::format("{}: {}", name,
                                          in_.trace.tasks.empty()
                                              ? "this recording has no tasks"
-                                             : "only locks change here: contrafact estimate changes tasks, too")};
+                                             : "only locks change here: contrafact estimate takes specs of all kinds")};
         if (!tasks_) tasks_.emplace(*in_.dag);
         return tasks_->select(entry, optimisation);
       case Target::sections:

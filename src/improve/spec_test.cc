@@ -445,7 +445,7 @@ TEST(Spec, SizesThatCannotBe) {
   EXPECT_EQ(error(R"({"optimisation": "pool-size", "pool": "x", "size": {"after": 2}})"),
             "improvement 1: pool-size: this recording has no pool 'x'");
   EXPECT_EQ(error(R"({"optimisation": "convert-to-inline", "spawn": {"frames": []}})"),
-            "improvement 1: convert-to-inline: only locks change here: contrafact estimate changes tasks, too");
+            "improvement 1: convert-to-inline: only locks change here: contrafact estimate takes specs of all kinds");
 }
 
 }  // namespace
