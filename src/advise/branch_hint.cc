@@ -8,6 +8,7 @@
 
 #include "analysis/duration_stats.h"
 #include "analysis/places.h"
+#include "improve/kinds/kinds.h"
 #include "model/library_calls.h"
 #include "table/value_text.h"
 
@@ -48,10 +49,10 @@ std::string branch_hint(const model::Trace& trace, const improve::Candidates& fo
   if (trace.fact("agent") == "native" || has_function_events(trace)) return "";
   std::set<uint32_t> told_apart;
   for (const improve::Candidate& candidate : found.candidates) {
-    if (candidate.improvement.optimisation == whatif::Optimisation::hoist_branch) told_apart.insert(candidate.set);
+    if (candidate.improvement.optimisation == improve::kinds::hoist_branch) told_apart.insert(candidate.set);
   }
   for (const improve::Candidate& candidate : found.candidates) {
-    const bool whole_set = candidate.improvement.optimisation == whatif::Optimisation::convert_to_inline;
+    const bool whole_set = candidate.improvement.optimisation == improve::kinds::convert_to_inline;
     if (!whole_set || told_apart.contains(candidate.set) || candidate.improvement.tasks.size() < kTasksMin) continue;
     if (!candidate.improvement.body.valid() || !trace.owner_name(candidate.improvement.body).empty()) continue;
     const analysis::DurationStats stats = durations_of(trace, candidate.improvement.tasks);

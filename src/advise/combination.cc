@@ -349,9 +349,10 @@ void take_best_simulated(const Engines& engines, const Advices& advices, const A
 
 // Whether two improvements change one lock or one pool.
 bool share_target(const improve::Candidate& x, const improve::Candidate& y) {
-  if (x.improvement.optimisation == whatif::Optimisation::pool_size &&
-      x.improvement.optimisation == y.improvement.optimisation)
-    return x.improvement.pool == y.improvement.pool;
+  const auto is_of_pool = [](const improve::Candidate& candidate) {
+    return target_of(candidate.improvement.optimisation) == whatif::Target::pool;
+  };
+  if (is_of_pool(x) && is_of_pool(y)) return x.improvement.pool == y.improvement.pool;
   return std::ranges::find_first_of(x.locks, y.locks) != x.locks.end();
 }
 

@@ -6,13 +6,13 @@
 
 #include "advise/headline.h"
 #include "advise/verdict.h"
+#include "improve/kinds/kinds.h"
 #include "model/text_trace.h"
 
 namespace contrafact::advise {
 namespace {
 
 using whatif::Improvement;
-using whatif::Optimisation;
 using whatif::section_improvement;
 
 // One improvement of critical sections, by all models.
@@ -48,7 +48,7 @@ std::string two_holds(const std::string& set) {
 
 TEST(Pricer, ReadersRunSideBySideUnderEveryBound) {
   Case run(two_holds("0+8:r"));
-  const auto estimate = run.price(section_improvement(Optimisation::reader_writer_lock, {0, 1}));
+  const auto estimate = run.price(section_improvement(improve::kinds::reader_writer_lock, {0, 1}));
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_NEAR(estimate->bounds.recorded_order, 0.3, 1e-9);  // y ends at 70 us
   ASSERT_TRUE(estimate->bounds.floor.has_value());
@@ -61,11 +61,11 @@ TEST(Pricer, ReadersRunSideBySideUnderEveryBound) {
 
 TEST(Pricer, TheFloorIsWhatConflictsAllow) {
   Case run(two_holds("0+8:rwc"));
-  const auto dropped = run.price(section_improvement(Optimisation::drop_lock, {0, 1}));
+  const auto dropped = run.price(section_improvement(improve::kinds::drop_lock, {0, 1}));
   ASSERT_TRUE(dropped.ok()) << dropped.error().message;
   EXPECT_NEAR(dropped->bounds.recorded_order, 0.3, 1e-9);
   EXPECT_NEAR(dropped->bounds.floor.value_or(1), 0, 1e-9);
-  const auto shorter = run.price(section_improvement(Optimisation::shorten_section, {0}, {}, {0}, {10'000}));
+  const auto shorter = run.price(section_improvement(improve::kinds::shorten_section, {0}, {}, {0}, {10'000}));
   ASSERT_TRUE(shorter.ok()) << shorter.error().message;
   EXPECT_NEAR(shorter->bounds.recorded_order, 0.1, 1e-9);
   EXPECT_FALSE(shorter->bounds.floor.has_value());
@@ -73,7 +73,7 @@ TEST(Pricer, TheFloorIsWhatConflictsAllow) {
 
 TEST(Pricer, AnImpossibleChangeIsAnError) {
   Case run(two_holds("0+8:r"));
-  EXPECT_FALSE(run.price(section_improvement(Optimisation::drop_lock, {7})).ok());
+  EXPECT_FALSE(run.price(section_improvement(improve::kinds::drop_lock, {7})).ok());
 }
 
 // ---- Tasks of a JVM
@@ -93,7 +93,7 @@ model::Trace beside_others(int others_us) {
 }
 
 SimulatedEffect inlined(const model::Trace& trace) {
-  Improvement improvement{.optimisation = Optimisation::convert_to_inline};
+  Improvement improvement{.optimisation = improve::kinds::convert_to_inline};
   improvement.tasks = {model::TaskId(0)};
   const model::Facts facts(trace);
   const Pricer pricer(facts, nullptr, {});
@@ -134,7 +134,7 @@ TEST(Pricer, HandingOutThatHidesInCodeMayBeGainedBesides) {
       "41000 main wait_begin t2 c1\n100000 main wait_end t2\n100000 main thread_end\n"
       "2000 w1 task_start t1\n50000 w1 task_complete t1\n50000 w1 task_end t1\n"
       "50000 w1 task_start t2\n100000 w1 task_complete t2\n100000 w1 task_end t2\n");
-  Improvement improvement{.optimisation = Optimisation::convert_to_inline};
+  Improvement improvement{.optimisation = improve::kinds::convert_to_inline};
   improvement.tasks = {model::TaskId(0), model::TaskId(1)};
   const model::Facts facts(trace);
   const Pricer pricer(facts, nullptr, {});
@@ -161,7 +161,7 @@ TEST(Pricer, WhatTheCompilerLeavesIsInDoubt) {
         "200000000 w1 task_end t2\n200000000 w1 worker_idle p\n");
   };
   Improvement two;
-  two.optimisation = Optimisation::pool_size;
+  two.optimisation = improve::kinds::pool_size;
   two.pool = model::PoolId(0);
   two.size_before = 1;
   two.size_after = 2;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "improve/effort.h"
+#include "improve/kind.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -137,7 +137,8 @@ std::string first_sentence(const AdviceDocument& document, const std::string& wh
   const improve::Candidate& first = document.advices.ranked.front().candidate;
   const whatif::Improvement& improvement = first.improvement;
   const bool is_part = !improvement.sections.empty() && improvement.sections.size() < first.of_sections;
-  return fmt::format("Change first: {} at {} ({}{}).", what, place, improve::name_of(improve::effort_of(first)),
+  return fmt::format("Change first: {} at {} ({}{}).", what, place,
+                     improve::name_of(improve::kind_of(first.improvement).effort(first)),
                      is_part ? fmt::format("; for {} of {} sections only, the others need the lock as it is",
                                            improvement.sections.size(), first.of_sections)
                              : "");

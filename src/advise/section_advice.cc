@@ -7,7 +7,7 @@
 
 #include "base/saturating.h"
 #include "improve/divided_data.h"
-#include "improve/effort.h"
+#include "improve/kind.h"
 #include "improve/lock_candidates.h"
 #include "table/value_text.h"
 
@@ -31,7 +31,7 @@ void rank(std::vector<Advice>& advices) {
   const auto share_lock = [](const Advice& x, const Advice& y) {
     return std::ranges::find_first_of(x.candidate.locks, y.candidate.locks) != x.candidate.locks.end();
   };
-  const auto effort = [](const Advice& advice) { return improve::steps_of(advice.improvement().optimisation); };
+  const auto effort = [](const Advice& advice) { return improve::kind_of(advice.improvement()).steps(); };
   const auto drawn = [](const Advice& advice) {
     const Gain gain = section_gain(advice.effect);
     if (!ends_simulated(advice.effect)) return std::pair(gain.share, gain.share);

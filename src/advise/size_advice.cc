@@ -7,13 +7,13 @@
 
 #include "advise/headline.h"
 #include "analysis/headroom.h"
+#include "improve/kinds/kinds.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
 namespace {
 
 using whatif::Improvement;
-using whatif::Optimisation;
 
 struct Point {
   uint32_t size;
@@ -121,9 +121,10 @@ SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t 
   SizeAdvices found;
   std::vector<Improvement> improvements;
   for (const auto& [pool, size] : shortage.pools) {
-    improvements.push_back({.optimisation = Optimisation::pool_size, .pool = pool, .size_before = size});
+    improvements.push_back({.optimisation = improve::kinds::pool_size, .pool = pool, .size_before = size});
   }
-  if (shortage.cores > 0) improvements.push_back({.optimisation = Optimisation::cores, .size_before = shortage.cores});
+  if (shortage.cores > 0)
+    improvements.push_back({.optimisation = improve::kinds::cores, .size_before = shortage.cores});
   std::vector<std::vector<Point>> curves(improvements.size());
   constexpr size_t kFew = 3;
   const auto curve = sizes_max <= kFew ? short_curve_of : curve_of;

@@ -8,25 +8,13 @@
 
 #include "analysis/places.h"
 #include "improve/path_keys.h"
+#include "improve/task_change.h"
 #include "whatif/screen.h"
 
 namespace contrafact::advise {
 namespace {
 
 using whatif::Improvement;
-using whatif::Optimisation;
-
-// The tasks of the candidate's set that are not its own.
-std::vector<model::TaskId> others(const improve::Candidate& candidate, const std::vector<improve::Candidate>& all) {
-  std::vector<model::TaskId> rest;
-  const std::vector<model::TaskId>& own = candidate.improvement.tasks;
-  for (const improve::Candidate& whole : all) {
-    if (whole.set != candidate.set || whole.improvement.optimisation != Optimisation::convert_to_inline) continue;
-    const std::vector<model::TaskId>& tasks = whole.improvement.tasks;
-    std::set_difference(tasks.begin(), tasks.end(), own.begin(), own.end(), std::back_inserter(rest));
-  }
-  return rest;
-}
 
 // It may be shown, by itself or in a combination.
 bool may_be_shown(const Advice& advice) {
@@ -60,16 +48,11 @@ Advice described(const improve::Candidate& candidate, const std::vector<improve:
                  const improve::PathKeyIndex& paths, const analysis::BlockIndex& blocks) {
   Advice advice{.candidate = candidate};
   Improvement& improvement = advice.candidate.improvement;
-  if (improvement.optimisation == Optimisation::hoist_branch) {
-    improvement.path = improve::branch_conditions(paths, improvement.tasks, others(candidate, all));
-    if (improvement.path.empty()) {
-      advice.failed = "cannot be told apart: record the methods of the branch (--include)";
-      return advice;
-    }
-  }
+  const improve::TaskChange& kind = improve::task_change_of(improvement);
+  advice.failed = kind.complete(all, paths, advice.candidate);
+  if (!advice.failed.empty()) return advice;
   advice.violations = analysis::model_violations(blocks, improvement.tasks);
-  // A wait for a task that ran there wraps its failure as before.
-  if (improvement.optimisation == Optimisation::inline_at_wait)
+  if (kind.keeps_failures())
     std::erase_if(advice.violations,
                   [](const analysis::Violation& one) { return one.kind == analysis::ViolationKind::failure; });
   for (const analysis::Violation& violation : advice.violations) improvement.warnings.push_back(violation.message);
@@ -190,7 +173,7 @@ void leave_out_others_code(const model::Trace& trace, improve::Candidates& found
       reason = fmt::format("{} hands out others of its tasks by itself: no line of the program changes these alone",
                            trace.owner_name(improvement.body));
     } else {
-      if (improvement.optimisation == Optimisation::convert_to_combinator && improvement.body.valid() &&
+      if (improve::task_change_of(improvement).changes_body() && improvement.body.valid() &&
           trace.owner_name(improvement.body).empty())
         return false;
       const std::string_view owner = trace.owner_name(trace.contexts[trace.program_frame(place).index()].method);

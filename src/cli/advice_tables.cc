@@ -12,7 +12,7 @@
 #include "analysis/places.h"
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
-#include "improve/effort.h"
+#include "improve/kinds/kinds.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -26,7 +26,6 @@ using table::Change;
 using table::Interval;
 using table::Type;
 using table::Unit;
-using whatif::Optimisation;
 using whatif::Target;
 
 // The models agree if their gains in time differ by less than this share of the run.
@@ -104,7 +103,7 @@ std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::Sec
           gain.share,
           Interval{gain.low, gain.high},
           std::string(name_of(advice.verdict)),
-          std::string(name_of(improve::effort_of(advice.candidate))),
+          std::string(name_of(improve::kind_of(advice.improvement()).effort(advice.candidate))),
           changes(advice),
           threads(base.peak_occupied, after.peak_occupied),
           threads(base.mean_occupied, after.mean_occupied),
@@ -119,17 +118,33 @@ std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::Sec
           static_cast<int64_t>(advice.violations.size())};
 }
 
+const std::string& kinds_legend() {
+  static const std::string text =
+      fmt::format("The optimisation: {} of tasks; {} of critical sections; {}; {}.", kinds_text(Target::tasks),
+                  kinds_text(Target::sections), kinds_text(Target::pool), kinds_text(Target::machine));
+  return text;
+}
+
 }  // namespace
+
+std::string kinds_text(Target target, bool with_legends) {
+  std::vector<std::string> names;
+  for (const improve::Kind* kind : improve::all_kinds()) {
+    if (kind->target() != target) continue;
+    names.emplace_back(kind->name());
+    if (with_legends && !kind->legend().empty()) names.back() += " " + std::string(kind->legend());
+  }
+  std::string text = names[0];
+  for (size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
+}
 
 const table::Schema kImprovementsSchema{
     "improvements",
     "What to change and what that would gain, the best first; estimated unless it says simulated.",
     {{"rank", "#", Type::integer, Unit::none,
       "Position in the ranking, the best combination's first; the file name of its spec begins with it."},
-     {"what", "what", Type::word, Unit::none,
-      "The optimisation: convert-to-inline, inline-at-wait, hoist-branch or convert-to-combinator of tasks; drop-lock, "
-      "reader-writer-lock, shared-look, split-lock, shorten-section or make-atomic of critical sections; pool-size; "
-      "cores."},
+     {"what", "what", Type::word, Unit::none, kinds_legend()},
      {"where", "where", Type::location, Unit::none,
       "The place in the source that hands the tasks out or asks for the lock; or the pool."},
      {"gain", "gain", Type::ratio, Unit::ratio, "Of the run's duration, by the figures to be read first."},
@@ -210,14 +225,7 @@ std::string runs_at_text(const AdviceDocument& document, size_t index) {
 }
 
 std::string what_of(const Advice& advice) {
-  const whatif::Improvement& improvement = advice.improvement();
-  const std::string_view name = name_of(improvement.optimisation);
-  if (improvement.size_after > 0)
-    return fmt::format("{} {} -> {}", name, improvement.size_before, improvement.size_after);
-  if (advice.candidate.parts > 0)
-    return fmt::format("{} into {}{}", name, advice.candidate.parts,
-                       advice.candidate.taking_two > 0 ? ", two at a time" : "");
-  return std::string(name);
+  return improve::kind_of(advice.improvement()).title(advice.candidate);
 }
 
 table::Table improvements_table(const AdviceDocument& document) {

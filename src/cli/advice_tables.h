@@ -36,6 +36,10 @@ std::string runs_at_text(const AdviceDocument& document, size_t index);
 // "split-lock into 8", "pool-size 8 -> 12".
 std::string what_of(const advise::Advice& advice);
 
+// The kinds of changes of a target, "pool-size" or "drop-lock, split-lock or make-atomic", for a table's legend. With
+// what their titles say besides: "split-lock (into how many)".
+std::string kinds_text(whatif::Target target, bool with_legends = false);
+
 // Why there is nothing to advise.
 std::string no_advice_reason(const model::Facts& facts, const advise::Advices& advices);
 

@@ -1,7 +1,5 @@
 #include "cli/replay_edits.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "cli/spec_input.h"
@@ -16,16 +14,10 @@ base::Result<std::vector<whatif::SectionEdit>> edits_of_specs(const std::vector<
   const model::Facts of_trace(recordings.trace);
   const analysis::SectionFacts facts = section_facts(recordings, of_trace);
   const base::Result<std::vector<improve::Candidate>> candidates =
-      read_spec_files({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
+      read_lock_specs({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
   if (!candidates) return candidates.error();
   std::vector<whatif::Improvement> improvements;
-  for (const improve::Candidate& candidate : *candidates) {
-    const whatif::Improvement& improvement = candidate.improvement;
-    if (whatif::target_of(improvement.optimisation) != whatif::Target::sections)
-      return base::Error{fmt::format("--apply: {} changes no lock, and locks are all that a replay changes: estimate",
-                                     name_of(improvement.optimisation))};
-    improvements.push_back(improvement);
-  }
+  for (const improve::Candidate& candidate : *candidates) improvements.push_back(candidate.improvement);
   base::Result<whatif::Variant> variant = whatif::variant_of(recordings.trace, simulator.sections(), improvements);
   if (!variant) return base::Error{"--apply: " + variant.error().message};
   return std::move(variant->edits);

@@ -1,5 +1,7 @@
 #include "cli/spec_input.h"
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 
 namespace contrafact::cli {
@@ -13,6 +15,19 @@ base::Result<std::vector<improve::Candidate>> read_spec_files(const improve::Spe
     texts.push_back({path, *std::move(text)});
   }
   return improve::read_specs(in, texts);
+}
+
+base::Result<std::vector<improve::Candidate>> read_lock_specs(const improve::SpecTrace& in,
+                                                              const std::vector<std::string>& paths) {
+  base::Result<std::vector<improve::Candidate>> candidates = read_spec_files(in, paths);
+  if (!candidates) return candidates;
+  for (const improve::Candidate& candidate : *candidates) {
+    const whatif::Optimisation* optimisation = candidate.improvement.optimisation;
+    if (target_of(optimisation) != whatif::Target::sections)
+      return base::Error{fmt::format(
+          "--apply: {}: only locks change here: contrafact estimate takes specs of all kinds", name_of(optimisation))};
+  }
+  return candidates;
 }
 
 }  // namespace contrafact::cli

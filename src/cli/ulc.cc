@@ -19,6 +19,7 @@
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
+#include "improve/kinds/kinds.h"
 #include "improve/spec.h"
 #include "model/text_names.h"
 #include "table/value_text.h"
@@ -171,7 +172,7 @@ void cut(table::Table& table, size_t top, std::string_view what) {
 // Of a lock that threads waited for, and for which nothing is proposed that helps: why it is not split.
 bool is_asked(const Document& document, const improve::Ineligible& refused) {
   constexpr int64_t kWaitsMin = 100;  // a hundredth of the run
-  if (refused.optimisation != whatif::Optimisation::split_lock || !document.options.apply.empty()) return false;
+  if (refused.optimisation != improve::kinds::split_lock || !document.options.apply.empty()) return false;
   for (const advise::Advice& advice : document.advices.ranked) {
     const bool is_of_it = std::ranges::find(advice.candidate.locks, refused.lock) != advice.candidate.locks.end();
     if (is_of_it && helps(advice, document.baseline)) return false;
@@ -320,7 +321,7 @@ int run(const Options& options, const Session& session) {
   if (const std::string why = empty_reason(*recordings, profile); why.empty()) {
     Progress progress(session, "pricing remedies");
     base::Result<std::vector<improve::Candidate>> apply =
-        read_spec_files({.trace = trace, .sections = &facts}, options.apply);
+        read_lock_specs({.trace = trace, .sections = &facts}, options.apply);
     if (!apply) return fail(kExitInput, apply.error().message);
     const advise::Pricer pricer(of_trace, &facts, {.cores = options.cores, .draws = options.seeds});
     baseline = pricer.baseline();

@@ -21,7 +21,6 @@ using table::Cell;
 using table::Interval;
 using table::Type;
 using table::Unit;
-using whatif::Optimisation;
 
 constexpr std::string_view kPairKindWords[graph::kPairKinds] = {"null",   "read-read", "disjoint",
                                                                 "benign", "conflict",  "unknown"};
@@ -193,14 +192,16 @@ const table::Schema kUlcPairsSchema{
      CONTRAFACT_PAIR_COLUMNS}};
 #undef CONTRAFACT_PAIR_COLUMNS
 
+static const std::string& section_kinds_legend() {
+  static const std::string text = kinds_text(whatif::Target::sections, true) + ".";
+  return text;
+}
+
 const table::Schema kLockRemediesSchema{
     "lock_remedies",
     "What to change about locks and what that would gain, the best first.",
     {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
-     {"what", "what", Type::word, Unit::none,
-      "drop-lock, reader-writer-lock, shared-look, split-lock (into how many, and whether sections take two at a "
-      "time), "
-      "shorten-section or make-atomic."},
+     {"what", "what", Type::word, Unit::none, section_kinds_legend()},
      {"where", "where", Type::places, Unit::none, "The code that changes, the most used first."},
      {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 2},
      {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 4},

@@ -45,7 +45,7 @@ struct Candidate {
 
 // Why tasks or a lock have no candidate, in words for a person: "never started", "threads wait at a condition with it".
 struct Ineligible {
-  whatif::Optimisation optimisation = whatif::Optimisation::convert_to_inline;
+  const whatif::Optimisation* optimisation = nullptr;
   model::ContextId context;  // of tasks: where they are handed out
   model::MethodId body;
   model::LockId lock;  // of critical sections

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "improve/kinds/kinds.h"
+
 namespace contrafact::improve {
 namespace {
 
@@ -29,7 +31,7 @@ Candidate divided_data(const LockUses& uses, model::LockId lock, const LockObjec
   const Placed placed = count > 0 ? objects.placed : by_thread(uses, lock, count);
   std::vector<uint32_t> sections;
   for (const LockObjects::Placed& place : placed) sections.push_back(place.section);
-  Candidate made = uses.candidate(whatif::Optimisation::split_lock, std::move(sections));
+  Candidate made = uses.candidate(kinds::split_lock, std::move(sections));
   for (const LockObjects::Placed& place : placed) {
     made.improvement.part.push_back(place.object);
     made.improvement.also_part.push_back(place.second == LockObjects::kAll ? whatif::Improvement::kAllParts

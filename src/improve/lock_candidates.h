@@ -17,17 +17,7 @@
 
 namespace contrafact::improve {
 
-// drop-lock            sections of a site that touch no contested byte
-// reader-writer-lock   sites that only read
-// shared-look          sites most of whose sections only look at contested bytes
-// split-lock           bytes that no section ties together: contested ones, and what is written by code that one thread
-//                      ran; or what is left of these without the few that hardly a section changes (a container's own)
-//                      or objects, of which nearly every section touches two at most: who touches two takes both locks
-// shorten-section      what touches no contested byte, at the beginning, at the end or in the middle of a section; at
-// the
-//                      end also what a later section of the thread hands on to others (hand_over_cells.h)
-// make-atomic          all that is contested is one word, and no section computes its new value from the old one but by
-//                      operations that commute
+// Of all kinds of changes of sections: kinds/ says of each what it looks for.
 Candidates lock_candidates(const analysis::SectionFacts& facts);
 
 }  // namespace contrafact::improve

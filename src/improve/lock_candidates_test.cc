@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analysis/text_trace_for_test.h"
+#include "improve/kinds/kinds.h"
 #include "improve/lock_notes.h"
 #include "model/random_trace_for_test.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using analysis::parsed;
 using analysis::SectionFacts;
-using whatif::Optimisation;
 
 using model::Trace;
 using testing::ElementsAre;
@@ -68,7 +68,7 @@ struct Scene {
   }
 
   // That changes site b first of all.
-  const Candidate* get(Optimisation optimisation) const {
+  const Candidate* get(const Kind* optimisation) const {
     for (const Candidate& candidate : found.candidates) {
       if (candidate.improvement.optimisation == optimisation &&
           facts.sites.sites()[candidate.sites[0]].label == "work (w.cc:20)")
@@ -84,16 +84,16 @@ struct Scene {
 
 TEST(LockCandidates, SectionsThatConflictWithEachOtherOnTwoWordsGetNothing) {
   const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
-  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::reader_writer_lock), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::make_atomic), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::shorten_section), nullptr);
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::reader_writer_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::split_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(kinds::shorten_section), nullptr);
 }
 
 TEST(LockCandidates, WhatNoOtherThreadTouchesNeedsNoLock) {
   const Scene scene({"x b w0", "y b w8", "x b w0", "y b w8"});
-  const Candidate* drop = scene.get(Optimisation::drop_lock);
+  const Candidate* drop = scene.get(kinds::drop_lock);
   ASSERT_NE(drop, nullptr);
   EXPECT_EQ(drop->improvement.sections.size(), 4u);
   EXPECT_EQ(drop->of_sections, 4u);
@@ -103,21 +103,20 @@ TEST(LockCandidates, WhatNoOtherThreadTouchesNeedsNoLock) {
 // Site a by x and b by y: nothing says that x alone will go on running a. Both may have locks of their own.
 TEST(LockCandidates, WhatOnlyOneThreadRanGetsALockOfItsOwnNotNone) {
   const Scene scene({"x a w0", "y b w64", "y b w64", "y b w64"});
-  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
-  const Candidate* split = scene.get(Optimisation::split_lock);
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
+  const Candidate* split = scene.get(kinds::split_lock);
   ASSERT_NE(split, nullptr);
   EXPECT_EQ(split->parts, 2u);
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
-    return refused.optimisation == Optimisation::drop_lock &&
-           refused.reason == "only one thread ran what writes under it";
+    return refused.optimisation == kinds::drop_lock && refused.reason == "only one thread ran what writes under it";
   }));
   const Scene reads({"x a w0", "y b r64", "x a w0", "y b r64"});
-  EXPECT_NE(reads.get(Optimisation::drop_lock), nullptr);
+  EXPECT_NE(reads.get(kinds::drop_lock), nullptr);
 }
 
 TEST(LockCandidates, SitesThatOnlyReadBecomeReaders) {
   const Scene scene({"x b r0", "y b r0", "x a w0 w64", "y b r0", "y a w64"});
-  const Candidate* readers = scene.get(Optimisation::reader_writer_lock);
+  const Candidate* readers = scene.get(kinds::reader_writer_lock);
   ASSERT_NE(readers, nullptr);
   EXPECT_EQ(readers->improvement.sections.size(), 3u);
   ASSERT_EQ(readers->sites.size(), 1u);
@@ -128,29 +127,29 @@ TEST(LockCandidates, SitesThatOnlyReadBecomeReaders) {
 TEST(LockCandidates, ReadersMayWriteWhatNoOtherThreadTouches) {
   const std::vector<std::string> own{"x b r0 w128", "y b r0 w192", "x a w0 w64", "y b r0 w192", "y a w64"};
   const Scene scene(own);
-  const Candidate* readers = scene.get(Optimisation::reader_writer_lock);
+  const Candidate* readers = scene.get(kinds::reader_writer_lock);
   ASSERT_NE(readers, nullptr);
   EXPECT_EQ(readers->improvement.sections.size(), 3u);
   auto not_own = own;
   not_own.push_back("y b r0 w128");
-  EXPECT_EQ(Scene(not_own).get(Optimisation::reader_writer_lock), nullptr);
+  EXPECT_EQ(Scene(not_own).get(kinds::reader_writer_lock), nullptr);
   // What touches nothing shared needs no lock at all.
-  EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(Optimisation::reader_writer_lock), nullptr);
+  EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(kinds::reader_writer_lock), nullptr);
 }
 
 // A look-up in a map: some meet what is written now and then, some do not; each fills a string of its own.
 TEST(LockCandidates, LookUpsThatMeetAWriteNowAndThenAreReaders) {
   const Scene scene({"x b r0 w128", "y b r8 w192", "x a w0", "y b r0 w192", "x b r64 w128", "y a w64", "x b r8 w128"});
-  const Candidate* readers = scene.get(Optimisation::reader_writer_lock);
+  const Candidate* readers = scene.get(kinds::reader_writer_lock);
   ASSERT_NE(readers, nullptr);
   EXPECT_EQ(readers->improvement.sections.size(), 5u);
-  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
-  const auto says = [&](Optimisation optimisation) {
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::split_lock), nullptr);
+  const auto says = [&](const Kind* optimisation) {
     return std::ranges::count(scene.found.ineligible, optimisation, &Ineligible::optimisation);
   };
-  EXPECT_EQ(says(Optimisation::drop_lock), 1);
-  EXPECT_EQ(says(Optimisation::split_lock), 1);
+  EXPECT_EQ(says(kinds::drop_lock), 1);
+  EXPECT_EQ(says(kinds::split_lock), 1);
 }
 
 TEST(LockCandidates, WhatIsTiedTogetherSaysSo) {
@@ -169,59 +168,59 @@ TEST(LockCandidates, WhatTiesThingsTogetherIsNamed) {
 
 TEST(LockCandidates, SystemCallsAreNoAtomicOperations) {
   const Scene scene({"x b file", "y b file"});
-  EXPECT_EQ(scene.get(Optimisation::make_atomic), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
-    return refused.optimisation == Optimisation::make_atomic && refused.reason == "it orders system calls";
+    return refused.optimisation == kinds::make_atomic && refused.reason == "it orders system calls";
   }));
 }
 
 TEST(LockCandidates, PlacesThatNoSectionTiesTogetherAreSplit) {
   const std::vector<std::string> apart{"x b w0", "y b w0", "x b w64", "y b w64"};
   const Scene scene(apart);
-  const Candidate* split = scene.get(Optimisation::split_lock);
+  const Candidate* split = scene.get(kinds::split_lock);
   ASSERT_NE(split, nullptr);
   EXPECT_EQ(split->parts, 2u);
   EXPECT_THAT(split->improvement.part, ElementsAre(0, 0, 1, 1));
   auto tied = apart;
   tied.push_back("x b w0 w64");
-  EXPECT_EQ(Scene(tied).get(Optimisation::split_lock), nullptr);
+  EXPECT_EQ(Scene(tied).get(kinds::split_lock), nullptr);
 }
 
 TEST(LockCandidates, UnknownSectionsForbidASplitAndAnAtomicAndSayWhy) {
   const Scene scene({"x b w0", "y b w0", "x b w64", "y b w64", "y b -"});
-  EXPECT_EQ(scene.get(Optimisation::split_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::split_lock), nullptr);
   ASSERT_FALSE(scene.found.ineligible.empty());
   EXPECT_EQ(scene.found.ineligible[0].reason, "it has sections whose reads and writes are not known");
 }
 
 TEST(LockCandidates, OneContestedWordBecomesAnAtomic) {
   const Scene scene({"x b m0", "y b m0", "x b r0"});
-  ASSERT_NE(scene.get(Optimisation::make_atomic), nullptr);
-  EXPECT_EQ(scene.get(Optimisation::make_atomic)->improvement.sections.size(),
-            4u);  // with the first, which touches nothing
-  EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(Optimisation::make_atomic), nullptr);  // over two words
-  EXPECT_FALSE(scene.get(Optimisation::make_atomic)->exchanges);
+  ASSERT_NE(scene.get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(kinds::make_atomic)->improvement.sections.size(),
+            4u);                                                            // with the first, which touches nothing
+  EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(kinds::make_atomic), nullptr);  // over two words
+  EXPECT_FALSE(scene.get(kinds::make_atomic)->exchanges);
   const Scene replaced({"x b w0", "y b w0"});
-  ASSERT_NE(replaced.get(Optimisation::make_atomic), nullptr);
-  EXPECT_TRUE(replaced.get(Optimisation::make_atomic)->exchanges);
+  ASSERT_NE(replaced.get(kinds::make_atomic), nullptr);
+  EXPECT_TRUE(replaced.get(kinds::make_atomic)->exchanges);
   std::string work = "w0";
   for (int i = 0; i < 200; ++i) work += ",none";
   const Scene longer({"x b " + work, "y b " + work});
-  EXPECT_EQ(longer.get(Optimisation::make_atomic), nullptr);
+  EXPECT_EQ(longer.get(kinds::make_atomic), nullptr);
   ASSERT_FALSE(longer.found.ineligible.empty());
   EXPECT_EQ(longer.found.ineligible[0].reason, "long sections need the value that they replace");
 }
 
 TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {
   const Scene scene({"x b m0", "y b m0", "x b m0"});
-  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
-  EXPECT_NE(scene.get(Optimisation::make_atomic), nullptr);
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
+  EXPECT_NE(scene.get(kinds::make_atomic), nullptr);
 }
 
 TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   const Scene scene({"x b r8 w0 none", "y b w0 w64", "x b w0 w64"});
-  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections.size(), 1u);
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000));
@@ -234,7 +233,7 @@ TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
   for (std::string& section : std::span(sections).subspan(6)) section[0] = 'y';
   sections.push_back("x b none,w0");
   const Scene scene(sections);
-  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(sections.size()));  // the first one is the scene's
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000));
@@ -242,7 +241,7 @@ TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
 
 TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
   const Scene scene({"x b r8,none,w0,w64,none", "y b w0", "x b none,none"});
-  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(1));
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(2000));
@@ -255,7 +254,7 @@ TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
   const Trace observed = parsed(Scene::text({"x b w0,w64", "y a w0", "x b w0,w64"}, ""));
   const SectionFacts facts(plain, SectionFacts(observed));
   for (const Candidate& candidate : lock_candidates(facts).candidates) {
-    if (candidate.improvement.optimisation != Optimisation::shorten_section) continue;
+    if (candidate.improvement.optimisation != kinds::shorten_section) continue;
     EXPECT_THAT(candidate.improvement.tail_ns, ElementsAre(1000, 1000, 1000, 1000));
     return;
   }
@@ -279,7 +278,7 @@ TEST(LockCandidates, SectionsAroundAWaitAreShortenedOnItsOtherSide) {
                     "21000 x lock_release l\n21000 x sync_wait v\n25000 y sync_signal v\n25100 x sync_woken v\n"
                     "25100 x lock_acquire l b\n25500 x accesses none\n25800 x accesses w0\n26100 x accesses none\n"
                     "26100 x lock_release l\n");
-  const Candidate* shorter = scene.get(Optimisation::shorten_section);
+  const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(500, 0));
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(0, 300));
@@ -298,7 +297,7 @@ TEST(LockCandidates, DamagedTracesAreSurvived) {
 // there may depend on what they read before.
 TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   const Scene scene({"x b w0,sleep,w0", "y b w0,sleep,w0", "x b w0", "y b w0,none,w0"});
-  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 2u);
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000));
@@ -306,14 +305,14 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   EXPECT_EQ(scene.trace.frame_label(shorten->blocks_at), "work (w.cc:10)");
   // Who only reads may share the lock instead.
   const Scene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
-  EXPECT_NE(readers.get(Optimisation::reader_writer_lock), nullptr);
-  EXPECT_EQ(readers.get(Optimisation::shorten_section), nullptr);
+  EXPECT_NE(readers.get(kinds::reader_writer_lock), nullptr);
+  EXPECT_EQ(readers.get(kinds::shorten_section), nullptr);
 }
 
 // What blocks at the end moves out there, and says nothing of what is computed in the middle.
 TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
   const Scene scene({"x b w0,none,w0,sleep", "y b w0,none,w0,sleep", "x b w0", "y b w0"});
-  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 0u);
   EXPECT_FALSE(shorten->blocks_at.valid());
@@ -324,7 +323,7 @@ TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
 // another thread may not have written yet what the section goes on to call durable.
 TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
   const Scene scene({"x b w0 file,durable", "y b w0 file,durable", "x b w0 file,durable", "y b durable,w0"});
-  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_THAT(shorten->improvement.sections, ElementsAre(1, 2, 3));
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(0, 0, 0));
@@ -333,34 +332,34 @@ TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
   EXPECT_THAT(lock_notes(scene.trace, *shorten),
               ElementsAre("3 sections end with making durable what was written: others see it before it is, after the "
                           "change"));
-  EXPECT_EQ(Scene({"x b durable,w0", "y b durable,w0", "x b durable,w0"}).get(Optimisation::shorten_section), nullptr);
+  EXPECT_EQ(Scene({"x b durable,w0", "y b durable,w0", "x b durable,w0"}).get(kinds::shorten_section), nullptr);
 }
 
 // Most find what they look for; two insert, and look first for as long as the others do.
 TEST(LockCandidates, MostlyLookersLookAsReaders) {
   const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,w0", "x b r0", "y b r0", "x b w0", "y b r0"});
-  const Candidate* look = scene.get(Optimisation::shared_look);
+  const Candidate* look = scene.get(kinds::shared_look);
   ASSERT_NE(look, nullptr);
-  EXPECT_EQ(scene.get(Optimisation::reader_writer_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::reader_writer_lock), nullptr);
   EXPECT_THAT(look->improvement.part, ElementsAre(1, 1, 1, 0, 1, 1, 0, 1));
   EXPECT_THAT(look->improvement.look_ns, ElementsAre(0, 0, 0, 1000, 0, 0, 1000, 0));
   EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
-  EXPECT_EQ(Scene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(Optimisation::shared_look), nullptr);  // mostly writers
+  EXPECT_EQ(Scene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(kinds::shared_look), nullptr);  // mostly writers
 }
 
 // What is computed after the look in vain, and before the insertion, needs no lock: the look is made again.
 // The second section wrote what no other thread came to, this time.
 TEST(LockCandidates, DataDecideWhichSectionsOfASiteTouchWhatOthersDo) {
   const Scene scene({"x b w0", "x b w8", "y b w0"});
-  EXPECT_EQ(scene.get(Optimisation::drop_lock), nullptr);
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   ASSERT_FALSE(scene.found.ineligible.empty());
   EXPECT_EQ(scene.found.ineligible[0].reason, "which sections write what others use depends on the data");
-  EXPECT_NE(Scene({"x b w0", "x b none", "y b w0"}).get(Optimisation::drop_lock), nullptr);
+  EXPECT_NE(Scene({"x b w0", "x b none", "y b w0"}).get(kinds::drop_lock), nullptr);
 }
 
 TEST(LockCandidates, LookersComputeBetweenTheLooks) {
   const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,none,none,w0", "x b r0", "y b r0"});
-  const Candidate* look = scene.get(Optimisation::shared_look);
+  const Candidate* look = scene.get(kinds::shared_look);
   ASSERT_NE(look, nullptr);
   EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 2000, 0, 0));
   EXPECT_EQ(look->in_middle, 1u);
@@ -373,7 +372,7 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
     for (const char* section : {"x b r64,w128", "y b r64,w192", "y b r64,w128", "x b r64,w192"})
       sections.emplace_back(section);
   const Scene scene(sections);
-  const Candidate* split = scene.get(Optimisation::split_lock);
+  const Candidate* split = scene.get(kinds::split_lock);
   ASSERT_NE(split, nullptr);
   EXPECT_EQ(split->parts, 2u);
   EXPECT_EQ(split->dividing, 1u);
@@ -381,7 +380,7 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
   EXPECT_EQ(split->improvement.part[0], split->improvement.part[1]);  // it inserts the key of the next one
   EXPECT_NE(split->improvement.part[1], split->improvement.part[2]);
   sections.insert(sections.end(), 5, "y b r64,w64,w192");
-  EXPECT_EQ(Scene(sections).get(Optimisation::split_lock), nullptr);  // too many insert
+  EXPECT_EQ(Scene(sections).get(kinds::split_lock), nullptr);  // too many insert
 }
 
 // What the first section made at first use, all others only read: that keeps no work within the lock.
@@ -389,11 +388,11 @@ TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
   std::vector<std::string> sections{"x b w64,w0"};
   for (int i = 0; i < 40; ++i) sections.emplace_back(i % 2 == 0 ? "y b r64,w0" : "x b r64,w0");
   const Scene scene(sections);
-  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
   sections.emplace_back("x b w64,w0");
-  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);  // and later again
+  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);  // and later again
 }
 
 // Threads take a block (8 bytes at 64) from a list (at 0), clear it under the lock, and give it back later.
@@ -409,7 +408,7 @@ std::vector<std::string> blocks_taken(int times) {
 
 TEST(LockCandidates, WhatALaterSectionHandsOnMayBeTouchedBehindTheLock) {
   const Scene scene(blocks_taken(40));
-  const Candidate* shorten = scene.get(Optimisation::shorten_section);
+  const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
   EXPECT_THAT(shorten->improvement.tail_ns, testing::Each(3000));
@@ -418,19 +417,19 @@ TEST(LockCandidates, WhatALaterSectionHandsOnMayBeTouchedBehindTheLock) {
 }
 
 TEST(LockCandidates, WhatWasHandedOnAFewTimesMayBeChance) {
-  EXPECT_EQ(Scene(blocks_taken(10)).get(Optimisation::shorten_section), nullptr);
+  EXPECT_EQ(Scene(blocks_taken(10)).get(kinds::shorten_section), nullptr);
 }
 
 // Once y comes to the block while x has not given it back: the list does not order them.
 TEST(LockCandidates, WhatAnotherThreadOnceTouchedBeforeIsNotHandedOn) {
   std::vector<std::string> sections = blocks_taken(40);
   sections.erase(sections.begin() + 41);  // x gives it back
-  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);
+  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);
   // Nor where sections in between are not known: there it counts as not seen.
   sections = blocks_taken(40);
   sections[41] = "x a -";
   const Scene unseen(sections);
-  const Candidate* shorten = unseen.get(Optimisation::shorten_section);
+  const Candidate* shorten = unseen.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->unknown, 1u);
 }
@@ -442,14 +441,14 @@ TEST(LockCandidates, WhatIsTouchedByBurstsOfOneThreadIsNotHandedOn) {
     const std::string thread = burst % 2 == 0 ? "x" : "y";
     for (int i = 0; i < 3; ++i) sections.push_back(thread + " b w0," + (burst % 3 == i ? "w64" : "w128") + "@3000");
   }
-  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);
+  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);
 }
 
 // A counter to which all add orders nobody: no one uses its value.
 TEST(LockCandidates, WhatIsOnlyCountedHandsNothingOn) {
   std::vector<std::string> sections = blocks_taken(40);
   for (std::string& section : sections) section.replace(section.find("w0"), 2, "m0");
-  EXPECT_EQ(Scene(sections).get(Optimisation::shorten_section), nullptr);
+  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);
 }
 
 // Calls of a library that locks for itself, under a lock of the caller's.
@@ -476,7 +475,7 @@ TEST(LockCandidates, NoLockIsNeededAroundLocksThatGuardTheSame) {
   const Trace trace = parsed(text);
   const Candidates found = lock_candidates(SectionFacts(trace));
   const auto drop = std::ranges::find_if(
-      found.candidates, [](const Candidate& each) { return each.improvement.optimisation == Optimisation::drop_lock; });
+      found.candidates, [](const Candidate& each) { return each.improvement.optimisation == kinds::drop_lock; });
   ASSERT_NE(drop, found.candidates.end());
   EXPECT_EQ(drop->improvement.sections.size(), 9u);
   EXPECT_EQ(drop->guarded_at, "get (lib.cc:20)");

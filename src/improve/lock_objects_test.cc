@@ -9,6 +9,7 @@
 
 #include "analysis/text_trace_for_test.h"
 #include "improve/divided_data.h"
+#include "improve/kinds/kinds.h"
 #include "improve/lock_candidates.h"
 
 namespace contrafact::improve {
@@ -20,7 +21,6 @@ using model::Trace;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using whatif::Improvement;
-using whatif::Optimisation;
 
 constexpr uint32_t kAll = Improvement::kAllParts;
 
@@ -63,7 +63,7 @@ struct ObjectScene {
 
   const Candidate* split() const {
     for (const Candidate& candidate : found.candidates) {
-      if (candidate.improvement.optimisation == Optimisation::split_lock) return &candidate;
+      if (candidate.improvement.optimisation == kinds::split_lock) return &candidate;
     }
     return nullptr;
   }
@@ -75,7 +75,7 @@ struct ObjectScene {
   }
   std::string why_not() const {
     for (const Ineligible& refused : found.ineligible) {
-      if (refused.optimisation == Optimisation::split_lock) return refused.reason;
+      if (refused.optimisation == kinds::split_lock) return refused.reason;
     }
     return "";
   }

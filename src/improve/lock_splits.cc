@@ -8,6 +8,7 @@
 #include <string>
 
 #include "improve/divided_data.h"
+#include "improve/kinds/kinds.h"
 #include "improve/lock_objects.h"
 
 namespace contrafact::improve {
@@ -15,7 +16,6 @@ namespace {
 
 using graph::CellUse;
 using model::LockId;
-using whatif::Optimisation;
 
 using Lock = LockUses::Lock;
 
@@ -30,11 +30,11 @@ class Splitter {
     for (const LockId lock : locks) {
       const bool has_few_unknown = uses_.lock(lock).unknown > 0 && uses_.are_few_unknown(uses_.lock(lock));
       if (const std::string_view reason = uses_.not_judged(lock, has_few_unknown); !reason.empty()) {
-        refuse(Optimisation::split_lock, lock, reason);
+        refuse(kinds::split_lock, lock, reason);
         continue;
       }
       if (uses_.is_mostly_read(uses_.lock(lock))) {
-        refuse(Optimisation::split_lock, lock, "most of its sections only read: a reader-writer lock comes first");
+        refuse(kinds::split_lock, lock, "most of its sections only read: a reader-writer lock comes first");
         continue;
       }
       const uint32_t count = split(lock, placed, said);
@@ -45,7 +45,7 @@ class Splitter {
     std::ranges::sort(placed, {}, &Place::section);
     std::vector<uint32_t> sections;
     for (const Place& place : placed) sections.push_back(place.section);
-    Candidate made = uses_.candidate(Optimisation::split_lock, std::move(sections));
+    Candidate made = uses_.candidate(kinds::split_lock, std::move(sections));
     const bool one_each = said.taking_two + said.taking_all == 0;
     for (const Place& place : placed) {
       made.improvement.part.push_back(place.part);
@@ -76,7 +76,7 @@ class Splitter {
     }
   }
 
-  void refuse(Optimisation optimisation, LockId lock, std::string_view reason) const {
+  void refuse(const Kind* optimisation, LockId lock, std::string_view reason) const {
     if (uses_.lock(lock).waited)
       found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
   }
@@ -97,7 +97,7 @@ class Splitter {
     if (objects.count > count) return take(objects, placed, said);
     if (count >= 2) placed.insert(placed.end(), groups.begin(), groups.end());
     if (count == 1 && lock.waited)
-      found_.ineligible.push_back({.optimisation = Optimisation::split_lock,
+      found_.ineligible.push_back({.optimisation = kinds::split_lock,
                                    .lock = id,
                                    .reason = why_tied(lock, objects),
                                    .redesign = divided_data(uses_, id, objects)});

@@ -172,7 +172,7 @@ bool LockUses::is_harmless(uint32_t s) const {
   return is_known(s) && !is_around_wait(s) && !is_contested(section(s).lock, facts_.sets.of_section[s]);
 }
 
-Candidate LockUses::candidate(whatif::Optimisation optimisation, std::vector<uint32_t> sections) const {
+Candidate LockUses::candidate(const whatif::Optimisation* optimisation, std::vector<uint32_t> sections) const {
   std::sort(sections.begin(), sections.end());
   Candidate made;
   std::map<uint32_t, size_t> sites;

@@ -128,7 +128,7 @@ class LockUses {
   }
 
   // With the places and locks of its sections; `sections` in any order.
-  Candidate candidate(whatif::Optimisation optimisation, std::vector<uint32_t> sections) const;
+  Candidate candidate(const whatif::Optimisation* optimisation, std::vector<uint32_t> sections) const;
 
  private:
   void list_locks();

@@ -4,14 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
+#include "improve/kinds/kinds.h"
 #include "improve/spec_parts.h"
 
 namespace contrafact::improve {
 namespace {
 
-using whatif::Optimisation;
 using whatif::Target;
 
 class Reader {
@@ -52,15 +53,19 @@ class Reader {
   base::Result<Candidate> select(const Json& entry) {
     if (!entry.is_object()) return base::Error{"it is no object"};
     const std::string name = entry.value("optimisation", "");
-    const auto known = std::ranges::find(whatif::kOptimisationNames, name);
-    if (known == whatif::kOptimisationNames.end()) {
-      return base::Error{
-          fmt::format("\"{}\" is no optimisation: {}", name, fmt::join(whatif::kOptimisationNames, ", "))};
+    const auto known = std::ranges::find(all_kinds(), name, &Kind::name);
+    if (known == all_kinds().end()) {
+      return base::Error{fmt::format("\"{}\" is no optimisation: {}", name,
+                                     fmt::join(all_kinds() | std::views::transform(&Kind::name), ", "))};
     }
-    const auto optimisation = static_cast<Optimisation>(known - whatif::kOptimisationNames.begin());
-    switch (whatif::target_of(optimisation)) {
+    const Kind* const optimisation = *known;
+    switch (optimisation->target()) {
       case Target::tasks:
-        if (in_.dag == nullptr) return base::Error{fmt::format("{}: this recording has no tasks", name)};
+        if (in_.dag == nullptr)
+          return base::Error{fmt::format("{}: {}", name,
+                                         in_.trace.tasks.empty()
+                                             ? "this recording has no tasks"
+                                             : "only locks change here: contrafact estimate takes specs of all kinds")};
         if (!tasks_) tasks_.emplace(*in_.dag);
         return tasks_->select(entry, optimisation);
       case Target::sections:

@@ -2,14 +2,17 @@
 // Private to this folder: whoever includes it pays for the JSON library's header.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_map>
 
+#include "improve/path_keys.h"
 #include "improve/spec.h"
+#include "improve/spec_frames.h"
+#include "improve/task_place.h"
 
 namespace contrafact::improve {
-
-using Json = nlohmann::ordered_json;
 
 // The members of an entry that select tasks.
 Json task_selection(const SpecTrace& in, const whatif::Improvement& improvement);
@@ -23,24 +26,41 @@ Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 class TaskSelector {
  public:
   explicit TaskSelector(const graph::TraceDag& dag);
-  ~TaskSelector();
-  base::Result<Candidate> select(const Json& entry, whatif::Optimisation optimisation);
+  base::Result<Candidate> select(const Json& entry, const whatif::Optimisation* optimisation);
+
+  // For the kinds of changes, which leave only some tasks of a place.
+  const graph::TraceDag& dag() const { return dag_; }
+  const model::Trace& trace() const { return trace_; }
+  // Text that is equal for equal frames and methods, of this trace and of a spec.
+  const std::string& key_of(model::ContextId context);
+  const std::string& key_of(model::MethodId method);
+  std::string frames_key(const Json& frames) const { return improve::frames_key(frames, program_); }
+  const PathKeyIndex& paths();  // made when first asked for
 
  private:
-  class Rows;
-  std::unique_ptr<Rows> rows_;
+  bool is_missing(model::TaskId task) const;
+  std::vector<model::TaskId> tasks_of(const Json& frames, const std::string& body);
+
+  const graph::TraceDag& dag_;
+  const model::Trace& trace_;
+  const ProgramClasses program_;
+  const TaskPlaces places_;
+  std::vector<std::string> frames_of_;  // by context
+  std::map<std::string, std::vector<model::TaskId>> by_context_;
+  std::unordered_map<uint32_t, std::string> body_keys_;  // by method
+  std::optional<PathKeyIndex> paths_;
 };
 
 class SectionSelector {
  public:
   explicit SectionSelector(const analysis::SectionFacts& facts);
-  base::Result<Candidate> select(const Json& entry, whatif::Optimisation optimisation);
+  base::Result<Candidate> select(const Json& entry, const whatif::Optimisation* optimisation);
 
  private:
   const analysis::SectionFacts& facts_;
   std::vector<Candidate> left_;  // not selected yet
 };
 
-base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, whatif::Optimisation optimisation);
+base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation);
 
 }  // namespace contrafact::improve

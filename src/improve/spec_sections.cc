@@ -9,8 +9,6 @@
 namespace contrafact::improve {
 namespace {
 
-using whatif::Optimisation;
-
 Json frame_json(const model::Trace& trace, model::ContextId id) {
   Json frame = Json::object();
   if (!id.valid()) return frame;
@@ -94,7 +92,7 @@ SectionSelector::SectionSelector(const analysis::SectionFacts& facts)
     : facts_(facts), left_(lock_candidates(facts).candidates) {}
 
 // Of several candidates at one site, that of the lock that is named.
-base::Result<Candidate> SectionSelector::select(const Json& entry, Optimisation optimisation) {
+base::Result<Candidate> SectionSelector::select(const Json& entry, const whatif::Optimisation* optimisation) {
   const Named named = named_by(entry);
   if (named.sites.empty()) return base::Error{"it names no \"sites\" with \"frames\""};
   const model::Trace& trace = *facts_.trace;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/text_trace_for_test.h"
+#include "improve/kinds/kinds.h"
 #include "improve/lock_candidates.h"
 #include "improve/spec.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using whatif::Optimisation;
 
 // Two threads that read under `table_mutex` at one place, one waiting for the other.
 constexpr std::string_view kReaders =
@@ -38,8 +38,7 @@ std::string written_of_locks(const Recording& run, std::string_view verdict) {
   const Candidates found = lock_candidates(run.facts);
   for (const Candidate& candidate : found.candidates) {
     const SpecEntry entry{candidate, verdict};
-    if (candidate.improvement.optimisation == Optimisation::reader_writer_lock)
-      return write_spec(run.in(), {&entry, 1});
+    if (candidate.improvement.optimisation == kinds::reader_writer_lock) return write_spec(run.in(), {&entry, 1});
   }
   return "";
 }
@@ -53,7 +52,7 @@ TEST(SpecOfSections, WhatIsWrittenSelectsTheSameCodeAgain) {
   const auto read = run.read(text);
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 1u);
-  EXPECT_EQ((*read)[0].improvement.optimisation, Optimisation::reader_writer_lock);
+  EXPECT_EQ((*read)[0].improvement.optimisation, kinds::reader_writer_lock);
   EXPECT_THAT((*read)[0].improvement.sections, ElementsAre(0, 1));
   EXPECT_THAT((*read)[0].locks, ElementsAre(model::LockId(0)));
 }

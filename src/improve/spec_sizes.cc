@@ -28,7 +28,7 @@ Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement) {
   return json;
 }
 
-base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, whatif::Optimisation optimisation) {
+base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation) {
   Candidate candidate;
   candidate.improvement.optimisation = optimisation;
   const Json size = entry.value("size", Json::object());
@@ -42,7 +42,7 @@ base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, what
   }
   candidate.improvement.size_before = size.value("before", 0u);
   candidate.improvement.size_after = after.get<uint32_t>();
-  if (optimisation == whatif::Optimisation::cores) return candidate;
+  if (target_of(optimisation) == whatif::Target::machine) return candidate;
   const std::string name = entry.value("pool", "");
   const uint32_t number = entry.value("number", 0u);
   for (uint32_t i = 0; i < in.trace.pools.size(); ++i) {

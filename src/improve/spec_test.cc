@@ -5,6 +5,7 @@
 
 #include "improve/at_wait_expression.h"
 #include "improve/combinator_expression.h"
+#include "improve/kinds/kinds.h"
 #include "improve/task_candidates.h"
 #include "model/text_trace.h"
 
@@ -16,7 +17,6 @@ using model::Trace;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using whatif::Improvement;
-using whatif::Optimisation;
 
 // t1 coordinates t2 and t3; t4 and t5 are spawned at one place, and only t5 enters m5.
 constexpr std::string_view kProgram = R"(thread main
@@ -66,7 +66,7 @@ Trace trace_from(std::string_view text) {
 
 Improvement coordinator(const Trace& trace) {
   Improvement improvement;
-  improvement.optimisation = Optimisation::convert_to_combinator;
+  improvement.optimisation = kinds::convert_to_combinator;
   improvement.tasks = {TaskId(0)};
   improvement.context_tasks = 1;
   improvement.spawn_context = trace.tasks[0].spawn_context;
@@ -339,7 +339,7 @@ TEST(Spec, OfATaskAtItsWaitSelectsItAgainUnlessThatHasATimeLimit) {
   text.replace(text.find("wait_begin t2 c4"), 16, "wait_begin t2 c8");
   const Trace trace = trace_from(text);
   const graph::TraceDag dag = *graph::build_dag(trace);
-  Improvement at_wait{.optimisation = Optimisation::inline_at_wait,
+  Improvement at_wait{.optimisation = kinds::inline_at_wait,
                       .spawn_context = trace.tasks[1].spawn_context,
                       .body = trace.tasks[1].body,
                       .tasks = {TaskId(1)},
@@ -349,7 +349,7 @@ TEST(Spec, OfATaskAtItsWaitSelectsItAgainUnlessThatHasATimeLimit) {
   EXPECT_THAT(spec, HasSubstr("\"waits\""));
   base::Result<std::vector<Candidate>> read = read_one({.trace = trace, .dag = &dag}, spec);
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ((*read)[0].improvement.optimisation, Optimisation::inline_at_wait);
+  EXPECT_EQ((*read)[0].improvement.optimisation, kinds::inline_at_wait);
   EXPECT_THAT((*read)[0].improvement.tasks, ElementsAre(TaskId(1)));
   EXPECT_EQ(written(trace, dag, (*read)[0].improvement), spec);
   // The `get` with a time-out begins here in the source of JDK 17.
@@ -364,7 +364,7 @@ TEST(Spec, SelectsABranchByItsPath) {
   const Trace trace = trace_from(kProgram);
   const graph::TraceDag dag = *graph::build_dag(trace);
   Improvement hoist;
-  hoist.optimisation = Optimisation::hoist_branch;
+  hoist.optimisation = kinds::hoist_branch;
   hoist.tasks = {TaskId(3)};
   hoist.context_tasks = 2;
   hoist.spawn_context = trace.tasks[3].spawn_context;
@@ -404,9 +404,8 @@ TEST(Spec, SizesAndTasksInOneDocument) {
   const graph::TraceDag dag = *graph::build_dag(trace);
   Candidate tasks, pool, cores;
   tasks.improvement = coordinator(trace);
-  pool.improvement = {
-      .optimisation = Optimisation::pool_size, .pool = model::PoolId(0), .size_before = 3, .size_after = 5};
-  cores.improvement = {.optimisation = Optimisation::cores, .size_before = 2, .size_after = 4};
+  pool.improvement = {.optimisation = kinds::pool_size, .pool = model::PoolId(0), .size_before = 3, .size_after = 5};
+  cores.improvement = {.optimisation = kinds::cores, .size_before = 2, .size_after = 4};
   const std::vector<SpecEntry> entries{{tasks}, {pool, "a gain"}, {cores}};
   const SpecTrace in{.trace = trace, .dag = &dag};
   const auto read = read_one(in, write_spec(in, entries));
@@ -415,7 +414,7 @@ TEST(Spec, SizesAndTasksInOneDocument) {
   EXPECT_THAT((*read)[0].improvement.tasks, ElementsAre(TaskId(0)));
   EXPECT_EQ((*read)[1].improvement.pool, model::PoolId(0));
   EXPECT_EQ((*read)[1].improvement.size_after, 5u);
-  EXPECT_EQ((*read)[2].improvement.optimisation, Optimisation::cores);
+  EXPECT_EQ((*read)[2].improvement.optimisation, kinds::cores);
   EXPECT_EQ((*read)[2].improvement.size_after, 4u);
 }
 
@@ -423,7 +422,7 @@ TEST(Spec, OfPoolsWithOneNameTheSameIsSelected) {
   const Trace trace =
       trace_from(std::string(kProgram).replace(kProgram.find("pool p1"), 0, "pool p0 thread_pool 1 1 \"es\"\n"));
   Candidate pool;
-  pool.improvement = {.optimisation = Optimisation::pool_size, .pool = model::PoolId(1), .size_after = 5};
+  pool.improvement = {.optimisation = kinds::pool_size, .pool = model::PoolId(1), .size_after = 5};
   const SpecEntry entry{pool};
   const auto read = read_one({.trace = trace}, write_spec({.trace = trace}, {&entry, 1}));
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -446,7 +445,7 @@ TEST(Spec, SizesThatCannotBe) {
   EXPECT_EQ(error(R"({"optimisation": "pool-size", "pool": "x", "size": {"after": 2}})"),
             "improvement 1: pool-size: this recording has no pool 'x'");
   EXPECT_EQ(error(R"({"optimisation": "convert-to-inline", "spawn": {"frames": []}})"),
-            "improvement 1: convert-to-inline: this recording has no tasks");
+            "improvement 1: convert-to-inline: only locks change here: contrafact estimate takes specs of all kinds");
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
-// The improvements of tasks worth estimating (Rehype, section 4.1): for each set of tasks that one place of the program
-// spawns, convert-to-inline; where their spawner waits for them only after it has handed out others, inline-at-wait, of
-// all of them or of the first of each batch that it asks for; for subsets of it whose execution paths differ from the
-// rest, hoist-branch; for sets whose tasks spawn and wait for sub-tasks, convert-to-combinator. Sets that cannot be
-// improved are listed too, with the reason.
+// The improvements of tasks worth estimating (Rehype, section 4.1): what each kind of change of tasks, a file of
+// kinds/, proposes for each set of tasks that one place of the program spawns. Sets that cannot be improved are listed
+// too, with the reason.
 //
 // Pure function; linear in the events (hashing), millions of tasks in seconds.
 //
@@ -26,11 +24,6 @@ struct CandidateOptions {
   size_t branches_max = 16;     // hoist-branch subsets per set, the largest first
   size_t path_events_max = 64;  // events of a path that `path` spells out
 };
-
-// Those of `tasks` that their spawner asks for first among several that it has handed out at one place. `waits` are the
-// trace's model::result_waits.
-std::vector<model::TaskId> first_awaited(std::span<const model::ResultWait> waits,
-                                         std::span<const model::TaskId> tasks);
 
 // Sets in order of their total run time, longest first.
 Candidates task_candidates(const model::Facts& facts, const CandidateOptions& options = {});

@@ -5,6 +5,7 @@
 
 #include "analysis/model_violations.h"
 #include "analysis/text_trace_for_test.h"
+#include "improve/kinds/kinds.h"
 #include "model/random_trace_for_test.h"
 #include "model/trace_builder.h"
 
@@ -17,14 +18,13 @@ using analysis::parsed;
 using analysis::parsed_with_rows;
 using analysis::Violation;
 using analysis::ViolationKind;
-using whatif::Optimisation;
 
 using model::TaskId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<const Candidate*> of_kind(Candidates&& all, Optimisation kind) = delete;
-std::vector<const Candidate*> of_kind(const Candidates& all, Optimisation kind) {
+std::vector<const Candidate*> of_kind(Candidates&& all, const Kind* kind) = delete;
+std::vector<const Candidate*> of_kind(const Candidates& all, const Kind* kind) {
   std::vector<const Candidate*> found;
   for (const Candidate& candidate : all.candidates) {
     if (candidate.improvement.optimisation == kind) found.push_back(&candidate);
@@ -61,12 +61,12 @@ constexpr std::string_view kBranches = R"(
 TEST(TaskCandidates, OnePlaceAndItsBranches) {
   const model::Trace trace = parsed_with_rows(kBranches);
   const Candidates all = task_candidates(trace);
-  const auto inlines = of_kind(all, Optimisation::convert_to_inline);
+  const auto inlines = of_kind(all, kinds::convert_to_inline);
   ASSERT_EQ(inlines.size(), 1u);
   EXPECT_EQ(inlines[0]->improvement.tasks.size(), 4u);
   EXPECT_EQ(trace.context_label(inlines[0]->improvement.spawn_context), "Main.main (Main.java:7)");
   EXPECT_EQ(trace.method_label(inlines[0]->improvement.body), "Job.run (Job.java:1)");
-  const auto branches = of_kind(all, Optimisation::hoist_branch);
+  const auto branches = of_kind(all, kinds::hoist_branch);
   ASSERT_EQ(branches.size(), 2u);
   EXPECT_THAT(branches[0]->improvement.tasks, ElementsAre(TaskId(0), TaskId(2)));
   EXPECT_EQ(branches[0]->path, "block at Job.run (Job.java:9)");
@@ -75,7 +75,7 @@ TEST(TaskCandidates, OnePlaceAndItsBranches) {
   EXPECT_EQ(branches[1]->other_path, "block at Job.run (Job.java:9)");
   EXPECT_EQ(branches[1]->improvement.context_tasks, 4u);
   EXPECT_EQ(branches[0]->set, inlines[0]->set);
-  EXPECT_THAT(of_kind(all, Optimisation::convert_to_combinator), IsEmpty());
+  EXPECT_THAT(of_kind(all, kinds::convert_to_combinator), IsEmpty());
   EXPECT_THAT(all.ineligible, IsEmpty());
 }
 
@@ -106,11 +106,11 @@ TEST(TaskCandidates, CoordinatorsSpawnAndWait) {
 11 w1 task_end t2
 )");
   const Candidates all = task_candidates(trace);
-  const auto found = of_kind(all, Optimisation::convert_to_combinator);
+  const auto found = of_kind(all, kinds::convert_to_combinator);
   ASSERT_EQ(found.size(), 1u);
   // t2 waits for a task, but for none of its own.
   EXPECT_THAT(found[0]->improvement.tasks, ElementsAre(TaskId(0)));
-  EXPECT_EQ(of_kind(all, Optimisation::convert_to_inline).size(), 2u);
+  EXPECT_EQ(of_kind(all, kinds::convert_to_inline).size(), 2u);
 }
 
 // invokeAll hands out t1 and t2, which run different code: the change is in the body of the one that coordinates.
@@ -129,7 +129,7 @@ TEST(TaskCandidates, OfSeveralBodiesTheCoordinatorsOwnIsNamed) {
 11 w1 task_end t2
 )");
   const Candidates all = task_candidates(trace);
-  const auto found = of_kind(all, Optimisation::convert_to_combinator);
+  const auto found = of_kind(all, kinds::convert_to_combinator);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(trace.method_label(found[0]->improvement.body), "Job.run (Job.java:1)");
 }
@@ -254,7 +254,7 @@ TEST(TaskCandidates, ManyPathsKeepTheMostFrequent) {
   const base::Result<model::Trace> trace = builder.build();
   ASSERT_TRUE(trace.ok());
   const Candidates all = task_candidates(*trace, {.branches_max = 3});
-  const auto branches = of_kind(all, Optimisation::hoist_branch);
+  const auto branches = of_kind(all, kinds::hoist_branch);
   ASSERT_EQ(branches.size(), 3u);
   EXPECT_THAT(branches[0]->improvement.tasks, ElementsAre(TaskId(17), TaskId(30)));
   EXPECT_THAT(reasons(all), ElementsAre("too many execution paths: only the most frequent are tried: 27"));
@@ -309,13 +309,13 @@ constexpr std::string_view kThree = R"(
 // Where nothing else runs meanwhile, convert-to-inline does the same.
 TEST(TaskCandidates, AtTheirWaitRunTasksThatAreWaitedForPastOthers) {
   const Candidates all = task_candidates(parsed_with_rows(kThree));
-  const auto found = of_kind(all, Optimisation::inline_at_wait);
+  const auto found = of_kind(all, kinds::inline_at_wait);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_THAT(found[0]->improvement.tasks, ElementsAre(TaskId(0), TaskId(1)));
   EXPECT_EQ(found[0]->runs_at, model::ContextId(2));
   EXPECT_THAT(found[1]->improvement.tasks, ElementsAre(TaskId(0)));  // the first of a batch of two
   EXPECT_EQ(found[1]->improvement.context_tasks, 2u);
-  EXPECT_EQ(of_kind(all, Optimisation::convert_to_inline).size(), 2u);
+  EXPECT_EQ(of_kind(all, kinds::convert_to_inline).size(), 2u);
   EXPECT_THAT(all.ineligible, IsEmpty());
 }
 
@@ -324,7 +324,7 @@ TEST(TaskCandidates, AtTheirWaitOnlyPastTasks) {
   std::string text(kThree);
   text.replace(text.find("2 main task_spawn t3 c2 p m3"), 28, "2 main task_spawn t3 c2 - m3");
   const Candidates all = task_candidates(parsed_with_rows(text));
-  const auto found = of_kind(all, Optimisation::inline_at_wait);
+  const auto found = of_kind(all, kinds::inline_at_wait);
   EXPECT_TRUE(std::ranges::all_of(found, [](const Candidate* one) { return one->improvement.tasks.size() == 1; }));
   EXPECT_EQ(found.size(), 1u);
 }
@@ -336,7 +336,7 @@ TEST(TaskCandidates, AtTheirWaitSaysWhyNot) {
     return task_candidates(parsed_with_rows(text));
   };
   const auto expect_part = [](const Candidates& all) {  // t1, alone of its place
-    const auto part = of_kind(all, Optimisation::inline_at_wait);
+    const auto part = of_kind(all, kinds::inline_at_wait);
     ASSERT_EQ(part.size(), 1u);
     EXPECT_THAT(part[0]->improvement.tasks, ElementsAre(TaskId(0)));
   };
@@ -364,7 +364,7 @@ context c5 c1 all:245
 10 main wait_begin t2 c5
 12 main wait_end t2
 )"));
-  EXPECT_THAT(of_kind(all, Optimisation::inline_at_wait), IsEmpty());
+  EXPECT_THAT(of_kind(all, kinds::inline_at_wait), IsEmpty());
   EXPECT_THAT(reasons(all), ElementsAre(testing::HasSubstr("invokeAll")));
 }
 
@@ -376,7 +376,7 @@ TEST(TaskCandidates, NotAtAWaitWithATimeLimit) {
   std::string text(kThree);
   text.replace(text.find("wait_begin t1 c3"), 16, "wait_begin t1 c5");
   const Candidates timed = task_candidates(parsed_with_rows(rows + text));
-  EXPECT_THAT(of_kind(timed, Optimisation::inline_at_wait), IsEmpty());
+  EXPECT_THAT(of_kind(timed, kinds::inline_at_wait), IsEmpty());
   EXPECT_THAT(reasons(timed), ElementsAre("waited for with a time limit, which nothing keeps where they run at the "
                                           "wait: 1"));
 }
@@ -388,7 +388,7 @@ void check_candidates(const model::Trace& trace) {
     ASSERT_FALSE(improvement.tasks.empty());
     ASSERT_TRUE(std::is_sorted(improvement.tasks.begin(), improvement.tasks.end()));
     ASSERT_LE(improvement.tasks.size(), improvement.context_tasks);
-    if (improvement.optimisation == Optimisation::hoist_branch) {
+    if (improvement.optimisation == kinds::hoist_branch) {
       ASSERT_LT(improvement.tasks.size(), improvement.context_tasks);
     }
     for (const model::TaskId task : improvement.tasks)

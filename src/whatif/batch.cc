@@ -13,7 +13,7 @@ Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improve
   for (const Improvement& improvement : improvements) {
     const base::Result<Placements> placed = estimator.place_all(std::span(&improvement, 1));
     made->reasons.push_back(placed ? "" : placed.error().message);
-    graph::Move move{{}, placement_of(improvement.optimisation)};
+    graph::Move move{{}, placement_of(improvement.optimisation->treatment())};
     if (placed) move.tasks = improvement.tasks;
     made->moves.push_back(move);
   }

@@ -8,10 +8,6 @@
 #include "base/counted.h"
 #include "base/saturating.h"
 #include "graph/restore.h"
-#include "whatif/edits/combinator.h"
-#include "whatif/edits/hoist_branch.h"
-#include "whatif/edits/inline_at_wait.h"
-#include "whatif/edits/inline_task.h"
 
 namespace contrafact::whatif {
 
@@ -124,9 +120,16 @@ Figures Estimator::figures_of(const graph::Propagated& propagated, Scratch& scra
   return figures;
 }
 
+static base::Status place_tasks(const graph::TraceDag& dag, const Improvement& improvement, Placements& placements) {
+  const Optimisation& optimisation = *improvement.optimisation;
+  if (optimisation.target() != Target::tasks) return base::Error{"no change of tasks: only a simulation knows it"};
+  if (const std::string_view why = optimisation.fault(improvement); !why.empty()) return base::Error{std::string(why)};
+  return place(dag, improvement.tasks, placement_of(optimisation.treatment()), placements);
+}
+
 base::Result<Placements> Estimator::place_all(std::span<const Improvement> improvements,
                                               std::vector<EditReport>* reports,
-                                              const std::vector<Optimisation>& switched_off) const {
+                                              const std::vector<const Optimisation*>& switched_off) const {
   Placements placements(dag_->task_count(), graph::Placement::own_thread);
   for (const Improvement& improvement : improvements) {
     const int64_t begin_ns = base::monotonic_ns();
@@ -134,25 +137,7 @@ base::Result<Placements> Estimator::place_all(std::span<const Improvement> impro
     report.switched_off =
         std::find(switched_off.begin(), switched_off.end(), improvement.optimisation) != switched_off.end();
     base::Status status;
-    if (!report.switched_off) {
-      switch (improvement.optimisation) {
-        case Optimisation::convert_to_inline:
-          status = inline_tasks(*dag_, improvement.tasks, placements);
-          break;
-        case Optimisation::inline_at_wait:
-          status = inline_tasks_at_wait(*dag_, improvement.tasks, placements);
-          break;
-        case Optimisation::hoist_branch:
-          status = hoist_branch(*dag_, improvement.tasks, improvement.context_tasks, placements);
-          break;
-        case Optimisation::convert_to_combinator:
-          status = convert_to_combinator(*dag_, improvement.tasks, placements);
-          break;
-        default:
-          status = base::Error{"no change of tasks: only a simulation knows it"};
-          break;
-      }
-    }
+    if (!report.switched_off) status = place_tasks(*dag_, improvement, placements);
     if (!status) return base::Error{fmt::format("{}: {}", name_of(improvement.optimisation), status.error().message)};
     report.spent_ns = base::monotonic_ns() - begin_ns;
     if (reports) reports->push_back(std::move(report));

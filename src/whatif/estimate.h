@@ -12,8 +12,8 @@
 
 #include "graph/lanes.h"
 #include "graph/propagate.h"
-#include "whatif/edits/placement.h"
 #include "whatif/improvement.h"
+#include "whatif/placement.h"
 #include "whatif/use_peaks.h"
 
 namespace contrafact::whatif {
@@ -43,11 +43,11 @@ struct EditReport {
 };
 
 struct EstimateOptions {
-  bool trace = false;                      // restore the estimated trace as well
-  bool interval = true;                    // two more propagations, where any hand-off is assumed
-  const Figures* known = nullptr;          // of the same improvements, where they were estimated before
-  bool bounded = false;                    // refuse what takes far more work than the unchanged run (kVisitsFactor)
-  std::vector<Optimisation> switched_off;  // edits to leave out
+  bool trace = false;              // restore the estimated trace as well
+  bool interval = true;            // two more propagations, where any hand-off is assumed
+  const Figures* known = nullptr;  // of the same improvements, where they were estimated before
+  bool bounded = false;            // refuse what takes far more work than the unchanged run (kVisitsFactor)
+  std::vector<const Optimisation*> switched_off;  // edits to leave out
 };
 
 struct Estimate {
@@ -90,7 +90,7 @@ class Estimator {
   // The improvements' edits as one placement for each task. Errors say which task cannot be changed, and why.
   base::Result<Placements> place_all(std::span<const Improvement> improvements,
                                      std::vector<EditReport>* reports = nullptr,
-                                     const std::vector<Optimisation>& switched_off = {}) const;
+                                     const std::vector<const Optimisation*>& switched_off = {}) const;
 
   base::Result<Estimate> estimate(std::span<const Improvement> improvements, const EstimateOptions& options = {}) const;
 

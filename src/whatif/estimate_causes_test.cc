@@ -5,6 +5,7 @@
 
 #include "model/text_trace.h"
 #include "whatif/estimate.h"
+#include "whatif/optimisations_for_test.h"
 #include "whatif/search.h"
 #include "whatif/sim_wakes.h"
 
@@ -58,7 +59,7 @@ Trace with_block(std::string_view reason, std::string_view context, int64_t wake
 base::Result<Estimate> inlined(const Trace& trace) {
   base::Result<Estimator> estimator = Estimator::create(trace);
   EXPECT_TRUE(estimator.ok());
-  Improvement improvement;
+  Improvement improvement{.optimisation = &kInline};
   improvement.tasks = {model::TaskId(0)};
   return estimator->estimate(std::span(&improvement, 1));
 }
@@ -103,7 +104,7 @@ TEST(Response, IsNotOfATaskThatWasCancelledBeforeItWasDue) {
   base::Result<Estimator> estimator = Estimator::create(*trace);
   ASSERT_TRUE(estimator.ok());
   EXPECT_EQ(estimator->base().mean_response_ns, 65.0);
-  Improvement improvement;
+  Improvement improvement{.optimisation = &kInline};
   improvement.tasks = {model::TaskId(0)};
   base::Result<Estimate> estimate = estimator->estimate(std::span(&improvement, 1));
   ASSERT_TRUE(estimate.ok());

@@ -5,6 +5,7 @@
 
 #include "model/text_trace.h"
 #include "whatif/estimate.h"
+#include "whatif/optimisations_for_test.h"
 #include "whatif/random_program.h"
 #include "whatif/simulate.h"
 
@@ -16,9 +17,8 @@ using model::Trace;
 
 std::vector<Improvement> random_improvements(const Estimator& estimator, uint32_t seed, uint32_t one_in) {
   std::mt19937 random(seed);
-  Improvement inlined, combined, at_wait;
-  combined.optimisation = Optimisation::convert_to_combinator;
-  at_wait.optimisation = Optimisation::inline_at_wait;
+  Improvement inlined{.optimisation = &kInline}, combined{.optimisation = &kCombinator},
+      at_wait{.optimisation = &kInlineAtWait};
   for (uint32_t i = 0; i < estimator.dag().task_count(); ++i) {
     const TaskId task(i);
     if (why_not_movable(estimator.dag(), task) || random() % one_in != 0) continue;
@@ -78,7 +78,7 @@ TEST_P(RandomEstimates, InliningEverythingIsTheSerialProgram) {
   const Trace trace = recorded(GetParam());
   base::Result<Estimator> estimator = Estimator::create(trace);
   ASSERT_TRUE(estimator.ok());
-  Improvement all;
+  Improvement all{.optimisation = &kInline};
   for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
     if (!why_not_movable(estimator->dag(), TaskId(i))) all.tasks.push_back(TaskId(i));
   }
@@ -93,8 +93,7 @@ TEST_P(RandomEstimates, RunningAllAtTheirWaitsIsTheSerialProgramToo) {
   const Trace trace = recorded(GetParam());
   base::Result<Estimator> estimator = Estimator::create(trace);
   ASSERT_TRUE(estimator.ok());
-  Improvement at_wait, others;
-  at_wait.optimisation = Optimisation::inline_at_wait;
+  Improvement at_wait{.optimisation = &kInlineAtWait}, others{.optimisation = &kInline};
   for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
     if (why_not_movable(estimator->dag(), TaskId(i))) continue;
     const bool asked = estimator->dag().askers[i] == model::Asker::spawner;

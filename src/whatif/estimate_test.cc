@@ -85,7 +85,7 @@ TEST(Estimate, OfARunWithoutTasks) {
 TEST(Estimate, InlineOfFigure2) {
   // The body takes its 61 ns from 10 on; handing out cost 2, which goes; so main asks at 71, gets it at once, and has
   // 10 ns to the method's end and 10 more to its own.
-  EXPECT_EQ(estimated_events(trace_of(kFigure2), {improvement(Optimisation::convert_to_inline, {1})}),
+  EXPECT_EQ(estimated_events(trace_of(kFigure2), {improvement(&kInline, {1})}),
             R"(0 main thread_begin
 5 main method_enter m1
 10 main task_start t1
@@ -177,8 +177,7 @@ TEST(Estimate, WhatIsCalledWakesNobody) {
   const Trace trace = trace_of(text + "200000 main thread_end\n");
   const Estimator estimator = estimator_of(trace);
   EXPECT_EQ(estimator.base().duration_ns, 200'000);
-  base::Result<Estimate> estimate =
-      estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, tasks)}, {.trace = true});
+  base::Result<Estimate> estimate = estimator.estimate(std::vector{improvement(&kInline, tasks)}, {.trace = true});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_EQ(estimate->figures.duration_ns, 130'000);
   EXPECT_TRUE(model::verify(*estimate->trace).ok());
@@ -197,7 +196,7 @@ TEST(Estimate, CombinatorOfFigure3) {
   // at 20; t3 at 18, and starts at 24. The parts after the waits run where the sub-tasks complete: t2 at 60 on w2 (2
   // ns), t3 at 84 on w3, where the sum takes 5 ns and completes t1 at 89. Main asks from 22 + 10 - 10 (the hand-out) =
   // 22 on and wakes up 6 ns after the completion, as recorded, at 95, and needs 14 more.
-  EXPECT_EQ(estimated_events(trace_of(kFigure3), {improvement(Optimisation::convert_to_combinator, {1})}),
+  EXPECT_EQ(estimated_events(trace_of(kFigure3), {improvement(&kCombinator, {1})}),
             R"(0 main thread_begin
 0 w2 worker_idle p1
 0 w3 worker_idle p1
@@ -232,8 +231,7 @@ TEST(Estimate, CombinatorOfFigure3) {
 
 TEST(Estimate, CombinatorFreesAThread) {
   const Trace trace = trace_of(kFigure3);
-  base::Result<Estimate> estimate =
-      estimator_of(trace).estimate(std::vector{improvement(Optimisation::convert_to_combinator, {1})});
+  base::Result<Estimate> estimate = estimator_of(trace).estimate(std::vector{improvement(&kCombinator, {1})});
   ASSERT_TRUE(estimate.ok());
   EXPECT_EQ(estimate->figures.peak_occupied, 3u);
   EXPECT_EQ(estimate->figures.peak_waiting, 1u);
@@ -242,7 +240,7 @@ TEST(Estimate, CombinatorFreesAThread) {
 
 TEST(Estimate, HoistOfOneSubTask) {
   // t2 runs on w1 from 20 to 61; handing it out cost 4, which goes, so t3 is spawned at 61 and starts 6 later, at 67.
-  Improvement hoist = improvement(Optimisation::hoist_branch, {2});
+  Improvement hoist = improvement(&kInline, {2});
   hoist.context_tasks = 2;
   const std::string events = estimated_events(trace_of(kFigure3), {hoist});
   EXPECT_THAT(
@@ -256,9 +254,8 @@ TEST(Estimate, HoistOfOneSubTask) {
 
 TEST(Estimate, InlineOfOuterAndInner) {
   // Everything runs on main: 10 t1, 14 t2 (41 ns), 55 t3 (61 ns), 116 the waits.
-  const std::string events = estimated_events(
-      trace_of(kFigure3),
-      {improvement(Optimisation::convert_to_inline, {1}), improvement(Optimisation::convert_to_inline, {2, 3})});
+  const std::string events =
+      estimated_events(trace_of(kFigure3), {improvement(&kInline, {1}), improvement(&kInline, {2, 3})});
   EXPECT_THAT(events,
               HasSubstr("10 main task_start t1\n14 main task_start t2\n54 main task_complete t2\n"
                         "55 main task_end t2\n55 main task_start t3\n115 main task_complete t3\n116 main task_end t3\n"
@@ -268,9 +265,8 @@ TEST(Estimate, InlineOfOuterAndInner) {
 
 TEST(Estimate, CombinatorAroundAnInlinedSubTask) {
   // t2 is inlined into t1's first part on main, so its wait is over at once; only the wait for t3 ends a part.
-  const std::string events = estimated_events(
-      trace_of(kFigure3),
-      {improvement(Optimisation::convert_to_combinator, {1}), improvement(Optimisation::convert_to_inline, {2})});
+  const std::string events =
+      estimated_events(trace_of(kFigure3), {improvement(&kCombinator, {1}), improvement(&kInline, {2})});
   EXPECT_THAT(events, HasSubstr("10 main task_start t1\n14 main task_start t2\n"));
   EXPECT_THAT(events, HasSubstr("w3 task_complete t3\n"));
   EXPECT_THAT(events, HasSubstr("w3 task_start t4\n"));
@@ -296,7 +292,7 @@ method m2 A.second A.java:2
 12 main thread_end
 )");
   const Estimator estimator = estimator_of(trace);
-  base::Result<Estimate> estimate = estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})});
+  base::Result<Estimate> estimate = estimator.estimate(std::vector{improvement(&kInline, {1})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_EQ(
       estimate.error().message,
@@ -335,8 +331,7 @@ TEST(Estimate, AStageWhoseSourceIsLateDoesNotHoldTheTaskAroundIt) {
   // stage, and the stage runs when t2 has completed.
   const Trace trace = trace_of(kLateStage);
   const Estimator estimator = estimator_of(trace);
-  base::Result<Estimate> estimate =
-      estimator.estimate(std::vector{improvement(Optimisation::convert_to_inline, {4})}, {.trace = true});
+  base::Result<Estimate> estimate = estimator.estimate(std::vector{improvement(&kInline, {4})}, {.trace = true});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_EQ(estimate->figures.detached, 1u);
   const Trace& after = *estimate->trace;
@@ -356,10 +351,9 @@ TEST(Estimate, SaysWhyATaskCannotBeMoved) {
     base::Result<Estimate> estimate = estimator.estimate(std::vector{std::move(wanted)});
     return estimate.ok() ? "" : estimate.error().message;
   };
-  EXPECT_THAT(reason(improvement(Optimisation::convert_to_inline, {1})), HasSubstr("was never started"));
-  EXPECT_THAT(reason(improvement(Optimisation::convert_to_inline, {2})), HasSubstr("is delayed or periodic"));
-  EXPECT_THAT(reason(improvement(Optimisation::convert_to_combinator, {2})), HasSubstr("is delayed or periodic"));
-  EXPECT_THAT(reason(improvement(Optimisation::hoist_branch, {2})), HasSubstr("every task of the place"));
+  EXPECT_THAT(reason(improvement(&kInline, {1})), HasSubstr("was never started"));
+  EXPECT_THAT(reason(improvement(&kInline, {2})), HasSubstr("is delayed or periodic"));
+  EXPECT_THAT(reason(improvement(&kCombinator, {2})), HasSubstr("is delayed or periodic"));
 }
 
 TEST(Estimate, AJoinedThreadIsCountedWhileItRuns) {
@@ -385,8 +379,7 @@ method m1 A.run A.java:1
 TEST(Estimate, AnEditCanBeSwitchedOff) {
   const Trace trace = trace_of(kFigure2);
   base::Result<Estimate> estimate =
-      estimator_of(trace).estimate(std::vector{improvement(Optimisation::convert_to_inline, {1})},
-                                   {.switched_off = {Optimisation::convert_to_inline}});
+      estimator_of(trace).estimate(std::vector{improvement(&kInline, {1})}, {.switched_off = {&kInline}});
   ASSERT_TRUE(estimate.ok());
   EXPECT_EQ(estimate->figures.duration_ns, 100);
   EXPECT_TRUE(estimate->edits[0].switched_off);
@@ -423,7 +416,7 @@ thread w4
 215 w4 wait_end t1
 220 w4 task_end t5
 )");
-  const Improvement inlined = improvement(Optimisation::convert_to_inline, {5});
+  const Improvement inlined = improvement(&kInline, {5});
   const base::Result<Estimate> estimate = estimator_of(trace).estimate(std::span(&inlined, 1), {.trace = true});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_TRUE(model::verify(*estimate->trace).ok());

@@ -3,45 +3,14 @@
 // safe to copy between threads. Candidates are found in src/improve and handed to this folder.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/trace.h"
+#include "whatif/optimisation.h"
 
 namespace contrafact::whatif {
-
-enum class Optimisation : uint8_t {
-  convert_to_inline,      // the body runs at the spawn, on the spawning thread
-  inline_at_wait,         // the body runs where the task is first waited for, on the thread that handed it out
-  hoist_branch,           // convert-to-inline for the subset of tasks that take one branch
-  convert_to_combinator,  // a task that spawns sub-tasks and waits for them becomes a chain of stages
-  drop_lock,              // critical sections take no lock
-  reader_writer_lock,     // critical sections take their lock as readers
-  shared_look,            // critical sections look as readers, and take their lock alone only to change something
-  split_lock,             // critical sections of one lock take several
-  shorten_section,        // what needs no exclusion is done before and after the section
-  make_atomic,            // critical sections become atomic operations
-  pool_size,              // a pool has another number of workers
-  cores,                  // the machine has another number of cores
-};
-inline constexpr std::array<std::string_view, 12> kOptimisationNames{
-    "convert-to-inline", "inline-at-wait",     "hoist-branch", "convert-to-combinator",
-    "drop-lock",         "reader-writer-lock", "shared-look",  "split-lock",
-    "shorten-section",   "make-atomic",        "pool-size",    "cores"};
-constexpr std::string_view name_of(Optimisation optimisation) {
-  return kOptimisationNames[static_cast<size_t>(optimisation)];
-}
-
-// What an optimisation changes: which members of an Improvement it uses.
-enum class Target : uint8_t { tasks, sections, pool, machine };
-constexpr Target target_of(Optimisation optimisation) {
-  if (optimisation <= Optimisation::convert_to_combinator) return Target::tasks;
-  if (optimisation <= Optimisation::make_atomic) return Target::sections;
-  return optimisation == Optimisation::pool_size ? Target::pool : Target::machine;
-}
 
 // What tells the tasks of a hoisted subset from the other tasks of the same context: their execution paths.
 struct PathCondition {
@@ -52,7 +21,7 @@ struct PathCondition {
 };
 
 struct Improvement {
-  Optimisation optimisation = Optimisation::convert_to_inline;
+  const Optimisation* optimisation = nullptr;
   std::vector<std::string> warnings = {};  // signs that the models do not hold for what changes
 
   // Target::tasks
@@ -79,7 +48,7 @@ struct Improvement {
 };
 
 // Of critical sections.
-inline Improvement section_improvement(Optimisation optimisation, std::vector<uint32_t> sections,
+inline Improvement section_improvement(const Optimisation* optimisation, std::vector<uint32_t> sections,
                                        std::vector<uint32_t> part = {}, std::vector<int64_t> head_ns = {},
                                        std::vector<int64_t> tail_ns = {}) {
   return {.optimisation = optimisation,

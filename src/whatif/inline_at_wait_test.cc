@@ -88,7 +88,7 @@ TEST(InlineAtWait, TheSpawnerRunsItAfterWhatItHandsOutNext) {
   // Handing t2 out cost 2, which goes: t3 is handed out at 22. At 26 t1 asks for t2 and runs it, for its 41. It asks
   // for t3 at 69, which is there at 88, since it starts 6 after its spawn and takes 60; t1 goes on 5 later, as
   // recorded.
-  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(&kInlineAtWait, {2})});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_TRUE(model::verify(*estimate->trace).ok());
   EXPECT_EQ(events_of_thread(*estimate->trace, "w1"), R"(0 w1 worker_idle p1
@@ -118,15 +118,15 @@ TEST(InlineAtWait, TheSpawnerRunsItAfterWhatItHandsOutNext) {
 }
 
 TEST(InlineAtWait, InlinedAtTheSpawnTheOtherComesLater) {
-  base::Result<Estimate> at_spawn = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_inline, {2})});
+  base::Result<Estimate> at_spawn = estimated(trace_of(kTwo), {improvement(&kInline, {2})});
   ASSERT_TRUE(at_spawn.ok());
   EXPECT_EQ(at_spawn->figures.duration_ns, 159);
 }
 
 TEST(InlineAtWait, ACoordinatorDoesItToo) {
   // t1's first part runs on main from 10 on, with t2 at its wait; the rest where t3 completes.
-  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_combinator, {1}),
-                                                               improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate =
+      estimated(trace_of(kTwo), {improvement(&kCombinator, {1}), improvement(&kInlineAtWait, {2})});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_THAT(events_of_thread(*estimate->trace, "main"), HasSubstr("16 main task_spawn t3 c3 p1 m3\n"));
   EXPECT_THAT(events_of_thread(*estimate->trace, "main"), HasSubstr("20 main task_start t2\n"));
@@ -134,16 +134,16 @@ TEST(InlineAtWait, ACoordinatorDoesItToo) {
 }
 
 TEST(InlineAtWait, WithAnInlinedSpawnerItRunsOnThatOnesThread) {
-  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_inline, {1}),
-                                                               improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate =
+      estimated(trace_of(kTwo), {improvement(&kInline, {1}), improvement(&kInlineAtWait, {2})});
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   EXPECT_THAT(events_of_thread(*estimate->trace, "main"), HasSubstr("20 main task_start t2\n"));
   EXPECT_EQ(estimate->figures.peak_occupied, 2u);
 }
 
 TEST(InlineAtWait, OneTaskIsPlacedOnce) {
-  base::Result<Estimate> estimate = estimated(trace_of(kTwo), {improvement(Optimisation::convert_to_inline, {2}),
-                                                               improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate =
+      estimated(trace_of(kTwo), {improvement(&kInline, {2}), improvement(&kInlineAtWait, {2})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_THAT(estimate.error().message, HasSubstr("is changed otherwise by another improvement"));
 }
@@ -200,7 +200,7 @@ method m3 A.third A.java:3
 
 TEST(InlineAtWait, WhatItSetsOffCannotBeWaitedForBefore) {
   const Trace trace = trace_of(kCircle);
-  base::Result<Estimate> estimate = estimated(trace, {improvement(Optimisation::inline_at_wait, {2})});
+  base::Result<Estimate> estimate = estimated(trace, {improvement(&kInlineAtWait, {2})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_EQ(
       estimate.error().message,
@@ -235,13 +235,13 @@ context latch c1 m4:232
 )";
 
 TEST(InlineAtWait, ALatchThatItOpensHoldsItsSpawnerForEver) {
-  base::Result<Estimate> estimate = estimated(trace_of(kLatch), {improvement(Optimisation::inline_at_wait, {1})});
+  base::Result<Estimate> estimate = estimated(trace_of(kLatch), {improvement(&kInlineAtWait, {1})});
   ASSERT_FALSE(estimate.ok());
   EXPECT_THAT(estimate.error().message, HasSubstr("would deadlock"));
 }
 
 std::string refusal(std::string_view text, uint32_t task) {
-  base::Result<Estimate> estimate = estimated(trace_of(text), {improvement(Optimisation::inline_at_wait, {task})});
+  base::Result<Estimate> estimate = estimated(trace_of(text), {improvement(&kInlineAtWait, {task})});
   return estimate.ok() ? "" : estimate.error().message;
 }
 
@@ -273,10 +273,9 @@ TEST(InlineAtWait, IsRefusedWhereNotOnlyItsSpawnerGetsItsResult) {
 TEST(InlineAtWait, IsEstimatedAloneAmongLanes) {
   const Trace trace = trace_of(kTwo);
   const Estimator estimator = estimator_of(trace);
-  const std::vector<Improvement> improvements{
-      improvement(Optimisation::convert_to_inline, {1}), improvement(Optimisation::convert_to_inline, {2}),
-      improvement(Optimisation::inline_at_wait, {2}), improvement(Optimisation::convert_to_inline, {3}),
-      improvement(Optimisation::inline_at_wait, {3})};
+  const std::vector<Improvement> improvements{improvement(&kInline, {1}), improvement(&kInline, {2}),
+                                              improvement(&kInlineAtWait, {2}), improvement(&kInline, {3}),
+                                              improvement(&kInlineAtWait, {3})};
   const Batch batch(estimator, improvements);
   ASSERT_TRUE(batch.has_lanes());
   Batch::Scratch scratch(batch);

@@ -7,6 +7,7 @@
 #include "model/random_trace_for_test.h"
 #include "model/text_trace.h"
 #include "whatif/estimate.h"
+#include "whatif/optimisations_for_test.h"
 #include "whatif/random_program.h"
 #include "whatif/simulate.h"
 
@@ -19,8 +20,8 @@ using model::Trace;
 // Three disjoint sets of tasks, each once inlined and once made coordinators; some tasks in none.
 std::vector<Improvement> improvements_by_chance(const graph::TraceDag& dag, std::mt19937& random) {
   constexpr uint32_t kSets = 3;
-  std::vector<Improvement> improvements(2 * kSets);
-  for (uint32_t i = 0; i < kSets; ++i) improvements[2 * i + 1].optimisation = Optimisation::convert_to_combinator;
+  std::vector<Improvement> improvements(2 * kSets, {.optimisation = &kInline});
+  for (uint32_t i = 0; i < kSets; ++i) improvements[2 * i + 1].optimisation = &kCombinator;
   for (uint32_t i = 0; i < dag.task_count(); ++i) {
     const uint32_t set = random() % (kSets + 3);
     if (why_not_movable(dag, TaskId(i)) || set >= kSets) continue;
@@ -46,7 +47,7 @@ void expect_same(const Trace& trace, uint32_t seed, Tally& tally) {
   const std::vector<Improvement> improvements = improvements_by_chance(dag, random);
   std::vector<graph::Move> moves;
   for (const Improvement& improvement : improvements) {
-    const bool combinator = improvement.optimisation == Optimisation::convert_to_combinator;
+    const bool combinator = improvement.optimisation == &kCombinator;
     moves.push_back({improvement.tasks, combinator ? graph::Placement::continuation : graph::Placement::at_spawn});
   }
   std::vector<TaskId> outermost;

@@ -2,13 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "whatif/edits/drop_lock.h"
-#include "whatif/edits/make_atomic.h"
-#include "whatif/edits/reader_writer_lock.h"
-#include "whatif/edits/shared_look.h"
-#include "whatif/edits/shorten_section.h"
-#include "whatif/edits/split_lock.h"
-
 namespace contrafact::whatif {
 namespace {
 
@@ -29,30 +22,17 @@ bool ends_in_wait(const Trace& trace, const CriticalSection& section) {
          trace.kind[release + 1] == EventKind::sync_wait && trace.time_ns[release + 1] == trace.time_ns[release];
 }
 
-// What moves out on the other side leaves the wait its mutex.
+// A change that leaves the section's end at the wait as it is leaves the wait its mutex.
 bool takes_mutex_from_wait(const Trace& trace, const CriticalSection& section, const Improvement& change, size_t i) {
-  const bool shortens = change.optimisation == Optimisation::shorten_section;
-  return (follows_wait(trace, section) && !(shortens && change.head_ns[i] == 0)) ||
-         (ends_in_wait(trace, section) && !(shortens && change.tail_ns[i] == 0));
+  const Optimisation& optimisation = *change.optimisation;
+  return (follows_wait(trace, section) && !optimisation.keeps_begin(change, i)) ||
+         (ends_in_wait(trace, section) && !optimisation.keeps_end(change, i));
 }
 
 std::string_view fault(const Trace& trace, std::span<const CriticalSection> sections, const Improvement& change,
                        const std::vector<SectionEdit>& edits) {
-  const size_t count = change.sections.size();
-  if (change.optimisation == Optimisation::split_lock &&
-      (change.part.size() != count || (!change.also_part.empty() && change.also_part.size() != count))) {
-    return "a section has no part";
-  }
-  if (change.optimisation == Optimisation::shared_look &&
-      (change.part.size() != count || change.look_ns.size() != count ||
-       (!change.head_ns.empty() && change.head_ns.size() != count))) {
-    return "a section does not say whether it looks only";
-  }
-  if (change.optimisation == Optimisation::shorten_section &&
-      (change.head_ns.size() != count || change.tail_ns.size() != count)) {
-    return "a section has no length";
-  }
-  for (size_t i = 0; i < count; ++i) {
+  if (const std::string_view why = change.optimisation->fault(change); !why.empty()) return why;
+  for (size_t i = 0; i < change.sections.size(); ++i) {
     const uint32_t s = change.sections[i];
     if (s >= sections.size()) return "a section does not exist";
     if (sections[s].outcome != model::Outcome::normal || !model::is_held(trace.locks[sections[s].lock.index()].kind)) {
@@ -74,28 +54,7 @@ base::Result<std::vector<SectionEdit>> edits_of(const Trace& trace, std::span<co
     if (const std::string_view why = fault(trace, sections, improvement, edits); !why.empty()) {
       return base::Error{fmt::format("{}: {}", name_of(improvement.optimisation), why)};
     }
-    switch (improvement.optimisation) {
-      case Optimisation::drop_lock:
-        drop_lock(trace, sections, improvement, edits);
-        break;
-      case Optimisation::reader_writer_lock:
-        reader_writer_lock(trace, sections, improvement, edits);
-        break;
-      case Optimisation::shared_look:
-        shared_look(trace, sections, improvement, edits);
-        break;
-      case Optimisation::split_lock:
-        split_lock(trace, sections, improvement, edits);
-        break;
-      case Optimisation::shorten_section:
-        shorten_section(trace, sections, improvement, edits);
-        break;
-      case Optimisation::make_atomic:
-        make_atomic(trace, sections, improvement, edits);
-        break;
-      default:
-        break;  // changes no section
-    }
+    improvement.optimisation->edit(trace, sections, improvement, edits);
   }
   return edits;
 }

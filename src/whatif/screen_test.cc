@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "whatif/optimisations_for_test.h"
 #include "whatif/random_program.h"
 
 namespace contrafact::whatif {
@@ -15,10 +16,10 @@ using model::Trace;
 std::vector<Improvement> improvements_of(const graph::TraceDag& dag) {
   std::vector<Improvement> improvements;
   for (uint32_t i = 0; i < dag.task_count(); ++i) {
-    improvements.emplace_back().tasks = {TaskId(i)};
+    improvements.push_back({.optimisation = &kInline, .tasks = {TaskId(i)}});
     if (!waits(dag, TaskId(i))) continue;
-    improvements.emplace_back().tasks = {TaskId(i)};
-    improvements.back().optimisation = Optimisation::convert_to_combinator;
+    improvements.push_back({.optimisation = &kInline, .tasks = {TaskId(i)}});
+    improvements.back().optimisation = &kCombinator;
   }
   return improvements;
 }

@@ -6,6 +6,7 @@
 #include "model/text_trace.h"
 #include "model/trace_builder.h"
 #include "whatif/batch.h"
+#include "whatif/optimisations_for_test.h"
 #include "whatif/screen.h"
 
 namespace contrafact::whatif {
@@ -40,7 +41,7 @@ Trace waiting_program(uint32_t count) {
 }
 
 std::vector<Improvement> one_each(uint32_t count) {
-  std::vector<Improvement> improvements(count);
+  std::vector<Improvement> improvements(count, {.optimisation = &kInline});
   for (uint32_t i = 0; i < count; ++i) improvements[i].tasks = {TaskId(i)};
   return improvements;
 }
@@ -94,7 +95,7 @@ TEST(Search, CompanionsMayHelpInPairs) {
 TEST(Search, LeavesOutWhatAddsNothing) {
   const Trace trace = waiting_program(60);
   const Estimator estimator = *Estimator::create(trace);
-  std::vector<Improvement> improvements(2);
+  std::vector<Improvement> improvements(2, {.optimisation = &kInline});
   improvements[0].tasks = {TaskId(0)};  // 50 ns of a run of some 100,000
   improvements[1].tasks = {TaskId(59)};
   const SearchResult result = search(estimator, improvements);
@@ -119,7 +120,7 @@ TEST(Search, SaysWhyAnImprovementCannotBeApplied) {
   const Trace trace = waiting_program(2);
   const Estimator estimator = *Estimator::create(trace);
   std::vector<Improvement> improvements = one_each(2);
-  improvements[1].optimisation = Optimisation::convert_to_combinator;
+  improvements[1].optimisation = &kCombinator;
   const SearchResult result = search(estimator, improvements);
   EXPECT_TRUE(result.singles[0].estimate.has_value());
   EXPECT_FALSE(result.singles[1].estimate.has_value());

@@ -13,8 +13,7 @@ double gain(int64_t before_ns, int64_t after_ns) {
 }
 
 bool moves_conflicts(const Improvement& improvement) {
-  return improvement.optimisation == Optimisation::shorten_section ||
-         improvement.optimisation == Optimisation::make_atomic;
+  return improvement.optimisation->moves_conflicts();
 }
 
 }  // namespace

@@ -176,24 +176,22 @@ TEST(Simulate, InliningOrCombinatorsEndTheStarvation) {
 
 TEST(Variant, ImprovementsBecomeTreatments) {
   const Trace trace = trace_of(nested(2, 4));
-  const auto improvement = [](Optimisation optimisation, std::vector<model::TaskId> tasks) {
+  const auto improvement = [](const Optimisation* optimisation, std::vector<model::TaskId> tasks) {
     Improvement result;
     result.optimisation = optimisation;
     result.tasks = std::move(tasks);
     return result;
   };
-  const Improvement combine = improvement(Optimisation::convert_to_combinator, {model::TaskId(0)});
-  const Improvement hoist = improvement(Optimisation::hoist_branch, {model::TaskId(1), model::TaskId(3)});
+  const Improvement combine = improvement(&kCombinator, {model::TaskId(0)});
+  const Improvement hoist = improvement(&kInline, {model::TaskId(1), model::TaskId(3)});
   const auto both = variant_of(trace, {}, std::vector{combine, hoist});
   ASSERT_TRUE(both.ok());
   EXPECT_THAT(both->treatments, testing::ElementsAre(Treatment::combinator, Treatment::inline_at_spawn, Treatment::keep,
                                                      Treatment::inline_at_spawn));
-  const auto clash =
-      variant_of(trace, {}, std::vector{combine, improvement(Optimisation::convert_to_inline, {model::TaskId(0)})});
+  const auto clash = variant_of(trace, {}, std::vector{combine, improvement(&kInline, {model::TaskId(0)})});
   ASSERT_FALSE(clash.ok());
   EXPECT_THAT(clash.error().message, testing::HasSubstr("exclude each other"));
-  const auto missing =
-      variant_of(trace, {}, std::vector{improvement(Optimisation::convert_to_inline, {model::TaskId(99)})});
+  const auto missing = variant_of(trace, {}, std::vector{improvement(&kInline, {model::TaskId(99)})});
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, testing::HasSubstr("no task 99"));
 }

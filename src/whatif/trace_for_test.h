@@ -9,6 +9,7 @@
 
 #include "model/text_trace.h"
 #include "whatif/estimate.h"
+#include "whatif/optimisations_for_test.h"
 
 namespace contrafact::whatif {
 
@@ -24,7 +25,7 @@ inline Estimator estimator_of(const model::Trace& trace) {
   return *std::move(estimator);
 }
 
-inline Improvement improvement(Optimisation optimisation, std::vector<uint32_t> tasks) {
+inline Improvement improvement(const Optimisation* optimisation, std::vector<uint32_t> tasks) {
   Improvement made;
   made.optimisation = optimisation;
   for (uint32_t task : tasks) made.tasks.push_back(model::TaskId(task - 1));  // as in the text: t1 is the first

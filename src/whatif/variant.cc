@@ -10,17 +10,6 @@
 namespace contrafact::whatif {
 namespace {
 
-Treatment treatment_of(Optimisation optimisation) {
-  switch (optimisation) {
-    case Optimisation::inline_at_wait:
-      return Treatment::inline_at_wait;
-    case Optimisation::convert_to_combinator:
-      return Treatment::combinator;
-    default:
-      return Treatment::inline_at_spawn;
-  }
-}
-
 std::string_view words_of(Treatment treatment) {
   switch (treatment) {
     case Treatment::inline_at_spawn:
@@ -36,7 +25,7 @@ std::string_view words_of(Treatment treatment) {
 }
 
 base::Status treat(const model::Trace& trace, const Improvement& improvement, std::vector<Treatment>& treatments) {
-  const Treatment wanted = treatment_of(improvement.optimisation);
+  const Treatment wanted = improvement.optimisation->treatment();
   if (treatments.empty()) treatments.assign(trace.tasks.size(), Treatment::keep);
   for (const model::TaskId task : improvement.tasks) {
     if (task.index() >= treatments.size()) {
@@ -55,12 +44,13 @@ base::Status treat(const model::Trace& trace, const Improvement& improvement, st
 
 base::Status resize(const model::Trace& trace, const Improvement& improvement, Variant& variant) {
   if (improvement.size_after == 0) return base::Error{fmt::format("{}: no size", name_of(improvement.optimisation))};
-  if (improvement.optimisation == Optimisation::cores) {
+  if (target_of(improvement.optimisation) == Target::machine) {
     if (variant.cores != 0 && variant.cores != improvement.size_after) return base::Error{"two numbers of cores"};
     variant.cores = improvement.size_after;
     return {};
   }
-  if (improvement.pool.index() >= trace.pools.size()) return base::Error{"pool-size: the trace has no such pool"};
+  if (improvement.pool.index() >= trace.pools.size())
+    return base::Error{fmt::format("{}: the trace has no such pool", name_of(improvement.optimisation))};
   if (std::ranges::find(variant.pool_sizes, improvement.pool, &PoolSize::pool) != variant.pool_sizes.end()) {
     return base::Error{fmt::format("two sizes for pool {}", trace.string(trace.pools[improvement.pool.index()].name))};
   }

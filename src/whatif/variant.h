@@ -11,14 +11,6 @@
 
 namespace contrafact::whatif {
 
-// What becomes of each task.
-enum class Treatment : uint8_t {
-  keep,
-  inline_at_spawn,  // its body runs on its spawner's thread, at its spawn (convert-to-inline, hoist-branch)
-  inline_at_wait,   // its body runs on its spawner's thread, where that first waits for it
-  combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
-};
-
 struct PoolSize {
   model::PoolId pool;
   uint32_t workers = 0;

@@ -1,0 +1,45 @@
+// Kind: an optimisation with all that belongs to it. src/improve/kinds has one file for each, which alone says
+//
+//   its name, and what it does to a variant, or why it cannot     whatif::Optimisation
+//   how much work it is, and its words                            Kind
+//   where it is worth pricing, and its members of a spec          TaskChange (task_change.h), SectionChange
+//   (section_change.h)
+//
+// kinds/kinds.h lists them. A kind is immutable and made at compile time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "improve/candidate.h"
+#include "improve/effort.h"
+
+namespace contrafact::improve {
+
+class Kind : public whatif::Optimisation {
+ public:
+  // To make the candidate in the source.
+  virtual Effort effort(const Candidate& /*candidate*/) const { return effort_; }
+  // Finer: of two improvements as good as each other, that of fewer steps is the simpler change.
+  int steps() const { return steps_; }
+
+  // What the candidate is called in a table: "split-lock into 4".
+  virtual std::string title(const Candidate& /*candidate*/) const { return std::string(name()); }
+  // What a title says besides the name, for the table's legend: "(into how many)"; empty: nothing.
+  virtual std::string_view legend() const { return ""; }
+
+ protected:
+  constexpr Kind(std::string_view name, whatif::Target target, whatif::Treatment treatment, Effort effort, int steps)
+      : Optimisation(name, target, treatment), effort_(effort), steps_(steps) {}
+
+ private:
+  const Effort effort_;
+  const int steps_;
+};
+
+// REQUIRES: the optimisation is one of kinds/kinds.h, as all are but those of the engines' tests.
+inline const Kind& kind_of(const whatif::Improvement& improvement) {
+  return static_cast<const Kind&>(*improvement.optimisation);
+}
+
+}  // namespace contrafact::improve

@@ -1,0 +1,98 @@
+// make-atomic: all that is contested under the lock is one word, and no section computes its new value from the old one
+// but by operations that commute, or in short sections: the lock gives way to atomic operations on that word.
+
+#include <algorithm>
+
+#include "improve/kinds/kinds.h"
+#include "improve/lock_search.h"
+#include "improve/section_change.h"
+
+namespace contrafact::improve {
+namespace {
+
+bool changes_kernel_state(const LockUses::Lock& lock) {
+  for (uint32_t cell = 0; cell < lock.contested.size(); ++cell) {
+    if (lock.contested[cell] && is_kernel_state(lock.cells->address(cell))) return true;
+  }
+  return false;
+}
+
+// One word under every lock: 8 bytes at most that an atomic operation can take.
+bool has_one_word(const LockUses::Lock& lock) {
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (uint32_t cell = 0; cell < lock.contested.size(); ++cell) {
+    if (!lock.contested[cell]) continue;
+    begin = std::min(begin, lock.cells->address(cell));
+    end = std::max(end, lock.cells->end_address(cell));
+  }
+  return end == 0 || begin / 8 == (end - 1) / 8;
+}
+
+// A section that computes the new value from the old one otherwise than by an operation that commutes.
+bool replaces(const LockUses::Lock& lock) {
+  return std::ranges::any_of(lock.cells->sets(), [&](uint32_t set) {
+    return std::ranges::any_of(lock.cells->of(set),
+                               [&](const graph::CellUse& use) { return lock.contested[use.cell] && use.replaces; });
+  });
+}
+
+// Who compares and exchanges a word begins anew as often as others were faster, which pays where that is seldom.
+bool are_short(const LockUses& uses, model::LockId id) {
+  constexpr int64_t kShortNs = 1'000;
+  std::vector<int64_t> holds_ns;
+  uses.each_section(std::span(&id, 1), [&](uint32_t s) { holds_ns.push_back(uses.section(s).hold_ns()); });
+  if (holds_ns.empty()) return false;
+  const auto middle = holds_ns.begin() + static_cast<ptrdiff_t>(holds_ns.size() / 2);
+  std::ranges::nth_element(holds_ns, middle);
+  return *middle <= kShortNs;
+}
+
+class MakeAtomic final : public SectionChange {
+ public:
+  constexpr MakeAtomic() : SectionChange("make-atomic", Effort::redesign, 4, 5) {}
+
+  void find(LockSearch& search) const override {
+    std::vector<uint32_t> sections;
+    bool any = false, exchanges = false;
+    for (const model::LockId lock : search.locks()) {
+      const std::string_view reason = search.not_judged(lock);
+      if (!reason.empty()) return search.refuse(this, lock, reason);
+      const LockUses::Lock& info = search.lock(lock);
+      if (changes_kernel_state(info)) return search.refuse(this, lock, "it orders system calls");
+      if (!has_one_word(info)) return;
+      if (replaces(info)) {
+        if (!are_short(search, lock))
+          return search.refuse(this, lock, "long sections need the value that they replace");
+        exchanges = true;
+      }
+      any |= std::ranges::find(info.contested, true) != info.contested.end();
+    }
+    search.each_section(search.locks(), [&](uint32_t s) { sections.push_back(s); });
+    if (!any) return;
+    Candidate made = search.candidate(this, std::move(sections));
+    made.exchanges = exchanges;
+    search.add(std::move(made));
+  }
+
+  // An atomic operation takes tens of nanoseconds where threads meet, as the lock's own word did: it is in what the
+  // section recorded.
+  void edit(const model::Trace&, std::span<const model::CriticalSection>, const whatif::Improvement& improvement,
+            std::vector<whatif::SectionEdit>& edits) const override {
+    for (const uint32_t s : improvement.sections) edits[s].mode = whatif::SectionEdit::Mode::none;
+  }
+  bool moves_conflicts() const override { return true; }
+
+  void add_directions(const Candidate& candidate, std::vector<std::string>& notes) const override {
+    if (candidate.exchanges)
+      notes.emplace_back(
+          "the new value follows from the old one: fetch_add where one is added, else compare_exchange in a loop");
+  }
+};
+
+constexpr MakeAtomic kMakeAtomic;
+
+}  // namespace
+
+const Kind* const kinds::make_atomic = &kMakeAtomic;
+
+}  // namespace contrafact::improve

@@ -1,0 +1,160 @@
+// shorten-section: what touches no contested byte, at the beginning, at the end or in the middle of a section, is done
+// before or after it; at the end also what a later section of the thread hands on to others (hand_over_cells.h).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "improve/kinds/kinds.h"
+#include "improve/lock_search.h"
+#include "improve/section_change.h"
+#include "improve/section_ends.h"
+
+namespace contrafact::improve {
+namespace {
+
+// What one function does to its section may be asked for in two places: where it locks and, with a condition, where
+// it waits. Without conditions each site is by itself.
+LockUses::SectionsOfSite by_function(const LockUses& uses) {
+  LockUses::SectionsOfSite groups;
+  std::map<std::string, uint32_t> first_site;  // by function
+  for (const auto& [site, sections] : uses.by_site()) {
+    const model::ContextId context = uses.facts().sites.sites()[site].context;
+    const bool is_with_condition = uses.lock_of(sections[0]).with_condition;
+    uint32_t group = site;
+    if (is_with_condition && context.valid() && uses.trace().contexts[context.index()].method.valid()) {
+      const std::string function = uses.trace().method_label(uses.trace().contexts[context.index()].method);
+      group = first_site.try_emplace(function, site).first->second;
+    }
+    groups[group].insert(groups[group].end(), sections.begin(), sections.end());
+  }
+  return groups;
+}
+
+struct Block {
+  model::ContextId at;
+  int64_t length_ns = 0;
+};
+// Between what moves out in front of the section and behind it.
+Block longest_block(const LockUses& uses, uint32_t s, const Movable& outside) {
+  Block longest;
+  if (!uses.section(s).release.valid()) return longest;
+  const model::Trace& trace = uses.trace();
+  const uint32_t acquire = uses.section(s).acquire.value, release = uses.section(s).release.value;
+  const int64_t from_ns = trace.time_ns[acquire] + outside.head_ns;
+  const int64_t to_ns = trace.time_ns[release] - outside.tail_ns;
+  int64_t begin_ns = 0;
+  model::ContextId at;
+  for (uint32_t i = acquire + 1; i < release; ++i) {
+    if (trace.kind[i] == model::EventKind::block_begin) {
+      begin_ns = trace.time_ns[i];
+      at = model::ContextId(trace.b[i]);
+      continue;
+    }
+    // What moves out may be of another recording, and its length in proportion: most of a block counts.
+    const int64_t middle_ns = begin_ns + (trace.time_ns[i] - begin_ns) / 2;
+    if (trace.kind[i] == model::EventKind::block_end && trace.time_ns[i] - begin_ns > longest.length_ns &&
+        middle_ns >= from_ns && middle_ns <= to_ns)
+      longest = {at, trace.time_ns[i] - begin_ns};
+  }
+  return longest;
+}
+
+Movable movable(const LockUses& uses, uint32_t s, bool hands_on) {
+  Movable found = SectionEnds(uses).ends_and_middle(s, hands_on);
+  // Readers that share the lock need not give it up.
+  if (uses.is_reader(uses.facts().site_of[s])) found.middle_ns = 0;
+  // What is computed in between may depend on what was read before, in registers, and decide what is written after:
+  // only who waits for something else is likely to need no lock meanwhile.
+  constexpr int64_t kBlockedShareMin = 2;  // half of it
+  if (found.middle_ns > 0 && longest_block(uses, s, found).length_ns * kBlockedShareMin < found.middle_ns)
+    found.middle_ns = 0;
+  return found;
+}
+
+class ShortenSection final : public SectionChange {
+ public:
+  constexpr ShortenSection() : SectionChange("shorten-section", Effort::one_function, 1, 2) {}
+
+  void find(LockSearch& search) const override {
+    for (const auto& [function, sections] : by_function(search)) find_at(search, sections);
+  }
+
+  std::string_view fault(const whatif::Improvement& improvement) const override {
+    const size_t count = improvement.sections.size();
+    return improvement.head_ns.size() == count && improvement.tail_ns.size() == count ? "" : "a section has no length";
+  }
+
+  void edit(const model::Trace&, std::span<const model::CriticalSection> sections,
+            const whatif::Improvement& improvement, std::vector<whatif::SectionEdit>& edits) const override {
+    for (size_t i = 0; i < improvement.sections.size(); ++i) {
+      const uint32_t s = improvement.sections[i];
+      const int64_t hold_ns = sections[s].hold_ns();
+      edits[s].head_outside_ns = std::clamp<int64_t>(improvement.head_ns[i], 0, hold_ns);
+      edits[s].tail_outside_ns = std::clamp<int64_t>(improvement.tail_ns[i], 0, hold_ns - edits[s].head_outside_ns);
+    }
+  }
+  // What moves out on the other side leaves a wait its mutex.
+  bool keeps_begin(const whatif::Improvement& improvement, size_t at) const override {
+    return improvement.head_ns[at] == 0;
+  }
+  bool keeps_end(const whatif::Improvement& improvement, size_t at) const override {
+    return improvement.tail_ns[at] == 0;
+  }
+  bool moves_conflicts() const override { return true; }
+
+  void add_notes(const model::Trace& trace, const Candidate& candidate,
+                 std::vector<std::string>& notes) const override {
+    if (candidate.in_middle > 0)
+      notes.push_back(fmt::format(
+          "from the middle of {}{}: give the lock up meanwhile, and look again at what was read before",
+          sections_text(candidate.in_middle),
+          candidate.blocks_at.valid() ? ", which block at " + trace.context_label(candidate.blocks_at) : ""));
+    if (candidate.handing_on > 0)
+      notes.push_back(
+          fmt::format("{} end{} with what other threads touch only after a later section of the thread handed it on",
+                      sections_text(candidate.handing_on), candidate.handing_on == 1 ? "s" : ""));
+    if (candidate.making_durable > 0)
+      notes.push_back(
+          fmt::format("{} end{} with making durable what was written: others see it before it is, after the change",
+                      sections_text(candidate.making_durable), candidate.making_durable == 1 ? "s" : ""));
+  }
+
+ private:
+  void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
+    // Less than that is the recorder's, or a few instructions around what has to be inside.
+    constexpr int64_t kLeastNs = 100;
+    std::vector<uint32_t> sections;
+    const bool hands_on = SectionEnds(search).hands_on(of_site);
+    for (const uint32_t s : of_site) {
+      const bool needs_lock =
+          search.is_known(s) && search.is_contested(search.section(s).lock, search.facts().sets.of_section[s]);
+      if (needs_lock && movable(search, s, hands_on).all_ns() >= kLeastNs) sections.push_back(s);
+    }
+    if (sections.empty()) return;
+    Candidate made = search.candidate(this, std::move(sections));
+    int64_t longest_ns = 0;
+    for (const uint32_t s : made.improvement.sections) {
+      const Movable part = movable(search, s, hands_on);
+      // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
+      const int64_t in_front_ns = search.follows_wait(s) ? 0 : part.middle_ns;
+      made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
+      made.improvement.tail_ns.push_back(part.tail_ns + part.middle_ns - in_front_ns);
+      made.in_middle += part.middle_ns > 0;
+      made.handing_on += part.hands_on;
+      made.making_durable += part.makes_durable;
+      if (part.middle_ns <= longest_ns) continue;
+      longest_ns = part.middle_ns;
+      made.blocks_at = longest_block(search, s, part).at;
+    }
+    search.add(std::move(made));
+  }
+};
+
+constexpr ShortenSection kShortenSection;
+
+}  // namespace
+
+const Kind* const kinds::shorten_section = &kShortenSection;
+
+}  // namespace contrafact::improve

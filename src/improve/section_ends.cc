@@ -1,0 +1,73 @@
+#include "improve/section_ends.h"
+
+#include <algorithm>
+
+namespace contrafact::improve {
+namespace {
+
+int64_t length_ns(auto begin, auto end) {
+  int64_t sum_ns = 0;
+  for (auto part = begin; part != end; ++part) sum_ns += part->length_ns;
+  return sum_ns;
+}
+
+}  // namespace
+
+bool SectionEnds::may_move(uint32_t s, const model::SectionSets::Part& part) const {
+  return uses_.facts().sets.is_complete(part.set) && !uses_.is_disputed(uses_.section(s).lock, part.set);
+}
+
+bool SectionEnds::hands_on(const std::vector<uint32_t>& of_site) const {
+  constexpr size_t kSectionsMin = 20;
+  const model::SectionSets& sets = uses_.facts().sets;
+  size_t handing_on = 0;
+  for (const uint32_t s : of_site) {
+    if (!uses_.is_known(s) || uses_.ends_in_wait(s)) continue;
+    // Not its beginning: there it finds out what it has.
+    const auto tail = sets.parts_of(sets.tail[s]);
+    const auto end = tail.subspan(std::min<size_t>(1, tail.size()));
+    const auto last =
+        std::ranges::find_if(end.rbegin(), end.rend(), [&](const auto& part) { return !may_move(s, part); });
+    if (last == end.rend()) continue;
+    const Passage passage = passage_of(s, *last);
+    if (passage == Passage::taken) return false;
+    handing_on += passage == Passage::handed_on;
+  }
+  return handing_on >= kSectionsMin;
+}
+
+Passage SectionEnds::passage_of(uint32_t s, const model::SectionSets::Part& part) const {
+  return uses_.facts().sets.is_complete(part.set) ? uses_.passage(uses_.section(s).lock, part.set) : Passage::unknown;
+}
+
+Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
+  const model::SectionSets& sets = uses_.facts().sets;
+  const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
+  const bool is_one_segment = sets.head[s].begin == sets.tail[s].begin;
+  const auto first = std::ranges::find_if(head, [&](const auto& part) { return !may_move(s, part); });
+  Movable found;
+  const auto last = std::ranges::find_if(tail.rbegin(), tail.rend(), [&](const auto& part) {
+    if (may_move(s, part)) return false;
+    const bool is_handed_on = hands_on && passage_of(s, part) == Passage::handed_on;
+    found.hands_on |= is_handed_on;
+    return !is_handed_on;
+  });
+  const auto makes_durable = [this](const auto& part) { return uses_.makes_durable(part.set); };
+  // What others wrote before this section has to be there when it is made durable.
+  if (!uses_.follows_wait(s)) found.head_ns = length_ns(head.begin(), std::find_if(head.begin(), first, makes_durable));
+  if (!uses_.ends_in_wait(s)) {
+    found.tail_ns = length_ns(last.base(), tail.end());
+    found.makes_durable = std::any_of(last.base(), tail.end(), makes_durable);
+  }
+  const auto middle_ns = [&](auto begin, auto end) {
+    int64_t sum_ns = 0;
+    for (auto part = begin; part != end; ++part) sum_ns += may_move(s, *part) ? part->length_ns : 0;
+    return sum_ns;
+  };
+  found.middle_ns = is_one_segment
+                        ? middle_ns(first, first == head.end() ? first : head.begin() + (last.base() - tail.begin()))
+                        : middle_ns(first, head.end()) + middle_ns(tail.begin(), last.base());
+  return found;
+}
+
+}  // namespace contrafact::improve

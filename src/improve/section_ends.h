@@ -1,0 +1,33 @@
+// What needs no exclusion at the beginning, at the end and in the middle of a critical section.
+#pragma once
+
+#include "improve/lock_uses.h"
+
+namespace contrafact::improve {
+
+// What may move out of a section: in front of it, behind it, and from its middle.
+struct Movable {
+  int64_t head_ns = 0, middle_ns = 0, tail_ns = 0;
+  bool hands_on = false;       // some of the end is touched by others after a later section only
+  bool makes_durable = false;  // likewise it makes durable what was written before
+  int64_t all_ns() const { return head_ns + middle_ns + tail_ns; }
+};
+
+class SectionEnds {
+ public:
+  explicit SectionEnds(const LockUses& uses) : uses_(uses) {}
+
+  // `hands_on`: its end may move with what its thread hands on later.
+  Movable ends_and_middle(uint32_t s, bool hands_on) const;
+  // Whether the sections of a site end with what their thread has alone until a later section hands it on. It is so for
+  // all of them or for none: of data that any section may touch at any time, some are handed on by chance.
+  bool hands_on(const std::vector<uint32_t>& of_site) const;
+
+ private:
+  bool may_move(uint32_t s, const model::SectionSets::Part& part) const;
+  Passage passage_of(uint32_t s, const model::SectionSets::Part& part) const;
+
+  const LockUses& uses_;
+};
+
+}  // namespace contrafact::improve

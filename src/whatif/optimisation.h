@@ -1,0 +1,72 @@
+// Optimisation: a kind of change, as the engines ask for it. They know none by its name: src/improve/kinds has a file
+// for each, and a list of them. What they do know is what can become of a task (Treatment), of a critical section
+// (section_edit.h), and of the number of workers and cores.
+//
+// An optimisation is one object, told from others by its address. Immutable, and made at compile time: there is no
+// virtual destructor, as nobody deletes one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/critical_sections.h"
+#include "whatif/section_edit.h"
+
+namespace contrafact::whatif {
+
+struct Improvement;
+
+// What an optimisation changes: which members of an Improvement it uses.
+enum class Target : uint8_t { tasks, sections, pool, machine };
+
+// What becomes of a task.
+enum class Treatment : uint8_t {
+  keep,
+  inline_at_spawn,  // its body runs on its spawner's thread, at its spawn
+  inline_at_wait,   // its body runs on its spawner's thread, where that first waits for it
+  combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
+};
+
+class Optimisation {
+ public:
+  // `treatment`: of the tasks that it changes.
+  constexpr Optimisation(std::string_view name, Target target, Treatment treatment = Treatment::keep)
+      : name_(name), target_(target), treatment_(treatment) {}
+  Optimisation(const Optimisation&) = delete;
+  Optimisation& operator=(const Optimisation&) = delete;
+
+  constexpr std::string_view name() const { return name_; }
+  constexpr Target target() const { return target_; }
+  constexpr Treatment treatment() const { return treatment_; }
+
+  // Why an improvement of this kind makes no sense, whatever tasks or sections it changes; empty: it does.
+  virtual std::string_view fault(const Improvement& /*improvement*/) const { return ""; }
+
+  // What becomes of the improvement's sections. REQUIRES: `edits` is parallel to `sections`, and the improvement's
+  // sections can be edited (lock_edits.cc).
+  virtual void edit(const model::Trace& /*trace*/, std::span<const model::CriticalSection> /*sections*/,
+                    const Improvement& /*improvement*/, std::vector<SectionEdit>& /*edits*/) const {}
+  // Whether the section at this position in the improvement begins, or ends, where it did, with its lock: a wait at a
+  // condition there keeps its mutex.
+  virtual bool keeps_begin(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }
+  virtual bool keeps_end(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }
+  // What its sections do that conflicts is done elsewhere or otherwise: recorded conflicts give no order to keep.
+  virtual bool moves_conflicts() const { return false; }
+
+ private:
+  const std::string_view name_;  // of the kind: in specs, in tables and in file names
+  const Target target_;
+  const Treatment treatment_;
+};
+
+inline std::string_view name_of(const Optimisation* optimisation) {
+  return optimisation->name();
+}
+inline Target target_of(const Optimisation* optimisation) {
+  return optimisation->target();
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,39 @@
+// A variant of the tasks as one placement for each, as the estimates read it, and the reasons why a task cannot be
+// placed.
+//
+//   at_spawn      (Rehype, section 4.1; equations 1 and 2) The spawner goes on when the task has ended; the worker's
+//   tasks
+//                 before and after it follow each other; waiting for it takes no sleep. Handing it out costs nothing
+//                 any more (TraceDag::spawn_cost_ns)
+//   at_wait       Where its spawner first waits for it; what that hands out before runs meanwhile. Its spawner waits
+//   for
+//                 it, nobody else does, and every wait gets its result. What the spawner waits for before that and only
+//                 such a task sets off makes it wait for itself, which propagation finds
+//   continuation  A task that spawns sub-tasks and waits for them gives its thread back. Its part before the first wait
+//                 runs at its spawn; the sub-tasks stay parallel (footnote 4); what follows a wait runs on the thread
+//                 that completes the sub-task waited for, when it completes. The task completes with its last part
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/propagate.h"
+#include "whatif/improvement.h"
+
+namespace contrafact::whatif {
+
+using Placements = std::vector<graph::Placement>;  // by task
+
+// Why `task` cannot run elsewhere than it did, as the end of a sentence ("was never started"); nothing if it can.
+// Whether the spawner would then wait for itself is known only after propagation: estimate.h reports that.
+std::optional<std::string> why_not_movable(const graph::TraceDag& dag, model::TaskId task);
+
+graph::Placement placement_of(Treatment treatment);
+
+// Sets the placement of all `tasks`. Errors name the first task that cannot be placed so, or that another improvement
+// has placed otherwise, and why.
+base::Status place(const graph::TraceDag& dag, const std::vector<model::TaskId>& tasks, graph::Placement placement,
+                   Placements& placements);
+
+}  // namespace contrafact::whatif
