@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "improve/kinds/kinds.h"
+
 namespace contrafact::advise {
 namespace {
 
@@ -15,6 +17,7 @@ AdviceDocument document_of(const model::Facts& facts, const whatif::Figures& bas
   document.advices.base = base;
   for (const whatif::Figures& figures : after) {
     Advice& advice = document.advices.ranked.emplace_back();
+    advice.candidate.improvement.optimisation = improve::kinds::cores;
     advice.effect.estimate.figures = figures;
     advice.effect.estimated = true;
   }
