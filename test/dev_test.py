@@ -19,7 +19,7 @@ while [ "$1" != --output-junit ]; do shift; done
 {
   echo '<testsuite>'
   case $part in
-    *"$PART"*)
+    "--test-dir build/$PRESET "*"$PART"*)
       for number in $(seq "$COUNT"); do
         echo "<testcase name='noisy$number' status='notrun'><skipped/><system-out>not measured: others had the cores</system-out></testcase>"
       done ;;
@@ -29,12 +29,12 @@ while [ "$1" != --output-junit ]; do shift; done
 """
 STAND_INS = {"ctest": CTEST, "ninja": "#!/bin/sh\n", "cmake": "#!/bin/sh\n", "dpkg-query": "#!/bin/sh\necho installed\n"}
 QUICK = ["-L unit|golden -LE slow", "-R ^harm\\. -LE slow", "-E ^harm\\.", "-L truth -LE slow"]
-LONG = "-L slow"
+LONG = [("release", "-L slow"), ("asan", "-L unit|golden"), ("tsan", "-L unit|golden")]
 
 
-def run(folder, part, count, *arguments):
+def run(folder, part, count, *arguments, preset="release"):
     paths = f"{folder / 'bin'}:{os.environ['PATH']}"
-    done = subprocess.run([folder / "dev", "test", *arguments], env=dict(os.environ, PATH=paths, PART=part, COUNT=str(count)),
+    done = subprocess.run([folder / "dev", "test", *arguments], env=dict(os.environ, PATH=paths, PRESET=preset, PART=part, COUNT=str(count)),
                           capture_output=True, text=True)
     assert f"not measured: {count}\n" in done.stdout, (part, done.stdout, done.stderr)
     return done.returncode
@@ -54,8 +54,9 @@ def main():
         for part in QUICK:
             statuses = [run(folder, part, count) for count in (0, 2, 3)] + [run(folder, part, 1, "--all")]
             assert statuses == [0, 0, 1, 1], (part, statuses)
-        statuses = [run(folder, LONG, count, "--all") for count in (0, 1)]
-        assert statuses == [0, 1], (LONG, statuses)
+        for preset, part in LONG:
+            statuses = [run(folder, part, count, "--all", preset=preset) for count in (0, 1)]
+            assert statuses == [0, 1], (preset, part, statuses)
 
 
 if __name__ == "__main__":
