@@ -189,8 +189,11 @@ Figures figures_to_read(const Advices& advices, const Effect& effect) {
 
 std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options) {
   if (!options.filter_time || !reads_simulation(advices, effect)) return "";
-  const double share = gain_to_read(advices, effect).share;
+  const Gain gain = gain_to_read(advices, effect);
+  const double share = gain.share;
   if (share >= -(options.slower_max + whatif::kRounding)) return "";
+  // A small loss that may as well be a gain is none: the run takes as long as before.
+  if (share > -kTellableTime && verdict_of(gain) != Verdict::loss) return "";
   const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
   const std::string before = table::duration_text(base_ns), after = table::duration_text(base_ns * (1 - share));
   if (before == after) return fmt::format("slower when simulated: by {}", table::percent_text(-share));
