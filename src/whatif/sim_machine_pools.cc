@@ -14,6 +14,7 @@ void SimMachine::build_pools(const SimulateOptions& options) {
   for (uint32_t i = 0; i < pools_.size(); ++i) {
     SimPool& pool = pools_[i];
     pool.kind = trace_.pools[i].kind;
+    pool.hands_over = trace_.pools[i].core_size == 0;
     pool.recorded = seen[i];
     pool.capacity = model::pool_capacity(trace_.pools[i], seen[i]);
     for (const PoolSize& size : options.pool_sizes) {
@@ -48,10 +49,11 @@ void SimMachine::submit(uint32_t task, uint32_t by) {
   }
   const auto workers = static_cast<uint32_t>(pool.workers.size());
   if (pool.thread_per_task() || (workers < pool.core && workers < pool.capacity)) return create_worker(number, task);
-  if (!pool.idle.empty()) return wake_idle(number, task, task);
-  if (workers < pool.capacity) return create_worker(number, task);
+  if (!pool.idle.empty() && pool.hands_over) return wake_idle(number, task, task);
+  if (pool.idle.empty() && workers < pool.capacity) return create_worker(number, task);
   pool.queue.push_back(task);
   ++pool.queued;
+  if (!pool.idle.empty()) wake_idle(number, kNone, task);
 }
 
 // A worker will be blocked: a fork-join pool lets an idle one take over, and creates a spare only to keep one going;
