@@ -312,6 +312,7 @@ class Finder {
                                        [](const auto& x, const auto& y) { return x.second.size() < y.second.size(); });
     if (most == by_place.end() || most->second.size() < kRoundsMin) return;
     const std::vector<uint32_t>& ends = most->second;
+    if (hands_out_tasks(ends.front(), ends.back())) return;
     RoundLoop loop{RoundLoop::Kind::until_awaited, 0, {}, {}};
     if (!ends_when_others_do(thread, trace_.time_ns[ends[ends.size() - 2]], own_end_ns, loop)) return;
     const auto number = static_cast<uint32_t>(rounds_.loops.size());
@@ -320,6 +321,14 @@ class Finder {
                                         ends.size(),
                                         loop.others.empty() ? "somebody waits for its end" : "the others have ended"));
     rounds_.loops.push_back(std::move(loop));
+  }
+
+  // The run is not over before these have been done: a client that pauses between its requests, not one that watches.
+  bool hands_out_tasks(uint32_t begin, uint32_t end) const {
+    for (uint32_t i = begin; i < end; ++i) {
+      if (trace_.kind[i] == EventKind::task_spawn) return true;
+    }
+    return false;
   }
 
   bool ends_when_others_do(uint32_t thread, int64_t after_ns, int64_t own_end_ns, RoundLoop& loop) const {

@@ -3,7 +3,8 @@
 //  - Handed out: several threads come back to one place for the next piece of work, as the workers of a pool that a
 //    program made itself do. Whoever comes next gets the next piece, whatever it got in the recording.
 //  - Until awaited: a thread works in rounds with a sleep in each until the others are done (it saves, flushes,
-//    watches). Where they are done sooner, it makes fewer rounds.
+//    watches). Where they are done sooner, it makes fewer rounds. Not a thread that hands tasks out meanwhile: all
+//    of them have to be done.
 //
 // A trace does not say that a loop is one of these; its shape does. Threads are handed work where each thread's last
 // visit to the place comes after all the visits that found work, and where they wait for work there or do not all come

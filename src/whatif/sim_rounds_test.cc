@@ -160,6 +160,22 @@ TEST(Rounds, APoolsWorkerThatSleepsInItsTasksDoesNotChooseHowMany) {
   EXPECT_THAT(loops(trace_of(text + "3100 w task_end t1\n3100 w thread_end\n")), testing::IsEmpty());
 }
 
+// A client that pauses between its requests, and whose end main happens to wait for within its last round.
+TEST(Rounds, WhoHandsTasksOutBetweenItsSleepsMakesAllItsRounds) {
+  std::string text = std::string(kPlaces) +
+                     "pool p thread_pool 1 1\nthread main\nthread w\nmethod run app.run app.c:20\n"
+                     "0 main task_spawn t1 j - run\n3050 main wait_begin t1 j\n3100 main wait_end t1\n"
+                     "3100 main thread_end\n0 b task_start t1\n50 w thread_begin\n";
+  std::string worker;
+  for (int task = 2, at_ns = 100; at_ns < 3000; at_ns += 200, ++task) {
+    text += fmt::format("{0} b block_begin sleep n\n{1} b block_end sleep\n{1} b task_spawn t{2} j p run\n", at_ns,
+                        at_ns + 100, task);
+    worker += fmt::format("{0} w task_start t{2}\n{1} w task_end t{2}\n", at_ns + 110, at_ns + 150, task);
+  }
+  const Trace trace = trace_of(text + worker + "3100 b task_end t1\n3100 b thread_end\n3100 w thread_end\n");
+  EXPECT_THAT(loops(trace), testing::IsEmpty());
+}
+
 TEST(Rounds, ASleeperThatEndsAfterTheOthersGoesOnUntilThen) {
   const Trace trace = with_sleeper(3100, false);
   ASSERT_EQ(loops(trace).size(), 1u);
