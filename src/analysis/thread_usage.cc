@@ -129,9 +129,9 @@ bool is_of_worker(const Trace& trace, uint64_t task) {
   return task < trace.tasks.size() && model::is_worker_run(trace, trace.tasks[task]);
 }
 
-UsageWindow tasks_window(const Trace& trace, UsageWindow run) {
+UsageWindow tasks_window(const Trace& trace, const std::vector<ThreadUse>& uses, UsageWindow run) {
   UsageWindow window{run.end_ns, run.begin_ns};
-  for (size_t i = 0; i < trace.event_count(); ++i) {
+  const auto add = [&](size_t i) {
     switch (trace.kind[i]) {
       case EventKind::task_spawn:
       case EventKind::task_start:
@@ -147,6 +147,11 @@ UsageWindow tasks_window(const Trace& trace, UsageWindow run) {
       default:
         break;
     }
+  };
+  for (uint32_t thread = 0; thread < uses.size(); ++thread) {
+    if (uses[thread].role == model::ThreadRole::bystander) continue;
+    const model::EventRange range = trace.thread_events(ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) add(i);
   }
   return window.begin_ns < window.end_ns ? window : run;
 }
@@ -186,8 +191,8 @@ ThreadUsage thread_usage(const model::Facts& facts, const ThreadUsageOptions& op
   const Trace& trace = facts.trace();
   ThreadUsage usage;
   usage.window = {trace.begin_ns(), trace.end_ns()};
-  if (options.window == ThreadUsageOptions::Window::tasks) usage.window = tasks_window(trace, usage.window);
   const std::vector<ThreadUse>& uses = facts.uses();
+  if (options.window == ThreadUsageOptions::Window::tasks) usage.window = tasks_window(trace, uses, usage.window);
   const std::vector<Change> changes = changes_of(trace, uses, usage.window);
 
   Series all(usage.window.begin_ns);

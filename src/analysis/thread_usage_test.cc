@@ -239,6 +239,31 @@ thread other
   }
 }
 
+// Shutdown hooks begin when the program is over: neither they nor who starts and joins them are its threads.
+TEST(ThreadUsage, ShutdownHooksAreNotTheProgramsThreads) {
+  const ThreadUsage usage = thread_usage(parsed_with_rows(R"(
+thread last "DestroyJavaVM"
+thread hook
+0 main task_spawn t1 c1 p m3
+0 w1 worker_busy p
+0 w1 task_start t1
+1000 w1 task_end t1
+1000 w1 thread_end
+1000 main thread_end
+1000 last thread_begin
+1000 last task_spawn t2 c1 - m3
+1000 last wait_begin t2 c1
+1000 hook task_start t2
+2000 hook task_complete t2
+2000 hook task_end t2
+2000 last wait_end t2
+2000 last thread_end
+)"),
+                                         {ThreadUsageOptions::Window::tasks});
+  EXPECT_EQ(usage.window.end_ns, 1000);
+  EXPECT_DOUBLE_EQ(usage.aggregates.total.mean, 2);
+}
+
 // A fork-join worker that runs another task while it waits is active meanwhile, and the run of a worker's thread is no
 // task.
 TEST(ThreadUsage, HelpersAreActive) {

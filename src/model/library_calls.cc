@@ -37,6 +37,13 @@ bool is_permit_call(const Trace& trace, ContextId context) {
   });
 }
 
+bool is_managed_block(const Trace& trace, ContextId context) {
+  return any_frame(trace, context, [](std::string_view type, std::string_view name) {
+    return type == "java.util.concurrent.ForkJoinPool" &&
+           (name == "managedBlock" || name == "unmanagedBlock" || name == "compensatedBlock");
+  });
+}
+
 bool makes_thread_local(const Trace& trace, MethodId method) {
   if (!method.valid() || method.index() >= trace.methods.size()) return false;
   const format::MethodRow& row = trace.methods[method.index()];

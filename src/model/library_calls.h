@@ -13,6 +13,9 @@ bool is_lock_call(const Trace& trace, ContextId context);
 // True if it is for a semaphore's permit, or for what a queue brings or takes: whoever gives the next one ends it.
 bool is_permit_call(const Trace& trace, ContextId context);
 
+// True if a block at `context` is one for which a fork-join pool may let another worker run (ManagedBlocker).
+bool is_managed_block(const Trace& trace, ContextId context);
+
 // True for the run of a thread that a pool started to have one more worker.
 bool is_worker_run(const Trace& trace, const TaskRow& task);
 

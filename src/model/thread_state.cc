@@ -101,10 +101,25 @@ Evidence gather(const Trace& trace, ThreadId thread) {
 // its meeting any. So each thread that is no daemon counts; virtual ones are daemons in name only.
 bool is_programs_own(const Trace& trace, ThreadId thread) {
   const format::ThreadRow& row = trace.threads[thread.index()];
-  if (row.kind == format::ThreadKind::virtual_thread) return true;
-  // It waits for the others' end, for the virtual machine.
-  const bool is_last = trace.string(row.name) == "DestroyJavaVM";
-  return !row.daemon && !is_last;
+  return row.kind == format::ThreadKind::virtual_thread || !row.daemon;
+}
+
+// The threads of a virtual machine that ends: the one that waits for all others' end, and the shutdown hooks, which it
+// starts and joins. They begin when the program is over, however long that took. (Where they counted, a program that
+// logged, and so had a hook, seemed to end no sooner than it was recorded to, whatever was changed.)
+std::vector<bool> shutdown_threads(const Trace& trace) {
+  std::vector<bool> ends(trace.threads.size());
+  for (uint32_t i = 0; i < ends.size(); ++i) {
+    if (trace.string(trace.threads[i].name) != "DestroyJavaVM") continue;
+    ends[i] = true;
+    const EventRange range = trace.thread_events(ThreadId(i));
+    for (uint32_t event = range.begin; event < range.end; ++event) {
+      if (trace.kind[event] != EventKind::task_spawn) continue;
+      const TaskRow& hook = trace.tasks[trace.a[event]];
+      if (hook.kind == TaskKind::thread && hook.start.valid()) ends[trace.thread_of(hook.start).index()] = true;
+    }
+  }
+  return ends;
 }
 
 ThreadUse use_of(const Trace& trace, ThreadId thread, const Evidence& evidence, bool joined, int64_t trace_end_ns) {
@@ -140,9 +155,11 @@ ThreadUse use_of(const Trace& trace, ThreadId thread, const Evidence& evidence, 
 
 std::vector<ThreadUse> thread_uses(const Trace& trace) {
   const std::vector<bool> joined = joined_runs(trace);
+  const std::vector<bool> ends = shutdown_threads(trace);
   const int64_t end_ns = trace.end_ns();
   std::vector<ThreadUse> uses(trace.threads.size());
   for (size_t i = 0; i < uses.size(); ++i) {
+    if (ends[i]) continue;
     const ThreadId thread(static_cast<uint32_t>(i));
     const Evidence evidence = gather(trace, thread);
     const bool is_joined = evidence.own_run.valid() && joined[evidence.own_run.index()];

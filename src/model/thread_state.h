@@ -22,7 +22,8 @@ enum class ThreadState : uint8_t {
 inline constexpr size_t kThreadStates = 5;
 
 enum class ThreadRole : uint8_t {
-  bystander,  // a daemon that never touches a task, or the thread in which a virtual machine ends
+  bystander,  // a daemon that never touches a task, or one of those in which a virtual machine ends: shutdown hooks,
+              // too
   plain,      // a daemon that spawns, waits or runs tasks, but whose own run is nobody's task
   own,        // the program's own, the main thread above all: all of its run counts, whether it touches a task or not
   joined,     // its own run is a task that somebody waits for: likewise

@@ -305,6 +305,12 @@ void SimMachine::act(uint32_t id, const Op& op) {
     case OpCode::credit_fire:
       step_credit_fire(op);
       break;
+    case OpCode::leave_pool:
+      leave_pool(thread);
+      break;
+    case OpCode::rejoin_pool:
+      if (thread.pool != kNone) ++pools_[thread.pool].active;
+      break;
     default:
       break;
   }
@@ -547,12 +553,7 @@ void SimMachine::block(uint32_t id, Mode mode, uint32_t on) {
   Thread& thread = threads_[id];
   thread.mode = mode;
   thread.blocked_on = on;
-  if (thread.pool == kNone) return;
-  SimPool& pool = pools_[thread.pool];
-  --pool.active;
-  // A fork-join pool lets an idle worker take over, and creates a spare only to keep one going; other pools lose a
-  // worker.
-  if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool);
+  leave_pool(thread);
 }
 
 }  // namespace contrafact::whatif

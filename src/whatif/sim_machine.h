@@ -148,8 +148,9 @@ class SimMachine {
   void submit(uint32_t task, uint32_t by);
   void signal(uint32_t pool);
   void create_worker(uint32_t pool, uint32_t task);
-  void wake_idle(uint32_t pool, uint32_t task);
+  void wake_idle(uint32_t pool, uint32_t task, uint32_t woken_by);
   void go_idle(uint32_t id);
+  void leave_pool(const Thread& thread);
   bool help(uint32_t id, uint32_t task);
   bool help_with_parts(uint32_t id, uint32_t task);
   bool is_part(uint32_t task, uint32_t of) const;

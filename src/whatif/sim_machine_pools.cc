@@ -14,6 +14,7 @@ void SimMachine::build_pools(const SimulateOptions& options) {
   for (uint32_t i = 0; i < pools_.size(); ++i) {
     SimPool& pool = pools_[i];
     pool.kind = trace_.pools[i].kind;
+    pool.hands_over = trace_.pools[i].core_size == 0;
     pool.recorded = seen[i];
     pool.capacity = model::pool_capacity(trace_.pools[i], seen[i]);
     for (const PoolSize& size : options.pool_sizes) {
@@ -48,18 +49,29 @@ void SimMachine::submit(uint32_t task, uint32_t by) {
   }
   const auto workers = static_cast<uint32_t>(pool.workers.size());
   if (pool.thread_per_task() || (workers < pool.core && workers < pool.capacity)) return create_worker(number, task);
-  if (!pool.idle.empty()) return wake_idle(number, task);
-  if (workers < pool.capacity) return create_worker(number, task);
+  if (!pool.idle.empty() && pool.hands_over) return wake_idle(number, task, task);
+  if (pool.idle.empty() && workers < pool.capacity) return create_worker(number, task);
   pool.queue.push_back(task);
   ++pool.queued;
+  if (!pool.idle.empty()) wake_idle(number, kNone, task);
 }
 
-// Fork-join: gets a worker to look for tasks if one may.
+// A worker will be blocked: a fork-join pool lets an idle one take over, and creates a spare only to keep one going;
+// other pools lose a worker.
+void SimMachine::leave_pool(const Thread& thread) {
+  if (thread.pool == kNone) return;
+  SimPool& pool = pools_[thread.pool];
+  --pool.active;
+  if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool);
+}
+
+// Fork-join: gets a worker to look for tasks if one may. Beyond the parallelism, one is created only if no other is
+// going.
 void SimMachine::signal(uint32_t number) {
   SimPool& pool = pools_[number];
   if (pool.active >= pool.capacity || pool.waking >= pool.queued) return;
-  if (!pool.idle.empty()) return wake_idle(number, kNone);
-  create_worker(number, kNone);
+  if (!pool.idle.empty()) return wake_idle(number, kNone, kNone);
+  if (pool.workers.size() < pool.capacity || pool.active == 0) create_worker(number, kNone);
 }
 
 void SimMachine::create_worker(uint32_t number, uint32_t task) {
@@ -79,7 +91,8 @@ void SimMachine::create_worker(uint32_t number, uint32_t task) {
   clock_.at(clock_.now_ns() + fresh_ns, TimedKind::resume, id);
 }
 
-void SimMachine::wake_idle(uint32_t number, uint32_t task) {
+// It runs `task`, or, if that is kNone, whatever is queued when it comes; `woken_by` is the task that it is woken for.
+void SimMachine::wake_idle(uint32_t number, uint32_t task, uint32_t woken_by) {
   SimPool& pool = pools_[number];
   const uint32_t id = pool.workers[pool.idle.front()].thread;
   pool.idle.pop_front();
@@ -87,7 +100,7 @@ void SimMachine::wake_idle(uint32_t number, uint32_t task) {
   threads_[id].reserved = task;
   ++pool.active;
   if (task == kNone) ++pool.waking;
-  const int64_t idle_ns = start_latency_ns(task, HandOver::Kind::idle, pool.latency.idle_ns);
+  const int64_t idle_ns = start_latency_ns(woken_by, HandOver::Kind::idle, pool.latency.idle_ns);
   clock_.at(clock_.now_ns() + idle_ns, TimedKind::resume, id);
 }
 

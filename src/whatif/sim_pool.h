@@ -22,6 +22,9 @@ struct SimPool {
   uint32_t capacity = model::kUnboundedPool;
   uint32_t core = 0;      // a worker is created for every task until there are as many
   uint32_t recorded = 0;  // workers that the recorded run had
+  // Cached pools: a task is handed to one idle worker. Others have a queue, from which a worker that has just ended its
+  // task takes more, before those come that were woken.
+  bool hands_over = false;
   PoolLatency latency;
   bool fork_join() const { return kind == format::PoolKind::fork_join; }
   bool thread_per_task() const { return kind == format::PoolKind::thread_per_task; }
@@ -34,7 +37,7 @@ struct SimPool {
   base::Fifo<uint32_t> idle;  // positions in `workers`, the longest idle first
   base::Fifo<uint32_t> queue;
   uint32_t queued = 0;      // tasks in all queues, the skipped ones not counted
-  uint32_t waking = 0;      // fork-join: workers on their way to look for tasks
+  uint32_t waking = 0;      // workers on their way to look for tasks
   uint32_t active = 0;      // workers neither idle nor blocked in a wait
   int64_t last_end_ns = 0;  // when its latest task ended
 

@@ -476,6 +476,8 @@ class Compiler {
     // Between a worker's tasks it sleeps in its queue: the pool's business.
     if (worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber))) return;
     emit(begin);
+    const bool managed = !native_ && model::is_managed_block(trace_, model::ContextId(trace_.b[begin]));
+    if (managed) add(current(), OpCode::leave_pool, 0);
     if (was_for_permits(begin, event)) {
       // The taking says when it may go on.
     } else if (token != kNoEvent) {
@@ -485,6 +487,7 @@ class Compiler {
     } else {
       add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     }
+    if (managed) add(current(), OpCode::rejoin_pool, 0);
     emit(event);
     begin_or_end_round(event);
   }

@@ -59,6 +59,8 @@ enum class OpCode : uint8_t {
   barrier,      // value: its round
   permit_take,  // value: permit_value
   permit_give,  // value: permit_value
+  leave_pool,   // value: unused; from here to `rejoin_pool`, a fork-join pool may let another worker run instead
+  rejoin_pool,  // value: unused
   credit_wait,  // value: credit_value
   credit_fire,  // value: a condition
   end,          // of the fiber's task

@@ -407,6 +407,64 @@ TEST(SimulateEvents, CallersOfCountedCompletersRunTheirParts) {
   EXPECT_EQ(simulated(trace, {.cores = 2}).duration_ns, 900);
 }
 
+// A fork-join pool of one: while its worker sleeps within a managed block, a spare runs the next task. The run had two
+// workers, but a sleep that is not managed holds up all others.
+TEST(SimulateEvents, ForkJoinPoolsMakeUpForManagedBlocksOnly) {
+  const auto two_tasks = [](std::string_view sleeps_in) {
+    return parsed("method m8 java.util.concurrent.ForkJoinPool." + std::string(sleeps_in) +
+                  " ForkJoinPool.java:1\ncontext c8 - m8:1\n" + R"(pool g fork_join 1 1
+0 main task_spawn t1 c1 g m3
+0 main task_spawn t2 c1 g m3
+0 main wait_begin t1 c1
+0 w1 task_start t1
+0 w1 block_begin sleep c8
+0 w2 task_start t2
+0 w2 block_begin sleep c8
+500 w1 block_end sleep
+500 w1 task_end t1
+500 main wait_end t1
+500 main wait_begin t2 c1
+500 w2 block_end sleep
+500 w2 task_end t2
+500 main wait_end t2
+)");
+  };
+  EXPECT_EQ(simulated(two_tasks("managedBlock"), {.cores = 2}).duration_ns, 500);
+  EXPECT_EQ(simulated(two_tasks("runWorker"), {.cores = 2}).duration_ns, 1000);
+}
+
+// A program that ran two tasks of 500 on one worker, and had a shutdown hook: with two workers it takes 500, and what
+// comes after it comes sooner.
+TEST(SimulateEvents, ShutdownHooksDoNotHoldTheEnd) {
+  const Trace trace = parsed(R"(thread last "DestroyJavaVM"
+thread hook
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+0 w1 block_begin sleep c2
+500 w1 block_end sleep
+500 w1 task_end t1
+500 w1 task_start t2
+500 w1 block_begin sleep c2
+1000 w1 block_end sleep
+1000 w1 task_end t2
+0 main wait_begin t1 c1
+500 main wait_end t1
+500 main wait_begin t2 c1
+1000 main wait_end t2
+1000 main thread_end
+1000 last thread_begin
+1010 last task_spawn t3 c1 - m3
+1010 last wait_begin t3 c1
+1020 hook task_start t3
+1030 hook task_complete t3
+1030 hook task_end t3
+1040 last wait_end t3
+1040 last thread_end
+)");
+  EXPECT_EQ(simulated(trace, {.pool_sizes = {{model::PoolId(0), 2}}, .recorded_latencies = false}).duration_ns, 500);
+}
+
 TEST(SimulateEvents, EmptyTrace) {
   const base::Result<Simulation> result = simulate(Trace(), {}, {});
   ASSERT_TRUE(result.ok());

@@ -38,6 +38,34 @@ TEST(SimulateHandOuts, ResultsAreTakenInTheOrderInWhichTheyCome) {
   EXPECT_THAT(taken, testing::ElementsAre(1, 1, 0, 0));
 }
 
+// t3 hands t4 out and ends. Its own worker takes t4 from the queue long before the idle one has woken up, which takes
+// 500 us. From a cached pool t4 goes to the idle one.
+TEST(SimulateHandOuts, WhoEndsItsTaskTakesWhatAnIdleWorkerWasWokenFor) {
+  constexpr std::string_view kTasks = R"(
+0 main task_spawn t1 c1 q m2
+0 main task_spawn t2 c1 q m2
+0 main wait_begin t1 c1
+0 w1 task_start t1
+100000 w1 task_end t1
+100000 w1 worker_idle q
+0 w2 task_start t2
+100000 w2 task_end t2
+100000 w2 worker_idle q
+100000 main wait_end t1
+1000000 main task_spawn t3 c1 q m2
+1500000 w1 worker_busy q
+1500000 w1 task_start t3
+1590000 w1 task_spawn t4 c2 q m3
+1600000 w1 task_end t3
+1600000 w1 task_start t4
+1700000 w1 task_end t4
+1600000 main wait_begin t4 c1
+1700000 main wait_end t4
+)";
+  EXPECT_EQ(end_of(simulated(parsed("pool q thread_pool 2 2" + std::string(kTasks))).trace, 3), 1'700'000);
+  EXPECT_EQ(end_of(simulated(parsed("pool q thread_pool 0 max" + std::string(kTasks))).trace, 3), 2'190'000);
+}
+
 // Main waits for a permit twice, at one place: t1 gives one after 30 ms, t2, on the same worker, after 40. With two
 // workers t2 gives the first.
 std::string two_permits(std::string_view type) {
