@@ -429,7 +429,7 @@ cnd_t c11_changed;
 int signal_c11(void*) {
   TELL(mtx_lock(&c11));
   TELL(cnd_signal(&c11_changed));
-  TELL(mtx_unlock(&c11));
+  mtx_unlock(&c11);  // from here on the other thread may write its line
   return 0;
 }
 void c11_waits() {
