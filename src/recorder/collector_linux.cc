@@ -32,6 +32,7 @@ constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes wh
 constexpr int64_t kUntakenNsMax = 45 * kMillisecondNs;  // and where none is
 constexpr uint32_t kAreasAhead = 2;                     // for what the program becomes between two looks
 constexpr uint32_t kAreasAheadOfChildren = 16;          // and for other processes
+constexpr size_t kUnclaimedMax = 1 << 16;               // switches of processes that are not recorded, or not yet
 
 // Descriptors of the recording process beside those of areas.
 class Descriptor {
@@ -56,7 +57,7 @@ struct Process {
   std::string path;
   int32_t pid = 0;
   Descriptor pidfd;
-  std::vector<CpuSwitch> switches;  // of the current pass
+  std::vector<CpuSwitch> switches;  // that its log has not taken
 };
 
 class SharedCollector final : public Collector {
@@ -88,6 +89,7 @@ class SharedCollector final : public Collector {
   Process& new_process(int32_t pid);
   std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns) const;
   void read_switches(bool last);
+  void claim_switches(Process& process);
   static bool has_ended(const Process& process);
   Process* process_of(int32_t pid);
   bool is_program(const Process& process) const { return &process == processes_.front().get(); }
@@ -117,6 +119,7 @@ class SharedCollector final : public Collector {
   uint64_t events_discarded_ = 0;
   int64_t discarded_ns_ = 0;
   std::vector<CpuSwitch> switches_;
+  std::vector<CpuSwitch> unclaimed_;  // the latest of processes that have not begun, nearly in order of time
   int64_t last_pass_ns_ = 0;
   bool is_busy_ = false;
 
@@ -253,6 +256,7 @@ void SharedCollector::pass() {
       ended_.push_back({process->path, process->pid, false});
     } else {
       process->log->pass(process->switches);
+      process->switches.clear();
       process->log->prefault();
     }
     return ended;
@@ -349,6 +353,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
                                 .diagnostics = options_.diagnostics});
   if (!log) return options_.diagnostics(log.error().message);
   process->log = std::move(*log);
+  claim_switches(*process);
   if (parent_pid != 0) process->log->inherit_libraries(inherited);
 }
 
@@ -372,18 +377,32 @@ void SharedCollector::end_process(Process& process, std::string_view reason) {
     process.log->add_fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }
   process.log->finish(reason, process.switches);
+  process.switches.clear();
   libraries_of_ended_.insert_or_assign(process.pid, process.log->libraries());
   process.log.reset();
 }
 
+// A process runs before it is known here, and for long where this one gets no core.
 void SharedCollector::read_switches(bool last) {
-  for (const auto& process : processes_) process->switches.clear();
   if (!cpu_switches_) return;
   switches_.clear();
   cpu_switches_->read(switches_, last);
   for (const CpuSwitch& each : switches_) {
-    if (Process* process = process_of(static_cast<int32_t>(each.os_pid))) process->switches.push_back(each);
+    Process* const process = process_of(static_cast<int32_t>(each.os_pid));
+    if (!process)
+      unclaimed_.push_back(each);
+    else if (process->log)
+      process->switches.push_back(each);
   }
+  if (unclaimed_.size() > kUnclaimedMax) unclaimed_.erase(unclaimed_.begin(), unclaimed_.end() - kUnclaimedMax);
+}
+
+void SharedCollector::claim_switches(Process& process) {
+  const auto others = std::stable_partition(unclaimed_.begin(), unclaimed_.end(), [&process](const CpuSwitch& each) {
+    return static_cast<int32_t>(each.os_pid) == process.pid;
+  });
+  process.switches.insert(process.switches.end(), unclaimed_.begin(), others);
+  unclaimed_.erase(unclaimed_.begin(), others);
 }
 
 bool SharedCollector::has_ended(const Process& process) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <thread>
@@ -44,12 +45,12 @@ class CollectorTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
   // Without the processor's counter, so that times are those of base::monotonic_ns().
-  void start(bool children = true, uint64_t memory_bytes_max = 4 << 20) {
+  void start(bool children = true, uint64_t memory_bytes_max = 4 << 20, bool cpu_switches = false) {
     auto started = Collector::start({.output_path = path_,
                                      .command = "test",
                                      .memory_bytes_max = memory_bytes_max,
                                      .children = children,
-                                     .cpu_switches = false,
+                                     .cpu_switches = cpu_switches,
                                      .kernel_clock = true,
                                      .diagnostics = [](std::string_view line) { ADD_FAILURE() << line; }});
     ASSERT_TRUE(started.ok()) << started.error().message;
@@ -543,6 +544,38 @@ TEST_F(CollectorTest, AProcessThatCouldNotOpenItsAreaLeavesNothingBehind) {
   kill(program, SIGKILL);
   wait_for(program);
   EXPECT_TRUE(collector_->finish(program, "killed").further.empty());
+}
+
+constexpr const char* kControlVariable = "CONTRAFACT_TEST_CONTROL";
+constexpr int kSleeps = 25;
+
+// What the next test starts: a program that the recorder comes to know only after it has slept 25 times.
+TEST(CollectorsProgram, DISABLED_IsKnownLate) {
+  const char* const control_path = std::getenv(kControlVariable);
+  ASSERT_NE(control_path, nullptr);
+  const auto log = SharedLog::open(control_path, 0, 0, false);
+  ASSERT_TRUE(log.ok());
+  Client* const client = (*log)->attach(static_cast<uint32_t>(getpid()), 0);
+  append(client, 1);
+  for (int i = 0; i < kSleeps; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  (*log)->page().pid.store(getpid());
+  append(client, 1);
+  exit_by_itself(*log);
+}
+
+// As when the recorder gets no core for a while, before programs of a real-time priority.
+TEST_F(CollectorTest, SwitchesFromBeforeAProcessIsKnownAreKept) {
+  start(false, 4 << 20, true);
+  const pid_t pid = child([&] {
+    setenv(kControlVariable, control_path_.c_str(), 1);
+    execl("/proc/self/exe", "recorder_test", "--gtest_filter=CollectorsProgram.*", "--gtest_also_run_disabled_tests",
+          "--gtest_brief=1", nullptr);
+  });
+  wait_for(pid);
+  EXPECT_TRUE(collector_->finish(pid, "exit").began);
+  const Collected got = load(path_);
+  if (got.facts.at("cpu.switches") != "kernel") GTEST_SKIP() << got.facts.at("cpu.switches");
+  EXPECT_GE(std::ranges::count(got.events, EventKind::cpu_out, &PlainEvent::kind), kSleeps);
 }
 
 // The recorder is gone, and its path leads elsewhere.
