@@ -15,6 +15,13 @@ base::Status start_background_thread(const char* name, void* (*main)(void*), voi
 // The calling thread runs only where a core has nothing else to do. Not undone: that would need a privilege.
 void lower_priority_to_idle();
 
+// Of the calling thread, from whoever started the program with one; 0: none.
+int own_real_time_priority();
+// The thread of that id, 0 for the calling one, gets a higher real-time priority than `priority` if it has none: beside
+// threads of that priority it waits for as long as these are busy, whose events it is to take. Nothing for a priority
+// of 0. Returns what it has then, unchanged where it may not.
+int raise_above_real_time(pid_t thread, int priority);
+
 // CPU time that a thread which was not joined has used.
 uint64_t cpu_ns_of(pthread_t thread);
 

@@ -36,6 +36,19 @@ void lower_priority_to_idle() {
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) setpriority(PRIO_PROCESS, 0, 19);
 }
 
+int own_real_time_priority() {
+  sched_param now{};
+  return sched_getparam(0, &now) == 0 ? now.sched_priority : 0;
+}
+
+int raise_above_real_time(pid_t thread, int priority) {
+  sched_param now{};  // 0 without a real-time policy
+  if (sched_getparam(thread, &now) != 0) return 0;
+  if (priority == 0 || now.sched_priority > priority) return now.sched_priority;
+  const sched_param higher{std::min(priority + 1, sched_get_priority_max(SCHED_FIFO))};
+  return sched_setscheduler(thread, SCHED_FIFO, &higher) == 0 ? higher.sched_priority : now.sched_priority;
+}
+
 uint64_t cpu_ns_of(pthread_t thread) {
   clockid_t clock;
   timespec used{};

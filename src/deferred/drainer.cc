@@ -39,6 +39,7 @@ void* Drainer::thread_main(void* self) {
 }
 
 void Drainer::run() {
+  raise_above_real_time(0, own_real_time_priority());
   for (bool last = false; !last;) {
     wakeup_.sleep(interval_ns_);
     last = stopping_.load(std::memory_order_acquire);

@@ -21,6 +21,7 @@
 #include "recorder/mapped_by.h"
 #include "recorder/process_facts.h"
 #include "recorder/process_log.h"
+#include "recorder/real_time.h"
 
 namespace contrafact::recorder {
 namespace {
@@ -29,6 +30,7 @@ constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at what is waiting
 constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes, or processes may wait for areas
 constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle
+constexpr int64_t kLateNs = 20 * kMillisecondNs;        // a worker that wakes so late gets no core
 constexpr int64_t kUntakenNsMax = 45 * kMillisecondNs;  // and where none is
 constexpr uint32_t kAreasAhead = 2;                     // for what the program becomes between two looks
 constexpr uint32_t kAreasAheadOfChildren = 16;          // and for other processes
@@ -78,6 +80,7 @@ class SharedCollector final : public Collector {
   static void* work(void* self);
   static void* find_idle_time(void* self);
   void run();
+  void rise_above(int32_t pid);
   void stop_threads();
   bool wants_pass() const;
   void look();
@@ -122,6 +125,7 @@ class SharedCollector final : public Collector {
   std::vector<CpuSwitch> unclaimed_;  // the latest of processes that have not begun, nearly in order of time
   int64_t last_pass_ns_ = 0;
   bool is_busy_ = false;
+  int real_time_priority_ = 0;
 
   deferred::Wakeup wakeup_;
   std::atomic<bool> core_is_idle_{false};
@@ -215,12 +219,25 @@ void SharedCollector::stop_threads() {
 }
 
 void SharedCollector::run() {
+  real_time_priority_ = deferred::raise_above_real_time(0, deferred::own_real_time_priority());
+  control_->worker_tid.store(gettid(), std::memory_order_relaxed);
   while (!stopping_.load(std::memory_order_acquire)) {
-    const bool areas_are_out =
-        control_->areas_claimed.load(std::memory_order_relaxed) == control_->areas_made.load(std::memory_order_relaxed);
-    wakeup_.sleep(is_busy_ || areas_are_out ? kBusyLookNs : kLookNs);
+    const bool is_waited_for = processes_.empty() || control_->areas_claimed.load(std::memory_order_relaxed) ==
+                                                         control_->areas_made.load(std::memory_order_relaxed);
+    const int64_t nap_ns = is_busy_ || is_waited_for ? kBusyLookNs : kLookNs;
+    const int64_t end_ns = base::monotonic_ns() + nap_ns;
+    wakeup_.sleep(nap_ns);
+    if (base::monotonic_ns() - end_ns > kLateNs) {
+      for (const auto& process : processes_) rise_above(process->pid);
+    }
     look();
   }
+}
+
+// A program whose threads have real-time priorities and are busy leaves the worker no core, and the kernel and the
+// program's buffers hold only so much. One that begins so has lifted the worker itself (SharedLog::open).
+void SharedCollector::rise_above(int32_t pid) {
+  real_time_priority_ = deferred::raise_above_real_time(0, real_time_priority_of(pid));
 }
 
 bool SharedCollector::wants_pass() const {
@@ -341,6 +358,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
   if (!process) process = &new_process(pid);
   discard(*process, begin_ns);
   process->pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  rise_above(pid);
   std::unique_ptr<format::Sink> sink = std::exchange(first_sink_, nullptr);
   if (!sink) {
     auto opened = format::open_file_sink(process->path);
@@ -375,6 +393,9 @@ void SharedCollector::end_process(Process& process, std::string_view reason) {
   }
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     process.log->add_fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
+  }
+  if (real_time_priority_ > 0) {
+    process.log->add_fact("recorder.real_time_priority", std::to_string(real_time_priority_));
   }
   process.log->finish(reason, process.switches);
   process.switches.clear();

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -576,6 +577,39 @@ TEST_F(CollectorTest, SwitchesFromBeforeAProcessIsKnownAreKept) {
   const Collected got = load(path_);
   if (got.facts.at("cpu.switches") != "kernel") GTEST_SKIP() << got.facts.at("cpu.switches");
   EXPECT_GE(std::ranges::count(got.events, EventKind::cpu_out, &PlainEvent::kind), kSleeps);
+}
+
+// Busy threads of a real-time priority on all cores: the recorder, which has none, takes more than the memory holds of
+// what they append meanwhile.
+TEST_F(CollectorTest, AProgramOfARealTimePriorityDoesNotKeepTheRecorderFromItsWork) {
+  constexpr int kMayNot = 77;
+  start(false, 2 << 20);
+  const pid_t pid = child([&] {
+    const sched_param lowest{sched_get_priority_min(SCHED_RR)};
+    if (sched_setscheduler(0, SCHED_RR, &lowest) != 0) _exit(kMayNot);
+    SharedLog* log = open();
+    const int64_t end_ns = base::monotonic_ns() + 400'000'000;
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < 2 * std::thread::hardware_concurrency(); ++i) {
+      others.emplace_back([end_ns] {
+        while (base::monotonic_ns() < end_ns) continue;
+      });
+    }
+    Client* client = log->attach(static_cast<uint32_t>(getpid()), 0);
+    for (int part = 0; part < 100; ++part) {
+      append(client, 3'000);
+      for (const int64_t go_on_ns = base::monotonic_ns() + 4'000'000; base::monotonic_ns() < go_on_ns;) continue;
+    }
+    for (std::thread& other : others) other.join();
+    exit_by_itself(log);
+  });
+  const int status = status_of(pid);
+  if (WEXITSTATUS(status) == kMayNot) GTEST_SKIP() << "a real-time priority is not allowed";
+  EXPECT_TRUE(collector_->finish(pid, "exit").began);
+  const Collected got = load(path_);
+  EXPECT_EQ(got.facts.at("recorder.real_time_priority"), std::to_string(sched_get_priority_min(SCHED_RR) + 1));
+  ASSERT_EQ(got.trailers.size(), 1u);
+  EXPECT_EQ(got.trailers[0].events_dropped, 0u);
 }
 
 // The recorder is gone, and its path leads elsewhere.

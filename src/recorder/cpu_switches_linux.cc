@@ -13,6 +13,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "recorder/cpu_switches.h"
@@ -20,9 +23,11 @@
 namespace contrafact::recorder {
 namespace {
 
-// 256 KiB: at 24 bytes a record 10,900 switches of one CPU between two passes of the drainer. With the ring's header
-// page this stays within the 516 KiB per CPU that an unprivileged user may lock by default.
+// At 24 bytes a record 10,900 switches of one CPU between two passes of the drainer. With the ring's header page this
+// stays within the 516 KiB per CPU that an unprivileged user may lock by default.
 constexpr size_t kRingBytes = 256 << 10;
+// Where it may be, in a process of the recorder's own, which may wait for a core meanwhile: the program has them all.
+constexpr size_t kLargeRingBytes = 1 << 20;
 constexpr size_t kDescriptorsMax = 1024;
 // A record is in its ring this long after its time at the latest: the kernel writes it with interrupts off.
 constexpr int64_t kSettledNs = 1'000'000;
@@ -41,14 +46,21 @@ struct LostRecord {
 
 class Ring {
  public:
-  Ring(int fd, uint8_t* memory, size_t page_bytes) : fd_(fd), memory_(memory), page_bytes_(page_bytes) {}
+  // Of an event, with the first of the sizes that may be locked. Null, with errno, where none may.
+  static std::optional<Ring> map(int fd, std::initializer_list<size_t> sizes) {
+    const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    for (const size_t bytes : sizes) {
+      void* memory = mmap(nullptr, page_bytes + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      if (memory != MAP_FAILED) return Ring(static_cast<uint8_t*>(memory), page_bytes, bytes);
+    }
+    return std::nullopt;
+  }
   Ring(Ring&& other) noexcept
-      : fd_(other.fd_), memory_(std::exchange(other.memory_, nullptr)), page_bytes_(other.page_bytes_) {}
+      : memory_(std::exchange(other.memory_, nullptr)), page_bytes_(other.page_bytes_), bytes_(other.bytes_) {}
   Ring& operator=(Ring&&) = delete;
   ~Ring() {
-    if (memory_) munmap(memory_, page_bytes_ + kRingBytes);
+    if (memory_) munmap(memory_, page_bytes_ + bytes_);
   }
-  int fd() const { return fd_; }
 
   template <typename Take>
   void read(Take take) {
@@ -69,16 +81,18 @@ class Ring {
   }
 
  private:
-  static void copy(const uint8_t* data, uint64_t at, void* to, size_t count) {
-    const size_t begin = at % kRingBytes;
-    const size_t first = std::min(count, kRingBytes - begin);
+  Ring(uint8_t* memory, size_t page_bytes, size_t bytes) : memory_(memory), page_bytes_(page_bytes), bytes_(bytes) {}
+
+  void copy(const uint8_t* data, uint64_t at, void* to, size_t count) const {
+    const size_t begin = at % bytes_;
+    const size_t first = std::min(count, bytes_ - begin);
     std::memcpy(to, data + begin, first);
     std::memcpy(static_cast<uint8_t*>(to) + first, data, count - first);
   }
 
-  int fd_;
   uint8_t* memory_;
   size_t page_bytes_;
+  size_t bytes_;  // a power of two
 };
 
 enum class Watched : uint8_t {
@@ -176,12 +190,10 @@ class PerfSwitches : public CpuSwitches {
         }
         continue;
       }
-      const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-      void* memory = mmap(nullptr, page_bytes + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-      if (memory == MAP_FAILED) {
-        return base::Error{std::string("mapping perf events: ") + std::strerror(errno)};
-      }
-      rings_.emplace_back(fd, static_cast<uint8_t*>(memory), page_bytes);
+      auto ring =
+          watched_ == Watched::programs ? Ring::map(fd, {kLargeRingBytes, kRingBytes}) : Ring::map(fd, {kRingBytes});
+      if (!ring) return base::Error{std::string("mapping perf events: ") + std::strerror(errno)};
+      rings_.push_back(std::move(*ring));
       ring_fd = fd;
     }
     return {};

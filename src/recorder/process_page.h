@@ -24,7 +24,7 @@ namespace contrafact::recorder {
 
 // "cfctrl", a version that changes with what the structs mean, and what they take: an agent and a `record` of different
 // builds do not meet.
-inline constexpr uint64_t kControlMagic = 0x036c6f7274636663 ^ sizeof(EventClock) << 8 ^
+inline constexpr uint64_t kControlMagic = 0x046c6f7274636663 ^ sizeof(EventClock) << 8 ^
                                           sizeof(deferred::SharedHeader) << 20 ^ sizeof(deferred::SharedClient) << 36;
 inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
 
@@ -38,6 +38,7 @@ struct ControlPage {
   std::atomic<uint32_t> refused{0};           // processes that found no area
   std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits until there are more
   base::SharedFlag closed;                    // nobody records any more
+  std::atomic<int32_t> worker_tid{0};         // who takes what is recorded: it must not starve
   EventClock clock;
   std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process; kGivenUp: claimed, and not opened
 };
