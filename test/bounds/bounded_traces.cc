@@ -206,7 +206,7 @@ std::vector<TraceFile> hostile_traces() {
   files.push_back({"locks", with_far_rows(BlockType::locks, LockRow(), 100)});
   files.push_back({"access sets", with_far_rows(BlockType::access_sets, AccessSetRow(), 100)});
   files.push_back({"lost threads", events_of_lost_threads(1, 16'000)});
-  files.push_back({"too many lost threads", events_of_lost_threads(20, kEventsPerBlockMax - 2)});
+  files.push_back({"too many lost threads", events_of_lost_threads(16, kEventsPerBlockMax - 2)});
   files.push_back({"scattered ids", scattered_events(40)});
   files.push_back({"large groups", large_groups()});
   files.push_back({"large facts", large_facts()});
