@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ReadLoss loss = reader->read(checking);
   CHECK(loss.bytes_skipped <= reader->byte_count());
   Checking again;
-  const ReadLoss loss_of_two = reader->read_twice(again);
+  const ReadLoss loss_of_two = reader->read_in_passes(again);
   CHECK(again.sum == checking.sum && loss_of_two.blocks_damaged == loss.blocks_damaged);
   CHECK(loss_of_two.bytes_skipped == loss.bytes_skipped && again.outlined >= again.events);
   return 0;

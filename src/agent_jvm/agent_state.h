@@ -48,6 +48,7 @@ constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
 constexpr char kExecutorsClass[] = "java/lang/ContrafactExecutors";
 constexpr char kSemaphoresClass[] = "java/lang/ContrafactSemaphores";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
+constexpr char kThreadsClass[] = "java/lang/ContrafactThreads";
 
 // A Java string in UTF-8; empty for null.
 std::string text_of(JNIEnv* jni, jstring text);

@@ -23,6 +23,7 @@
 #include "agent_jvm/heap_sizes.h"
 #include "agent_jvm/injected_classes.h"
 #include "base/clock.h"
+#include "base/high_descriptor.h"
 #include "online/blueprint_analysis.h"
 #include "online/plugin.h"
 #include "online/processing.h"
@@ -90,7 +91,7 @@ base::Result<bool> lock_output(Mode& mode) {
     return false;
   }
   if (::ftruncate(fd, 0) != 0) return base::Error{"cannot write '" + path + "': " + std::strerror(errno)};
-  mode.status_file = fd;
+  mode.status_file = base::moved_high(fd);
   return true;
 }
 

@@ -28,6 +28,7 @@ EMBED(queued_node, "ContrafactQueued$Node")
 EMBED(semaphores, "ContrafactSemaphores")
 EMBED(stages, "ContrafactStages")
 EMBED(tasks, "ContrafactTasks")
+EMBED(threads, "ContrafactThreads")
 
 namespace contrafact::agent_jvm {
 namespace {
@@ -49,6 +50,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactExecutors", contrafact_class_executors, contrafact_class_end_executors},
     {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
     {"java/lang/ContrafactStages", contrafact_class_stages, contrafact_class_end_stages},
+    {"java/lang/ContrafactThreads", contrafact_class_threads, contrafact_class_end_threads},
 };
 
 const Injected kForAnalyses[] = {

@@ -13,8 +13,8 @@ constexpr std::string_view kAsyncPerTask = "java/util/concurrent/CompletableFutu
 
 base::Status around_start(Edit& edit, const Edit::Selects& selects) {
   return edit.wrap(selects, [](const CallOperands& operands, Sequence& before, Sequence&, Sequence& exception) {
-    before.aload(operands.receiver).invokestatic(kProbesClass, "starting", "(Ljava/lang/Thread;)V");
-    exception.aload(operands.receiver).invokestatic(kProbesClass, "notStarted", "(Ljava/lang/Thread;)V");
+    before.aload(operands.receiver).invokestatic(kThreadsClass, "starting", "(Ljava/lang/Thread;)V");
+    exception.aload(operands.receiver).invokestatic(kThreadsClass, "notStarted", "(Ljava/lang/Thread;)V");
   });
 }
 
@@ -34,15 +34,16 @@ base::Status run_virtual(Edit& edit) {
   constexpr std::string_view kEnd = "(Ljava/lang/Throwable;JLjava/lang/Object;)V";
   base::Status status = edit.wrap(calls("runWith"), [&](const CallOperands& operands, Sequence& before, Sequence& after,
                                                         Sequence& exception) {
-    before.aload(operands.receiver).invokestatic(kProbesClass, "virtualBegin", "(Ljava/lang/Thread;)J").lstore(token);
-    after.aconst_null().lload(token).aload(operands.receiver).invokestatic(kProbesClass, "virtualEnd", kEnd);
-    exception.dup().lload(token).aload(operands.receiver).invokestatic(kProbesClass, "virtualEnd", kEnd);
+    before.aload(operands.receiver).invokestatic(kThreadsClass, "virtualBegin", "(Ljava/lang/Thread;)J").lstore(token);
+    after.aconst_null().lload(token).aload(operands.receiver).invokestatic(kThreadsClass, "virtualEnd", kEnd);
+    exception.dup().lload(token).aload(operands.receiver).invokestatic(kThreadsClass, "virtualEnd", kEnd);
   });
   return status ? edit.finish() : status;
 }
 
 base::Status uncaught(Edit& edit) {
-  return edit.at_entry([](Sequence& s) { s.aload(0).invokestatic(kProbesClass, "uncaught", "(Ljava/lang/Thread;)V"); });
+  return edit.at_entry(
+      [](Sequence& s) { s.aload(0).invokestatic(kThreadsClass, "uncaught", "(Ljava/lang/Thread;)V"); });
 }
 
 base::Status join(Edit& edit) {
@@ -52,14 +53,14 @@ base::Status join(Edit& edit) {
 
 // The pools that carry and wake virtual threads.
 base::Status silence_pool(Edit& edit) {
-  return edit.pass_result(kProbesClass, "silence");
+  return edit.pass_result(kThreadsClass, "silence");
 }
 
 base::Status per_task_start(Edit& edit) {
   return edit.wrap(
       [](const CallSite& site) { return site.name == "start" && site.descriptor == "(Ljava/lang/Thread;)V"; },
       [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
-        before.aload(operands.arguments[0]).invokestatic(kProbesClass, "startingFor", "(Ljava/lang/Thread;)V");
+        before.aload(operands.arguments[0]).invokestatic(kThreadsClass, "startingFor", "(Ljava/lang/Thread;)V");
       });
 }
 
@@ -68,13 +69,13 @@ base::Status per_task_submit(Edit& edit) {
   return edit.wrap(
       calls("java/util/concurrent/ThreadPerTaskExecutor$ThreadBoundFuture", "thread"),
       [](const CallOperands& operands, Sequence& before, Sequence&, Sequence&) {
-        before.aload(operands.receiver).invokestatic(kProbesClass, "submittedFor", "(Ljava/lang/Object;)V");
+        before.aload(operands.receiver).invokestatic(kThreadsClass, "submittedFor", "(Ljava/lang/Object;)V");
       });
 }
 
 base::Status async_per_task(Edit& edit) {
   return edit.at_entry(
-      [](Sequence& s) { s.aload(1).invokestatic(kProbesClass, "executingAsync", "(Ljava/lang/Runnable;)V"); });
+      [](Sequence& s) { s.aload(1).invokestatic(kThreadsClass, "executingAsync", "(Ljava/lang/Runnable;)V"); });
 }
 
 // The buffer written is that of the thread which carries the current one.

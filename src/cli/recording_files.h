@@ -1,5 +1,5 @@
 // The files of one recording while it is made. The first process' is OUTPUT.recording, that of every further one
-// OUTPUT.recording.PID: a JVM finds the first taken (format::create_file_sink), of native processes all are written
+// OUTPUT.recording.PID: a JVM finds the first taken (format::FileSinkOptions), of native processes all are written
 // here (recorder/collector.h). Not thread-safe.
 #pragma once
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "cli/advice_text.h"
 #include "cli/output.h"
 #include "improve/spec.h"
@@ -30,6 +31,7 @@ base::Status write_specs(const std::string& folder, const advise::Engines& engin
   }
   for (size_t i = 0; i < ranked.size(); ++i) {
     const bool of_tasks = ranked[i].target() == whatif::Target::tasks;
+    CHECK(!of_tasks || engines.estimator != nullptr);  // without one, no change of tasks is advised
     const base::Status applies =
         of_tasks ? improve::check_task_specs(*engines.estimator, std::span(&ranked[i].candidate, 1)) : base::Status();
     if (!applies) {

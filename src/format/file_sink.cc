@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/high_descriptor.h"
 #include "format/sink.h"
 
 namespace contrafact::format {
@@ -67,22 +68,18 @@ int open_locked(const std::string& path, int when_it_exists) {
   return fd;
 }
 
-base::Result<std::unique_ptr<Sink>> sink_of(int fd, const std::string& path) {
-  if (fd < 0) return base::Error{"cannot create " + path + ": " + std::strerror(errno)};
-  return std::unique_ptr<Sink>(new FileSink(fd, path));
-}
-
 }  // namespace
 
-base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path) {
-  return sink_of(open_locked(path, O_TRUNC), path);
-}
-
-base::Result<std::unique_ptr<Sink>> create_file_sink(const std::string& path) {
-  const int fd = open_locked(path, O_EXCL);
-  if (fd >= 0 || errno != EEXIST) return sink_of(fd, path);
-  const std::string beside = path + "." + std::to_string(getpid());
-  return sink_of(open_locked(beside, O_EXCL), beside);
+base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path, FileSinkOptions options) {
+  std::string opened = path;
+  int fd = open_locked(opened, options.keep_existing ? O_EXCL : O_TRUNC);
+  if (fd < 0 && errno == EEXIST) {
+    opened += "." + std::to_string(getpid());
+    fd = open_locked(opened, O_EXCL);
+  }
+  if (fd < 0) return base::Error{"cannot create " + opened + ": " + std::strerror(errno)};
+  if (options.high_descriptor) fd = base::moved_high(fd);
+  return std::unique_ptr<Sink>(new FileSink(fd, opened));
 }
 
 }  // namespace contrafact::format

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/counted.h"
 #include "base/file.h"
@@ -299,14 +300,17 @@ ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
   while (const auto block = scanner.next()) {
     const uint32_t sequence = block->header.sequence;
     hole |= sequence > expected;
-    if (sequence < expected || !visit(*block, hole)) {  // a block twice, or one that breaks the grammar
-      hole |= sequence >= expected;
+    if (sequence < expected) {  // a block twice
       count_damaged(loss, *block);
-      expected = std::max(expected, sequence + 1);
       continue;
     }
     loss.blocks_missing += sequence - expected;
     expected = sequence + 1;
+    if (!visit(*block, hole)) {
+      hole = true;
+      count_damaged(loss, *block);
+      continue;
+    }
     if (static_cast<BlockType>(block->header.type) == BlockType::events) hole = false;
     if (static_cast<BlockType>(block->header.type) == BlockType::trailer) loss.cut_off = false;
     if (static_cast<BlockType>(block->header.type) == BlockType::events) loss.any_event = true;
@@ -337,16 +341,28 @@ ReadLoss Reader::read_outlines(Visitor& visitor) const {
   return loss;
 }
 
-ReadLoss Reader::read_twice(Visitor& visitor) const {
+ReadLoss Reader::read_in_passes(Visitor& visitor) const {
   BlockDecoder decoder(visitor);
   std::vector<std::pair<FoundBlock, bool>> event_blocks;  // with whether others are gone before it
   ReadLoss loss = each_block(bytes_, begin_, [&](const FoundBlock& block, bool hole) {
     if (static_cast<BlockType>(block.header.type) != BlockType::events) return decoder.visit(block);
-    if (hole) visitor.on_hole();
-    if (!decoder.visit_outline(block)) return false;
     event_blocks.emplace_back(block, hole);
     return true;
   });
+  size_t outlined = 0;
+  bool broken = false;
+  for (auto [block, hole] : event_blocks) {
+    hole |= std::exchange(broken, false);
+    if (hole) visitor.on_hole();
+    if (decoder.visit_outline(block)) {
+      event_blocks[outlined++] = {block, hole};
+    } else {
+      broken = true;
+      count_damaged(loss, block);
+    }
+  }
+  event_blocks.resize(outlined);
+  loss.any_event = outlined > 0;
   for (const auto& [block, hole] : event_blocks) {
     if (hole) visitor.on_hole();
     if (!decoder.visit(block)) count_damaged(loss, block);

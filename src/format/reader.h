@@ -52,7 +52,7 @@ class Visitor {
   virtual void on_access_chunks(uint32_t /*first*/, std::span<const AccessChunk>) {}
   // Blocks before the next one of events, or its outline, are gone: they may have been events of any thread.
   virtual void on_hole() {}
-  virtual void on_outline(const EventOutline&) {}  // of read_twice() and read_outlines()
+  virtual void on_outline(const EventOutline&) {}  // of read_in_passes() and read_outlines()
   virtual void on_events(const EventBlock&) {}
   virtual void on_trailer(const Trailer&) {}
 };
@@ -68,10 +68,11 @@ class Reader {
 
   // Visits every readable block, once. May be called again for another pass.
   ReadLoss read(Visitor& visitor) const;
-  // The same in two passes, for a visitor that wants to know how much comes before it comes: first everything but the
-  // events, with an outline in the place of each block of them, then these blocks' events in the same order. A block
-  // whose outline was seen may still turn out to break the grammar: then its events do not come.
-  ReadLoss read_twice(Visitor& visitor) const;
+  // The same in three passes, for a visitor that wants to know how much comes before it comes: first everything but the
+  // events, so that all rows come before what names them; then an outline of each block of events; then these blocks'
+  // events in the same order. A block whose outline was seen may still turn out to break the grammar: then its events
+  // do not come.
+  ReadLoss read_in_passes(Visitor& visitor) const;
 
   // The same in one pass, with an outline in the place of each block of events, which are not unpacked.
   ReadLoss read_outlines(Visitor& visitor) const;

@@ -125,16 +125,17 @@ TEST(ReaderDamage, FlippedBitsCostOneBlockAndAreCounted) {
   }
 }
 
-// What read_twice shows beside what read does.
+// What read_in_passes shows beside what read does.
 struct Outlined : Collected {
-  size_t outlined = 0;
+  size_t outlined = 0, holes = 0;
+  void on_hole() override { ++holes; }
   void on_outline(const EventOutline& outline) override {
     EXPECT_TRUE(events.empty());
     for (const EventRun& run : outline.runs) outlined += run.end - run.begin;
   }
 };
 
-TEST(ReadTwice, ShowsTheSameWithTheOutlinesBefore) {
+TEST(ReadInPasses, ShowsTheSameWithTheOutlinesBefore) {
   const Sample sample = make_sample();
   std::mt19937_64 random(4);
   for (int round = 0; round < 100; ++round) {
@@ -146,7 +147,7 @@ TEST(ReadTwice, ShowsTheSameWithTheOutlinesBefore) {
     Collected once;
     Outlined twice;
     const ReadLoss loss = reader->read(once);
-    const ReadLoss loss_of_two = reader->read_twice(twice);
+    const ReadLoss loss_of_two = reader->read_in_passes(twice);
     EXPECT_EQ(twice.events, once.events);
     EXPECT_EQ(twice.outlined, once.events.size());
     EXPECT_EQ(twice.facts, once.facts);
@@ -159,7 +160,7 @@ TEST(ReadTwice, ShowsTheSameWithTheOutlinesBefore) {
 }
 
 // A block with a true checksum and a last group that is a byte too short.
-TEST(ReadTwice, EventsThatBreakTheGrammarDoNotComeThoughTheirOutlineDid) {
+TEST(ReadInPasses, EventsThatBreakTheGrammarDoNotComeThoughTheirOutlineDid) {
   Sample sample = make_sample();
   const size_t at = block_offsets(sample.bytes)[4];
   BlockHeader header;
@@ -171,12 +172,62 @@ TEST(ReadTwice, EventsThatBreakTheGrammarDoNotComeThoughTheirOutlineDid) {
   std::memcpy(&sample.bytes[at], &header, sizeof header);
   const auto reader = Reader::from_bytes(sample.bytes, "x");
   Outlined got;
-  const ReadLoss loss = reader->read_twice(got);
+  const ReadLoss loss = reader->read_in_passes(got);
   EXPECT_EQ(loss.blocks_damaged, 1u);
   EXPECT_EQ(loss.bytes_skipped, sizeof header + header.stored_bytes);
   EXPECT_EQ(got.outlined, sample.events.size());
   EXPECT_EQ(got.events.size(), sample.events.size() - header.count);
   expect_subsequence(got.events, sample.events);
+}
+
+// A block whose count is false, though its checksum is true, right behind a hole in the numbering.
+TEST(ReadInPasses, EventsWithoutAnOutlineAreAHoleAndTheHoleBeforeThemIsCounted) {
+  Sample sample = make_sample();
+  const auto offsets = block_offsets(sample.bytes);
+  BlockHeader header;
+  std::memcpy(&header, &sample.bytes[offsets[4]], sizeof header);
+  ASSERT_EQ(static_cast<BlockType>(header.type), BlockType::events);
+  header.count = 0;
+  const size_t payload_at = offsets[4] + sizeof header;
+  header.checksum = block_checksum(header, std::span(sample.bytes).subspan(payload_at, header.stored_bytes));
+  std::memcpy(&sample.bytes[offsets[4]], &header, sizeof header);
+  sample.bytes.erase(sample.bytes.begin() + static_cast<ptrdiff_t>(offsets[3]),
+                     sample.bytes.begin() + static_cast<ptrdiff_t>(offsets[4]));
+  const auto reader = Reader::from_bytes(sample.bytes, "x");
+  Outlined once, in_passes;
+  const ReadLoss loss = reader->read(once);
+  const ReadLoss loss_in_passes = reader->read_in_passes(in_passes);
+  EXPECT_EQ(loss.blocks_missing, 1u);
+  EXPECT_EQ(loss_in_passes.blocks_missing, 1u);
+  EXPECT_EQ(loss.blocks_damaged, 1u);
+  EXPECT_EQ(loss_in_passes.blocks_damaged, 1u);
+  EXPECT_EQ(in_passes.events, once.events);
+  EXPECT_EQ(once.holes, 2u);       // before the block and behind it
+  EXPECT_EQ(in_passes.holes, 3u);  // and in the pass that leaves it out
+  EXPECT_EQ(loss_in_passes.notes, loss.notes);
+}
+
+struct OrderOfKinds : Visitor {
+  std::string order;
+  void on_threads(ThreadId, std::span<const ThreadRow>) override { order += 't'; }
+  void on_outline(const EventOutline&) override { order += 'o'; }
+  void on_events(const EventBlock&) override { order += 'e'; }
+};
+
+TEST(ReadInPasses, AllRowsComeBeforeTheFirstOutline) {
+  std::vector<uint8_t> bytes;
+  auto writer = Writer::create(std::make_unique<MemorySink>(bytes));
+  EventEncoder encoder;
+  SyntheticLoad load(4, true);
+  const ThreadRow row;
+  for (int i = 0; i < 3; ++i) {
+    load.pass(10, encoder);
+    ASSERT_TRUE((*writer)->add_events(encoder).ok() && (*writer)->add_threads({&row, 1}).ok());
+  }
+  ASSERT_TRUE((*writer)->finish({"exit"}).ok());
+  OrderOfKinds got;
+  Reader::from_bytes(bytes, "x")->read_in_passes(got);
+  EXPECT_EQ(got.order, "tttoooeee");
 }
 
 TEST(ReaderDamage, AMissingBlockIsCounted) {

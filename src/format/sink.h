@@ -21,9 +21,10 @@ class Sink {
 
 // A file that appears at once and grows. If a write fails half-way, the file is cut back to the last whole block.
 // It is locked (flock) while the sink is open, so that others can tell that it is being written.
-base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path);
-
-// As above, but a file that exists stays as it is: the new one then lies beside it, at `path`.PID.
-base::Result<std::unique_ptr<Sink>> create_file_sink(const std::string& path);
+struct FileSinkOptions {
+  bool keep_existing = false;    // a file that exists stays as it is: the new one then lies beside it, at `path`.PID
+  bool high_descriptor = false;  // for a file open in a recorded program: base/high_descriptor.h
+};
+base::Result<std::unique_ptr<Sink>> open_file_sink(const std::string& path, FileSinkOptions options = {});
 
 }  // namespace contrafact::format

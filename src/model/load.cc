@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -74,8 +75,8 @@ struct ThreadRoom {
   uint32_t extra_at = 0;
 };
 
-// Loads a file in two passes: the first takes the tables and learns from the blocks' outlines how many events each
-// thread has, the second puts every event where it stays. The closings that a thread lacks because it outlived the
+// Loads a file in passes: the first takes the tables, the second learns from the blocks' outlines how many events each
+// thread has, the third puts every event where it stays. The closings that a thread lacks because it outlived the
 // recording get room, so that finish() seldom has to move anything.
 class EventCollector : public format::Visitor {
  public:
@@ -148,16 +149,18 @@ class EventCollector : public format::Visitor {
 
   void on_hole() override { ++holes_; }
   void on_outline(const format::EventOutline& outline) override {
+    rooms_.resize(trace_.threads.size());
     for (const format::EventRun& run : outline.runs) {
       events_in_file_ += run.end - run.begin;
-      ThreadRoom& room = room_of(run.thread);
+      ThreadRoom* room = room_of(run.thread);
+      if (room == nullptr) return;
       if (run.source == format::RunSource::program) {
-        const bool lacks_some = std::exchange(room.holes, holes_) != holes_;
-        if (std::exchange(room.has_run, true) && lacks_some) {
-          ++room.gaps;
-          ++room.events;
+        const bool lacks_some = std::exchange(room->holes, holes_) != holes_;
+        if (std::exchange(room->has_run, true) && lacks_some) {
+          ++room->gaps;
+          ++room->events;
         }
-        count_run(room, outline.kind.subspan(run.begin, run.end - run.begin));
+        count_run(*room, outline.kind.subspan(run.begin, run.end - run.begin));
       }
     }
   }
@@ -180,7 +183,7 @@ class EventCollector : public format::Visitor {
     }
   }
 
-  // After both passes.
+  // After all passes.
   base::Result<Trace> finish(const format::ReadLoss& loss) {
     if (!ready_) make_room();
     if (too_many_lost_) {
@@ -272,29 +275,27 @@ class EventCollector : public format::Visitor {
   bool is_virtual(size_t thread) const { return trace_.threads[thread].kind == format::ThreadKind::virtual_thread; }
   bool refused() const { return too_many_ || too_many_lost_; }
 
-  // By the file's id, for whose row may still come.
-  ThreadRoom& room_of(ThreadId thread) {
-    const auto [known, added] = number_of_room_.try_emplace(thread.value, rooms_.size());
-    if (added) rooms_.emplace_back();
-    return rooms_[known->second];
+  // Null for a lost thread beyond those that are believed: these cost no memory. All rows are there before the first
+  // outline, so a thread without one lost it to damage.
+  ThreadRoom* room_of(ThreadId thread) {
+    const uint32_t row = file_.rows.threads.row_of(thread.value);
+    if (row != IdRows::kNone) return &rooms_[row];
+    const auto lost = lost_rooms_.find(thread.value);
+    if (lost != lost_rooms_.end()) return &lost->second;
+    too_many_lost_ |= lost_rooms_.size() == kRowsLostMax;
+    return too_many_lost_ ? nullptr : &lost_rooms_[thread.value];
   }
 
-  // A thread's row stands before its events, so a thread without one lost it to damage. The rooms come into the order
-  // of the rows.
   void add_lost_threads() {
-    std::vector<uint32_t> lost;
-    for (const auto& [id, number] : number_of_room_) {
-      if (file_.rows.threads.row_of(id) == IdRows::kNone) lost.push_back(id);
+    std::vector<uint32_t> ids;
+    rooms_.resize(trace_.threads.size());
+    for (const auto& [id, room] : lost_rooms_) {
+      ids.push_back(id);
+      rooms_.push_back(room);
     }
-    too_many_lost_ = lost.size() > kRowsLostMax;
-    if (too_many_lost_) return;
-    std::sort(lost.begin(), lost.end());
-    file_.rows.threads.add_lost(lost);
-    trace_.threads.resize(file_.rows.threads.rows());
-    std::vector<ThreadRoom> by_row(trace_.threads.size());
-    for (const auto& [id, number] : number_of_room_) by_row[file_.rows.threads.row_of(id)] = rooms_[number];
-    rooms_ = std::move(by_row);
-    number_of_room_.clear();
+    file_.rows.threads.add_lost(ids);
+    trace_.threads.resize(rooms_.size());
+    lost_rooms_.clear();
   }
 
   static void count_run(ThreadRoom& room, std::span<const EventKind> kinds) {
@@ -316,8 +317,8 @@ class EventCollector : public format::Visitor {
   void make_room() {
     ready_ = true;
     holes_ = 0;
-    add_lost_threads();
     if (refused()) return;
+    add_lost_threads();
     const size_t threads = trace_.threads.size();
     trace_.cpu.resize(threads);
     uint64_t events = 0, extras = 0;
@@ -516,9 +517,9 @@ class EventCollector : public format::Visitor {
   Trace trace_;
   FileParts file_;  // until number_tasks, row_of is 1 for the ids that occur, else 0
   std::vector<std::string> notes_;
-  std::unordered_map<std::string, size_t> facts_;        // by key
-  std::unordered_map<uint32_t, size_t> number_of_room_;  // by the file's thread id, until the first pass is over
-  std::vector<ThreadRoom> rooms_;                        // then by the thread's row
+  std::unordered_map<std::string, size_t> facts_;  // by key
+  std::vector<ThreadRoom> rooms_;                  // by the thread's row
+  std::map<uint32_t, ThreadRoom> lost_rooms_;      // by the file's id, until the second pass is over
   uint64_t rows_left_out_ = 0;
   uint64_t texts_cut_ = 0;
   size_t long_texts_left_ = kLongTextsBytesMax;
@@ -528,7 +529,7 @@ class EventCollector : public format::Visitor {
   uint64_t events_in_file_ = 0;
   uint64_t events_written_ = 0;  // as the trailer says
   uint64_t holes_ = 0;           // in this pass
-  bool ready_ = false;           // the first pass is over and the columns have their size
+  bool ready_ = false;           // the second pass is over and the columns have their size
   bool sparse_ = false;
   bool too_many_ = false;       // events
   bool too_many_lost_ = false;  // threads
@@ -546,7 +547,7 @@ base::Result<Trace> load_binary(format::Reader file, const LoadOptions& options)
   format::ReadLoss loss;
   {
     const format::Reader reader = std::move(file);  // its bytes go before the columns are finished
-    loss = reader.read_twice(collector);
+    loss = reader.read_in_passes(collector);
   }
   return collector.finish(loss);
 }

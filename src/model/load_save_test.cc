@@ -324,6 +324,27 @@ TEST_F(LoadSave, EventsOfLostThreadsAndLocksAreKept) {
   EXPECT_THAT(loaded->a, testing::ElementsAre(1, 0, 1, 0));  // the lost lock is another one
 }
 
+// More threads than rows may be lost, whose rows follow their events.
+TEST_F(LoadSave, RowsMayFollowTheEventsOfTheirThreads) {
+  const std::string file = path("late_rows.cft");
+  std::vector<uint8_t> bytes;
+  auto writer = format::Writer::create(std::make_unique<format::MemorySink>(bytes));
+  const std::vector<format::ThreadRow> rows(kRowsLostMax + 100);
+  format::EventEncoder encoder;
+  for (uint32_t thread = 0; thread < rows.size(); ++thread) {
+    encoder.begin_run(ThreadId(thread));
+    const uint32_t operands[] = {UINT32_MAX, UINT32_MAX};
+    encoder.append(EventKind::thread_begin, thread, operands);
+  }
+  ASSERT_TRUE((*writer)->add_events(encoder).ok() && (*writer)->add_threads(rows).ok() && (*writer)->finish({}).ok());
+  ASSERT_TRUE(base::write_file(file, std::span<const uint8_t>(bytes)).ok());
+  const base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->threads.size(), rows.size());
+  EXPECT_EQ(loaded->thread_ranges.back().size(), 1u);
+  EXPECT_EQ(loaded->time_ns[loaded->thread_ranges.back().begin], int64_t{kRowsLostMax} + 99);
+}
+
 TEST_F(LoadSave, LongTextsAreBoundedTogether) {
   const std::string file = path("texts.cft");
   auto writer = format::Writer::create(*format::open_file_sink(file));

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/high_descriptor.h"
 #include "recorder/cpu_switches.h"
 
 namespace contrafact::recorder {
@@ -171,7 +172,7 @@ class PerfSwitches : public CpuSwitches {
       attr.inherit_thread = 0;
       fd = syscall(SYS_perf_event_open, &attr, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     }
-    return static_cast<int>(fd);
+    return base::moved_high(static_cast<int>(fd));
   }
 
   base::Status open_cpu(int cpu, const std::vector<pid_t>& threads) {

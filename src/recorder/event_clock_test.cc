@@ -140,33 +140,38 @@ TEST(EventClock, IsTheKernelsWithoutTheCounter) {
   }
 }
 
-// Threads hand a time round: whoever gets it reads a later one, or the same. Lines are drawn meanwhile.
+// Threads hand a time round: whoever gets it reads a later one, or the same. Lines are drawn meanwhile. One that is
+// drawn late promises less: as long as the drawing took, the slopes of two lines differ by 2 parts in 1000 at most.
 TEST(EventClock, IsMonotoneBetweenThreads) {
   if (const char* why = why_not_the_counter()) GTEST_SKIP() << why;
   EventClock clock;
   clock.start(true, read_clock_pair());
   std::atomic<int64_t> handed{0};
   std::atomic<bool> end{false};
-  std::atomic<int> backwards{0};
+  std::atomic<int64_t> back_ns{0};  // at most
   const auto hand_round = [&] {
     while (!end.load(std::memory_order_relaxed)) {
       const int64_t got_ns = handed.load(std::memory_order_acquire);
       const int64_t now_ns = clock.now_ns();
-      if (now_ns < got_ns) backwards.fetch_add(1);
+      int64_t most_ns = back_ns.load(std::memory_order_relaxed);
+      while (got_ns - now_ns > most_ns && !back_ns.compare_exchange_weak(most_ns, got_ns - now_ns)) {
+      }
       int64_t expected = got_ns;
       handed.compare_exchange_strong(expected, now_ns, std::memory_order_acq_rel);
     }
   };
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) threads.emplace_back(hand_round);
+  int64_t drawing_ns = 0;  // at most
   for (int i = 0; i < 30; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const int64_t before_ns = base::monotonic_ns();
     clock.steer(read_clock_pair());
+    drawing_ns = std::max(drawing_ns, base::monotonic_ns() - before_ns);
   }
   end = true;
   for (std::thread& thread : threads) thread.join();
-  if (clock.late() > 0) GTEST_SKIP() << "a line was drawn late, and promises nothing";
-  EXPECT_EQ(backwards.load(), 0);
+  EXPECT_LE(back_ns.load(), clock.late() == 0 ? 0 : drawing_ns / 500);
 }
 
 TEST(EventClock, GoesOnInAForkedChild) {

@@ -1,6 +1,6 @@
 // IdleCores: how long the cores that a process may use were idle, from the kernel's count (/proc/stat).
 //
-// Between looks it has no descriptor open. Thread safety: one thread at a time.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <sched.h>
@@ -13,11 +13,19 @@
 
 namespace contrafact::recorder {
 
+// In whose process this is. In `record` a descriptor is open while it is read, for there may be many programs. In a
+// recorded program one stays open at a high number: even for a moment a low one would be one that the program may get,
+// or close, at this moment.
+enum class Host : uint8_t { record, recorded_program };
+
 class IdleCores {
  public:
   // Of the cores that `pid` may use now (0: the calling thread). Counts from this call on. Where the kernel does not
   // say, look() finds nothing.
-  explicit IdleCores(int32_t pid);
+  IdleCores(int32_t pid, Host host);
+  ~IdleCores();
+  IdleCores(const IdleCores&) = delete;
+  IdleCores& operator=(const IdleCores&) = delete;
 
   // Of all these cores in all since the last time that it was found, in us; the kernel counts in hundredths of a
   // second. At most every kEachNs, unless `last`: the file takes the kernel some 100 us, and more where there are many
@@ -29,6 +37,7 @@ class IdleCores {
   std::optional<uint64_t> idle_ticks();
 
   cpu_set_t usable_;
+  int kept_open_ = -1;
   std::string text_;
   uint64_t ticks_ = 0;
   int64_t looked_ns_ = 0;

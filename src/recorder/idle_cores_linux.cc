@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/high_descriptor.h"
 
 namespace contrafact::recorder {
 namespace {
@@ -22,6 +23,10 @@ std::optional<uint64_t> take_number(std::string_view& text) {
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return number;
+}
+
+int open_stat() {
+  return open("/proc/stat", O_RDONLY | O_CLOEXEC);
 }
 
 }  // namespace
@@ -45,20 +50,25 @@ std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_
   return sum;
 }
 
-IdleCores::IdleCores(int32_t pid) {
+IdleCores::IdleCores(int32_t pid, Host host) {
+  if (host == Host::recorded_program) kept_open_ = base::moved_high(open_stat());
   CPU_ZERO(&usable_);
   if (sched_getaffinity(pid, sizeof usable_, &usable_) != 0) sched_getaffinity(0, sizeof usable_, &usable_);
   ticks_ = idle_ticks().value_or(0);
   looked_ns_ = base::monotonic_ns();
 }
 
+IdleCores::~IdleCores() {
+  if (kept_open_ >= 0) close(kept_open_);
+}
+
 std::optional<uint64_t> IdleCores::idle_ticks() {
   // The cores' lines and no more: what follows, a number for each interrupt, is long on large machines.
   text_.resize((static_cast<size_t>(CPU_COUNT(&usable_)) + 1) * 128 + 4096);
-  const int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+  const int fd = kept_open_ >= 0 ? kept_open_ : open_stat();
   if (fd < 0) return std::nullopt;
-  const ssize_t bytes = read(fd, text_.data(), text_.size());
-  close(fd);
+  const ssize_t bytes = pread(fd, text_.data(), text_.size(), 0);
+  if (fd != kept_open_) close(fd);
   if (bytes <= 0) return std::nullopt;
   return idle_ticks_in(std::string_view(text_).substr(0, static_cast<size_t>(bytes)), usable_);
 }

@@ -1,6 +1,8 @@
 #include "recorder/idle_cores.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -32,12 +34,41 @@ TEST(IdleCores, AreNotKnownWithoutALine) {
 }
 
 TEST(IdleCores, AreLookedAtNowAndThen) {
-  IdleCores idle(0);
+  IdleCores idle(0, Host::record);
   const int64_t now_ns = base::monotonic_ns();
   EXPECT_EQ(idle.look(now_ns, false), std::nullopt) << "just begun";
   EXPECT_TRUE(idle.look(now_ns, true).has_value());
   EXPECT_TRUE(idle.look(now_ns + IdleCores::kEachNs, false).has_value());
   EXPECT_EQ(idle.look(now_ns + IdleCores::kEachNs + 1, false), std::nullopt);
+}
+
+// In a program that has no descriptor left for it.
+TEST(IdleCores, OpenNothingInARecordedProgramAfterTheBeginning) {
+  IdleCores idle(0, Host::recorded_program), in_record(0, Host::record);
+  rlimit before;
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const int64_t now_ns = base::monotonic_ns();
+  const bool is_seen = idle.look(now_ns, true).has_value(), is_seen_again = idle.look(now_ns + 1, true).has_value();
+  const bool is_seen_in_record = in_record.look(now_ns, true).has_value();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(is_seen && is_seen_again);
+  EXPECT_FALSE(is_seen_in_record) << "the test sees no opening";
+}
+
+// What the kernel counts is there each time, though the descriptor stays the same: no less than what was read within
+// that time, no more than around it.
+TEST(IdleCores, AreReadAnewFromTheDescriptorThatStaysOpen) {
+  IdleCores around(0, Host::record), kept(0, Host::recorded_program), within(0, Host::record);
+  usleep(200'000);
+  const int64_t now_ns = base::monotonic_ns();
+  const uint32_t within_us = within.look(now_ns, true).value_or(0);
+  const uint32_t kept_us = kept.look(now_ns, true).value_or(0);
+  const uint32_t around_us = around.look(now_ns, true).value_or(0);
+  if (within_us == 0) GTEST_SKIP() << "no core was idle";
+  EXPECT_LE(within_us, kept_us);
+  EXPECT_LE(kept_us, around_us);
 }
 
 }  // namespace

@@ -22,9 +22,10 @@ base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea
   if (!writer) return writer.error();
   std::unique_ptr<ProcessLog> log(new ProcessLog(std::move(area)));
   for (const Fact& fact : options.facts) log->tables_.fact(fact.key, fact.value);
-  log->log_ = std::make_unique<EventLog>(
-      std::move(*writer), log->tables_, log->addresses_, options.access_sets_max, nullptr,
-      options.cpu_switches ? std::make_unique<IdleCores>(log->pid_) : nullptr, std::move(options.diagnostics));
+  log->log_ =
+      std::make_unique<EventLog>(std::move(*writer), log->tables_, log->addresses_, options.access_sets_max, nullptr,
+                                 options.cpu_switches ? std::make_unique<IdleCores>(log->pid_, Host::record) : nullptr,
+                                 std::move(options.diagnostics));
   log->log_->take_texts(&log->texts_);
   return log;
 }

@@ -47,8 +47,8 @@ class Recorder::Impl {
 base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options options) {
   std::unique_ptr<format::Sink> sink = std::move(options.sink);
   if (!sink) {
-    auto opened = options.keep_existing ? format::create_file_sink(options.output_path)
-                                        : format::open_file_sink(options.output_path);
+    auto opened =
+        format::open_file_sink(options.output_path, {.keep_existing = options.keep_existing, .high_descriptor = true});
     if (!opened) return opened.error();
     sink = std::move(*opened);
   }
@@ -67,7 +67,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
     auto opened = CpuSwitches::open();
     if (opened) {
       switches = std::move(*opened);
-      idle_cores = std::make_unique<IdleCores>(0);
+      idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program);
     }
     impl->tables.fact("cpu.switches", opened ? "kernel" : "unavailable: " + opened.error().message);
   } else {

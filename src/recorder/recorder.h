@@ -46,7 +46,7 @@ struct Fact {
 
 struct Options {
   std::string output_path;
-  bool keep_existing = false;                      // an existing file stays: format::create_file_sink
+  bool keep_existing = false;                      // an existing file stays: format::FileSinkOptions
   std::unique_ptr<format::Sink> sink;              // used instead of output_path where given
   uint64_t memory_bytes_max = uint64_t{64} << 20;  // of all buffers together
   uint32_t drain_interval_ms = 20;

@@ -94,26 +94,38 @@ TEST(Plan, RefusesWhatCannotBeReplayed) {
   EXPECT_THAT(schedule.error().message, testing::HasSubstr("not a recording of a native program"));
 }
 
-// Of burns that follow each other by `between_ns`, how long one took in the middle, for some lose their core.
-int64_t burn_took_ns(int64_t burn_ns, int64_t between_ns) {
-  std::vector<int64_t> took_ns(1000);
-  Burner burner;
-  for (int64_t& one_ns : took_ns) {
-    const int64_t begin_ns = base::monotonic_ns();
-    burner.burn(burn_ns, nullptr);
-    const int64_t end_ns = base::monotonic_ns();
-    while (base::monotonic_ns() < end_ns + between_ns) {
-    }
-    one_ns = end_ns - begin_ns;
-  }
-  std::ranges::nth_element(took_ns, took_ns.begin() + 500);
-  return took_ns[500];
+// Time that only looking at it lets pass.
+constexpr int64_t kLookNs = 20;
+int64_t g_made_up_ns = 0;
+int64_t made_up_ns() {
+  return g_made_up_ns += kLookNs;
 }
 
-// Against burns of the same machine without anything in between: what the clock and the call cost is in both.
+int64_t burn_took_ns(BurnerBy<made_up_ns>& burner, int64_t burn_ns) {
+  const int64_t begin_ns = g_made_up_ns;
+  burner.burn(burn_ns, nullptr);
+  return g_made_up_ns - begin_ns;
+}
+
 TEST(Burn, WhatPassesBetweenTwoBurnsIsTakenOffTheNext) {
-  constexpr int64_t kBurnNs = 1'500, kBetweenNs = 1'000;
-  EXPECT_LT(burn_took_ns(kBurnNs, kBetweenNs), burn_took_ns(kBurnNs, 0) - kBetweenNs / 2);
+  BurnerBy<made_up_ns> burner;
+  EXPECT_EQ(burn_took_ns(burner, 1'500), 1'500 + kLookNs);  // the look at its begin is nobody's
+  g_made_up_ns += 1'000;
+  EXPECT_EQ(burn_took_ns(burner, 1'500), 500);
+  EXPECT_EQ(burn_took_ns(burner, 1'500), 1'500) << "nothing passed but the look at its begin";
+}
+
+TEST(Burn, WhatIsTakenTooMuchIsTakenOffTheNext) {
+  BurnerBy<made_up_ns> burner;
+  EXPECT_EQ(burn_took_ns(burner, 1'490), 1'500 + kLookNs);
+  EXPECT_EQ(burn_took_ns(burner, 1'490), 1'480);
+}
+
+TEST(Burn, ALostCoreDoesNotCount) {
+  BurnerBy<made_up_ns> burner;
+  burn_took_ns(burner, 1'500);
+  g_made_up_ns += burner.kGapMax;
+  EXPECT_EQ(burn_took_ns(burner, 1'500), 1'500 + kLookNs);
 }
 
 TEST(Enforce, TheRecordedOrderIsKept) {

@@ -42,10 +42,12 @@ class Case:
     clean: bool = True        # it ends by itself: the recording is whole
     sections: int = 0         # critical sections that it executes: each is recorded, or counted as dropped
     sections_max: int = 1 << 62
+    tasks: int = 0            # that it runs: each is recorded
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
     needs: str = ""           # a tool of the machine: without it nothing is measured
+    java: str = ""            # a source here, compiled first, whose arguments the command is
     environment: dict = dataclasses.field(default_factory=dict)
     around: list = dataclasses.field(default_factory=list)  # what starts the program, or `record` in its place
     only_recorded: bool = False                             # `around` starts the recorded run alone
@@ -67,8 +69,16 @@ class Run:
 
 
 def program(words, programs):
-    """harm_NAME at a word's begin is a program built from this folder, %programs is that folder."""
-    return [str(programs / word) if word.startswith("harm_") else word.replace("%programs", str(programs)) for word in words]
+    """harm_NAME at a word's begin is a program built from this folder, %programs is that folder, %libraries that of libraries."""
+    def placed(word):
+        return word.replace("%programs", str(programs)).replace("%libraries", str(programs.parent / "lib"))
+
+    return [str(programs / word) if word.startswith("harm_") else placed(word) for word in words]
+
+
+def java_program(name, classes):
+    subprocess.run(["javac", "-d", classes, pathlib.Path(__file__).parent / f"{name}.java"], check=True)
+    return ["java", "-cp", str(classes), name]
 
 
 def contents(folder):
@@ -138,6 +148,8 @@ def unreadable(contrafact, trace, chosen):
     held = {row["event"]: row["count"] for row in info["events"]}.get("lock_release", 0)
     if held + loss["events_dropped"] < chosen.sections or held > chosen.sections_max:
         wrong.append(f"{held} of {chosen.sections} critical sections are in the recording, {loss['events_dropped']} events dropped")
+    if info["task_count"] < chosen.tasks:
+        wrong.append(f"{info['task_count']} of {chosen.tasks} tasks are in the recording")
     return wrong
 
 
@@ -166,7 +178,7 @@ def judge_case(contrafact, name, base):
         not_measured(f"there is no {chosen.needs}")
     if chosen.run:
         return chosen.run(contrafact, base)
-    command = program(chosen.command, contrafact.parent)
+    command = (java_program(chosen.java, base / "classes") if chosen.java else []) + program(chosen.command, contrafact.parent)
     around = program(chosen.around, contrafact.parent)
     plain = run(([] if chosen.only_recorded else around) + command, base / "plain", chosen.environment)
     if not isinstance(plain.status, int):
@@ -378,6 +390,9 @@ def declare_descriptors():
     slowly = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstat", "-e", "inject=fstat:delay_exit=20000"]
     case("descriptors.overwrite_when_checked", ["harm_descriptors", "overwrite_slowly"], around=slowly, only_recorded=True,
          needs="strace")
+    for name in ["list", "overwrite"]:
+        case(f"descriptors.jvm.{name}", [name, "%libraries/libharm_duplicate.so"], ["plain recording"], tasks=30_000, label="jvm",
+             needs="javac", java="Descriptors")
     case("descriptors.limit_by_shell", ["sh", "-c", "ulimit -n 7; exec %programs/harm_descriptors lowest"], ["plain recording"])
 
 

@@ -36,7 +36,7 @@ public final class ContrafactProbes {
   private static final int PARK = 0;
   private static final int SLEEP = 1;
 
-  private static final int UNKNOWN = -1;
+  static final int UNKNOWN = -1;
   static final long WAIT_OVER = 3;         // a wait's token: it had an end before it began, and takes no time
   private static final int FUTURE_COMPLETING = 1;  // FutureTask.COMPLETING; what is greater is done
 
@@ -494,91 +494,6 @@ public final class ContrafactProbes {
       if (outcome == CANCELLED) {
         dropped(task);
       }
-    }
-  }
-
-  // ---- threads
-
-  /** Threads of the JDK's own (cleaners, carriers) are nobody's task. */
-  public static void starting(Thread started) {
-    if (!live || started.getClass() == CARRIER || started.getClass() == INNOCUOUS) {
-      return;
-    }
-    Thread thread = Thread.currentThread();
-    ContrafactExecutors.startingThread(thread, started);
-    int word = wordOf(started, THREAD_TASK);
-    if (mark(started, THREAD_TASK, SPAWNED)) {
-      int pool = U.getInt(started, THREAD_POOL_ID) - 1;
-      emit(thread, TASK_SPAWN, word & ID, context(), pool, bodyOfThread(started));
-    }
-  }
-
-  public static void notStarted(Thread thread) {
-    if (live && mark(thread, THREAD_TASK, DROPPED)) {
-      emit(Thread.currentThread(), TASK_DROP, U.getInt(thread, THREAD_TASK) & ID);
-    }
-  }
-
-  public static void uncaught(Thread thread) {
-    if (!live) {
-      return;
-    }
-    U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_UNCAUGHT);
-  }
-
-  public static long virtualBegin(Thread thread) {
-    if (!live) {
-      return 0;
-    }
-    emit(thread, THREAD_BEGIN);
-    int word = wordOf(thread, THREAD_TASK);
-    mark(thread, THREAD_TASK, STARTED);
-    return startTask(thread, word & ID);
-  }
-
-  public static void virtualEnd(Throwable failure, long token, Object ended) {
-    if (token != 0) {
-      Thread thread = (Thread) ended;
-      int outcome = failure == null ? NORMAL : EXCEPTION;
-      if (mark(thread, THREAD_TASK, COMPLETED)) {
-        emit(thread, TASK_COMPLETE, (int) (token >>> 32), outcome);
-      }
-      endTask(thread, token, outcome);
-      emit(thread, THREAD_END);
-    }
-  }
-
-  /** `thread` will run what was handed to an executor that makes a thread for each task. */
-  public static void startingFor(Thread thread) {
-    if (live) {
-      U.putInt(thread, THREAD_POOL_ID, poolOfThreads() + 1);
-    }
-  }
-
-  /** As above, where the thread runs a future of its own. */
-  public static void submittedFor(Object future) {
-    if (live && future != null) {
-      spawn(Thread.currentThread(), future, poolOfThreads(), System.nanoTime());
-    }
-  }
-
-  /** CompletableFuture's own thread per task. */
-  public static void executingAsync(Runnable command) {
-    if (live && command != null) {
-      spawn(Thread.currentThread(), command, poolOfAsyncThreads(), System.nanoTime());
-    }
-  }
-
-  /** Pools that carry virtual threads: their tasks are no tasks of the program. */
-  public static void silence(Object pools) {
-    if (pools instanceof Object[]) {
-      for (Object pool : (Object[]) pools) {
-        silence(pool);
-      }
-    } else if (pools instanceof ThreadPoolExecutor) {
-      U.putInt(pools, THREAD_POOL, UNKNOWN);
-    } else if (pools instanceof java.util.concurrent.ForkJoinPool) {
-      U.putInt(pools, FORK_JOIN_POOL, UNKNOWN);
     }
   }
 

@@ -11,7 +11,9 @@ namespace contrafact::replay {
 
 // One thread's. Burning is in small portions and exact in the sum: what one burn takes too much, the next takes less.
 // So does what the replay does between two burns: the recorded time of a call of a lock is in the burns beside it.
-class Burner {
+// `now_ns` is the clock.
+template <int64_t (*now_ns)()>
+class BurnerBy {
  public:
   // A look at the clock takes about 20 ns; two switches, a microsecond and more.
   static constexpr int64_t kGapMax = 2'000;
@@ -19,13 +21,13 @@ class Burner {
   // `clock`: grows with what is burnt, for whoever watches. May be nullptr.
   void burn(int64_t ns, std::atomic<int64_t>* clock) {
     const int64_t base = clock ? clock->load(std::memory_order_relaxed) : 0;
-    int64_t last_ns = base::monotonic_ns();
+    int64_t last_ns = now_ns();
     int64_t had_ns = over_ns_;
     if (last_ns - end_ns_ <= kGapMax) had_ns += last_ns - end_ns_;  // else it waited, or lost its core
     while (had_ns < ns) {
-      const int64_t now_ns = base::monotonic_ns();
-      if (now_ns - last_ns <= kGapMax) had_ns += now_ns - last_ns;
-      last_ns = now_ns;
+      const int64_t looked_ns = now_ns();
+      if (looked_ns - last_ns <= kGapMax) had_ns += looked_ns - last_ns;
+      last_ns = looked_ns;
       if (clock) clock->store(base + (had_ns < ns ? had_ns : ns), std::memory_order_release);
     }
     over_ns_ = had_ns - ns;
@@ -37,5 +39,7 @@ class Burner {
   int64_t over_ns_ = 0;
   int64_t end_ns_ = INT64_MIN / 2;  // of the last burn
 };
+
+using Burner = BurnerBy<base::monotonic_ns>;
 
 }  // namespace contrafact::replay
