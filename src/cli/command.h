@@ -37,8 +37,8 @@ struct Command {
 const std::vector<Command>& commands();
 std::vector<std::string_view> command_names();
 
-// The help text of one command: usage, options, examples.
-std::string help_text(const Command& command);
+// The help of one command (usage, options, examples), or of all for an empty name; empty: there is no such command.
+std::string help_of(std::string_view command, size_t width);
 
 // The whole tool: parses, runs, returns the exit status.
 int run_tool(int argc, const char* const* argv);

@@ -133,7 +133,7 @@ int run(bool json, const Session& session) {
 
 Run declare(OptionList& list) {
   auto json = std::make_shared<bool>(false);
-  list.add_flag("--json", *json, "as JSON");
+  list.add_flag("--json", *json, "Print JSON");
   return [json](Session& session) { return run(*json, session); };
 }
 
@@ -148,7 +148,7 @@ const table::Schema kDoctorSchema{
      {"found", "found", table::Type::text, table::Unit::none, "What was found."},
      {"advice", "what to do", table::Type::text, table::Unit::none, "What to do about it; empty if nothing."}}};
 
-const Command kDoctorCommand{"doctor", "say what this machine allows and what is missing",
+const Command kDoctorCommand{"doctor", "Say what this machine allows and what is missing",
                              "contrafact doctor\ncontrafact doctor --json\nJAVA_HOME=/opt/jdk contrafact doctor",
                              declare};
 

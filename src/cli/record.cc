@@ -376,59 +376,60 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("-o,--output", options->output, "the trace to write").value_name("FILE").show_default();
-  list.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
+  list.add_option("-o,--output", options->output, "The trace to write").value_name("FILE").show_default();
+  list.add_option("--memory", options->memory_bytes, "Most memory for buffers in the program, e.g. 256M")
       .value_name("SIZE")
       .check(size_value());
-  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)")
+  list.add_option("--config", options->config, "Trace configuration: which methods to record (docs/tracing.md)")
       .value_name("FILE");
   list.add_option("--include", options->include,
-                  "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+                  "Record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
       .value_name("PATTERN")
       .repeatable();
-  list.add_option("--exclude", options->exclude, "but not of these; repeatable").value_name("PATTERN").repeatable();
+  list.add_option("--exclude", options->exclude, "Do not record these; repeatable").value_name("PATTERN").repeatable();
   list.add_flag("--children", options->children,
-                "native: record the processes that it starts too, each in a file of its own");
+                "Native: record the processes that it starts too, each in a file of its own");
   const Option sets =
       list.add_option(
               "--sets", options->sets,
-              "native: gather what critical sections read and write, in windows of time that --slowdown allows, or in "
+              "Native: gather what critical sections read and write, in windows of time that --slowdown allows, or in "
               "a window of each period (--sets=100ms/1s), or always")
           .value_name("[WINDOW/PERIOD]")
           .value_if_bare("windows");
   options->slowdown_given =
       list.add_option("--slowdown", options->slowdown,
-                      "native, with --sets: how many times as long what critical sections do may take")
+                      "Native, with --sets: how many times as long what critical sections do may take")
+          .value_name("FACTOR")
           .check(decimal_number(1.01))
           .show_default();
   list.add_option(
           "--accesses", options->accesses,
-          "native: record every access of every thread, in its order, always or in a window of each period; many "
+          "Native: record every access of every thread, in its order, always or in a window of each period; many "
           "times slower, and the trace grows by megabytes a second")
       .value_name("[WINDOW/PERIOD]")
       .value_if_bare("always")
       .excludes(sets);
   list.add_option("--sets-from", options->sets_from,
-                  "native: 'compiler' translates no code, and takes only what a program that was compiled with "
+                  "Native: 'compiler' translates no code, and takes only what a program that was compiled with "
                   "-fsanitize=thread tells of itself")
       .check(one_of({"translation", "compiler"}))
       .show_default();
   list.add_option("--clock", options->clock,
-                  "native: times from the processor's counter where that can be trusted, or from the kernel's clock")
+                  "Native: times from the processor's counter where that can be trusted, or from the kernel's clock")
       .check(one_of({"processor", "kernel"}))
       .show_default();
   const Option native =
-      list.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
-  list.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like").excludes(native);
+      list.add_flag("--native", options->native, "Record it as a native program, whatever it looks like");
+  list.add_flag("--jvm", options->jvm, "Record the JVM that it starts, whatever it looks like").excludes(native);
   list.add_flag("--no-command", options->no_command,
-                "leave the program's arguments out of the trace: it holds only the program's name");
-  list.add_flag("--force", options->force, "try it on a Java release that is not supported");
+                "Leave the program's arguments out of the trace: it holds only the program's name");
+  list.add_flag("--force", options->force, "Try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kRecordCommand{"record", "run a JVM or native program and record it; write the program behind --",
+const Command kRecordCommand{"record", "Run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
                              "contrafact record -o zip.cft --sets -- pbzip2 -k big.iso",

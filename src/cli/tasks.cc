@@ -50,21 +50,21 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
+  list.add_option("trace", options->path, "A recorded, estimated or simulated run").value_name("FILE").required();
   add_app_option(list, options->app);
-  list.add_option("--by", options->by, "group by body, by context (of the spawn), or by both")
+  list.add_option("--by", options->by, "Group by body, by context (of the spawn), or by both")
       .check(one_of({"body", "context", "both"}))
       .show_default();
-  list.add_option("--top", options->top, "classes to print, the longest total first, pools' workers last")
+  list.add_option("--top", options->top, "Classes to print, the longest total first, pools' workers last")
       .check(whole_number(1))
       .show_default();
-  list.add_flag("--json", options->json, "as JSON; every class");
+  list.add_flag("--json", options->json, "Print JSON; every class");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kTasksCommand{"tasks", "print the classes of tasks: how many, how long, how much of it waiting",
+const Command kTasksCommand{"tasks", "Print the classes of tasks: how many, how long, how much of it waiting",
                             "contrafact tasks run.cft\ncontrafact tasks run.cft --by body --top 50\n"
                             "contrafact tasks run.cft --json",
                             declare};

@@ -40,7 +40,7 @@ std::string csv_heading(const Schema& schema);
 std::string csv_line(const Schema& schema, const std::vector<Cell>& cells);
 std::string csv_field(std::string_view text);  // of text: numbers need none
 
-// "name: sentence" for each column, for help texts and documents.
-std::string describe(const Schema& schema);
+// "name: sentence" for each column, for help texts and documents. Width 0: a line for each.
+std::string describe(const Schema& schema, size_t width = 0);
 
 }  // namespace contrafact::table

@@ -5,6 +5,7 @@
 #include <climits>
 #include <functional>
 
+#include "table/prose.h"
 #include "table/render.h"
 #include "table/value_text.h"
 
@@ -189,13 +190,11 @@ std::string render_text(const Table& table, const TextStyle& style) {
   return out;
 }
 
-std::string describe(const Schema& schema) {
-  std::string out = fmt::format("{}: {}\n", schema.name, schema.description);
-  size_t width = 0;
-  for (const Column& column : schema.columns) width = std::max(width, column.name.size());
-  for (const Column& column : schema.columns) {
-    out += fmt::format("  {:{}}  {}\n", column.name, width, column.description);
-  }
+std::string describe(const Schema& schema, size_t width) {
+  std::string out = wrap_prose(fmt::format("{}: {}\n", schema.name, schema.description), width);
+  size_t name_width = 0;
+  for (const Column& column : schema.columns) name_width = std::max(name_width, column.name.size());
+  for (const Column& column : schema.columns) out += explained(column.name, column.description, name_width, width);
   return out;
 }
 
