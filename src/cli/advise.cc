@@ -261,7 +261,8 @@ int run(const Options& options, const Session& session) {
     if (!written) return fail(kExitOutput, written.error().message);
     tell_written(session, options.plot);
   }
-  base::Status printed = print(options.json ? advice_json(document) : advice_text(document, session.out));
+  base::Status printed =
+      options.json ? print(advice_json(document)) : print_text(session, advice_text(document, session.out));
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

@@ -43,6 +43,10 @@ std::string help_of(std::string_view command, size_t width);
 // The whole tool: parses, runs, returns the exit status.
 int run_tool(int argc, const char* const* argv);
 
+// A line on standard error, which is wrapped where that is a terminal. What the recorded program gave may be in it.
+void say(std::string_view line);
+void say_lines(std::string_view lines);  // each ends with a line break
+
 // One line on standard error, "contrafact: MESSAGE", and the status to return.
 int fail(int status, std::string_view message);
 

@@ -18,6 +18,7 @@
 #include "cli/output.h"
 #include "cli/usage_errors.h"
 #include "cli/version.h"
+#include "table/prose.h"
 #include "table/terminal.h"
 #include "table/value_text.h"
 
@@ -94,14 +95,27 @@ std::string help_of(std::string_view command, size_t width) {
   return "";
 }
 
+void say(std::string_view line) {
+  const size_t width = table::style_for(STDERR_FILENO, table::Colour::never).prose;
+  std::fprintf(stderr, "%s\n", table::wrap_prose(table::printable(line, true), width).c_str());
+}
+
+void say_lines(std::string_view lines) {
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    say(lines.substr(0, end));
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+  }
+}
+
 int fail(int status, std::string_view message) {
-  std::fprintf(stderr, "contrafact: %s\n", table::printable(message, true).c_str());
+  say(fmt::format("contrafact: {}", message));
   return status;
 }
 
 void tell(const Session& session, std::string_view message) {
   if (session.quiet) return;
-  std::fprintf(stderr, "contrafact: %s\n", table::printable(message, true).c_str());
+  say(fmt::format("contrafact: {}", message));
 }
 
 void tell_written(const Session& session, const std::string& path) {
@@ -110,7 +124,7 @@ void tell_written(const Session& session, const std::string& path) {
 
 void note(const Session& session, std::string_view message) {
   if (session.quiet) return;
-  std::fprintf(stderr, "contrafact: note: %s\n", table::printable(message, true).c_str());
+  say(fmt::format("contrafact: note: {}", message));
 }
 
 int run_tool(int argc, const char* const* argv) {

@@ -197,7 +197,7 @@ int run(const Options& options, const Session& session) {
   std::string text = options.json ? table::json_text(document_of(runs, options))
                                   : legend(runs) + warnings(runs) + "\n" + table::render_text(table, session.out);
   if (int failed = write_pictures(runs, table, options, session); failed != kExitOk) return failed;
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

@@ -297,7 +297,7 @@ int run(const Options& options, const Session& session) {
   }
   std::string text = options.json ? json_of(options, *recordings, *outcome, *applied)
                                   : table::render_text(table_of(*recordings, *outcome, !session.quiet), session.out);
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

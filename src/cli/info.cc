@@ -220,7 +220,7 @@ int run(const Options& options, const Session& session) {
     for (const std::string& line : loss_lines(*trace))
       text += "missing: " + table::printable(line, session.out.unicode) + "\n";
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

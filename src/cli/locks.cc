@@ -143,7 +143,7 @@ base::Status print_tables(const model::Trace& trace, const analysis::LockProfile
         table_of(kLockSitesSchema, trace, profile, profile.lock_sites, profile.lock_site_count, "sites");
     text += "\n" + table::render_text(sites, session.out);
   }
-  return print(text + left_out_text(profile) + unseen_text(trace, session));
+  return print_text(session, text + left_out_text(profile) + unseen_text(trace, session));
 }
 
 int run(const Options& options, const Session& session) {

@@ -66,7 +66,7 @@ int run(const Options& options, const Session& session) {
     text = fmt::format("Metrics, {}:\n{}\nHead-room of the pools:\n{}", name_of(trace->origin),
                        table::render_text(table, session.out), table::render_text(pools, session.out));
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

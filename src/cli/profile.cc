@@ -177,8 +177,8 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   }
   if (status.contains("error")) return own_failure;  // the agent has said why
   if (session.quiet) return end.exit_status;
-  if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
-  std::fputs(summary(options, status).c_str(), stderr);
+  if (end.exit_status != 0) say(fmt::format("contrafact: the program {}", how));
+  say_lines(summary(options, status));
   return end.exit_status;
 }
 

@@ -212,11 +212,9 @@ void tell_of_further(const std::vector<std::string>& files, bool native) {
   for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
   if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more", files.size() - kFilesNamedMax);
   const bool one = files.size() == 1;
-  std::fprintf(stderr, "contrafact: note: the program started %zu more %s, recorded in %s own: %s\n", files.size(),
-               native ? (one ? "process" : "processes")
-               : one  ? "JVM"
-                      : "JVMs",
-               one ? "a file of its" : "files of their", names.c_str());
+  const std::string_view what = native ? (one ? "process" : "processes") : one ? "JVM" : "JVMs";
+  say(fmt::format("contrafact: note: the program started {} more {}, recorded in {} own: {}", files.size(), what,
+                  one ? "a file of its" : "files of their", names));
 }
 
 // One line each about native processes of which not all is recorded.
@@ -224,30 +222,27 @@ void tell_of_missing(const recorder::Collector::Finished& recordings) {
   size_t alive = 0;
   for (const auto& recording : recordings.further) alive += recording.is_alive;
   if (alive > 0) {
-    std::fprintf(
-        stderr,
-        "contrafact: note: %s that the program started went on after its end; their recordings stop at that end\n",
-        table::counted_text(alive, "process", "processes").c_str());
+    say(fmt::format(
+        "contrafact: note: {} that the program started went on after its end; their recordings stop at that end",
+        table::counted_text(alive, "process", "processes")));
   }
   if (recordings.forked_and_alive > 0) {
     const bool one = recordings.forked_and_alive == 1;
-    std::fprintf(
-        stderr,
-        "contrafact: note: %s that the program forked %s after its end and %s not recorded: --children records "
-        "what it forks\n",
-        table::counted_text(recordings.forked_and_alive, "process", "processes").c_str(), one ? "goes on" : "go on",
-        one ? "is" : "are");
+    say(fmt::format(
+        "contrafact: note: {} that the program forked {} after its end and {} not recorded: --children records what it "
+        "forks",
+        table::counted_text(recordings.forked_and_alive, "process", "processes"), one ? "goes on" : "go on",
+        one ? "is" : "are"));
   }
   if (recordings.discarded_ns >= kDiscardedSaidNs) {
-    std::fprintf(stderr,
-                 "contrafact: note: the program became another one by exec; what it did before that (%s, %s) is "
-                 "discarded\n",
-                 table::duration_text(static_cast<double>(recordings.discarded_ns)).c_str(),
-                 table::counted_text(recordings.events_discarded, "event", "events").c_str());
+    say(fmt::format(
+        "contrafact: note: the program became another one by exec; what it did before that ({}, {}) is discarded",
+        table::duration_text(static_cast<double>(recordings.discarded_ns)),
+        table::counted_text(recordings.events_discarded, "event", "events")));
   }
   if (recordings.refused > 0) {
-    std::fprintf(stderr, "contrafact: note: %s not recorded: too many began at once\n",
-                 table::counted_text(recordings.refused, "process was", "processes were").c_str());
+    say(fmt::format("contrafact: note: {} not recorded: too many began at once",
+                    table::counted_text(recordings.refused, "process was", "processes were")));
   }
 }
 
@@ -292,10 +287,10 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   const std::string how = how_it_ended(end);
   base::Result<std::string> summary = conclude_own(options, session, preparation, recordings.began);
   if (!summary) {
-    std::fprintf(stderr, "contrafact: %s; the program %s\n", summary.error().message.c_str(), how.c_str());
+    say(fmt::format("contrafact: {}; the program {}", summary.error().message, how));
   } else if (!session.quiet) {
-    if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
-    std::fprintf(stderr, "%s", summary->c_str());
+    if (end.exit_status != 0) say(fmt::format("contrafact: the program {}", how));
+    say_lines(*summary);
   }
   const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
   if (!session.quiet) {

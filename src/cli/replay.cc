@@ -453,7 +453,7 @@ int run(const Options& given, const Session& session) {
     if (outcome.sites) text += "\n" + table::render_text(*outcome.sites, session.out);
     if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

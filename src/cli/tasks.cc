@@ -44,7 +44,7 @@ int run(const Options& options, const Session& session) {
     }
     text = table::render_text(table, session.out);
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 

@@ -12,6 +12,7 @@ namespace contrafact::table {
 
 struct TextStyle {
   size_t width = 0;      // columns to keep within; 0: as wide as the content
+  size_t prose = 0;      // columns in which sentences are wrapped; 0: a line for each, as a pipe wants it
   bool colour = false;   // ANSI sequences
   bool unicode = false;  // arrows and ellipses; otherwise ASCII only
   bool links = false;    // places lead to their files (OSC 8)
