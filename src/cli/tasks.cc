@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands.h"
@@ -21,13 +22,20 @@ struct Options {
   bool json = false;
 };
 
+// Tasks of which the trace knows neither what they run nor where they come from.
+bool has_nameless(const std::vector<analysis::TaskClass>& classes) {
+  return std::ranges::any_of(classes,
+                             [](const analysis::TaskClass& c) { return !c.body.valid() && !c.context.valid(); });
+}
+
 int run(const Options& options, const Session& session) {
   std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   analysis::ClassKey key = options.by == "body"      ? analysis::ClassKey::body
                            : options.by == "context" ? analysis::ClassKey::context
                                                      : analysis::ClassKey::body_and_context;
-  table::Table table = task_classes_table(*trace, analysis::task_classes(*trace, key));
+  const std::vector<analysis::TaskClass> classes = analysis::task_classes(*trace, key);
+  table::Table table = task_classes_table(*trace, classes);
   table.set_empty_reason(no_tasks_reason(*trace));
   std::string text;
   if (options.json) {
@@ -42,6 +50,9 @@ int run(const Options& options, const Session& session) {
       table.truncate(options.top);
       table.add_note(fmt::format("({} of {} classes; --top shows more)", options.top, all));
     }
+    if (has_nameless(classes))
+      table.add_note(
+          "(-: not in the trace, as of futures that other code completes and of tasks that are run in place)");
     text = table::render_text(table, session.out);
   }
   base::Status printed = options.json ? print(text) : print_text(session, text);
