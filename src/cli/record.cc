@@ -168,6 +168,16 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
 }
 
+// Before the program starts: who waits for it should know why. The figures are those of docs/native.md.
+void warn_of_cost(const Options& options, const Session& session) {
+  if (options.accesses == "always")
+    note(session, "--accesses: the program takes many times as long, and its trace grows by megabytes a second");
+  if (options.sets == "always" && options.sets_from == "translation")
+    note(session,
+         "--sets=always: code that holds a lock takes 1.2 to 25 times as long, short sections most; with --sets alone "
+         "the whole program at most 1.5 times (--slowdown)");
+}
+
 // 0 and a filled `preparation`, or the status to end with after one line has been printed.
 int prepare(const Options& options, const Session& session, Preparation& preparation) {
   const std::string& name = session.program.front();
@@ -202,6 +212,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   base::Result<LaunchPlan> plan = plan_for(options, session, preparation, preparation.recording);
   if (!plan) return status_of_own_failure(plan.error());
   preparation.plan = *std::move(plan);
+  warn_of_cost(options, session);
   return 0;
 }
 
