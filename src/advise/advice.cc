@@ -14,6 +14,7 @@
 #include "advise/section_advice.h"
 #include "advise/size_advice.h"
 #include "advise/task_advice.h"
+#include "improve/observation.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -208,7 +209,17 @@ Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
                         : verdict_of(effect, advices.baseline);
 }
 
+// What gains and was observed well comes before what gains and was not, and that before what gains nothing.
+static int foundation_rank(const Advices& advices, const AdviceOptions& options, const Advice& advice) {
+  const Weights& weights = options.weights;
+  const bool by_time = weights.duration >= std::max(weights.peak, weights.mean);
+  const bool gains = by_time ? gain_step(advices, advice) > 0 : advice.score < 1 - kScoreTolerance;
+  return !gains ? 2 : improve::is_little_observed(advice.candidate) ? 1 : 0;
+}
+
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y) {
+  const int rank_x = foundation_rank(advices, options, x), rank_y = foundation_rank(advices, options, y);
+  if (rank_x != rank_y) return rank_x < rank_y;
   const Weights& weights = options.weights;
   if (weights.duration >= std::max(weights.peak, weights.mean)) {
     const int64_t of_x = gain_step(advices, x), of_y = gain_step(advices, y);

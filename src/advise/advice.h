@@ -113,7 +113,8 @@ Verdict verdict_to_read(const Advices& advices, const Effect& effect);
 void judge(Advice& advice, const Advices& advices, const AdviceOptions& options);
 
 // The order of the list: the greater gain in time first, where more than repeated runs differ by is gained; else, and
-// where gains are about equal, the better score. Of weights that do not favour time, the score alone.
+// where gains are about equal, the better score. Of weights that do not favour time, the score alone. What gains
+// and rests on few observed sections (improve/observation.h) comes behind all else that gains.
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
 
 // Calls `work` for each of 0 to `count`, on as many threads as there are cores.

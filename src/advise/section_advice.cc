@@ -9,6 +9,7 @@
 #include "improve/divided_data.h"
 #include "improve/kind.h"
 #include "improve/lock_candidates.h"
+#include "improve/observation.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -46,7 +47,12 @@ void rank(std::vector<Advice>& advices) {
     }
     std::rotate(place, first, first + 1);
   }
-  std::ranges::stable_partition(advices, gains);
+  // What gains visibly and was observed well first, what gains nothing last.
+  std::ranges::stable_sort(advices, {}, [](const Advice& advice) {
+    if (!gains(advice)) return 2;
+    const bool is_visible = section_gain(advice.effect).share >= kGainTie;
+    return is_visible && !improve::is_little_observed(advice.candidate) ? 0 : 1;
+  });
 }
 
 base::Result<Effect> effect_of(const Pricer& pricer, std::span<const whatif::Improvement> improvements) {

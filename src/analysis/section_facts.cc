@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "analysis/blocked_times.h"
 #include "analysis/section_match.h"
 #include "base/middle.h"
 
@@ -14,10 +15,18 @@ namespace {
 
 using model::SectionSets;
 
+// How a section's time becomes that of another one: what it computes by one factor, what it sleeps by another. Observed
+// code is slower, and a write to a disk is not.
+struct Pace {
+  double computed = 1;
+  double blocked = 1;
+};
+
 // Of sections with times of their own: the sets of others.
 class Borrower {
  public:
-  Borrower(const SectionFacts& to, const SectionFacts& from) : to_(to), from_(from), within_(&to == &from) {
+  Borrower(const SectionFacts& to, const SectionFacts& from)
+      : to_(to), from_(from), within_(&to == &from), to_blocked_(*to.trace), from_blocked_(*from.trace) {
     sets_.sets = from.sets.sets;
     sets_.ranges = from.sets.ranges;
     unobserved_ = static_cast<uint32_t>(sets_.sets.size());
@@ -73,30 +82,63 @@ class Borrower {
   }
 
   void take(uint32_t s, uint32_t counterpart) {
-    const auto hold_ns = static_cast<double>(to_.sections[s].hold_ns());
-    const auto observed_ns = static_cast<double>(from_.sections[counterpart].hold_ns());
-    const double scale = observed_ns > 0 ? hold_ns / observed_ns : 1;
+    const model::CriticalSection &section = to_.sections[s], &observed = from_.sections[counterpart];
+    const Pace pace = pace_of(section, observed);
     sets_.of_section.push_back(from_.sets.of_section[counterpart]);
     touched_by_.push_back(from_.touched_by[counterpart]);
     const SectionSets::PartRange head = from_.sets.head[counterpart], tail = from_.sets.tail[counterpart];
-    sets_.head.push_back(scaled(head, scale));
-    sets_.tail.push_back(head.begin == tail.begin ? sets_.head.back() : scaled(tail, scale));
+    sets_.head.push_back(paced(head, observed.thread, observed.acquire_ns, pace));
+    const int64_t tail_begin_ns = observed.release_ns - length_ns(tail);
+    sets_.tail.push_back(head.begin == tail.begin ? sets_.head.back()
+                                                  : paced(tail, observed.thread, tail_begin_ns, pace));
     if (within_ && s == counterpart) return;
     ++counterparts_.found;
     const bool is_slowed = from_.cpu_scales.empty() || from_.cpu_scales[counterpart] < 1;
-    if (hold_ns > 0 && is_slowed) dilations_.push_back(observed_ns / hold_ns);
+    if (section.hold_ns() > 0 && is_slowed)
+      dilations_.push_back(static_cast<double>(observed.hold_ns()) / static_cast<double>(section.hold_ns()));
   }
 
-  SectionSets::PartRange scaled(SectionSets::PartRange range, double scale) {
+  static int64_t blocked_ns(const BlockedTimes& blocked, const model::CriticalSection& section) {
+    return blocked.within(section.thread, section.acquire_ns, section.release_ns);
+  }
+
+  // The parts of `observed` make up the length of `section`. Where only `section` slept, nobody knows in which of them.
+  Pace pace_of(const model::CriticalSection& section, const model::CriticalSection& observed) const {
+    const auto ratio = [](int64_t ns, int64_t of_ns) {
+      return of_ns > 0 ? static_cast<double>(ns) / static_cast<double>(of_ns) : 1;
+    };
+    const int64_t slept_ns = blocked_ns(to_blocked_, section), observed_slept_ns = blocked_ns(from_blocked_, observed);
+    const int64_t computed_ns = observed.hold_ns() - observed_slept_ns;
+    if (observed_slept_ns == 0 || computed_ns == 0) {
+      const double all = ratio(section.hold_ns(), observed.hold_ns());
+      return {all, all};
+    }
+    return {ratio(section.hold_ns() - slept_ns, computed_ns), ratio(slept_ns, observed_slept_ns)};
+  }
+
+  int64_t length_ns(SectionSets::PartRange range) const {
+    int64_t sum_ns = 0;
+    for (const SectionSets::Part& part : from_.sets.parts_of(range)) sum_ns += part.length_ns;
+    return sum_ns;
+  }
+
+  // The parts, which begin at `begin_ns` of the observed recording.
+  SectionSets::PartRange paced(SectionSets::PartRange range, model::ThreadId thread, int64_t begin_ns, Pace pace) {
     const auto begin = static_cast<uint32_t>(sets_.parts.size());
-    for (const SectionSets::Part& part : from_.sets.parts_of(range))
-      sets_.parts.push_back({part.set, std::llround(static_cast<double>(part.length_ns) * scale)});
+    for (const SectionSets::Part& part : from_.sets.parts_of(range)) {
+      const int64_t end_ns = begin_ns + part.length_ns, slept_ns = from_blocked_.within(thread, begin_ns, end_ns);
+      const double length_ns =
+          static_cast<double>(part.length_ns - slept_ns) * pace.computed + static_cast<double>(slept_ns) * pace.blocked;
+      sets_.parts.push_back({part.set, std::llround(length_ns)});
+      begin_ns = end_ns;
+    }
     return {begin, static_cast<uint32_t>(sets_.parts.size())};
   }
 
   const SectionFacts& to_;
   const SectionFacts& from_;
   const bool within_;  // one recording
+  const BlockedTimes to_blocked_, from_blocked_;
   SectionSets sets_;
   std::vector<model::ThreadId> touched_by_;
   std::vector<std::vector<ObservedSection>> order_;  // by lock

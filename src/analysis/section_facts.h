@@ -3,9 +3,9 @@
 //
 // What sections touch may come from another recording of the same program. Recording it makes sections several times
 // longer; so one recording says how long things take, and another one what they touch. Each section gets the sets of
-// its counterpart (section_match.h), and the lengths of its parts in proportion. Likewise within one recording: what
-// lies outside of the windows of `record --sets` gets the sets of what lies inside, and what lies inside would take as
-// long as its like outside.
+// its counterpart (section_match.h), and the lengths of its parts in proportion: of what it computes, and of what it
+// sleeps. Likewise within one recording: what lies outside of the windows of `record --sets` gets the sets of what lies
+// inside, and what lies inside would take as long as its like outside.
 //
 // Immutable after it was made; may be shared between threads.
 #pragma once

@@ -51,6 +51,22 @@ TEST(SectionFacts, TakeTheirSetsFromARecordingThatTookLonger) {
   EXPECT_EQ(facts.counterparts.dilation, 15.0);  // between 10 and 20
 }
 
+// x computes for 10 ns and then sleeps for 50, plain as observed; its code takes ten times as long where it is
+// observed.
+TEST(SectionFacts, SleepAsLongAsTheyDidWhereTheirCodeTookLonger) {
+  const Trace plain =
+      recorded("0 x lock_acquire l a\n10 x block_begin sleep a\n60 x block_end sleep\n62 x lock_release l\n");
+  const Trace observed = recorded(
+      "0 x lock_acquire l a\n100 x accesses reads\n110 x block_begin sleep a\n160 x block_end sleep\n170 x accesses "
+      "own\n"
+      "170 x lock_release l\n");
+  const SectionFacts facts(plain, SectionFacts(observed));
+  const auto parts = facts.sets.parts_of(facts.sets.head[0]);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].length_ns, 10);
+  EXPECT_EQ(parts[1].length_ns, 52);
+}
+
 // Of two locks without names that of the same code counts, whatever their order; of more sections than were observed,
 // each stands for several.
 TEST(SectionFacts, FindTheirCounterpartsByLockAndCode) {

@@ -73,6 +73,26 @@ struct Classes {
   std::vector<TaskClass> classes;
 };
 
+// The pool whose tasks a worker's run holds; none: it ran none and was never idle.
+model::PoolId pool_served(const Trace& trace, const TaskRow& worker) {
+  if (!worker.start.valid()) return {};
+  const uint32_t end = worker.end.valid() ? worker.end.value : worker.start.value;
+  for (uint32_t i = worker.start.value + 1; i < end; ++i) {
+    const uint32_t operand = trace.a[i];
+    if (trace.kind[i] == EventKind::worker_idle || trace.kind[i] == EventKind::worker_busy) {
+      if (operand != model::PoolId::kNone) return model::PoolId(operand);
+    } else if (trace.kind[i] == EventKind::task_start && operand != TaskId::kNone) {
+      if (const model::PoolId pool = trace.tasks[operand].pool; pool.valid()) return pool;
+    }
+  }
+  return {};
+}
+
+// A pool starts its workers by the way, wherever a task is handed to it: they are told apart by pools alone.
+uint64_t key_of_worker(const TaskRow& worker, model::PoolId pool) {
+  return uint64_t{worker.body.value} << 32 | pool.value;
+}
+
 uint64_t key_of(const TaskRow& task, ClassKey key) {
   const uint64_t body = key == ClassKey::context ? 0 : task.body.value;
   const uint64_t context = key == ClassKey::body ? 0 : task.spawn_context.value;
@@ -81,25 +101,29 @@ uint64_t key_of(const TaskRow& task, ClassKey key) {
 
 Classes classify(const Trace& trace, ClassKey key) {
   Classes result;
-  std::unordered_map<uint64_t, uint32_t> numbers;
+  std::unordered_map<uint64_t, uint32_t> numbers, numbers_of_workers;
   result.of_task.reserve(trace.tasks.size());
   for (const TaskRow& task : trace.tasks) {
-    const auto [entry, is_new] = numbers.try_emplace(key_of(task, key), static_cast<uint32_t>(result.classes.size()));
+    const bool works = model::is_worker_run(trace, task);
+    const model::PoolId pool = works ? pool_served(trace, task) : task.pool;
+    const auto next = static_cast<uint32_t>(result.classes.size());
+    const auto [entry, is_new] = works ? numbers_of_workers.try_emplace(key_of_worker(task, pool), next)
+                                       : numbers.try_emplace(key_of(task, key), next);
     result.of_task.push_back(entry->second);
     if (is_new) {
       TaskClass fresh;
       fresh.body = task.body;
       fresh.context = task.spawn_context;
-      fresh.pool = task.pool;
+      fresh.pool = pool;
       fresh.kind = task.kind;
-      fresh.workers = model::is_worker_run(trace, task);
+      fresh.workers = works;
       result.classes.push_back(fresh);
       continue;
     }
     TaskClass& known = result.classes[entry->second];
     if (known.body != task.body) known.body = {};
     if (known.context != task.spawn_context) known.context = {};
-    if (known.pool != task.pool) known.pool = {};
+    if (known.pool != pool) known.pool = {};
   }
   return result;
 }

@@ -17,9 +17,9 @@ enum class ClassKey : uint8_t { body, context, body_and_context };
 struct TaskClass {
   model::MethodId body;                            // none if the class mixes several (ClassKey::context)
   model::ContextId context;                        // of the spawn; none if the class mixes several (ClassKey::body)
-  model::PoolId pool;                              // none if it mixes several or has none
+  model::PoolId pool;                              // none if it mixes several or has none; the one that workers serve
   model::TaskKind kind = model::TaskKind::future;  // of the first task
-  bool workers = false;                            // the first task is the whole run of a pool's worker
+  bool workers = false;                            // each task is the whole run of a worker of `pool`
   uint64_t count = 0;
   uint64_t started = 0;
   uint64_t finished = 0;    // have an end
@@ -36,7 +36,8 @@ struct TaskClass {
   std::optional<double> cpu_share;  // known only where the kernel told when threads left their cores
 };
 
-// The classes, the longest total duration first; but the runs of pools' workers, which hold other tasks, last.
+// The classes, the longest total duration first; but the runs of pools' workers, which hold other tasks, last: one for
+// each pool, whatever the key.
 std::vector<TaskClass> task_classes(const model::Trace& trace, ClassKey key = ClassKey::body_and_context);
 
 }  // namespace contrafact::analysis

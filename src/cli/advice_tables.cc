@@ -10,6 +10,7 @@
 #include "analysis/lock_likeness.h"
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
+#include "cli/callers.h"
 #include "cli/metric_tables.h"
 #include "cli/trace_input.h"
 #include "improve/kinds/kinds.h"
@@ -51,11 +52,18 @@ Cell where_sections(const model::Trace& trace, const analysis::SectionFacts* fac
   return at.is_empty() ? Cell(table::Location{.method = site.label, .file = "", .line = 0}) : at;
 }
 
+// Where tasks were handed out; none: nothing is.
+model::ContextId called_at(const model::Trace& trace, const Advice& advice) {
+  const whatif::Improvement& improvement = advice.improvement();
+  if (advice.target() != Target::tasks) return {};
+  return analysis::place_of(trace, improvement.spawn_context, improvement.tasks);
+}
+
 Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const Advice& advice) {
   const whatif::Improvement& improvement = advice.improvement();
   switch (advice.target()) {
     case Target::tasks:
-      return location_of(trace, analysis::place_of(trace, improvement.spawn_context, improvement.tasks));
+      return location_of(trace, called_at(trace, advice));
     case Target::sections:
       return where_sections(trace, facts, advice.candidate);
     case Target::pool:
@@ -236,9 +244,15 @@ table::Table improvements_table(const AdviceDocument& document) {
 
 table::Table improvements_table(const AdviceDocument& document, std::span<const size_t> indexes) {
   table::Table table(kImprovementsSchema);
+  Rows rows;
+  std::vector<model::ContextId> contexts;
   for (const size_t index : indexes) {
-    table.add_row(improvement_row(document.trace(), document.sections, document.advices, index));
+    rows.push_back(improvement_row(document.trace(), document.sections, document.advices, index));
+    contexts.push_back(called_at(document.trace(), document.advices.ranked[index]));
   }
+  constexpr size_t kWhereColumn = 2;
+  name_callers(document.trace(), contexts, kWhereColumn, rows);
+  for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
   table.set_empty_reason(no_advice_reason(*document.facts, document.advices));
   return table;
 }
@@ -246,16 +260,23 @@ table::Table improvements_table(const AdviceDocument& document, std::span<const 
 table::Table left_out_table(const AdviceDocument& document) {
   const model::Trace& trace = document.trace();
   table::Table table(kLeftOutSchema);
+  Rows rows;
+  std::vector<model::ContextId> contexts;
   for (const Advice& advice : document.advices.left_out) {
     const size_t count = advice.improvement().tasks.size() + advice.improvement().sections.size();
-    table.add_row({what_of(advice), where(trace, document.sections, advice), static_cast<int64_t>(count),
-                   advice.failed.empty() ? advice.filtered : advice.failed});
+    rows.push_back({what_of(advice), where(trace, document.sections, advice), static_cast<int64_t>(count),
+                    advice.failed.empty() ? advice.filtered : advice.failed});
+    contexts.push_back(called_at(trace, advice));
   }
   for (const improve::Ineligible& set : document.advices.ineligible) {
     Cell at = location_of(trace, set.context);
     if (set.lock.valid()) at = table::Location{.method = analysis::lock_name(trace, set.lock), .file = "", .line = 0};
-    table.add_row({std::string(name_of(set.optimisation)), at, static_cast<int64_t>(set.tasks), set.reason});
+    rows.push_back({std::string(name_of(set.optimisation)), at, static_cast<int64_t>(set.tasks), set.reason});
+    contexts.push_back(set.lock.valid() ? model::ContextId() : set.context);
   }
+  constexpr size_t kWhereColumn = 1;
+  name_callers(trace, contexts, kWhereColumn, rows);
+  for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
   table.set_empty_reason("everything that was considered is advised");
   return table;
 }

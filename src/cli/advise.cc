@@ -261,7 +261,8 @@ int run(const Options& options, const Session& session) {
     if (!written) return fail(kExitOutput, written.error().message);
     tell_written(session, options.plot);
   }
-  base::Status printed = print(options.json ? advice_json(document) : advice_text(document, session.out));
+  base::Status printed =
+      options.json ? print(advice_json(document)) : print_text(session, advice_text(document, session.out));
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
@@ -270,45 +271,47 @@ Run declare(OptionList& list) {
   add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
   options->weights_given =
-      list.add_option("--weights", options->weights, "what to improve: time, peak and mean number of threads occupied")
+      list.add_option("--weights", options->weights, "What to improve: time, peak and mean number of threads occupied")
+          .value_name("WEIGHTS")
           .show_default();
-  list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+  list.add_option("--cores", options->cores, "Cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
-  list.add_option("--model", options->model, "fixed: estimates only; both: simulated as well")
+  list.add_option("--model", options->model, "What to work with; fixed: estimates only; both: simulations as well")
       .check(one_of({"fixed", "both"}))
       .show_default();
-  list.add_option("--top", options->top, "improvements to print beside the best combination, and to simulate")
+  list.add_option("--top", options->top, "Improvements to print beside the best combination, and to simulate")
       .check(whole_number(0))
       .show_default();
   list.add_option(
           "--no-filter", options->no_filter,
-          "also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
+          "Also rank what makes the run slower (time), raises the peak or the mean, has no gain, or all; repeatable")
       .repeatable()
       .check(one_of({"time", "peak", "mean", "gain", "all"}));
   list.add_option("--slower-max", options->slower_max_percent,
-                  "per cent by which an improvement may make the run slower")
+                  "Per cent by which an improvement may make the run slower")
+      .value_name("PERCENT")
       .check(decimal_number(0))
       .show_default();
   list.add_option(
           "--budget", options->budget,
-          "work for the estimates, and as much for the search for the best combination, in millions of vertices "
+          "Work for the estimates, and as much for the search for the best combination, in millions of vertices "
           "visited; default: 32, for long traces more")
       .check(whole_number(1));
-  list.add_option("--specs", options->specs, "folder to write each improvement's spec to, and best.json")
+  list.add_option("--specs", options->specs, "Write each improvement's spec into this folder, and best.json")
       .value_name("DIR");
-  list.add_option("--plot", options->plot, "write the profiles, recorded and improved, as a page for a browser")
+  list.add_option("--plot", options->plot, "Write the profiles, recorded and improved, as a page for a browser")
       .value_name("FILE");
   list.add_flag("--all", options->all,
-                "print every improvement, also those that change nothing measurable by themselves");
-  list.add_flag("--left-out", options->left_out, "list what was considered and not advised, with the reasons");
-  list.add_flag("--json", options->json, "as JSON; every improvement");
+                "Print every improvement, also those that change nothing measurable by themselves");
+  list.add_flag("--left-out", options->left_out, "List what was considered and not advised, with the reasons");
+  list.add_flag("--json", options->json, "Print JSON; every improvement");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
 const Command kAdviseCommand{"advise",
-                             "rank what to change about tasks, locks, pools and cores, and what that would gain",
+                             "Rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
                              "contrafact advise run1.cft run2.cft run3.cft --weights time=1,mean=2\n"
                              "contrafact advise run.cft sets.cft --specs specs --plot profile.html --cores 8",

@@ -143,31 +143,33 @@ std::vector<std::string> metric_names() {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("profile", options->path, "what contrafact profile wrote").value_name("FILE").required();
-  list.add_option("-o,--output", options->output, "file to write; - is standard output")
+  list.add_option("profile", options->path, "What contrafact profile wrote").value_name("FILE").required();
+  list.add_option("-o,--output", options->output, "File to write; - is standard output")
       .value_name("FILE")
       .show_default();
   list.add_option("--format", options->format,
-                  "html, svg, dot, csv (of everything) or text; otherwise what the output's name ends with")
+                  "Form of the output (csv: of everything); default: what the output's name ends with, else text")
       .check(one_of(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
-  list.add_option("--level", options->level, "what a rectangle is: method, class or package")
+  list.add_option("--level", options->level, "What a rectangle is")
       .check(one_of({"method", "class", "package"}))
       .show_default();
   list.add_option("--width", options->width,
-                  "metric: objects, bytes, calls-made, calls-received, callees or callers (different ones)")
+                  "Metric that is a rectangle's width (callees and callers: how many different ones)")
       .check(one_of(metric_names()))
       .show_default();
-  list.add_option("--height", options->height, "metric").check(one_of(metric_names())).show_default();
-  list.add_option("--scale", options->scale, "sides by the metric (linear) or by its square root (root)")
+  list.add_option("--height", options->height, "Metric that is its height")
+      .check(one_of(metric_names()))
+      .show_default();
+  list.add_option("--scale", options->scale, "Sides by the metric (linear) or by its square root (root)")
       .check(one_of({"linear", "root"}))
       .show_default();
-  list.add_option("--top", options->top, "rectangles to show, heaviest first; the others become one")
+  list.add_option("--top", options->top, "Rectangles to show, heaviest first; the others become one")
       .check(whole_number(1, 1'000'000))
       .show_default();
-  list.add_option("--edges", options->edges, "edges to draw, most calls first; 0: two for each rectangle")
+  list.add_option("--edges", options->edges, "Edges to draw, most calls first; 0: two for each rectangle")
       .check(whole_number(0, 10'000'000))
       .show_default();
-  list.add_option("--rows", options->rows, "csv and text: nodes or edges")
+  list.add_option("--rows", options->rows, "Of csv and text: what the rows are")
       .check(one_of({"nodes", "edges"}))
       .show_default();
   return [options](Session& session) { return run(*options, session); };
@@ -175,7 +177,7 @@ Run declare(OptionList& list) {
 
 }  // namespace
 
-const Command kBlueprintCommand{"blueprint", "show a profile: who allocates how much, and who calls whom how often",
+const Command kBlueprintCommand{"blueprint", "Show a profile: who allocates how much, and who calls whom how often",
                                 "contrafact blueprint profile.json -o blueprint.html\n"
                                 "contrafact blueprint profile.json --level class --width calls-received --top 20\n"
                                 "contrafact blueprint profile.json --rows edges -o calls.csv",

@@ -247,8 +247,9 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"ulc", "a", "b", "c"}),
             "contrafact: 'c' is one argument too many for ulc; contrafact ulc --help says what it takes\n");
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
-  EXPECT_EQ(error({"compare", "a"}),
-            "contrafact: compare: not the right number of traces, as in: contrafact compare run.cft estimated.cft\n");
+  EXPECT_EQ(
+      error({"compare", "a"}),
+      "contrafact: compare: not the right number of arguments, as in: contrafact compare run.cft estimated.cft\n");
   EXPECT_EQ(error({"nonsense"}), "contrafact: there is no command 'nonsense'; contrafact help lists the commands\n");
   EXPECT_EQ(error({"--wat"}), "contrafact: there is no option '--wat'; contrafact help lists the commands\n");
 }
@@ -278,11 +279,8 @@ TEST(OptionValues, SizesArePowersOf1024) {
   }
 }
 
-TEST(Help, ShowsWhatStandsBehindTheOptions) {
-  EXPECT_THAT(answer_to({"record", "--help"}).out,
-              HasSubstr("Usage: contrafact record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"));
-  EXPECT_THAT(answer_to({"advise", "--help"}).out, HasSubstr("Usage: contrafact advise [OPTIONS] trace...\n"));
-  EXPECT_THAT(answer_to({"ulc", "--help"}).out, HasSubstr("Usage: contrafact ulc [OPTIONS] trace [sets]\n"));
+TEST(Help, IsTheSameByBothWays) {
+  EXPECT_EQ(answer_to({"help"}).out, answer_to({"--help"}).out);
   for (const Command& command : commands()) {
     std::string name(command.name);
     EXPECT_EQ(answer_to({"help", name.c_str()}).out, answer_to({name.c_str(), "--help"}).out) << name;

@@ -37,11 +37,15 @@ struct Command {
 const std::vector<Command>& commands();
 std::vector<std::string_view> command_names();
 
-// The help text of one command: usage, options, examples.
-std::string help_text(const Command& command);
+// The help of one command (usage, options, examples), or of all for an empty name; empty: there is no such command.
+std::string help_of(std::string_view command, size_t width);
 
 // The whole tool: parses, runs, returns the exit status.
 int run_tool(int argc, const char* const* argv);
+
+// A line on standard error, which is wrapped where that is a terminal. What the recorded program gave may be in it.
+void say(std::string_view line);
+void say_lines(std::string_view lines);  // each ends with a line break
 
 // One line on standard error, "contrafact: MESSAGE", and the status to return.
 int fail(int status, std::string_view message);

@@ -12,11 +12,13 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/help_text.h"
 #include "cli/installation.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/usage_errors.h"
 #include "cli/version.h"
+#include "table/prose.h"
 #include "table/terminal.h"
 #include "table/value_text.h"
 
@@ -24,7 +26,7 @@ namespace contrafact::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "contrafact records one run of a program and predicts what changes of its concurrency would gain.\n"
+    "Contrafact records one run of a program and predicts what changes of its concurrency would gain.\n"
     "\n"
     "    contrafact record -o run.cft -- java -jar service.jar\n"
     "    contrafact advise run.cft\n"
@@ -32,31 +34,19 @@ constexpr const char* kDescription =
     "    contrafact record --sets -o run.cft -- pbzip2 -p8 -k big.iso\n"
     "    contrafact ulc run.cft\n";
 
-std::string indented(std::string_view lines) {
-  std::string out = "examples:\n";
-  for (size_t begin = 0; begin < lines.size();) {
-    size_t end = std::min(lines.find('\n', begin), lines.size());
-    out += "  " + std::string(lines.substr(begin, end - begin)) + "\n";
-    begin = end + 1;
-  }
-  return out;
-}
-
 struct CommonFlags {
   bool quiet = false;
   bool no_color = false;
 };
 
-constexpr const char* kVersionFlag = "print the version";
+constexpr const char* kVersionFlag = "Print the version";
 
 // Gives `parser` all that the command line of `command` may hold.
 Run declare(const Command& command, Parser& parser, CommonFlags& flags) {
-  parser.set_footer(indented(command.examples));
-  if (!command.operands.empty()) parser.set_operands(std::string(command.operands));
   OptionList list = parser.options();
   Run run = command.declare(list);
-  list.add_flag("-q,--quiet", flags.quiet, "only results and errors: no progress, no notes, no summary");
-  list.add_flag("--no-color", flags.no_color, "no colours (also: the variable NO_COLOR)");
+  list.add_flag("-q,--quiet", flags.quiet, "Print only results and errors: no progress, no notes, no summary");
+  list.add_flag("--no-color", flags.no_color, "Print no colours; likewise with the variable NO_COLOR");
   return run;
 }
 
@@ -82,15 +72,6 @@ std::vector<std::string_view> command_names() {
   return names;
 }
 
-std::string help_text(const Command& command) {
-  Parser parser("contrafact " + std::string(command.name), std::string(command.summary));
-  CommonFlags flags;
-  declare(command, parser, flags);
-  std::string text = parser.help();
-  while (text.ends_with("\n\n")) text.pop_back();
-  return text;
-}
-
 CommandTree command_tree() {
   Parser whole("contrafact", kDescription);
   bool version = false;
@@ -105,14 +86,36 @@ CommandTree command_tree() {
   return tree;
 }
 
+std::string help_of(std::string_view command, size_t width) {
+  const CommandTree tree = command_tree();
+  if (command.empty()) return help_text(tree, width);
+  for (const CommandFacts& facts : tree.commands) {
+    if (facts.command->name == command) return help_text(facts, width);
+  }
+  return "";
+}
+
+void say(std::string_view line) {
+  const size_t width = table::style_for(STDERR_FILENO, table::Colour::never).prose;
+  std::fprintf(stderr, "%s\n", table::wrap_prose(table::printable(line, true), width).c_str());
+}
+
+void say_lines(std::string_view lines) {
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    say(lines.substr(0, end));
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+  }
+}
+
 int fail(int status, std::string_view message) {
-  std::fprintf(stderr, "contrafact: %s\n", table::printable(message, true).c_str());
+  say(fmt::format("contrafact: {}", message));
   return status;
 }
 
 void tell(const Session& session, std::string_view message) {
   if (session.quiet) return;
-  std::fprintf(stderr, "contrafact: %s\n", table::printable(message, true).c_str());
+  say(fmt::format("contrafact: {}", message));
 }
 
 void tell_written(const Session& session, const std::string& path) {
@@ -121,7 +124,7 @@ void tell_written(const Session& session, const std::string& path) {
 
 void note(const Session& session, std::string_view message) {
   if (session.quiet) return;
-  std::fprintf(stderr, "contrafact: note: %s\n", table::printable(message, true).c_str());
+  say(fmt::format("contrafact: note: {}", message));
 }
 
 int run_tool(int argc, const char* const* argv) {
@@ -144,8 +147,6 @@ int run_tool(int argc, const char* const* argv) {
   CommonFlags flags;
   bool version = false;
   parser.options().add_flag("--version", version, kVersionFlag);
-  parser.set_footer(
-      "contrafact COMMAND --help tells more; contrafact help tables explains every column that is printed.\n");
   std::map<std::string_view, Run> runs;
   for (const Command& command : commands()) {
     Parser& sub = parser.add_command(std::string(command.name), std::string(command.summary));
@@ -154,12 +155,13 @@ int run_tool(int argc, const char* const* argv) {
   const Parsed parsed = parser.parse(std::move(own));
   const Command* command = command_named(parsed.command);
   if (parsed.help_wanted) {
-    return print(command == nullptr ? parser.help() : help_text(*command)).ok() ? kExitOk : kExitOutput;
+    const size_t width = table::style_for(STDOUT_FILENO, table::Colour::never).width;
+    return print(help_of(command == nullptr ? "" : command->name, width)).ok() ? kExitOk : kExitOutput;
   }
   if (parsed.error) return fail(kExitUsage, usage_message(*parsed.error, command, !session.program.empty()));
   if (version) return print(fmt::format("contrafact {}\n", kVersion)).ok() ? kExitOk : kExitOutput;
   if (command == nullptr) {
-    std::fputs(parser.help().c_str(), stderr);
+    std::fputs(help_of("", table::style_for(STDERR_FILENO, table::Colour::never).width).c_str(), stderr);
     return kExitUsage;
   }
   if (!session.program.empty() && !command->operands.starts_with("--")) {

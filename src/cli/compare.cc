@@ -197,21 +197,21 @@ int run(const Options& options, const Session& session) {
   std::string text = options.json ? table::json_text(document_of(runs, options))
                                   : legend(runs) + warnings(runs) + "\n" + table::render_text(table, session.out);
   if (int failed = write_pictures(runs, table, options, session); failed != kExitOk) return failed;
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("traces", options->paths, "two or three runs: base, estimated, actual")
+  list.add_option("trace", options->paths, "Two or three runs: base, estimated, actual")
       .value_name("FILE")
       .required()
       .number_of_values(2, 3);
-  list.add_option("--plot", options->plot, "write the concurrency profiles as a page for a browser").value_name("FILE");
-  list.add_option("--svg", options->svg, "write them as a still picture").value_name("FILE");
-  list.add_option("--metrics", options->metrics, "the metrics to print; repeatable").repeatable();
+  list.add_option("--plot", options->plot, "Write the concurrency profiles as a page for a browser").value_name("FILE");
+  list.add_option("--svg", options->svg, "Write the concurrency profiles as a still picture").value_name("FILE");
+  list.add_option("--metrics", options->metrics, "Metric to print; repeatable").value_name("NAME").repeatable();
   add_window_option(list, options->window);
-  list.add_flag("--json", options->json, "as JSON; every metric");
+  list.add_flag("--json", options->json, "Print JSON; every metric");
   return [options](Session& session) { return run(*options, session); };
 }
 
@@ -235,7 +235,7 @@ std::vector<table::Column> columns(bool three) {
 const table::Schema kCompareTwoSchema{"compare", "Two runs' metrics side by side.", columns(false)};
 const table::Schema kCompareThreeSchema{"compare-three", "Three runs' metrics side by side.", columns(true)};
 
-const Command kCompareCommand{"compare", "put two or three runs side by side: base, estimated, actual",
+const Command kCompareCommand{"compare", "Put two or three runs side by side: base, estimated, actual",
                               "contrafact compare run.cft estimated.cft\n"
                               "contrafact compare run.cft estimated.cft changed.cft --plot profile.html\n"
                               "contrafact compare before.cft after.cft --window tasks --json",

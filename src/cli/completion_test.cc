@@ -42,7 +42,7 @@ TEST(CommandTree, KnowsWhatWasDeclared) {
   EXPECT_EQ(option_of(record, "--sets").value_name, "WINDOW/PERIOD");
   const OptionFacts& trace = option_of(command_of(tree, "info"), "trace");
   EXPECT_TRUE(trace.is_argument() && trace.required);
-  EXPECT_TRUE(option_of(command_of(tree, "compare"), "traces").repeatable);
+  EXPECT_TRUE(option_of(command_of(tree, "compare"), "trace").repeatable);
 }
 
 // A value that is shown as TEXT is neither a file nor one of a few words; a new option that is one has to say so.

@@ -56,20 +56,21 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("profile", options->path, "what contrafact profile --analysis contexts wrote")
+  list.add_option("profile", options->path, "What contrafact profile --analysis contexts wrote")
       .value_name("FILE")
       .required();
-  list.add_option("-o,--output", options->output, "file to write; - is standard output")
+  list.add_option("-o,--output", options->output, "File to write; - is standard output")
       .value_name("FILE")
       .show_default();
-  list.add_option("--format", options->format,
-                  "text, csv (of every context) or folded (stacks for flame graphs); otherwise what the output's name "
-                  "ends with")
+  list.add_option(
+          "--format", options->format,
+          "Form of the output (csv: of every context; folded: stacks for flame graphs); default: what the output's "
+          "name ends with, else text")
       .check(one_of(std::vector<std::string>(std::begin(kFormats), std::end(kFormats))));
-  list.add_option("--by", options->by, "what the heaviest are chosen and ordered by: bytes, objects or calls")
+  list.add_option("--by", options->by, "What the heaviest are chosen and ordered by")
       .check(one_of(std::vector<std::string>(std::begin(contexts::kMetricNames), std::end(contexts::kMetricNames))))
       .show_default();
-  list.add_option("--top", options->top, "contexts to show, heaviest first")
+  list.add_option("--top", options->top, "Contexts to show, heaviest first")
       .check(whole_number(1, 1'000'000))
       .show_default();
   return [options](Session& session) { return run(*options, session); };
@@ -77,7 +78,7 @@ Run declare(OptionList& list) {
 
 }  // namespace
 
-const Command kContextsCommand{"contexts", "show a profile of contexts: on which paths of calls how much is allocated",
+const Command kContextsCommand{"contexts", "Show a profile of contexts: on which paths of calls how much is allocated",
                                "contrafact contexts contexts.json\n"
                                "contrafact contexts contexts.json --by calls --top 100\n"
                                "contrafact contexts contexts.json -o stacks.folded",

@@ -127,13 +127,13 @@ int run(bool json, const Session& session) {
     document["checks"] = table::rows_json(report.table());
     text = table::json_text(document);
   }
-  if (base::Status printed = print(text); !printed) return fail(kExitOutput, printed.error().message);
+  if (base::Status printed = json ? print(text) : print_text(session, text); !printed) return fail(kExitOutput, printed.error().message);
   return report.worst() == State::missing ? kExitImpossible : kExitOk;
 }
 
 Run declare(OptionList& list) {
   auto json = std::make_shared<bool>(false);
-  list.add_flag("--json", *json, "as JSON");
+  list.add_flag("--json", *json, "Print JSON");
   return [json](Session& session) { return run(*json, session); };
 }
 
@@ -148,7 +148,7 @@ const table::Schema kDoctorSchema{
      {"found", "found", table::Type::text, table::Unit::none, "What was found."},
      {"advice", "what to do", table::Type::text, table::Unit::none, "What to do about it; empty if nothing."}}};
 
-const Command kDoctorCommand{"doctor", "say what this machine allows and what is missing",
+const Command kDoctorCommand{"doctor", "Say what this machine allows and what is missing",
                              "contrafact doctor\ncontrafact doctor --json\nJAVA_HOME=/opt/jdk contrafact doctor",
                              declare};
 

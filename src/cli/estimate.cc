@@ -297,7 +297,7 @@ int run(const Options& options, const Session& session) {
   }
   std::string text = options.json ? json_of(options, *recordings, *outcome, *applied)
                                   : table::render_text(table_of(*recordings, *outcome, !session.quiet), session.out);
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
@@ -305,26 +305,26 @@ Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   add_recordings_arguments(list, options->paths);
   add_app_option(list, options->app);
-  list.add_option("--apply", options->specs, "an improvement spec; repeatable").value_name("FILE").repeatable();
-  list.add_option("-o,--output", options->output, "write the variant as a trace that every command can read")
+  list.add_option("--apply", options->specs, "An improvement spec; repeatable").value_name("FILE").repeatable();
+  list.add_option("-o,--output", options->output, "Write the variant as a trace that every command can read")
       .value_name("FILE");
   options->model_given =
       list.add_option(
               "--model", options->model,
-              "fixed: tasks keep their workers; redispatch: pools hand tasks out anew. What changes locks, pools or "
-              "cores is always simulated")
+              "How tasks find workers; fixed: as recorded; redispatch: pools hand them out anew. What changes locks, "
+              "pools or cores is always simulated")
           .check(one_of({"fixed", "redispatch"}))
           .show_default();
-  list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+  list.add_option("--cores", options->cores, "Cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
-  list.add_flag("--json", options->json, "as JSON");
+  list.add_flag("--json", options->json, "Print JSON");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
 const Command kEstimateCommand{
-    "estimate", "estimate the run with improvements made, and write it as a trace",
+    "estimate", "Estimate the run with improvements made, and write it as a trace",
     "contrafact estimate run.cft --apply specs/best.json -o estimated.cft\n"
     "contrafact estimate run.cft --apply specs/best.json --model redispatch --cores 8\n"
     "contrafact estimate native.cft sets.cft --apply specs/01-split-lock.json --apply cores.json -o changed.cft",

@@ -85,17 +85,16 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
+  list.add_option("trace", options->path, "A recorded, estimated or simulated run").value_name("FILE").required();
   add_app_option(list, options->app);
   list.add_option("--format", options->format,
-                  "csv; json, text or cft (the whole trace); or perfetto (for ui.perfetto.dev)")
+                  "Form of the output; json, text and cft hold the whole trace; perfetto is for ui.perfetto.dev")
       .required()
       .check(one_of({"csv", "json", "text", "cft", "perfetto"}));
-  options->what_given =
-      list.add_option("--what", options->what, "csv only: thread-use, metrics, headroom, task-classes, tasks or events")
-          .check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
-          .show_default();
-  list.add_option("-o,--output", options->output, "file to write; - is standard output")
+  options->what_given = list.add_option("--what", options->what, "Of csv only: the table to write")
+                            .check(one_of({"thread-use", "metrics", "headroom", "task-classes", "tasks", "events"}))
+                            .show_default();
+  list.add_option("-o,--output", options->output, "File to write; - is standard output")
       .value_name("FILE")
       .show_default();
   add_window_option(list, options->window);
@@ -104,7 +103,7 @@ Run declare(OptionList& list) {
 
 }  // namespace
 
-const Command kExportCommand{"export", "write a trace or its metrics for other tools",
+const Command kExportCommand{"export", "Write a trace or its metrics for other tools",
                              "contrafact export run.cft --format csv -o thread-use.csv\n"
                              "contrafact export run.cft --format csv --what tasks -o tasks.csv\n"
                              "contrafact export run.cft --format perfetto -o run.pftrace",

@@ -15,30 +15,14 @@
 namespace contrafact::cli {
 namespace {
 
-std::string list_of_commands() {
-  std::string out = "usage: contrafact COMMAND [OPTIONS]\n\n";
-  for (const Command& command : commands()) out += fmt::format("  {:10}{}\n", command.name, command.summary);
-  return out +
-         "\ncontrafact COMMAND --help tells more; contrafact help tables explains every column that is printed.\n\n"
-         "examples:\n"
-         "  contrafact record -o run.cft -- java -jar service.jar\n"
-         "  contrafact advise run.cft\n"
-         "  contrafact doctor\n";
-}
-
-std::string list_of_tables() {
+std::string list_of_tables(size_t width) {
   std::string out;
-  for (const table::Schema* schema : all_schemas()) out += (out.empty() ? "" : "\n") + table::describe(*schema);
+  for (const table::Schema* schema : all_schemas()) out += (out.empty() ? "" : "\n") + table::describe(*schema, width);
   return out;
 }
 
-std::string explained(const std::string& topic) {
-  if (topic.empty()) return list_of_commands();
-  if (topic == "tables") return list_of_tables();
-  for (const Command& command : commands()) {
-    if (command.name == topic) return help_text(command);
-  }
-  return "";
+std::string explained(const std::string& topic, size_t width) {
+  return topic == "tables" ? list_of_tables(width) : help_of(topic, width);
 }
 
 std::string manual(const std::string& topic) {
@@ -61,14 +45,14 @@ struct Options {
   std::string format = "text";
 };
 
-int run(const Options& options) {
+int run(const Options& options, const Session& session) {
   const std::string& topic = options.topic;
   const bool whole = options.format != "text" && options.format != "man";
   if (whole && !topic.empty()) {
     return fail(kExitUsage, fmt::format("--format {} is of all commands: leave out '{}'", options.format, topic));
   }
   std::string text;
-  if (options.format == "text") text = explained(topic);
+  if (options.format == "text") text = explained(topic, session.out.width);
   if (options.format == "man") text = manual(topic);
   if (options.format == "bash") text = bash_completion(command_tree());
   if (options.format == "zsh") text = zsh_completion(command_tree());
@@ -86,18 +70,19 @@ int run(const Options& options) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("topic", options->topic, "a command, or tables: every column that is printed").value_name("COMMAND");
+  list.add_option("topic", options->topic, "A command, or tables: every column that is printed").value_name("COMMAND");
   list.add_option(
           "--format", options->format,
-          "text, or man: a manual page; bash, zsh, fish: what makes that shell complete; names: of the commands")
+          "Form of the output; man: a manual page; bash, zsh, fish: what makes that shell complete; names: of the "
+          "commands")
       .check(one_of({"text", "man", "bash", "zsh", "fish", "names"}))
       .show_default();
-  return [options](Session&) { return run(*options); };
+  return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kHelpCommand{"help", "list the commands, explain one, or explain the tables",
+const Command kHelpCommand{"help", "List the commands, explain one, or explain the tables",
                            "contrafact help record\ncontrafact help tables\nsource <(contrafact help --format bash)",
                            declare};
 

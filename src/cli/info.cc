@@ -220,15 +220,15 @@ int run(const Options& options, const Session& session) {
     for (const std::string& line : loss_lines(*trace))
       text += "missing: " + table::printable(line, session.out.unicode) + "\n";
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
-  list.add_flag("--json", options->json, "as JSON");
-  list.add_flag("--all", options->all, "list every thread and semaphore");
+  list.add_option("trace", options->path, "A recorded, estimated or simulated run").value_name("FILE").required();
+  list.add_flag("--json", options->json, "Print JSON");
+  list.add_flag("--all", options->all, "List every thread and semaphore");
   return [options](Session& session) { return run(*options, session); };
 }
 
@@ -269,7 +269,7 @@ const table::Schema kInfoThreadsSchema{
      {"blocks", "blocked", Type::integer, Unit::none, "How often it left its core to wait for something."},
      {"blocked_ns", "off CPU", Type::duration, Unit::ns, "Time that it was off its core so.", 1}}};
 
-const Command kInfoCommand{"info", "say what a trace holds and what is missing from it",
+const Command kInfoCommand{"info", "Say what a trace holds and what is missing from it",
                            "contrafact info run.cft\ncontrafact info run.cft --all\ncontrafact info run.cft --json",
                            declare};
 

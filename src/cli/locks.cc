@@ -143,7 +143,7 @@ base::Status print_tables(const model::Trace& trace, const analysis::LockProfile
         table_of(kLockSitesSchema, trace, profile, profile.lock_sites, profile.lock_site_count, "sites");
     text += "\n" + table::render_text(sites, session.out);
   }
-  return print(text + left_out_text(profile) + unseen_text(trace, session));
+  return print_text(session, text + left_out_text(profile) + unseen_text(trace, session));
 }
 
 int run(const Options& options, const Session& session) {
@@ -166,13 +166,13 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded native run").value_name("FILE").required();
-  list.add_option("--top", options->top, "locks and sites to print, the longest waited for first")
+  list.add_option("trace", options->path, "A recorded native run").value_name("FILE").required();
+  list.add_option("--top", options->top, "Locks and sites to print, the longest waited for first")
       .check(whole_number(1))
       .show_default();
   list.add_flag("--all", options->all_kinds,
-                "conditions, barriers, semaphores and futexes too that do not serve as locks");
-  list.add_flag("--json", options->json, "as JSON; everything");
+                "Also print conditions, barriers, semaphores and futexes that do not serve as locks");
+  list.add_flag("--json", options->json, "Print JSON; everything");
   return [options](Session& session) { return run(*options, session); };
 }
 
@@ -242,7 +242,7 @@ const table::Schema kLockSitesSchema{
      {"critical_share", "critical", Type::ratio, Unit::ratio, "As above.", 1}}};
 #undef CONTRAFACT_USE_COLUMNS
 
-const Command kLocksCommand{"locks", "print who waits for whom at which lock, where, and how long",
+const Command kLocksCommand{"locks", "Print who waits for whom at which lock, where, and how long",
                             "contrafact locks run.cft\ncontrafact locks run.cft --all --top 50\n"
                             "contrafact locks run.cft --json",
                             declare};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/callers.h"
 #include "cli/source_files.h"
 
 namespace contrafact::cli {
@@ -33,6 +34,15 @@ Cell optional_cell(const std::optional<Value>& value) {
   }
 }
 
+// A pool's workers say whose they are: the method is the same for all.
+Cell body_of(const model::Trace& trace, const analysis::TaskClass& c, std::string_view pool) {
+  Cell cell = location_of(trace, c.body);
+  if (!c.workers || !c.pool.valid()) return cell;
+  table::Location at = std::get<table::Location>(cell.value());
+  at.apart = fmt::format("worker of {}", pool.substr(pool.find(' ') + 1));  // without the class
+  return at;
+}
+
 }  // namespace
 
 const table::Schema kMetricsSchema{
@@ -46,7 +56,7 @@ const table::Schema kMetricsSchema{
 const table::Schema kHeadroomSchema{
     "headroom",
     "How many concurrent copies of this run each pool could carry.",
-    {{"pool", "pool", Type::text, Unit::none, "Class and thread name prefix of the executor."},
+    {{"pool", "pool", Type::name, Unit::none, "Class and thread name prefix of the executor."},
      {"size", "size", Type::integer, Unit::threads, "Most workers that it may have; empty if unbounded or unknown."},
      {"workers_seen", "workers", Type::integer, Unit::threads, "Workers that the run shows.", 4},
      {"peak_occupied", "peak", Type::integer, Unit::threads, "Most workers occupied (active or waiting) at once."},
@@ -64,7 +74,7 @@ const table::Schema kTaskClassesSchema{
     "Tasks grouped by what they run and where they are spawned.",
     {{"body", "runs", Type::location, Unit::none, "The method that the tasks run."},
      {"spawn", "spawned at", Type::location, Unit::none, "The program's innermost frame at the spawn."},
-     {"pool", "pool", Type::text, Unit::none, "The executor that they are given to.", 6},
+     {"pool", "pool", Type::name, Unit::none, "The executor that they are given to.", 6},
      {"count", "tasks", Type::integer, Unit::tasks, "How many there are."},
      {"exceptions", "failed", Type::integer, Unit::tasks, "How many ended by an exception.", 8},
      {"total_ns", "total", Type::duration, Unit::ns, "Their durations (start to end) summed."},
@@ -114,9 +124,10 @@ table::Table metrics_table(const std::vector<analysis::Metric>& metrics) {
 
 table::Table headroom_table(const model::Trace& trace, const std::vector<analysis::PoolHeadroom>& pools) {
   table::Table table(kHeadroomSchema);
+  const std::vector<std::string> names = analysis::pool_names(trace);
   for (const analysis::PoolHeadroom& pool : pools) {
     bool bounded = pool.size != 0 && pool.size != UINT32_MAX;
-    table.add_row({analysis::pool_name(trace, pool.pool), bounded ? Cell(int64_t{pool.size}) : Cell(),
+    table.add_row({pool.pool.valid() ? names[pool.pool.index()] : "-", bounded ? Cell(int64_t{pool.size}) : Cell(),
                    int64_t{pool.workers_seen}, int64_t{pool.peak_occupied}, pool.mean_occupied,
                    bounded ? Cell(pool.utilisation) : Cell(), bounded ? Cell(pool.active_utilisation) : Cell(),
                    pool.saturated_ns, int64_t{pool.queue_peak}, optional_cell(pool.copies_by_peak),
@@ -127,13 +138,21 @@ table::Table headroom_table(const model::Trace& trace, const std::vector<analysi
 }
 
 table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes) {
-  table::Table table(kTaskClassesSchema);
+  const std::vector<std::string> pools = analysis::pool_names(trace);
+  Rows rows;
+  std::vector<model::ContextId> contexts;
   for (const analysis::TaskClass& c : classes) {
-    table.add_row({location_of(trace, c.body), location_of(trace, c.context), analysis::pool_name(trace, c.pool),
-                   static_cast<int64_t>(c.count), static_cast<int64_t>(c.exceptions), c.duration.total_ns,
-                   static_cast<int64_t>(c.duration.mean_ns()), c.duration.p99_ns, c.wait_share, c.block_share,
-                   optional_cell(c.cpu_share), static_cast<int64_t>(c.queueing.mean_ns())});
+    const std::string pool = c.pool.valid() ? pools[c.pool.index()] : "-";
+    rows.push_back({body_of(trace, c, pool), location_of(trace, c.context), pool, static_cast<int64_t>(c.count),
+                    static_cast<int64_t>(c.exceptions), c.duration.total_ns, static_cast<int64_t>(c.duration.mean_ns()),
+                    c.duration.p99_ns, c.wait_share, c.block_share, optional_cell(c.cpu_share),
+                    static_cast<int64_t>(c.queueing.mean_ns())});
+    contexts.push_back(c.context);
   }
+  constexpr size_t kSpawnColumn = 1;
+  name_callers(trace, contexts, kSpawnColumn, rows);
+  table::Table table(kTaskClassesSchema);
+  for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
   return table;
 }
 

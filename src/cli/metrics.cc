@@ -66,23 +66,24 @@ int run(const Options& options, const Session& session) {
     text = fmt::format("Metrics, {}:\n{}\nHead-room of the pools:\n{}", name_of(trace->origin),
                        table::render_text(table, session.out), table::render_text(pools, session.out));
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->path, "a recorded, estimated or simulated run").value_name("FILE").required();
-  list.add_option("--derive", options->derive, "a metric computed from others: NAME=EXPRESSION; repeatable")
+  list.add_option("trace", options->path, "A recorded, estimated or simulated run").value_name("FILE").required();
+  list.add_option("--derive", options->derive, "A metric computed from others; repeatable")
+      .value_name("NAME=EXPRESSION")
       .repeatable();
   add_window_option(list, options->window);
-  list.add_flag("--json", options->json, "as JSON");
+  list.add_flag("--json", options->json, "Print JSON");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kMetricsCommand{"metrics", "print thread use, durations and the pools' head-room",
+const Command kMetricsCommand{"metrics", "Print thread use, durations and the pools' head-room",
                               "contrafact metrics run.cft\n"
                               "contrafact metrics run.cft --derive 'cost=0.5*duration+0.5*peak_occupied'\n"
                               "contrafact metrics run.cft --window tasks --json",

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/percent.h"
+#include "cli/command.h"
 
 namespace contrafact::cli {
 namespace {
@@ -33,9 +34,7 @@ base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_fai
     options.command = run.file.substr(run.file.rfind('/') + 1);
   }
   options.facts = {{"agent", "native"}};
-  options.diagnostics = [](std::string_view line) {
-    std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
-  };
+  options.diagnostics = [](std::string_view line) { say(fmt::format("contrafact: {}", line)); };
   auto collector = recorder::Collector::start(std::move(options));
   if (!collector) return collector.error();
   std::vector<std::string> environment = run.environment;

@@ -7,18 +7,6 @@
 namespace contrafact::cli {
 namespace {
 
-// Says in the usage line what follows the options.
-class OperandsFormatter : public CLI::Formatter {
- public:
-  explicit OperandsFormatter(std::string operands) : operands_(std::move(operands)) {}
-  std::string make_usage(const CLI::App*, std::string name) const override {
-    return "Usage: " + name + " [OPTIONS] " + operands_ + "\n";
-  }
-
- private:
-  std::string operands_;
-};
-
 UsageError::Kind kind_of(const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return UsageError::Kind::extra_words;
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return UsageError::Kind::bad_value;
@@ -54,6 +42,15 @@ std::vector<std::string> choices_of(const std::string& type_name) {
   return words;
 }
 
+// The library's names of types, in the words of a help.
+std::string value_name_of(const std::string& type_name) {
+  if (type_name.find(":{") != std::string::npos) return "WORD";
+  if (type_name == "UINT" || type_name == "FLOAT") return "NUMBER";
+  std::string name = type_name.substr(0, type_name.find(':'));
+  std::erase_if(name, [](char c) { return c == '[' || c == ']'; });
+  return name;
+}
+
 OptionFacts facts_of(const CLI::Option& option) {
   OptionFacts facts;
   for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
@@ -63,11 +60,13 @@ OptionFacts facts_of(const CLI::Option& option) {
   facts.repeatable =
       option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option.get_expected_max() > 1;
   facts.required = option.get_required();
+  for (const CLI::Option* other : option.get_excludes()) facts.excludes.push_back("--" + other->get_lnames().front());
   const std::string type_name = option.get_type_name();
   if (type_name.empty()) return facts;  // a flag
   facts.choices = choices_of(type_name);
-  facts.value_name = type_name.substr(0, type_name.find(':'));
-  std::erase_if(facts.value_name, [](char c) { return c == '[' || c == ']'; });
+  facts.value_name = value_name_of(type_name);
+  facts.values_least = option.get_expected_min();
+  facts.values_most = option.get_expected_max();
   facts.value_optional = option.get_expected_min() == 0 && !facts.is_argument();
   if (!facts.value_optional) facts.shown_default = option.get_default_str();
   return facts;
@@ -166,22 +165,10 @@ Parser::Parser(CLI::App& app) : app_(&app) {}
 
 Parser::~Parser() = default;
 
-void Parser::set_footer(const std::string& footer) {
-  app_->footer(footer);
-}
-
-void Parser::set_operands(const std::string& operands) {
-  app_->formatter(std::make_shared<OperandsFormatter>(operands));
-}
-
 Parser& Parser::add_command(const std::string& name, const std::string& description) {
   app_->require_subcommand(0, 1);
   commands_.push_back(std::unique_ptr<Parser>(new Parser(*app_->add_subcommand(name, description))));
   return *commands_.back();
-}
-
-std::string Parser::help() const {
-  return app_->help();
 }
 
 std::vector<OptionFacts> Parser::option_facts() const {

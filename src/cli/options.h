@@ -78,7 +78,9 @@ struct OptionFacts {
   std::string value_name;            // "FILE", "SIZE"; empty: it takes no value
   std::vector<std::string> choices;  // all the values that there are; empty: others
   std::string shown_default;
-  bool value_optional = false;  // a value must then stand behind "="
+  std::vector<std::string> excludes;      // options that may not stand beside it: "--apply"
+  bool value_optional = false;            // a value must then stand behind "="
+  int values_least = 0, values_most = 0;  // of an argument: how often it may stand
   bool repeatable = false;
   bool required = false;
 
@@ -115,14 +117,9 @@ class Parser {
   Parser& operator=(const Parser&) = delete;
 
   OptionList options() { return OptionList(*app_); }
-  // Stands below the options in the help.
-  void set_footer(const std::string& footer);
-  // Stands behind [OPTIONS] in the usage line, in place of the arguments.
-  void set_operands(const std::string& operands);
   // At most one of the commands may stand on the line.
   Parser& add_command(const std::string& name, const std::string& description);
 
-  std::string help() const;
   // In the order of their declaration; without those of the commands.
   std::vector<OptionFacts> option_facts() const;
   // `words`: without the program's name.

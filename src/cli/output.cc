@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "model/save.h"
+#include "table/prose.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -48,6 +49,10 @@ base::Status write_all(int fd, std::string_view content, std::string_view name) 
 
 base::Status print(std::string_view content) {
   return write_all(STDOUT_FILENO, content, "standard output");
+}
+
+base::Status print_text(const Session& session, std::string_view text) {
+  return print(table::wrap_prose(text, session.out.prose));
 }
 
 void protect_input(const std::string& path) {

@@ -17,6 +17,8 @@ namespace contrafact::cli {
 // "-" is standard output. A closed pipe on standard output is no error: whoever read it had enough.
 base::Status write_output(const std::string& path, std::string_view content);
 base::Status print(std::string_view content);
+// The same of tables and sentences for a person: sentences are wrapped as standard output needs it.
+base::Status print_text(const Session& session, std::string_view text);
 
 // The same for what is made piece by piece. A file appears with `finish`, and not at all without it.
 class OutputStream {

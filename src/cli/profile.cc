@@ -177,8 +177,8 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   }
   if (status.contains("error")) return own_failure;  // the agent has said why
   if (session.quiet) return end.exit_status;
-  if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
-  std::fputs(summary(options, status).c_str(), stderr);
+  if (end.exit_status != 0) say(fmt::format("contrafact: the program {}", how));
+  say_lines(summary(options, status));
   return end.exit_status;
 }
 
@@ -204,48 +204,50 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("-o,--output", options->output, "where the analysis writes its result")
+  list.add_option("-o,--output", options->output, "Where the analysis writes its result")
       .value_name("FILE")
       .show_default();
   list.add_option("--analysis", options->analysis,
-                  "blueprint, contexts, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
+                  "What to run: blueprint, contexts, or the path of a plug-in: ./my_analysis.so (docs/analyses.md)")
       .value_name("NAME|FILE")
       .show_default();
-  list.add_option("--analysis-options", options->analysis_options, "a text that is handed to the analysis");
-  list.add_option("--include", options->include, "profile matching methods only, e.g. 'shop.*'; repeatable")
+  list.add_option("--analysis-options", options->analysis_options, "A text that is handed to the analysis")
+      .value_name("OPTIONS");
+  list.add_option("--include", options->include, "Profile matching methods only, e.g. 'shop.*'; repeatable")
       .value_name("PATTERN")
       .repeatable();
-  list.add_option("--exclude", options->exclude, "but not these; repeatable").value_name("PATTERN").repeatable();
+  list.add_option("--exclude", options->exclude, "Do not profile these; repeatable").value_name("PATTERN").repeatable();
   online::ProcessingOptions& processing = options->processing;
   list.add_option(
           "--processor", processing.processor,
-          "who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
+          "Who processes full buffers: sync (the thread that filled it), pool, adaptive (idle cores); or direct: no "
           "buffers, each event is counted at once (blueprint only, for comparison)")
+      .value_name("WORD")
       .show_default();
   list.add_option(
           "--coalescing", [&processing](const std::string& value) { processing.coalescing = value == "on"; },
-          "on: a buffer's events are gathered in private data; off: each goes into what the threads share")
+          "Whether a buffer's events are gathered in private data first, or each goes into what the threads share")
       .check(one_of({"on", "off"}))
       .show_default("on");
-  list.add_option("--consumers", processing.consumers, "threads of pool and adaptive; 0: one for each core")
+  list.add_option("--consumers", processing.consumers, "Threads of pool and adaptive; 0: one for each core")
       .check(whole_number(0))
       .show_default();
-  list.add_option("--capacity", processing.capacity, "events that a buffer holds")
+  list.add_option("--capacity", processing.capacity, "Events that a buffer holds")
       .check(whole_number(0))
       .show_default();
-  list.add_option("--queue", processing.queue, "buffers that may wait for a consumer: pool and adaptive")
+  list.add_option("--queue", processing.queue, "Buffers that may wait for a consumer: pool and adaptive")
       .check(whole_number(0))
       .show_default();
-  list.add_option("--memory", processing.memory_bytes_max, "most memory for buffers in the program, e.g. 256M")
+  list.add_option("--memory", processing.memory_bytes_max, "Most memory for buffers in the program, e.g. 256M")
       .value_name("SIZE")
       .check(size_value());
-  list.add_flag("--force", options->force, "try it on a Java release that is not supported");
+  list.add_flag("--force", options->force, "Try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kProfileCommand{"profile", "run a JVM program with an analysis in it, fed with calls and allocations",
+const Command kProfileCommand{"profile", "Run a JVM program with an analysis in it, fed with calls and allocations",
                               "contrafact profile -o profile.json -- java -jar service.jar\n"
                               "contrafact profile --include 'shop.*' -- java -cp app.jar shop.Main\n"
                               "contrafact profile --analysis ./my_analysis.so -o calls.csv -- java -jar service.jar",

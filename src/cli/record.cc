@@ -168,6 +168,16 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
 }
 
+// Before the program starts: who waits for it should know why. The figures are those of docs/native.md.
+void warn_of_cost(const Options& options, const Session& session) {
+  if (options.accesses == "always")
+    note(session, "--accesses: the program takes many times as long, and its trace grows by megabytes a second");
+  if (options.sets == "always" && options.sets_from == "translation")
+    note(session,
+         "--sets=always: code that holds a lock takes 1.2 to 25 times as long, short sections most; with --sets alone "
+         "the whole program at most 1.5 times (--slowdown)");
+}
+
 // 0 and a filled `preparation`, or the status to end with after one line has been printed.
 int prepare(const Options& options, const Session& session, Preparation& preparation) {
   const std::string& name = session.program.front();
@@ -202,6 +212,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   base::Result<LaunchPlan> plan = plan_for(options, session, preparation, preparation.recording);
   if (!plan) return status_of_own_failure(plan.error());
   preparation.plan = *std::move(plan);
+  warn_of_cost(options, session);
   return 0;
 }
 
@@ -212,11 +223,9 @@ void tell_of_further(const std::vector<std::string>& files, bool native) {
   for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
   if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more", files.size() - kFilesNamedMax);
   const bool one = files.size() == 1;
-  std::fprintf(stderr, "contrafact: note: the program started %zu more %s, recorded in %s own: %s\n", files.size(),
-               native ? (one ? "process" : "processes")
-               : one  ? "JVM"
-                      : "JVMs",
-               one ? "a file of its" : "files of their", names.c_str());
+  const std::string_view what = native ? (one ? "process" : "processes") : one ? "JVM" : "JVMs";
+  say(fmt::format("contrafact: note: the program started {} more {}, recorded in {} own: {}", files.size(), what,
+                  one ? "a file of its" : "files of their", names));
 }
 
 // One line each about native processes of which not all is recorded.
@@ -224,30 +233,27 @@ void tell_of_missing(const recorder::Collector::Finished& recordings) {
   size_t alive = 0;
   for (const auto& recording : recordings.further) alive += recording.is_alive;
   if (alive > 0) {
-    std::fprintf(
-        stderr,
-        "contrafact: note: %s that the program started went on after its end; their recordings stop at that end\n",
-        table::counted_text(alive, "process", "processes").c_str());
+    say(fmt::format(
+        "contrafact: note: {} that the program started went on after its end; their recordings stop at that end",
+        table::counted_text(alive, "process", "processes")));
   }
   if (recordings.forked_and_alive > 0) {
     const bool one = recordings.forked_and_alive == 1;
-    std::fprintf(
-        stderr,
-        "contrafact: note: %s that the program forked %s after its end and %s not recorded: --children records "
-        "what it forks\n",
-        table::counted_text(recordings.forked_and_alive, "process", "processes").c_str(), one ? "goes on" : "go on",
-        one ? "is" : "are");
+    say(fmt::format(
+        "contrafact: note: {} that the program forked {} after its end and {} not recorded: --children records what it "
+        "forks",
+        table::counted_text(recordings.forked_and_alive, "process", "processes"), one ? "goes on" : "go on",
+        one ? "is" : "are"));
   }
   if (recordings.discarded_ns >= kDiscardedSaidNs) {
-    std::fprintf(stderr,
-                 "contrafact: note: the program became another one by exec; what it did before that (%s, %s) is "
-                 "discarded\n",
-                 table::duration_text(static_cast<double>(recordings.discarded_ns)).c_str(),
-                 table::counted_text(recordings.events_discarded, "event", "events").c_str());
+    say(fmt::format(
+        "contrafact: note: the program became another one by exec; what it did before that ({}, {}) is discarded",
+        table::duration_text(static_cast<double>(recordings.discarded_ns)),
+        table::counted_text(recordings.events_discarded, "event", "events")));
   }
   if (recordings.refused > 0) {
-    std::fprintf(stderr, "contrafact: note: %s not recorded: too many began at once\n",
-                 table::counted_text(recordings.refused, "process was", "processes were").c_str());
+    say(fmt::format("contrafact: note: {} not recorded: too many began at once",
+                    table::counted_text(recordings.refused, "process was", "processes were")));
   }
 }
 
@@ -292,10 +298,10 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   const std::string how = how_it_ended(end);
   base::Result<std::string> summary = conclude_own(options, session, preparation, recordings.began);
   if (!summary) {
-    std::fprintf(stderr, "contrafact: %s; the program %s\n", summary.error().message.c_str(), how.c_str());
+    say(fmt::format("contrafact: {}; the program {}", summary.error().message, how));
   } else if (!session.quiet) {
-    if (end.exit_status != 0) std::fprintf(stderr, "contrafact: the program %s\n", how.c_str());
-    std::fprintf(stderr, "%s", summary->c_str());
+    if (end.exit_status != 0) say(fmt::format("contrafact: the program {}", how));
+    say_lines(*summary);
   }
   const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
   if (!session.quiet) {
@@ -376,59 +382,60 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("-o,--output", options->output, "the trace to write").value_name("FILE").show_default();
-  list.add_option("--memory", options->memory_bytes, "most memory for buffers in the program, e.g. 256M")
+  list.add_option("-o,--output", options->output, "The trace to write").value_name("FILE").show_default();
+  list.add_option("--memory", options->memory_bytes, "Most memory for buffers in the program, e.g. 256M")
       .value_name("SIZE")
       .check(size_value());
-  list.add_option("--config", options->config, "trace configuration: which methods to record (docs/tracing.md)")
+  list.add_option("--config", options->config, "Trace configuration: which methods to record (docs/tracing.md)")
       .value_name("FILE");
   list.add_option("--include", options->include,
-                  "record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
+                  "Record entry and exit of matching methods, e.g. 'shop.api.*'; repeatable")
       .value_name("PATTERN")
       .repeatable();
-  list.add_option("--exclude", options->exclude, "but not of these; repeatable").value_name("PATTERN").repeatable();
+  list.add_option("--exclude", options->exclude, "Do not record these; repeatable").value_name("PATTERN").repeatable();
   list.add_flag("--children", options->children,
-                "native: record the processes that it starts too, each in a file of its own");
+                "Native: record the processes that it starts too, each in a file of its own");
   const Option sets =
       list.add_option(
               "--sets", options->sets,
-              "native: gather what critical sections read and write, in windows of time that --slowdown allows, or in "
+              "Native: gather what critical sections read and write, in windows of time that --slowdown allows, or in "
               "a window of each period (--sets=100ms/1s), or always")
           .value_name("[WINDOW/PERIOD]")
           .value_if_bare("windows");
   options->slowdown_given =
       list.add_option("--slowdown", options->slowdown,
-                      "native, with --sets: how many times as long what critical sections do may take")
+                      "Native, with --sets: how many times as long what critical sections do may take")
+          .value_name("FACTOR")
           .check(decimal_number(1.01))
           .show_default();
   list.add_option(
           "--accesses", options->accesses,
-          "native: record every access of every thread, in its order, always or in a window of each period; many "
+          "Native: record every access of every thread, in its order, always or in a window of each period; many "
           "times slower, and the trace grows by megabytes a second")
       .value_name("[WINDOW/PERIOD]")
       .value_if_bare("always")
       .excludes(sets);
   list.add_option("--sets-from", options->sets_from,
-                  "native: 'compiler' translates no code, and takes only what a program that was compiled with "
+                  "Native: 'compiler' translates no code, and takes only what a program that was compiled with "
                   "-fsanitize=thread tells of itself")
       .check(one_of({"translation", "compiler"}))
       .show_default();
   list.add_option("--clock", options->clock,
-                  "native: times from the processor's counter where that can be trusted, or from the kernel's clock")
+                  "Native: times from the processor's counter where that can be trusted, or from the kernel's clock")
       .check(one_of({"processor", "kernel"}))
       .show_default();
   const Option native =
-      list.add_flag("--native", options->native, "record it as a native program, whatever it looks like");
-  list.add_flag("--jvm", options->jvm, "record the JVM that it starts, whatever it looks like").excludes(native);
+      list.add_flag("--native", options->native, "Record it as a native program, whatever it looks like");
+  list.add_flag("--jvm", options->jvm, "Record the JVM that it starts, whatever it looks like").excludes(native);
   list.add_flag("--no-command", options->no_command,
-                "leave the program's arguments out of the trace: it holds only the program's name");
-  list.add_flag("--force", options->force, "try it on a Java release that is not supported");
+                "Leave the program's arguments out of the trace: it holds only the program's name");
+  list.add_flag("--force", options->force, "Try it on a Java release that is not supported");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
-const Command kRecordCommand{"record", "run a JVM or native program and record it; write the program behind --",
+const Command kRecordCommand{"record", "Run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
                              "contrafact record -o zip.cft --sets -- pbzip2 -k big.iso",

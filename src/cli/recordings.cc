@@ -113,9 +113,9 @@ std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Ses
 
 void add_recording_arguments(OptionList& list, RecordingPaths& paths) {
   const auto add = [&paths](const std::string& path) { paths.files.push_back(path); };
-  list.add_option("trace", add, "a recorded run").value_name("FILE").required();
+  list.add_option("trace", add, "A recorded run").value_name("FILE").required();
   list.add_option("sets", add,
-                  "of a native program: another recording, with --sets, which says what critical sections touch; the "
+                  "Of a native program: another recording, with --sets, which says what critical sections touch; the "
                   "times are those of the one without")
       .value_name("FILE");
 }
@@ -124,7 +124,7 @@ void add_recordings_arguments(OptionList& list, RecordingPaths& paths) {
   constexpr int kAnyNumber = 1 << 29;  // as the help's "..." needs
   paths.several = true;
   list.add_option("trace", paths.files,
-                  "a recorded run, or several of one program that differ: gains are then their medians, with what they "
+                  "A recorded run, or several of one program that differ: gains are then their medians, with what they "
                   "spread; of a native program also one with --sets, which says what critical sections touch")
       .value_name("FILE")
       .required()

@@ -453,7 +453,7 @@ int run(const Options& given, const Session& session) {
     if (outcome.sites) text += "\n" + table::render_text(*outcome.sites, session.out);
     if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);
   }
-  base::Status printed = print(text);
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
@@ -462,41 +462,42 @@ Run declare(OptionList& list) {
   add_recording_arguments(list, options->paths);
   const Option edit =
       list.add_option("--edit", options->edits.rules,
-                      "change critical sections: "
-                      "lock=NAME[,site=TEXT][,as=NAME][,also=NAME][,mode=exclusive|shared|none][,head=80%]"
-                      "[,tail=20us]; repeatable")
+                      "Change critical sections: lock=NAME and, behind commas, any of site=TEXT, as=NAME, also=NAME, "
+                      "mode=exclusive|shared|none, head=80%, tail=20us; repeatable")
+          .value_name("CHANGE")
           .repeatable();
-  list.add_option("--apply", options->edits.specs, "change them as an improvement spec says; repeatable")
+  list.add_option("--apply", options->edits.specs, "Change them as an improvement spec says; repeatable")
       .value_name("FILE")
       .repeatable()
       .excludes(edit);
   options->orders_given =
       list.add_option(
               "--order", options->orders,
-              "orders to replay, repeatable: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
+              "Orders to replay: free, recorded (RLSC), deterministic: of locks; accesses: of all accesses "
               "to shared memory, which record --accesses records; conflicts: of critical sections, as recorded and as "
               "far "
-              "as what they touch needs it, which record --sets records")
+              "as what they touch needs it, which record --sets records; repeatable")
           .check(one_of({"free", "recorded", "deterministic", "accesses", "conflicts"}))
           .repeatable();
-  list.add_option("--runs", options->runs, "how often each is replayed, and simulated")
+  list.add_option("--runs", options->runs, "How often each is replayed, and simulated")
       .check(whole_number(1, 1000))
       .show_default();
-  list.add_option("--limit", options->limit_s, "seconds that one replay may take")
+  list.add_option("--limit", options->limit_s, "Seconds that one replay may take")
+      .value_name("SECONDS")
       .check(decimal_number(0.1))
       .show_default();
-  list.add_option("--cores", options->cores, "cores to simulate; default: the recorded machine's")
+  list.add_option("--cores", options->cores, "Cores to simulate; default: the recorded machine's")
       .check(whole_number(1));
-  list.add_flag("--no-threads", options->no_threads, "compute only: re-time and simulate");
-  list.add_option("--csv", options->csv, "write every single run's duration to this file").value_name("FILE");
-  list.add_flag("--json", options->json, "as JSON");
+  list.add_flag("--no-threads", options->no_threads, "Compute only: re-time and simulate");
+  list.add_option("--csv", options->csv, "Write every single run's duration to this file").value_name("FILE");
+  list.add_flag("--json", options->json, "Print JSON");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
 const Command kReplayCommand{"replay",
-                             "run a recorded native program's threads and locks again, also with locks changed",
+                             "Run a recorded native program's threads and locks again, also with locks changed",
                              "contrafact replay run.cft\n"
                              "contrafact replay run.cft sets.cft --order conflicts\n"
                              "contrafact replay run.cft sets.cft --apply specs/01-split-lock.json",

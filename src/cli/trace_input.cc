@@ -58,8 +58,9 @@ std::optional<model::Trace> load_trace(const std::string& path, const Session& s
 
 void add_app_option(OptionList& list, std::vector<std::string>& program_patterns) {
   list.add_option("--app", program_patterns,
-                  "classes or packages that are the program's own code, as com.acme or *.Job; all else is not; "
+                  "Classes or packages that are the program's own code, as com.acme or *.Job; all else is not; "
                   "repeatable")
+      .value_name("PATTERN")
       .repeatable();
 }
 

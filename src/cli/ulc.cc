@@ -338,7 +338,8 @@ int run(const Options& options, const Session& session) {
     }
   }
   if (options.json || no_sets.empty()) {
-    const base::Status printed = print(options.json ? table::json_text(json_of(document)) : text_of(document, session));
+    const base::Status printed = options.json ? print(table::json_text(json_of(document)))
+                                              : print_text(session, text_of(document, session));
     if (!printed) return fail(kExitOutput, printed.error().message);
   }
   return no_sets.empty() ? kExitOk : fail(kExitImpossible, recordings->path + ": " + no_sets);
@@ -347,27 +348,27 @@ int run(const Options& options, const Session& session) {
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   add_recording_arguments(list, options->paths);
-  list.add_option("--top", options->top, "sites, pairs and remedies to print").check(whole_number(1)).show_default();
-  list.add_option("--cores", options->cores, "cores of the simulated machine; default: the recorded one's")
+  list.add_option("--top", options->top, "Sites, pairs and remedies to print").check(whole_number(1)).show_default();
+  list.add_option("--cores", options->cores, "Cores of the simulated machine; default: the recorded one's")
       .check(whole_number(1));
-  list.add_option("--seeds", options->seeds, "simulations with drawn hand-overs for each interval; 0: no interval")
+  list.add_option("--seeds", options->seeds, "Simulations with drawn hand-overs for each interval; 0: no interval")
       .check(whole_number(0, 1000))
       .show_default();
-  list.add_option("--specs", options->specs, "folder to write the specs of the remedies that help to")
+  list.add_option("--specs", options->specs, "Write the specs of the remedies that help into this folder")
       .value_name("DIR");
-  list.add_option("--apply", options->apply, "a remedy's spec: only these, and all of them together; repeatable")
+  list.add_option("--apply", options->apply, "A remedy's spec: only these, and all of them together; repeatable")
       .value_name("FILE")
       .repeatable();
-  list.add_flag("--pairs", options->pairs, "also print which place's holding made which place wait");
-  list.add_flag("--all", options->all, "also print remedies that gain nothing, and what could not be judged");
-  list.add_flag("--json", options->json, "as JSON; everything");
+  list.add_flag("--pairs", options->pairs, "Also print which place's holding made which place wait");
+  list.add_flag("--all", options->all, "Also print remedies that gain nothing, and what could not be judged");
+  list.add_flag("--json", options->json, "Print JSON; everything");
   return [options](Session& session) { return run(*options, session); };
 }
 
 }  // namespace
 
 const Command kUlcCommand{"ulc",
-                          "find waiting for locks that was unnecessary, and what removing it gains, by code site",
+                          "Find waiting for locks that was unnecessary, and what removing it gains, by code site",
                           "contrafact ulc sets.cft\ncontrafact ulc run.cft sets.cft --pairs --all --top 50\n"
                           "contrafact ulc run.cft sets.cft --specs specs --json",
                           declare};

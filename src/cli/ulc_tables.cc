@@ -141,28 +141,28 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
    "Sections of one lock that follow each other in different threads; the second one was asked for here."},            \
       {"unnecessary", "unnecessary", Type::integer, Unit::none,                                                        \
        "Of these, null, read-read, disjoint and benign ones."},                                                        \
-      {"kinds", "kinds", Type::word, Unit::none, "The unnecessary ones by kind, where there are any.", 1},             \
-      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 6},           \
-      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 6},                        \
+      {"kinds", "kinds", Type::word, Unit::none, "The unnecessary ones by kind, where there are any.", 2},             \
+      {"null_lock", "null", Type::integer, Unit::none, "Unnecessary: one of the two touches no memory.", 7},           \
+      {"read_read", "read-read", Type::integer, Unit::none, "Unnecessary: both only read.", 7},                        \
       {"disjoint_write",                                                                                               \
        "disjoint",                                                                                                     \
        Type::integer,                                                                                                  \
        Unit::none,                                                                                                     \
        "Unnecessary: what the one writes the other does not touch.",                                                   \
-       6},                                                                                                             \
+       7},                                                                                                             \
       {"benign",                                                                                                       \
        "benign",                                                                                                       \
        Type::integer,                                                                                                  \
        Unit::none,                                                                                                     \
        "Unnecessary: where they meet, writes change nothing (silent), or commute.",                                    \
-       6},                                                                                                             \
-      {"conflict", "conflict", Type::integer, Unit::none, "Necessary: one writes what the other reads or writes.", 2}, \
-      {"unknown", "unknown", Type::integer, Unit::none, "What the two touched is not known completely.", 2},           \
+       7},                                                                                                             \
+      {"conflict", "conflict", Type::integer, Unit::none, "Necessary: one writes what the other reads or writes.", 3}, \
+      {"unknown", "unknown", Type::integer, Unit::none, "What the two touched is not known completely.", 3},           \
       {"wait_ns", "wait", Type::duration, Unit::ns, "Waited by the second sections for the first ones, of any kind.",  \
-       5},                                                                                                             \
+       6},                                                                                                             \
       {"cost_ns", "cost", Type::duration, Unit::ns,                                                                    \
        "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},      \
-      {"p", "P", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs: PerfPlay's equation 6."}
+      {"p", "P", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs: PerfPlay's equation 6.", 1}
 
 #define CONTRAFACT_VERDICT                                                                                           \
   "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
@@ -181,7 +181,7 @@ const table::Schema kUlcSitesSchema{
      {"gain_interval", "interval", Type::interval, Unit::ratio,
       "Of the gain, over simulations with drawn hand-overs, and by as much less or more as the simulation of the "
       "unchanged run is off.",
-      1},
+      2},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT}}};
 
 const table::Schema kUlcPairsSchema{
@@ -203,20 +203,21 @@ const table::Schema kLockRemediesSchema{
     {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none, section_kinds_legend()},
      {"where", "where", Type::places, Unit::none, "The code that changes, the most used first."},
-     {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 2},
-     {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 4},
+     {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 3},
+     {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 5},
      {"free_order", "gain", Type::ratio, Unit::ratio,
       "Simulated: whoever comes first gets the lock, on the recorded cores."},
      {"free_order_interval", "interval", Type::interval, Unit::ratio,
       "Of that, over simulations with drawn hand-overs, and by as much less or more as the simulation of the unchanged "
-      "run is off."},
+      "run is off.",
+      1},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
-      "Estimated: locks are had in the recorded order, cores are no limit.", 2},
+      "Estimated: locks are had in the recorded order, cores are no limit.", 3},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,
       "Estimated: these locks order only what conflicts, cores are no limit. Not an upper bound: other orders of "
       "locks may gain more.",
-      3},
-     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 1}}};
+      4},
+     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 2}}};
 
 }  // namespace contrafact::cli

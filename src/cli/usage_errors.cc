@@ -55,7 +55,7 @@ std::string usage_message(const UsageError& error, const Command* command, bool 
       return fmt::format("{} {} takes one value{}", command->name, name,
                          error.repeatable ? fmt::format(" each time: {0} A {0} B", name) : ", once");
     }
-    return fmt::format("{}: not the right number of {}, as in: {}", command->name, name, example);
+    return fmt::format("{}: not the right number of arguments, as in: {}", command->name, example);
   }
   return fmt::format("{}; contrafact {} --help lists the options", message, command->name);
 }

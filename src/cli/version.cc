@@ -27,13 +27,13 @@ int run(bool json) {
 
 Run declare(OptionList& list) {
   auto json = std::make_shared<bool>(false);
-  list.add_flag("--json", *json, "as JSON");
+  list.add_flag("--json", *json, "Print JSON");
   return [json](Session&) { return run(*json); };
 }
 
 }  // namespace
 
-const Command kVersionCommand{"version", "print the version",
+const Command kVersionCommand{"version", "Print the version",
                               "contrafact version\ncontrafact --version\ncontrafact version --json", declare};
 
 }  // namespace contrafact::cli

@@ -9,7 +9,8 @@
 namespace contrafact::cli {
 
 inline void add_window_option(OptionList& list, std::string& window) {
-  list.add_option("--window", window, "run: first event to last; tasks: first spawn to last end, without start-up")
+  list.add_option("--window", window,
+                  "Part of the run; run: first event to last; tasks: first spawn to last end, without start-up")
       .check(one_of({"run", "tasks"}))
       .show_default();
 }

@@ -100,7 +100,8 @@ class SyncGraphBuilder {
           open.pop_back();
         }
         if (is_vertex(kind) || i == range.begin || i + 1 == range.end) {
-          items.push_back({trace_.time_ns[i], i, t, rank, is_vertex(kind) ? opener : kNone});
+          const bool ends_wait = is_vertex(kind) || kind == EventKind::block_end;
+          items.push_back({trace_.time_ns[i], i, t, rank, ends_wait ? opener : kNone});
         }
       }
     }
@@ -221,7 +222,8 @@ class SyncGraphBuilder {
       bool waits = false;
       for (uint32_t v = graph_.last_vertex[t]; v != kNoVertex && now(v) == trace_end_ns;
            v = graph_.vertices[v].previous) {
-        waits |= openers_[v] != kNone && trace_.time_ns[openers_[v]] < trace_end_ns &&
+        const bool ends_wait = trace_.kind[graph_.vertices[v].event] != EventKind::task_end;
+        waits |= ends_wait && openers_[v] != kNone && trace_.time_ns[openers_[v]] < trace_end_ns &&
                  graph_.cause_begin[v] == graph_.cause_begin[v + 1] && graph_.vertices[v].section == kNone;
       }
       graph_.counts[t] = !waits;

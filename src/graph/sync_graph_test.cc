@@ -88,6 +88,18 @@ TEST(SyncGraph, AThreadThatStillWaitsAtTheEndDoesNotHoldItUp) {
   EXPECT_EQ(propagate(run.graph, run.recorded), 100);
 }
 
+// The file ends at 100: x waits for y's end, z sleeps, and y, which works, would have come there 42 ns sooner.
+TEST(SyncGraph, ACutOffRunLastsAsLongAsTheThreadsThatWorkedAtItsEnd) {
+  const Recording run(
+      std::string(kHead) +
+      "thread z\n0 x thread_begin\n0 y thread_begin\n1 x task_spawn t1 -\n2 y task_start t1\n3 z block_begin sleep -\n"
+      "10 x lock_acquire l\n20 y lock_request l\n58 x accesses reads\n60 x lock_release l\n62 y lock_acquired l\n"
+      "65 x wait_begin t1\n92 y accesses reads\n92 y lock_release l\n100 y lock_acquire l\n");
+  EXPECT_THAT(run.graph.counts, testing::ElementsAre(false, true, false));
+  EXPECT_EQ(propagate(run.graph, run.recorded), 100);
+  EXPECT_EQ(propagate(run.graph, run.needed), 58);
+}
+
 // Damaged recordings: nothing to compute, but no way out of the rails.
 TEST(SyncGraph, RandomTracesKeepTheirDurationOrder) {
   for (uint32_t seed = 0; seed < 200; ++seed) {

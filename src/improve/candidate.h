@@ -40,7 +40,8 @@ struct Candidate {
   std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
   bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)
   uint64_t of_sections = 0;    // that these sites have under these locks
-  uint64_t unknown = 0;        // of all sections of these locks: sets not complete
+  std::optional<uint64_t> observed;  // of these: observed themselves, here or in the recording with the sets
+  uint64_t unknown = 0;              // of all sections of these locks: sets not complete
 };
 
 // Why tasks or a lock have no candidate, in words for a person: "never started", "threads wait at a condition with it".

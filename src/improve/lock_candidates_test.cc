@@ -22,7 +22,7 @@ using testing::ElementsAre;
 
 // Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
 // another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
-// takes so long; "sleep": one that blocks.
+// takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
@@ -52,9 +52,11 @@ struct Scene {
         if (!first) add(now_ns, "lock_release k a");
         std::istringstream parts(set);
         for (std::string part; std::getline(parts, part, ',');) {
-          if (part == "sleep") add(now_ns + 100, "block_begin sleep a");
-          if (part == "sleep") add(now_ns + 900, "block_end sleep");
+          const bool blocks = part == "sleep" || part.ends_with('!');
+          if (blocks) add(now_ns + 100, "block_begin sleep a");
+          if (blocks) add(now_ns + 900, "block_end sleep");
           if (part == "sleep") part = "none";
+          if (part.ends_with('!')) part.pop_back();
           const size_t at = part.find('@');
           now_ns += at == std::string::npos ? 1000 : std::stoi(part.substr(at + 1));
           part.resize(std::min(at, part.size()));
@@ -307,6 +309,16 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   const Scene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
   EXPECT_NE(readers.get(kinds::reader_writer_lock), nullptr);
   EXPECT_EQ(readers.get(kinds::shorten_section), nullptr);
+}
+
+// x and y wait inside of what others touch, and compute in the middle: nothing there needs no lock while it waits.
+TEST(LockCandidates, ABlockInWhatStaysIsNoReasonToMoveTheMiddle) {
+  const Scene scene({"x b w0,none,w0!,none", "y b w0,none,w0!,none", "x b w0", "y b w0"});
+  const Candidate* shorten = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_EQ(shorten->in_middle, 0u);
+  EXPECT_FALSE(shorten->blocks_at.valid());
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000));
 }
 
 // What blocks at the end moves out there, and says nothing of what is computed in the middle.

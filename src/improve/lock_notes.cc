@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "improve/observation.h"
 #include "improve/section_change.h"
 
 namespace contrafact::improve {
@@ -9,6 +10,7 @@ namespace contrafact::improve {
 std::vector<std::string> lock_notes(const model::Trace& trace, const Candidate& candidate) {
   const SectionChange& kind = section_change_of(candidate.improvement);
   std::vector<std::string> notes;
+  if (std::string little = little_observed_note(candidate); !little.empty()) notes.push_back(std::move(little));
   if (candidate.unknown > 0) notes.push_back(sections_text(candidate.unknown) + " not known");
   kind.add_notes(trace, candidate, notes);
   if (!candidate.guarded_at.empty())

@@ -180,7 +180,11 @@ Candidate LockUses::candidate(const whatif::Optimisation* optimisation, std::vec
     ++sites[facts_.site_of[s]];
     if (made.locks.empty() || made.locks.back() != section(s).lock) made.locks.push_back(section(s).lock);
   }
-  for (const auto& [site, count] : sites) made.sites.push_back(site);
+  made.observed = 0;
+  for (const auto& [site, count] : sites) {
+    made.sites.push_back(site);
+    *made.observed += facts_.observed[site];
+  }
   if (std::ranges::any_of(sections, [&](uint32_t s) { return is_guarded_inside(s); })) {
     const analysis::InnerGuard& inner = facts_.inner_guards[section(sections[0]).lock.index()];
     made.guarded_at = inner.at;

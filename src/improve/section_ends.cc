@@ -17,6 +17,19 @@ bool SectionEnds::may_move(uint32_t s, const model::SectionSets::Part& part) con
   return uses_.facts().sets.is_complete(part.set) && !uses_.is_disputed(uses_.section(s).lock, part.set);
 }
 
+bool SectionEnds::may_move_at(uint32_t s, int64_t since_ns) const {
+  const model::SectionSets& sets = uses_.facts().sets;
+  const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
+  const auto moves_in = [&](auto parts, int64_t begin_ns) {
+    for (const auto& part : parts) {
+      if (since_ns >= begin_ns && since_ns < begin_ns + part.length_ns) return may_move(s, part);
+      begin_ns += part.length_ns;
+    }
+    return false;
+  };
+  return moves_in(head, 0) || moves_in(tail, uses_.section(s).hold_ns() - length_ns(tail.begin(), tail.end()));
+}
+
 bool SectionEnds::hands_on(const std::vector<uint32_t>& of_site) const {
   constexpr size_t kSectionsMin = 20;
   const model::SectionSets& sets = uses_.facts().sets;

@@ -19,6 +19,9 @@ class SectionEnds {
 
   // `hands_on`: its end may move with what its thread hands on later.
   Movable ends_and_middle(uint32_t s, bool hands_on) const;
+  // Whether what happens then, so long after the section's begin, may move: not what others touch, nor what lies
+  // between its first and last inner lock.
+  bool may_move_at(uint32_t s, int64_t since_ns) const;
   // Whether the sections of a site end with what their thread has alone until a later section hands it on. It is so for
   // all of them or for none: of data that any section may touch at any time, some are handed on by chance.
   bool hands_on(const std::vector<uint32_t>& of_site) const;

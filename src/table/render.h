@@ -12,6 +12,7 @@ namespace contrafact::table {
 
 struct TextStyle {
   size_t width = 0;      // columns to keep within; 0: as wide as the content
+  size_t prose = 0;      // columns in which sentences are wrapped; 0: a line for each, as a pipe wants it
   bool colour = false;   // ANSI sequences
   bool unicode = false;  // arrows and ellipses; otherwise ASCII only
   bool links = false;    // places lead to their files (OSC 8)
@@ -40,7 +41,7 @@ std::string csv_heading(const Schema& schema);
 std::string csv_line(const Schema& schema, const std::vector<Cell>& cells);
 std::string csv_field(std::string_view text);  // of text: numbers need none
 
-// "name: sentence" for each column, for help texts and documents.
-std::string describe(const Schema& schema);
+// "name: sentence" for each column, for help texts and documents. Width 0: a line for each.
+std::string describe(const Schema& schema, size_t width = 0);
 
 }  // namespace contrafact::table

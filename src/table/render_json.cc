@@ -21,6 +21,7 @@ Json cell_json(const Cell& cell) {
     if (!at->path.empty()) out["path"] = at->path;
     if (!at->via.empty()) out["via"] = at->via;
     if (!at->owner.empty()) out["owner"] = at->owner;
+    if (!at->apart.empty()) out["apart"] = at->apart;
     return out;
   }
   return nullptr;

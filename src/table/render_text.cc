@@ -4,7 +4,9 @@
 #include <cctype>
 #include <climits>
 #include <functional>
+#include <unordered_map>
 
+#include "table/prose.h"
 #include "table/render.h"
 #include "table/value_text.h"
 
@@ -117,6 +119,17 @@ void measure(Layout& layout, const Table& table, const TextStyle& style) {
   }
 }
 
+// Where names are as short as they may be, whole columns go: counts first, then from the right. The first stays, for it
+// says what a row is of, and so do names.
+void hide_more(Layout& layout, const Schema& schema, size_t width) {
+  for (const bool counts_only : {true, false}) {
+    for (size_t c = schema.columns.size(); c-- > 1 && total_width(layout) > width;) {
+      const Type type = schema.columns[c].type;
+      if (!is_elidable(type) && (type == Type::integer || !counts_only)) layout.hidden[c] = true;
+    }
+  }
+}
+
 // Names come first, so that a wider terminal never shows less of one: they get what makes them readable, then figures
 // get room one after the other, and names the rest once no figure is hidden.
 Layout lay_out(const Table& table, const TextStyle& style) {
@@ -145,20 +158,51 @@ Layout lay_out(const Table& table, const TextStyle& style) {
   }
   shrink(layout, schema, style.width,
          [&](size_t c) { return std::min(layout.readable[c], minimum_of(schema.columns[c].type)); });
+  hide_more(layout, schema, style.width);
   return layout;
+}
+
+// As far as the texts are equal, up to a word.
+size_t common_prefix(std::string_view text, std::string_view other) {
+  const auto [end, other_end] = std::ranges::mismatch(text, other);
+  const auto equal = static_cast<size_t>(end - text.begin());
+  const size_t space = text.substr(0, equal).rfind(' ');
+  return space == std::string_view::npos ? 0 : space + 1;
+}
+
+// A column's texts as they are shown. Where two are equal only because they were cut, what they begin with goes first.
+std::vector<std::string> shown_texts(const Layout& layout, const Schema& schema, size_t column, bool unicode) {
+  const Type type = schema.columns[column].type;
+  const size_t width = layout.widths[column];
+  const std::string_view mark = unicode ? "…" : "..";
+  std::vector<std::string> texts;
+  std::unordered_map<std::string, size_t> first;
+  for (size_t row = 0; row < layout.cells.size(); ++row) {
+    const std::string& whole = layout.cells[row][column];
+    texts.push_back(elided(whole, type, width, unicode));
+    const auto [at, is_new] = first.try_emplace(texts.back(), row);
+    if (is_new || type != Type::text || whole == layout.cells[at->second][column]) continue;
+    const size_t skipped = common_prefix(whole, layout.cells[at->second][column]);
+    for (const size_t each : {at->second, row}) {
+      const std::string rest = std::string(mark) + layout.cells[each][column].substr(skipped);
+      if (skipped > 0) texts[each] = elided(rest, type, width, unicode);
+    }
+  }
+  return texts;
 }
 
 std::string linked(const std::string& text, const std::string& link) {
   return link.empty() ? text : fmt::format("\x1b]8;;{}\x1b\\{}\x1b]8;;\x1b\\", link, text);
 }
 
-void append_row(std::string& out, const Layout& layout, const Schema& schema, size_t row, const TextStyle& style) {
+void append_row(std::string& out, const Layout& layout, const Schema& schema,
+                const std::vector<std::vector<std::string>>& shown, size_t row, const TextStyle& style) {
   std::string line;
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     if (layout.hidden[c]) continue;
     if (!line.empty()) line.append(kGap, ' ');
     const Type type = schema.columns[c].type;
-    std::string text = elided(layout.cells[row][c], type, layout.widths[c], style.unicode);
+    std::string text = shown[c][row];
     size_t padding = layout.widths[c] - std::min(layout.widths[c], display_width(text));
     bool right = !is_elidable(type) && type != Type::word;
     if (row > 0 && style.links) text = linked(text, layout.links[row - 1][c]);
@@ -178,7 +222,11 @@ std::string render_text(const Table& table, const TextStyle& style) {
                       printable(table.empty_reason(), style.unicode));
   } else {
     Layout layout = lay_out(table, style);
-    for (size_t row = 0; row < layout.cells.size(); ++row) append_row(out, layout, schema, row, style);
+    std::vector<std::vector<std::string>> shown(schema.columns.size());  // by column
+    for (size_t c = 0; c < schema.columns.size(); ++c) {
+      if (!layout.hidden[c]) shown[c] = shown_texts(layout, schema, c, style.unicode);
+    }
+    for (size_t row = 0; row < layout.cells.size(); ++row) append_row(out, layout, schema, shown, row, style);
     std::string hidden;
     for (size_t c = 0; c < schema.columns.size(); ++c) {
       if (layout.hidden[c]) hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", schema.columns[c].title);
@@ -189,13 +237,11 @@ std::string render_text(const Table& table, const TextStyle& style) {
   return out;
 }
 
-std::string describe(const Schema& schema) {
-  std::string out = fmt::format("{}: {}\n", schema.name, schema.description);
-  size_t width = 0;
-  for (const Column& column : schema.columns) width = std::max(width, column.name.size());
-  for (const Column& column : schema.columns) {
-    out += fmt::format("  {:{}}  {}\n", column.name, width, column.description);
-  }
+std::string describe(const Schema& schema, size_t width) {
+  std::string out = wrap_prose(fmt::format("{}: {}\n", schema.name, schema.description), width);
+  size_t name_width = 0;
+  for (const Column& column : schema.columns) name_width = std::max(name_width, column.name.size());
+  for (const Column& column : schema.columns) out += explained(column.name, column.description, name_width, width);
   return out;
 }
 

@@ -58,6 +58,7 @@ struct Location {
   std::string path = {};   // of the file, where it is known
   std::string via = {};    // the library that the program calls there: "Reactor"; empty if none
   std::string owner = {};  // whose code it is, "JDK" or a library's name; empty: the program's
+  std::string apart = {};  // tells it from the same place in another row: "from Feed.load"; empty: there is none
   bool operator==(const Location&) const = default;
 };
 

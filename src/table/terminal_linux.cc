@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,11 +30,12 @@ bool locale_is_utf8() {
   return false;
 }
 
-size_t width_of(int fd, bool terminal) {
+// None where there is no terminal and nobody says.
+std::optional<size_t> width_of(int fd, bool terminal) {
   if (int columns = std::atoi(std::string(variable("COLUMNS")).c_str()); columns > 0) {
     return std::max<size_t>(static_cast<size_t>(columns), kWidthMinimum);
   }
-  if (!terminal) return kWidthElsewhere;
+  if (!terminal) return std::nullopt;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWidthUnknown;
   return std::max<size_t>(size.ws_col, kWidthMinimum);
@@ -45,7 +47,9 @@ TextStyle style_for(int fd, Colour colour) {
   TextStyle style;
   style.colour = colour == Colour::always;
   const bool terminal = ::isatty(fd) != 0;
-  style.width = width_of(fd, terminal);
+  const std::optional<size_t> width = width_of(fd, terminal);
+  style.width = width.value_or(kWidthElsewhere);
+  style.prose = width.value_or(0);
   if (!terminal) return style;
   style.unicode = locale_is_utf8();
   if (colour == Colour::automatic) style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";

@@ -115,9 +115,13 @@ std::string place_text(const Location& at) {
 }
 
 std::string location_text(const Location& at) {
-  const std::string text = place_text(at);
-  if (!at.owner.empty()) return text + " in " + at.owner;
-  return at.via.empty() ? text : text + " via " + at.via;
+  std::string text = place_text(at);
+  if (!at.owner.empty()) {
+    text += " in " + at.owner;
+  } else if (!at.via.empty()) {
+    text += " via " + at.via;
+  }
+  return at.apart.empty() ? text : text + ", " + at.apart;
 }
 
 // The parts of a place: "shop.Feed.load", "(Feed.java:41)" with what is between them, " via Reactor".
@@ -142,6 +146,18 @@ std::string without_folders(std::string_view position) {
   if (slash == std::string_view::npos) return std::string(position);
   const size_t open = position.find('(');
   return std::string(position.substr(0, open + 1)) + std::string(position.substr(slash + 1));
+}
+
+// ", from Feed.load:41" of what stands behind a place: two rows of a table differ in nothing else.
+std::string_view apart_of(std::string_view owner) {
+  const size_t comma = owner.find(", ");
+  return comma == std::string_view::npos ? std::string_view() : owner.substr(comma);
+}
+
+// ":41" of "(Feed.java:41)"; empty if there is no line.
+std::string line_of(std::string_view position) {
+  const size_t colon = position.rfind(':');
+  return colon == std::string_view::npos ? "" : std::string(position.substr(colon, position.size() - colon - 1));
 }
 
 }  // namespace
@@ -291,6 +307,11 @@ std::string elide_location(std::string_view text, size_t width, bool unicode) {
     if (!shorter.empty()) return shorter;
   }
   const std::string_view name = last_part(bare);
+  if (const std::string_view apart = apart_of(parts.owner); !apart.empty()) {
+    const std::string line = line_of(position);
+    const size_t room = width - std::min(width, display_width(line) + display_width(apart));
+    if (room >= kNameMinimum) return fmt::format("{}{}{}", elide_middle(name, room, unicode), line, apart);
+  }
   // The file of a library says less than the function; a line says all.
   if (position.find(':') == std::string::npos) return elide_name(name, width, unicode);
   const size_t position_width = display_width(position);
@@ -316,8 +337,11 @@ size_t readable_width(std::string_view text, Type type) {
   for (size_t at = next_part(name); at > 0 && next_part(name.substr(at)) > 0; at = next_part(name))
     name.remove_prefix(at);
   if (!is_place) return std::min(whole, display_width(name) + 2);
-  return std::min(whole,
-                  display_width(name) + display_width(without_folders(parts.position)) + display_width(parts.owner));
+  const std::string position = without_folders(parts.position);
+  const std::string_view apart = apart_of(parts.owner);
+  if (!apart.empty())
+    return std::min(whole, display_width(name) + display_width(line_of(position)) + display_width(apart));
+  return std::min(whole, display_width(name) + display_width(position) + display_width(parts.owner));
 }
 
 std::string elide_places(std::string_view text, size_t width, bool unicode) {

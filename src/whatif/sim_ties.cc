@@ -161,6 +161,33 @@ class TieFinder {
     }
   }
 
+  // True for a thread that waited or was blocked when the recording ended.
+  bool was_waiting(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    std::vector<uint32_t> open;
+    bool waiting = false;
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      if (model::opens(trace_.kind[i])) open.push_back(i);
+      if (!model::closes(trace_.kind[i]) || open.empty()) continue;
+      waiting |= trace_.kind[i] != EventKind::task_end && trace_.kind[i] != EventKind::method_exit &&
+                 trace_.time_ns[i] == trace_end_ns_ && trace_.time_ns[open.back()] < trace_end_ns_;
+      open.pop_back();
+    }
+    return waiting;
+  }
+
+  // Of a native program that was cut off while its main thread waited for others: the threads that ran then. How long
+  // they take for what is recorded of them is all that is known of how long the run takes. None: not such a program.
+  std::vector<bool> cut_off_at_work() const {
+    std::vector<bool> at_work(trace_.threads.size(), false);
+    if (!program_.sync.native || trace_.threads.empty() || !was_waiting(0)) return at_work;
+    for (uint32_t i = 1; i < trace_.threads.size(); ++i) {
+      const bool begins = trace_.thread_events(model::ThreadId(i)).size() > 0;
+      at_work[i] = begins && !trace_.threads[i].daemon && was_cut_off(i) && !was_waiting(i);
+    }
+    return at_work;
+  }
+
   void find_background() {
     trace_end_ns_ = trace_.end_ns();
     const size_t tasks = trace_.tasks.size();
@@ -169,11 +196,14 @@ class TieFinder {
       const bool periodic = !program_.periodic_due_ns.empty() && program_.periodic_due_ns[id] != kNoDueTime;
       program_.background[id] = task(id).truncated || task(id).delay_us > 0 || periodic;
     }
+    const std::vector<bool> at_work = cut_off_at_work();
+    const bool main_waits = std::ranges::find(at_work, true) != at_work.end();
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
       const bool daemon = (role == ThreadRole::plain || role == ThreadRole::own) && trace_.threads[i].daemon;
-      // A native program lasts as long as its main thread, also one that was cut off with it.
-      const bool lasts = program_.sync.native && i == 0;
+      // A native program lasts as long as its main thread, also one that was cut off with it; unless that only waited
+      // for those that were at work.
+      const bool lasts = at_work[i] || (program_.sync.native && i == 0 && !main_waits);
       program_.background[tasks + i] =
           role == ThreadRole::worker || daemon || (!lasts && was_cut_off(static_cast<uint32_t>(i)));
     }

@@ -82,6 +82,24 @@ TEST(SimulateLocks, EditsDropShareAndSplit) {
   EXPECT_EQ(with([](SectionEdit& edit, size_t i) { edit.lock = static_cast<uint32_t>(i + 1); }), 1500);
 }
 
+// The file ends at 2500, where main waits for b, c sleeps, and b works: without its wait b would be there at 1500.
+TEST(SimulateLocks, ACutOffRunLastsAsLongAsTheThreadsThatWorkedAtItsEnd) {
+  const Trace trace = trace_of(
+      "fact agent native\nfact cores 4\nlock l mutex table\nlock m mutex mark\nthread main\nthread a\nthread b\n"
+      "thread c\n0 main task_spawn t1 -\n0 main task_spawn t2 -\n0 main task_spawn t3 -\n"
+      "0 a task_start t1\n0 a lock_acquire l -\n1000 a lock_release l -\n1500 a task_end t1\n"
+      "0 b task_start t2\n0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n"
+      "2500 b lock_acquire m -\n0 c task_start t3\n5 c block_begin sleep -\n1 main wait_begin t1\n1500 main wait_end "
+      "t1\n"
+      "1501 main wait_begin t2\n");
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  EXPECT_EQ(simulator.retime_sections(edits), 2500);
+  for (SectionEdit& edit : edits) edit.mode = Mode::none;
+  EXPECT_EQ(simulator.retime_sections(edits), 1500);
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 1500);
+}
+
 // a has 0 and 1, b 1 and 2, c 3 and 4, for 1000 ns each: only b waits, and for a alone.
 TEST(SimulateLocks, SectionsMayTakeTwoLocks) {
   const Trace trace = trace_of(

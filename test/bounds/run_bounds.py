@@ -187,10 +187,10 @@ def unbounded(binaries):
     """Commands that read a trace, and forms that `export` writes, of which no row of COMMANDS is."""
     run_here = [words.split() for words in COMMANDS.values()]
     names = re.findall(r"^  ([a-z]+) ", help_of(binaries, "help"), re.M)
-    found = {name for name in names if re.search(r"^  traces? (FILE|\.\.\.)", help_of(binaries, name, "--help"), re.M)} - {words[0] for words in run_here}
+    found = {name for name in names if re.search(r"^  TRACE ", help_of(binaries, name, "--help"), re.M)} - {words[0] for words in run_here}
     assert "info" in names, names
     for option in ("--format", "--what"):
-        values = re.search(option + r" TEXT:{(.*?)}", help_of(binaries, "export", "--help"))[1].split(",")
+        values = re.search(option + r" WORD.*?\[one of: (.*?)\]", help_of(binaries, "export", "--help"), re.S)[1].replace(",", " ").split()
         here = {words[words.index(option) + 1] for words in run_here if words[0] == "export" and option in words}
         found |= {f"export {option} {value}" for value in values if value not in here}
     return sorted(found)

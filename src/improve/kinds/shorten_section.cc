@@ -35,7 +35,7 @@ struct Block {
   model::ContextId at;
   int64_t length_ns = 0;
 };
-// Between what moves out in front of the section and behind it.
+// Of those that may move, between what moves out in front of the section and behind it.
 Block longest_block(const LockUses& uses, uint32_t s, const Movable& outside) {
   Block longest;
   if (!uses.section(s).release.valid()) return longest;
@@ -43,6 +43,7 @@ Block longest_block(const LockUses& uses, uint32_t s, const Movable& outside) {
   const uint32_t acquire = uses.section(s).acquire.value, release = uses.section(s).release.value;
   const int64_t from_ns = trace.time_ns[acquire] + outside.head_ns;
   const int64_t to_ns = trace.time_ns[release] - outside.tail_ns;
+  const SectionEnds ends(uses);
   int64_t begin_ns = 0;
   model::ContextId at;
   for (uint32_t i = acquire + 1; i < release; ++i) {
@@ -54,7 +55,7 @@ Block longest_block(const LockUses& uses, uint32_t s, const Movable& outside) {
     // What moves out may be of another recording, and its length in proportion: most of a block counts.
     const int64_t middle_ns = begin_ns + (trace.time_ns[i] - begin_ns) / 2;
     if (trace.kind[i] == model::EventKind::block_end && trace.time_ns[i] - begin_ns > longest.length_ns &&
-        middle_ns >= from_ns && middle_ns <= to_ns)
+        middle_ns >= from_ns && middle_ns <= to_ns && ends.may_move_at(s, middle_ns - trace.time_ns[acquire]))
       longest = {at, trace.time_ns[i] - begin_ns};
   }
   return longest;

@@ -1,0 +1,15 @@
+// What `--help` and `contrafact help` print, of one command or of all, in at most `width` columns. One style for all:
+// sentences begin with a capital, what stands for a value is in capitals. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cli/command_tree.h"
+
+namespace contrafact::cli {
+
+std::string help_text(const CommandTree& tree, size_t width);
+std::string help_text(const CommandFacts& facts, size_t width);
+
+}  // namespace contrafact::cli
