@@ -122,8 +122,10 @@ void in_forked_child() {
   end_sets_in_child();
   t_local.client = nullptr;
   const Shared* parent = g_agent.shared;
-  if (!parent || !parent->options.children || g_agent.restricted.load(std::memory_order_relaxed)) return;
-  Inside inside;
+  if (!parent || g_agent.restricted.load(std::memory_order_relaxed)) return;
+  if (t_local.inside) parent->log->keep_to_this_process();  // a handler forked: the child ends what it interrupted
+  if (!parent->options.children) return;
+  const Inside inside;
   auto* shared = new Shared;
   shared->options = parent->options;
   shared->agent_file = parent->agent_file;
@@ -179,10 +181,11 @@ __attribute__((destructor)) void on_exit() {
 void end_recording() {
   static constinit std::atomic<bool> ended{false};
   if (!g_agent.live.load(std::memory_order_acquire) || !is_original() || ended.exchange(true)) return;
-  recorder::SharedLog& log = *g_agent.shared->log;
   Client* const client = recording();
   const Inside inside;
-  if (client) {  // else a handler has interrupted the writing of an event
+  if (!is_original()) return;
+  recorder::SharedLog& log = *g_agent.shared->log;
+  if (client && is_own(client)) {  // else a handler has interrupted the writing of an event
     flush_sets();
     list_libraries(client);
     leave_current();

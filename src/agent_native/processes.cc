@@ -14,7 +14,6 @@
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
-#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 namespace {
@@ -102,11 +101,7 @@ int exec(char* const* environment, Library library) {
   const NewEnvironment new_environment(environment, *g_agent.shared, agent_is_in_sight());
   errno = error;
   if (!new_environment.entries()) return library(environment);
-  if (Client* client = recording()) {
-    const Inside inside;
-    recorder::append_text(client, recorder::TextKind::fact, 0, "process.exec",
-                          "the process went on as another program");
-  }
+  append_text(recorder::TextKind::fact, 0, "process.exec", "the process went on as another program");
   const int result = library(new_environment.entries());
   // The program's own may be just short enough.
   return result < 0 && errno == E2BIG ? library(environment) : result;

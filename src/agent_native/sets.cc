@@ -169,18 +169,31 @@ void note_restartable_area(const void* area) {
                                   static_cast<const char*>(__builtin_thread_pointer()));
 }
 
+namespace {
+
+constinit bool g_goes_on_with_parents = false;
+
+bool is_on_the_way_to_cache() {
+  return t_thread.mode != Mode::native && t_thread.mode != Mode::calling;
+}
+
+}  // namespace
+
+// What is translated ends at the next block that is not linked; so the thread's pages stay until then.
 void end_sets_in_child() {
   if (!sets_are_on()) return;
   end_sets();
   g_sets.store(false, std::memory_order_relaxed);
   t_sets = nullptr;  // its memory of what was sent is of the parent's recording
-  t_thread.mode = Mode::native;
   t_thread.is_outside = 0;
+  g_goes_on_with_parents = t_local.inside || is_on_the_way_to_cache();
+  if (g_goes_on_with_parents) return;
+  t_thread.mode = Mode::native;
   g_state->translator->detach_in_child();
 }
 
 void begin_sets_in_child() {
-  if (!g_state) return;
+  if (!g_state || g_goes_on_with_parents) return;
   auto translator = translate::Translator::create_in_child(*g_state->translator);
   if (!translator) return say(translator.error().message);
   auto* child = new Sets;
@@ -211,7 +224,7 @@ void invalidate_sets_by(const long* call, long result, uint32_t expected) {
 }
 
 void count_sets() {
-  if (!g_state || !g_agent.live.load(std::memory_order_acquire)) return;
+  if (!sets_are_on() || !g_agent.live.load(std::memory_order_acquire)) return;
   const translate::Statistics statistics = g_state->translator->statistics();
   const SetCounts& counts = g_state->counts;
   recorder::SharedLog& log = *g_agent.shared->log;
@@ -238,7 +251,7 @@ void count_sets() {
 }
 
 void tell_sets(Client* client) {
-  if (!g_state) return;
+  if (!sets_are_on()) return;
   const bool compiler = g_instrumented.load(std::memory_order_relaxed);
   recorder::append_text(client, recorder::TextKind::fact, 0, "sets.source",
                         !g_state->translates ? "compiler"
@@ -322,14 +335,15 @@ void sets_interrupted() {
 // Before the library's function runs: what came until now, and how.
 void SetsCall::log_until_now(SetsThread& thread) const {
   if (!thread.log || from_ == From::foreign) return;
-  const Inside inside;
   g_state->translator->flush();
   if (from_ == From::native) thread.log->missed(SetGap::not_observed);
 }
 
 void SetsCall::begin(uint64_t* slot) {
+  if (t_local.inside) return;  // the recorder's own call
+  const Inside inside;
   SetsThread* thread = t_sets;
-  if (!thread || t_local.inside) return;  // inside: the recorder's own call
+  if (!thread) return;
   slot_ = slot;
   outer_ = thread->call;
   thread->call = this;
@@ -379,6 +393,7 @@ bool wants_all(SetsThread& thread) {
 }  // namespace
 
 void SetsCall::end() {
+  const Inside inside;
   SetsThread* thread = t_sets;
   if (!thread) return;  // the thread ended in the call
   thread->call = outer_;
@@ -388,10 +403,7 @@ void SetsCall::end() {
     return;
   }
   const bool in_section = thread->observing && thread->held.holds_any();
-  if (thread->log) {
-    const Inside inside;
-    thread->log->begin(g_clock.now_ns());
-  }
+  if (thread->log) thread->log->begin(g_clock.now_ns());
   if (t_thread.mode == Mode::calling) t_thread.mode = Mode::native;  // left by what the call ran for the program
   if (t_thread.mode != Mode::native) return;
   const bool all = wants_all(*thread);
@@ -476,8 +488,7 @@ int begin_instrumented(ptrdiff_t* wanted_at) {
   if (!sets_are_on()) return 0;
   if (!g_instrumented.exchange(true, std::memory_order_relaxed)) {
     if (Client* client = recording()) {
-      const Inside inside;
-      tell_sets(client);
+      if (const Appending appending{client}) tell_sets(client);
     }
   }
   *wanted_at = reinterpret_cast<char*>(&t_thread.is_outside) - static_cast<char*>(__builtin_thread_pointer());
@@ -540,7 +551,8 @@ void emit_parts_of_log(uint64_t stack_pointer) {
   if (gap_now(*thread, true, false) != SetGap::complete) return;
   Client* client = recording();
   if (!client) return;
-  const Inside inside;
+  const Appending appending{client};
+  if (!appending) return;
   const int64_t now_ns = g_clock.now_ns();
   emit_parts(client, *thread, now_ns, stack_pointer,
              std::max(kPartNsMin, (now_ns - thread->segment_first_ns) / kPartsOfSegment));
@@ -572,7 +584,8 @@ void finish_segment(Client* client, SetsThread& thread, int64_t time_ns, bool ca
 void sets_before_block(Client* client, int64_t time_ns) {
   SetsThread* thread = t_sets;
   if (!thread || !thread->call || !thread->observing || !thread->held.holds_any()) return;
-  const Inside inside;
+  const Appending appending{client};
+  if (!appending) return;
   const SetsCall& call = *thread->call;
   if (call.from_ != SetsCall::From::translated || thread->held_by_allocator > 0) return;
   if (gap_now(*thread, true, false) != SetGap::complete) return;
@@ -587,7 +600,8 @@ void sets_before_block(Client* client, int64_t time_ns) {
 void sets_before_event(Client* client, EventKind kind, int64_t time_ns, uint64_t lock_word, bool taken) {
   SetsThread* thread = t_sets;
   if (!thread || !thread->call) return;
-  const Inside inside;
+  const Appending appending{client};
+  if (!appending) return;
   SetsCall& call = *thread->call;
   const bool is_foreign = call.from_ == SetsCall::From::foreign, is_allocator = call.from_ == SetsCall::From::gate;
   if (thread->observing && thread->held.holds_any()) {

@@ -55,7 +55,9 @@ bool sets_may_ask_kernel();
 void note_restartable_area(const void* area);
 // In a forked child, whose code cache is its parent's: there are no sets of it,
 void end_sets_in_child();
-// until it is recorded itself, if its parent had any. Asks the loader nothing: another thread may have had its lock.
+// until it is recorded itself, if its parent had any. None where it goes on with its parent's: a handler forked, and
+// had interrupted the recorder, or what leads into translated code. Asks the loader nothing: another thread may have
+// had its lock.
 void begin_sets_in_child();
 // Counts for `info`, as they are now. In a signal's handler, too.
 void count_sets();

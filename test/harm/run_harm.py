@@ -22,8 +22,10 @@ import sys
 import tempfile
 
 import kills
+import waits
 
 WAYS = {"plain recording": [], "sets": ["--sets=always"], "children": ["--children"]}
+FURTHER_WAYS = {"children with sets": ["--children", "--sets=always"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
@@ -45,6 +47,7 @@ class Case:
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
+    judge_trace: object = None  # of `contrafact`, a recorded run's trace, and its command up to the program's
     needs: str = ""           # a tool of the machine: without it nothing is measured
     environment: dict = dataclasses.field(default_factory=dict)
     around: list = dataclasses.field(default_factory=list)  # what starts the program, or `record` in its place
@@ -181,7 +184,7 @@ def judge_case(contrafact, name, base):
             folder = base / f"{way}.{repeat}"
             trace = base / f"traces.{way}.{repeat}" / "run.cft"
             trace.parent.mkdir()
-            record = [str(contrafact), "record", "-o", str(trace), *WAYS[way], "--"]
+            record = [str(contrafact), "record", "-o", str(trace), *(WAYS | FURTHER_WAYS)[way], "--"]
             recorded = run(around + record + command, folder, chosen.environment)
             found = differences(plain, recorded, chosen.ignored)
             if chosen.judge:
@@ -189,6 +192,8 @@ def judge_case(contrafact, name, base):
             if chosen.recorded and isinstance(recorded.status, int):
                 found += unreadable(contrafact, trace, chosen)
                 found += unnamed(contrafact, trace, recorded.err)
+                if chosen.judge_trace:
+                    found += chosen.judge_trace(contrafact, trace, record)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
@@ -458,6 +463,14 @@ def declare_becomes():
     case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
 
 
+def declare_waits():
+    ways = [*WAYS, *FURTHER_WAYS]
+    for family in waits.FAMILIES:
+        case(f"waits.{family}", ["harm_waits", family], ways,
+             judge_trace=lambda contrafact, trace, record, family=family: waits.complaints(contrafact, trace, record, family))
+    case("waits.anywhere", ["harm_waits", "anywhere"], ways, sections=200_400, sections_max=200_400)
+
+
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
@@ -557,6 +570,7 @@ declare_sandboxes()
 declare_quiet()
 declare_unloads()
 declare_becomes()
+declare_waits()
 declare_ends()
 declare_starts()
 declare_kills()
