@@ -19,12 +19,12 @@
 namespace contrafact::agent_native {
 namespace {
 
-constinit std::atomic<uint32_t> g_never{0};
 constinit recorder::EventClock g_kernel_clock;  // until the recording begins
 
 }  // namespace
 
-constinit Agent g_agent{.is_original = &g_never};
+constinit Agent g_agent;
+constinit OriginalPage g_original;
 constinit EventTime g_clock{&g_kernel_clock};
 thread_local constinit ThreadLocal t_local;
 
@@ -83,16 +83,6 @@ void clean_environment(const Shared& shared) {
   }
 }
 
-// A page that the kernel clears in forked children; not where even asking for that may be forbidden.
-std::atomic<uint32_t>* make_original(bool restricted) {
-  constexpr size_t kPageBytes = 4096;
-  void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return nullptr;
-  if (!restricted) madvise(page, kPageBytes, MADV_WIPEONFORK);
-  return new (page) std::atomic<uint32_t>(0);
-}
-std::atomic<uint32_t>* g_original = nullptr;
-
 // False, with the reason told, if this process cannot be recorded.
 bool begin_recording(Shared& shared, pid_t parent_pid) {
   auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, parent_pid, shared.options.restricted);
@@ -102,8 +92,7 @@ bool begin_recording(Shared& shared, pid_t parent_pid) {
   }
   shared.log = *log;
   g_clock.of = &shared.log->clock();
-  g_agent.is_original = g_original;
-  g_original->store(1, std::memory_order_relaxed);
+  g_original.is_original.store(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -117,7 +106,7 @@ Client* go_live(Shared& shared) {
 
 // The recording goes on in the child with an area of its own, or it ends there.
 void in_forked_child() {
-  g_original->store(0, std::memory_order_relaxed);
+  g_original.is_original.store(0, std::memory_order_relaxed);
   g_agent.live.store(false, std::memory_order_relaxed);
   end_sets_in_child();
   t_local.client = nullptr;
@@ -160,8 +149,9 @@ __attribute__((constructor)) void on_load() {
   g_agent.pid = static_cast<pid_t>(own_thread_id());  // the first thread's
   g_agent.restricted.store(options->restricted, std::memory_order_relaxed);
   clean_environment(*shared);
-  g_original = make_original(options->restricted);
-  if (!g_original || pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
+  // Not where even asking for that may be forbidden.
+  if (!options->restricted) madvise(&g_original, sizeof g_original, MADV_WIPEONFORK);
+  if (pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
   if (!begin_recording(*shared, 0)) return;
   if (shared->options.sets && !shared->options.restricted) {
     if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
@@ -194,7 +184,7 @@ void end_recording() {
   count_sets();
   end_sets();
   if (!t_local.has_no_clock) log.page().end_ns.store(g_clock.now_ns(), std::memory_order_release);
-  g_original->store(0, std::memory_order_relaxed);
+  g_original.is_original.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace contrafact::agent_native

@@ -37,11 +37,15 @@ struct Agent {
   pid_t pid = 0;                        // of the recorded process
   pthread_key_t ended{};                // its destructor runs when a thread ends
   std::atomic<bool> restricted{false};  // a thread restricts its system calls: not even exec makes any for us
-  // 1 in the process that is recorded. The kernel clears it in a forked child, however that was made: the child shares
-  // the buffers and must not append to them.
-  const std::atomic<uint32_t>* is_original;
 };
 extern Agent g_agent;
+
+// 1 in the process that is recorded. The kernel clears the page in a forked child, however that was made: the child
+// shares the buffers and must not append to them. A page of the library's own memory: asking is one load.
+struct alignas(4096) OriginalPage {
+  std::atomic<uint32_t> is_original{0};
+};
+extern constinit OriginalPage g_original;
 
 // Ends the recording of a process that exits; at most once, harmless from any thread at any time.
 void end_recording();

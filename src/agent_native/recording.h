@@ -51,7 +51,7 @@ extern constinit EventTime g_clock;
 
 // Not a forked child's copy of the process.
 inline bool is_original() {
-  return g_agent.is_original->load(std::memory_order_relaxed) != 0;
+  return g_original.is_original.load(std::memory_order_relaxed) != 0;
 }
 
 // In the static block: a thread that is being made has it already.
