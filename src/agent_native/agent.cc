@@ -4,9 +4,9 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -29,7 +29,12 @@ constinit EventTime g_clock{&g_kernel_clock};
 thread_local constinit ThreadLocal t_local;
 
 void say(std::string_view line) {
-  std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+  constexpr std::string_view kBegin = "contrafact: ", kEnd = "\n";
+  iovec parts[3];
+  size_t count = 0;
+  for (const std::string_view part : {kBegin, line, kEnd})
+    parts[count++] = {const_cast<char*>(part.data()), part.size()};
+  if (real().writev(STDERR_FILENO, parts, 3) < 0) return;  // nobody is to hear of it
 }
 
 // A recursive mutex says who holds it.
@@ -104,7 +109,15 @@ Client* go_live(Shared& shared) {
   return client;
 }
 
-// The recording goes on in the child with an area of its own, or it ends there.
+// In a child that a handler forked: it ends what the handler interrupted.
+void keep_interrupted_apart() {
+  if (!g_agent.shared || !t_local.inside || g_agent.restricted.load(std::memory_order_relaxed)) return;
+  g_agent.shared->log->keep_to_this_process();
+}
+
+// The recording goes on in the child with an area of its own, or it ends there. The C library's locks may be held by
+// threads that are not in the child, or be in the hands of what a handler interrupted, and the program's own handlers
+// of forks, which put its allocator in order, may come later: so none of that is asked for anything.
 void in_forked_child() {
   g_original.is_original.store(0, std::memory_order_relaxed);
   g_agent.live.store(false, std::memory_order_relaxed);
@@ -112,7 +125,7 @@ void in_forked_child() {
   t_local.client = nullptr;
   const Shared* parent = g_agent.shared;
   if (!parent || g_agent.restricted.load(std::memory_order_relaxed)) return;
-  if (t_local.inside) parent->log->keep_to_this_process();  // a handler forked: the child ends what it interrupted
+  keep_interrupted_apart();
   if (!parent->options.children) return;
   const Inside inside;
   auto* shared = new Shared;
@@ -127,6 +140,13 @@ void in_forked_child() {
   if (!begin_recording(*shared, parent_pid)) return;
   begin_sets_in_child();
   go_live(*shared);
+}
+
+// A handler may call it, also one that interrupted the loader: which libraries there are, the recording process finds
+// out where it needs to know.
+void end_recording_quickly() {
+  never_list_libraries();
+  end_recording();
 }
 
 __attribute__((constructor)) void on_load() {
@@ -155,10 +175,12 @@ __attribute__((constructor)) void on_load() {
   if (!begin_recording(*shared, 0)) return;
   if (shared->options.sets && !shared->options.restricted) {
     if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
+    prepare_to_attach_sets();
   }
+  reserve_for_exec();
   if (!options->restricted) prepare_walks();
   pthread_atfork(nullptr, nullptr, in_forked_child);
-  at_quick_exit(end_recording);
+  at_quick_exit(end_recording_quickly);
   if (Client* client = go_live(*shared)) list_libraries(client);
 }
 
@@ -188,3 +210,12 @@ void end_recording() {
 }
 
 }  // namespace contrafact::agent_native
+
+using namespace contrafact::agent_native;
+
+// Runs no handlers of forks, and so its child is not recorded. Without CONTRAFACT_CALLED: a thread goes on natively.
+CONTRAFACT_INTERPOSE(pid_t, _Fork, ()) {
+  const pid_t child = real()._Fork();
+  if (child == 0) keep_interrupted_apart();
+  return child;
+}

@@ -47,6 +47,9 @@ struct alignas(4096) OriginalPage {
 };
 extern constinit OriginalPage g_original;
 
+// Before `main`: memory for exec (processes.cc).
+void reserve_for_exec();
+
 // Ends the recording of a process that exits; at most once, harmless from any thread at any time.
 void end_recording();
 
@@ -56,7 +59,7 @@ void before_program_call(const long* call);
 // The current thread's id in the kernel, which is not asked.
 uint32_t own_thread_id();
 
-// One line on standard error. Not in a signal's handler.
+// One line on standard error. In a signal's handler, too.
 void say(std::string_view line);
 
 }  // namespace contrafact::agent_native

@@ -74,7 +74,11 @@ void invalidate_sets_by(const long* call, long result, uint32_t expected);
 // Whether the current thread is in a critical section that is observed.
 bool is_in_observed_section();
 
-// The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.
+// The current thread is about to be attached, and no handler of the program's runs on it. Where that comes first, as on
+// threads that the C library makes for itself, what the thread accesses of its own stack counts as memory like any.
+void prepare_to_attach_sets();
+// The current thread is being attached, also in a handler; or ends. `from_its_beginning`: it has run no code of the
+// program yet.
 void attach_sets(recorder::Client* client, bool from_its_beginning);
 void detach_sets();
 

@@ -72,7 +72,7 @@ void give_back(Start* start) {
 }
 
 // `number`: among the threads without a name; 0 is main. Null if too many are recorded already. Neither locks nor
-// allocates where `task` is none: any interposed function may be the first that a thread calls.
+// allocates of the program's memory: any interposed function may be the first that a thread calls.
 Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   Inside inside;
   Shared& shared = *g_agent.shared;
@@ -90,6 +90,7 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
   attach_sets(client, from_its_beginning);
+  if (&shared != g_agent.shared) return t_local.client;
   t_local.pairs = shared.log->pairs_of(client);
   t_local.client = client;
   return client;
@@ -114,6 +115,7 @@ Start take(void* start) {
   if (!taken.is_recorded || !g_agent.live.load(std::memory_order_acquire) || !is_original()) {
     t_local.over = true;
   } else {
+    prepare_to_attach_sets();
     attach(next_number(), taken.task_of == g_agent.shared ? taken.task : kNone, true);
   }
   return taken;

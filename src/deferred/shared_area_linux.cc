@@ -27,7 +27,7 @@ BufferPool::Options pool_options(const SharedHeader& header) {
 }
 
 base::Error failed(const char* what) {
-  return base::Error{std::string("cannot ") + what + " memory to share: " + std::strerror(errno)};
+  return base::Error{std::string("cannot ") + what + " memory to share: " + strerrordesc_np(errno)};
 }
 
 SharedHeader* map_header(int fd, uint64_t bytes) {

@@ -345,7 +345,7 @@ def further_descriptors(plain, recorded):
 # --- The cases --------------------------------------------------------------------------------------------------------
 
 VICTIMS = ["malloc", "calloc", "threads", "dlopen", "printf", "fopen", "locks", "conditions"]
-ENDS = ["_exit", "_Exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
+ENDS = ["_exit", "_Exit", "quick_exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
 
 
 def declare_handlers():
@@ -365,6 +365,8 @@ def declare_handlers():
             case(f"handlers.{end}.{victim}.repeated", ["harm_handlers", end, victim, "3"], ["plain recording"], repeats=25,
                  clean=clean, ignored=own, label="slow")
         for victim in ["dlopen", "locks"]:
+            if end == "quick_exit" and victim == "dlopen":
+                continue  # the C library itself has a lock for its functions of the end, which loading takes, too
             case(f"handlers.{end}.{victim}", ["harm_handlers", end, victim, "3"], ["plain recording", "sets"], clean=clean,
                  ignored=own)
 
@@ -417,6 +419,9 @@ def declare_sandboxes():
     for name, count in sections.items():
         ways = ["plain recording", "children"] if name.endswith("_bare") else tuple(WAYS)
         case(f"sandbox.{name}", ["harm_sandbox", name], ways, sections=count)
+    for by in ["prctl", "syscall", "bare"]:
+        ways = ["plain recording", "children"] if by == "bare" else tuple(WAYS)
+        case(f"sandbox.exec_static_after_{by}", ["harm_sandbox", f"exec_static_after_{by}"], ways)
     case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
     case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
@@ -436,8 +441,23 @@ def declare_quiet():
         case(f"quiet.counts.{end}.of_child", ["harm_quiet", "ends", end, "child"], ["plain recording", "children"], **more)
     case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
          around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
+    case("quiet.forks", ["harm_quiet", "forks"], [*WAYS, *FURTHER_WAYS])
+    case("quiet.unknown_thread", ["harm_quiet", "unknown_thread"], sections=1)
+    case("quiet.exports", [], needs="nm", run=lambda contrafact, _: exported(contrafact))
     case("quiet.descriptors", ["harm_quiet", "libraries"], ignored=("traced",), around=["strace", "-f", "-qq", "-o", "traced"],
          judge=further_descriptors, needs="strace", sections=1200)
+
+
+def exported(contrafact):
+    """What the agents would hand to the program that is C++'s: its `new` is its own."""
+    wrong = []
+    for agent in ["native", "native_sets"]:
+        library = contrafact.parent.parent / "lib" / f"libcontrafact_{agent}.so"
+        for line in subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.splitlines():
+            _, kind, name = line.split()
+            if name.startswith("_Z") and kind in "TWV":
+                wrong.append(f"{library.name} exports {name}")
+    return wrong
 
 
 def declare_unloads():
@@ -474,7 +494,7 @@ def declare_waits():
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
-    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_barely", "exits_by_syscall", "main_ends_first",
+    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",
