@@ -35,6 +35,7 @@ bool AccessLog::is_wanted() const {
 void AccessLog::send(int64_t now_ns) {
   if (accesses_ == 0) return;
   const Inside inside;  // what the recorder calls is no handler's
+  if (!is_original()) return;
   const format::SetGap gap = gap_;
   gap_ = format::SetGap::complete;
   const recorder::AccessChunkHead head{.begin_ns = begin_ns_,

@@ -4,9 +4,9 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -19,17 +19,22 @@
 namespace contrafact::agent_native {
 namespace {
 
-constinit std::atomic<uint32_t> g_never{0};
 constinit recorder::EventClock g_kernel_clock;  // until the recording begins
 
 }  // namespace
 
-constinit Agent g_agent{.is_original = &g_never};
+constinit Agent g_agent;
+constinit OriginalPage g_original;
 constinit EventTime g_clock{&g_kernel_clock};
 thread_local constinit ThreadLocal t_local;
 
 void say(std::string_view line) {
-  std::fprintf(stderr, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+  constexpr std::string_view kBegin = "contrafact: ", kEnd = "\n";
+  iovec parts[3];
+  size_t count = 0;
+  for (const std::string_view part : {kBegin, line, kEnd})
+    parts[count++] = {const_cast<char*>(part.data()), part.size()};
+  if (real().writev(STDERR_FILENO, parts, 3) < 0) return;  // nobody is to hear of it
 }
 
 // A recursive mutex says who holds it.
@@ -83,16 +88,6 @@ void clean_environment(const Shared& shared) {
   }
 }
 
-// A page that the kernel clears in forked children; not where even asking for that may be forbidden.
-std::atomic<uint32_t>* make_original(bool restricted) {
-  constexpr size_t kPageBytes = 4096;
-  void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return nullptr;
-  if (!restricted) madvise(page, kPageBytes, MADV_WIPEONFORK);
-  return new (page) std::atomic<uint32_t>(0);
-}
-std::atomic<uint32_t>* g_original = nullptr;
-
 // False, with the reason told, if this process cannot be recorded.
 bool begin_recording(Shared& shared, pid_t parent_pid) {
   auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, parent_pid, shared.options.restricted);
@@ -102,8 +97,7 @@ bool begin_recording(Shared& shared, pid_t parent_pid) {
   }
   shared.log = *log;
   g_clock.of = &shared.log->clock();
-  g_agent.is_original = g_original;
-  g_original->store(1, std::memory_order_relaxed);
+  g_original.is_original.store(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -115,15 +109,25 @@ Client* go_live(Shared& shared) {
   return client;
 }
 
-// The recording goes on in the child with an area of its own, or it ends there.
+// In a child that a handler forked: it ends what the handler interrupted.
+void keep_interrupted_apart() {
+  if (!g_agent.shared || !t_local.inside || g_agent.restricted.load(std::memory_order_relaxed)) return;
+  g_agent.shared->log->keep_to_this_process();
+}
+
+// The recording goes on in the child with an area of its own, or it ends there. The C library's locks may be held by
+// threads that are not in the child, or be in the hands of what a handler interrupted, and the program's own handlers
+// of forks, which put its allocator in order, may come later: so none of that is asked for anything.
 void in_forked_child() {
-  g_original->store(0, std::memory_order_relaxed);
+  g_original.is_original.store(0, std::memory_order_relaxed);
   g_agent.live.store(false, std::memory_order_relaxed);
   end_sets_in_child();
   t_local.client = nullptr;
   const Shared* parent = g_agent.shared;
-  if (!parent || !parent->options.children || g_agent.restricted.load(std::memory_order_relaxed)) return;
-  Inside inside;
+  if (!parent || g_agent.restricted.load(std::memory_order_relaxed)) return;
+  keep_interrupted_apart();
+  if (!parent->options.children) return;
+  const Inside inside;
   auto* shared = new Shared;
   shared->options = parent->options;
   shared->agent_file = parent->agent_file;
@@ -136,6 +140,13 @@ void in_forked_child() {
   if (!begin_recording(*shared, parent_pid)) return;
   begin_sets_in_child();
   go_live(*shared);
+}
+
+// A handler may call it, also one that interrupted the loader: which libraries there are, the recording process finds
+// out where it needs to know.
+void end_recording_quickly() {
+  never_list_libraries();
+  end_recording();
 }
 
 __attribute__((constructor)) void on_load() {
@@ -158,15 +169,18 @@ __attribute__((constructor)) void on_load() {
   g_agent.pid = static_cast<pid_t>(own_thread_id());  // the first thread's
   g_agent.restricted.store(options->restricted, std::memory_order_relaxed);
   clean_environment(*shared);
-  g_original = make_original(options->restricted);
-  if (!g_original || pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
+  // Not where even asking for that may be forbidden.
+  if (!options->restricted) madvise(&g_original, sizeof g_original, MADV_WIPEONFORK);
+  if (pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
   if (!begin_recording(*shared, 0)) return;
   if (shared->options.sets && !shared->options.restricted) {
     if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
+    prepare_to_attach_sets();
   }
+  reserve_for_exec();
   if (!options->restricted) prepare_walks();
   pthread_atfork(nullptr, nullptr, in_forked_child);
-  at_quick_exit(end_recording);
+  at_quick_exit(end_recording_quickly);
   if (Client* client = go_live(*shared)) list_libraries(client);
 }
 
@@ -179,10 +193,11 @@ __attribute__((destructor)) void on_exit() {
 void end_recording() {
   static constinit std::atomic<bool> ended{false};
   if (!g_agent.live.load(std::memory_order_acquire) || !is_original() || ended.exchange(true)) return;
-  recorder::SharedLog& log = *g_agent.shared->log;
   Client* const client = recording();
   const Inside inside;
-  if (client) {  // else a handler has interrupted the writing of an event
+  if (!is_original()) return;
+  recorder::SharedLog& log = *g_agent.shared->log;
+  if (client && is_own(client)) {  // else a handler has interrupted the writing of an event
     flush_sets();
     list_libraries(client);
     leave_current();
@@ -191,7 +206,16 @@ void end_recording() {
   count_sets();
   end_sets();
   if (!t_local.has_no_clock) log.page().end_ns.store(g_clock.now_ns(), std::memory_order_release);
-  g_original->store(0, std::memory_order_relaxed);
+  g_original.is_original.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace contrafact::agent_native
+
+using namespace contrafact::agent_native;
+
+// Runs no handlers of forks, and so its child is not recorded. Without CONTRAFACT_CALLED: a thread goes on natively.
+CONTRAFACT_INTERPOSE(pid_t, _Fork, ()) {
+  const pid_t child = real()._Fork();
+  if (child == 0) keep_interrupted_apart();
+  return child;
+}

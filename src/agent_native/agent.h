@@ -37,11 +37,18 @@ struct Agent {
   pid_t pid = 0;                        // of the recorded process
   pthread_key_t ended{};                // its destructor runs when a thread ends
   std::atomic<bool> restricted{false};  // a thread restricts its system calls: not even exec makes any for us
-  // 1 in the process that is recorded. The kernel clears it in a forked child, however that was made: the child shares
-  // the buffers and must not append to them.
-  const std::atomic<uint32_t>* is_original;
 };
 extern Agent g_agent;
+
+// 1 in the process that is recorded. The kernel clears the page in a forked child, however that was made: the child
+// shares the buffers and must not append to them. A page of the library's own memory: asking is one load.
+struct alignas(4096) OriginalPage {
+  std::atomic<uint32_t> is_original{0};
+};
+extern constinit OriginalPage g_original;
+
+// Before `main`: memory for exec (processes.cc).
+void reserve_for_exec();
 
 // Ends the recording of a process that exits; at most once, harmless from any thread at any time.
 void end_recording();
@@ -52,7 +59,7 @@ void before_program_call(const long* call);
 // The current thread's id in the kernel, which is not asked.
 uint32_t own_thread_id();
 
-// One line on standard error. Not in a signal's handler.
+// One line on standard error. In a signal's handler, too.
 void say(std::string_view line);
 
 }  // namespace contrafact::agent_native

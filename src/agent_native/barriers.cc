@@ -13,6 +13,7 @@ CONTRAFACT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
   append_stack(client, site);
   append_lock(client, EventKind::sync_wait, g_clock.now_ns(), lock, site);
   const int result = real().pthread_barrier_wait(barrier);
+  if (!is_own(client)) return result;
   const bool passed = result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD;
   append_outcome(client, EventKind::sync_woken, g_clock.now_ns(), lock, passed ? Outcome::normal : Outcome::exception);
   return result;

@@ -19,15 +19,13 @@ inline auto block(BlockReason reason, uint64_t site, Library library) {
   if (sets_are_on()) sets_before_block(client, begin_ns);
   append(client, EventKind::block_begin, begin_ns, static_cast<uint32_t>(reason), site, site >> 32);
   const auto result = library();
-  // A handler that ran meanwhile may have ended the recording of this thread.
-  if (Client* still = recording()) {
-    const int error = errno;
-    const int64_t end_ns = g_clock.now_ns();
-    // What other calls do to memory is told after them, and belongs to them.
-    if (reason == BlockReason::sleep && sets_are_on()) sets_before_block(still, end_ns);
-    append(still, EventKind::block_end, end_ns, static_cast<uint32_t>(reason));
-    errno = error;
-  }
+  if (!is_own(client)) return result;
+  const int error = errno;
+  const int64_t end_ns = g_clock.now_ns();
+  // What other calls do to memory is told after them, and belongs to them.
+  if (reason == BlockReason::sleep && sets_are_on()) sets_before_block(client, end_ns);
+  append(client, EventKind::block_end, end_ns, static_cast<uint32_t>(reason));
+  errno = error;
   return result;
 }
 
@@ -38,9 +36,10 @@ inline auto block_if_long(BlockReason reason, uint64_t site, Library library) {
   if (!client) return library();
   const int64_t begin_ns = g_clock.now_ns();
   const auto result = library();
+  if (!is_own(client)) return result;
   const int error = errno;
   const int64_t end_ns = g_clock.now_ns();
-  if (end_ns - begin_ns >= kBlockedNsMin && (client = recording()) != nullptr) {
+  if (end_ns - begin_ns >= kBlockedNsMin) {
     if (sets_are_on()) sets_before_block(client, begin_ns);
     append(client, EventKind::block_begin, begin_ns, static_cast<uint32_t>(reason), site, site >> 32);
     append(client, EventKind::block_end, end_ns, static_cast<uint32_t>(reason));

@@ -13,6 +13,7 @@ void begin_wait(const ConditionWait& wait) {
 }
 
 void end_wait(const ConditionWait& wait, Outcome outcome, bool has_mutex) {
+  if (!is_own(wait.client)) return;
   const int64_t now_ns = g_clock.now_ns();
   append_outcome(wait.client, EventKind::sync_woken, now_ns, wait.condition, outcome);
   if (has_mutex) append_lock(wait.client, EventKind::lock_acquire, now_ns, wait.mutex, wait.site);

@@ -53,12 +53,10 @@ template <typename Library>
   append_stack(client, site);
   append_lock_apart(client, EventKind::sync_wait, begin_ns, futex, site);
   const long result = library();
-  // A handler that ran meanwhile may have ended the recording of this thread.
-  if (Client* still = recording()) {
-    const int error = errno;
-    append_outcome(still, EventKind::sync_woken, g_clock.now_ns(), futex, outcome_of(result == 0 ? 0 : error));
-    errno = error;
-  }
+  if (!is_own(client)) return result;
+  const int error = errno;
+  append_outcome(client, EventKind::sync_woken, g_clock.now_ns(), futex, outcome_of(result == 0 ? 0 : error));
+  errno = error;
   return result;
 }
 
@@ -70,7 +68,7 @@ template <typename Library>
   const int64_t now_ns = std::max(g_clock.now_ns(), t_local.last_event_ns);
   const long result = library();
   const long woken = std::min(result, most);
-  if (woken <= 0 || (client = recording()) == nullptr) return result;
+  if (woken <= 0 || !is_own(client)) return result;
   const int error = errno;
   const bool is_all = woken > 1 && (woken < most || woken > kSignalsMax);
   for (long i = 0; i < (is_all ? 1 : woken); ++i) {

@@ -62,11 +62,11 @@ template <typename Wait>
 [[gnu::noinline]] int acquire_busy(Client* client, const Acquisition& what, Wait wait) {
   append_request(client, what);
   const int waited = wait();
-  append_end_of_wait(client, what, waited);
+  if (is_own(client)) append_end_of_wait(client, what, waited);
   return waited;
 }
 
-// REQUIRES, here and below: `client` is recording().
+// REQUIRES, here and below: `client` was recording() before the library's function is called.
 template <typename Try, typename Wait>
 inline int acquire(Client* client, const Acquisition& what, Try try_it, Wait wait) {
   const int tried = try_it();
@@ -90,7 +90,7 @@ inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
   const int tried = try_it();
   if (is_held(tried)) {
     append_acquire(client, what);
-  } else if (is_busy(tried)) {
+  } else if (is_busy(tried) && is_own(client)) {
     append_lock(client, EventKind::lock_busy, g_clock.now_ns(), what.lock, what.site);
   }
   return tried;

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "agent_native/stack.h"
-#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 
@@ -96,6 +95,7 @@ void note_wrapper(Client* client, uint64_t address, Place& place, uint32_t frame
   const char* const key_end =
       std::to_chars(std::ranges::copy(kKey, key).out, std::end(key), &place - g_places.data()).ptr;
   const char* const value_end = std::to_chars(value, std::end(value), address, 16).ptr;
+  if (!is_own(client)) return;
   recorder::append_text(client, recorder::TextKind::fact, 0, {key, key_end}, {value, value_end});
 }
 

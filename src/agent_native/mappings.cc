@@ -73,8 +73,7 @@ CONTRAFACT_INTERPOSE(int, dlclose, (void* library)) {
   const int result = real().dlclose(library);
   end_unload_sets();
   if (Client* client = recording()) {
-    const Inside inside;
-    list_libraries(client);
+    if (const Appending appending{client}) list_libraries(client);
   }
   return result;
 }

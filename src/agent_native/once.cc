@@ -21,12 +21,10 @@ thread_local constinit OnceCall* t_call __attribute__((tls_model("initial-exec")
 void run_initialiser() {
   OnceCall& call = *t_call;
   call.ran_here = true;
-  if (Client* client = recording()) {
-    append_lock(client, EventKind::lock_acquire, g_clock.now_ns(), call.lock, call.site);
-  }
+  Client* const client = recording();
+  if (client) append_lock(client, EventKind::lock_acquire, g_clock.now_ns(), call.lock, call.site);
   call.initialise();
-  Client* client = recording();
-  if (!client) return;
+  if (!client || !is_own(client)) return;
   const int64_t now_ns = g_clock.now_ns();
   append_lock(client, EventKind::lock_release, now_ns, call.lock, call.site);
   append_lock(client, EventKind::sync_broadcast, now_ns, call.lock, call.site);
@@ -39,8 +37,9 @@ void once(Client* client, const void* control, void (*initialise)(), uint64_t si
   const int64_t begin_ns = g_clock.now_ns();
   library();
   t_call = call.outer;
+  if (call.ran_here || !is_own(client)) return;
   const int64_t end_ns = g_clock.now_ns();
-  if (call.ran_here || end_ns - begin_ns < kWaitedNsMin) return;
+  if (end_ns - begin_ns < kWaitedNsMin) return;
   append_stack(client, site);
   append_lock(client, EventKind::sync_wait, begin_ns, call.lock, site);
   append_outcome(client, EventKind::sync_woken, end_ns, call.lock, Outcome::normal);

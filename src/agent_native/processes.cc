@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdarg>
 #include <cstring>
 #include <string_view>
@@ -14,7 +15,6 @@
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
-#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 namespace {
@@ -25,20 +25,50 @@ bool begins_with(const char* entry, std::string_view name) {
   return std::strncmp(entry, name.data(), name.size()) == 0;
 }
 
+// Mapped before `main`, for the program may restrict its system calls afterwards, in ways that nobody hears of. Null
+// while an exec has it: each gives it back, but for those of children that share our memory (vfork).
+constinit std::atomic<char*> g_reserve{nullptr};
+constinit size_t g_reserve_bytes = 0;
+
+// Memory for what an exec needs, until it has failed.
+class ExecMemory {
+ public:
+  explicit ExecMemory(size_t bytes) : bytes_(bytes) {
+    if (bytes <= g_reserve_bytes) at_ = g_reserve.exchange(nullptr, std::memory_order_acquire);
+    is_mapped_ = !at_ && !g_agent.restricted.load(std::memory_order_relaxed);
+    if (!is_mapped_) return;
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    at_ = memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
+  }
+  ~ExecMemory() {
+    const int error = errno;
+    if (is_mapped_ && at_) {
+      munmap(at_, bytes_);
+    } else if (at_) {
+      g_reserve.store(at_, std::memory_order_release);
+    }
+    errno = error;
+  }
+  ExecMemory(const ExecMemory&) = delete;
+  ExecMemory& operator=(const ExecMemory&) = delete;
+  char* at() const { return at_; }  // null: there is none
+
+ private:
+  const size_t bytes_;
+  char* at_ = nullptr;
+  bool is_mapped_ = false;
+};
+
 // The environment of the new image, in memory that goes with this one: the program's, with ours in place of what it has
 // of ours, or without. If there is no memory it has no entries, and the program's own is to be used.
 class NewEnvironment {
  public:
-  NewEnvironment(char* const* environment, const Shared& shared, bool with_agent) {
-    size_t count = 0, preload_bytes = shared.preload_entry.size() + 2;
-    for (; environment && environment[count]; ++count) {
-      if (begins_with(environment[count], kPreload)) preload_bytes += std::strlen(environment[count]);
-    }
-    bytes_ = (count + 3) * sizeof(char*) + preload_bytes;
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return;
-    entries_ = static_cast<char**>(memory);
-    char* const preload = static_cast<char*>(memory) + (count + 3) * sizeof(char*);
+  NewEnvironment(char* const* environment, const Shared& shared, bool with_agent)
+      : count_(count_of(environment)),
+        memory_(bytes_of_entries() + preload_bytes(environment) + shared.preload_entry.size() + 2) {
+    if (!memory_.at()) return;
+    entries_ = reinterpret_cast<char**>(memory_.at());
+    char* const preload = memory_.at() + bytes_of_entries();
     char* end = preload;
     if (with_agent) {
       end += shared.preload_entry.copy(preload, shared.preload_entry.size());
@@ -47,7 +77,7 @@ class NewEnvironment {
     }
     const char* const nothing_preloaded = with_agent ? nullptr : end;
     size_t n = 0;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count_; ++i) {
       if (begins_with(environment[i], kPreload)) {
         const size_t colon = end != nothing_preloaded;
         *end = ':';
@@ -64,12 +94,6 @@ class NewEnvironment {
       entries_[n++] = const_cast<char*>((restricted ? shared.restricted_options_entry : shared.options_entry).c_str());
     entries_[n] = nullptr;
   }
-  // The exec has failed.
-  ~NewEnvironment() {
-    const int error = errno;
-    if (entries_) munmap(entries_, bytes_);
-    errno = error;
-  }
   char* const* entries() const { return entries_; }
 
  private:
@@ -78,9 +102,39 @@ class NewEnvironment {
     return std::strncmp(entry, kOptionsVariable, name) == 0 && entry[name] == '=';
   }
 
+  static size_t count_of(char* const* environment) {
+    size_t count = 0;
+    while (environment && environment[count]) ++count;
+    return count;
+  }
+  size_t preload_bytes(char* const* environment) const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      if (begins_with(environment[i], kPreload)) bytes += std::strlen(environment[i]);
+    }
+    return bytes;
+  }
+  size_t bytes_of_entries() const { return (count_ + 3) * sizeof(char*); }  // two of ours, and the end
+
+  const size_t count_;
+  const ExecMemory memory_;
   char** entries_ = nullptr;
-  size_t bytes_ = 0;
 };
+
+}  // namespace
+
+// Room for much more than there is now; what is never touched costs nothing.
+void reserve_for_exec() {
+  size_t bytes = size_t{1} << 20;
+  for (char* const* entry = environ; entry && *entry; ++entry) bytes += 2 * (sizeof(char*) + std::strlen(*entry));
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (memory == MAP_FAILED) return;
+  g_reserve_bytes = bytes;
+  g_reserve.store(static_cast<char*>(memory), std::memory_order_release);
+}
+
+namespace {
 
 // Not a child made by vfork, which shares our memory: what it becomes is another process. Where system calls are
 // restricted that is not asked.
@@ -102,11 +156,7 @@ int exec(char* const* environment, Library library) {
   const NewEnvironment new_environment(environment, *g_agent.shared, agent_is_in_sight());
   errno = error;
   if (!new_environment.entries()) return library(environment);
-  if (Client* client = recording()) {
-    const Inside inside;
-    recorder::append_text(client, recorder::TextKind::fact, 0, "process.exec",
-                          "the process went on as another program");
-  }
+  append_text(recorder::TextKind::fact, 0, "process.exec", "the process went on as another program");
   const int result = library(new_environment.entries());
   // The program's own may be just short enough.
   return result < 0 && errno == E2BIG ? library(environment) : result;

@@ -152,6 +152,7 @@ using clock_id = ::clockid_t;
   X(__libc_start_main, int, (int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*)) \
   X(dlclose, int, (void*))                                                                                          \
   X(prctl, int, (int, long, long, long, long))                                                                      \
+  X(_Fork, pid_t, ())                                                                                               \
   X(_exit, void, (int))                                                                                             \
   X(execve, int, (const char*, char* const*, char* const*))                                                         \
   X(execvpe, int, (const char*, char* const*, char* const*))                                                        \

@@ -3,6 +3,13 @@
 // A thread is `inside` while the recorder runs on it: whatever it calls meanwhile, and whatever a signal's handler
 // calls there, goes through unrecorded. So neither can meet a half-written event or a lock of the recorder's own.
 //
+// A signal's handler may fork, between any two instructions, and the child come back from it into the interposed
+// function that the handler interrupted, with its parent's client, which lies in memory that both share. So every
+// append asks whether the client is still its thread's own, once nothing can come between (is_own, Appending): a child
+// appends nothing with its parent's client, and nothing for what its parent began. Code behind a call of the C
+// library's function asks itself before it does more than append, as reading the clock, which a handler may have
+// forbidden. Who is forked inside gets a copy of its parent's memory (SharedLog::keep_to_this_process).
+//
 // Thread safety: all of it concerns the current thread. Cost: recording() is a load and a compare; an event about 15
 // ns, the lock events that come again and again some 6 beside the clock.
 #pragma once
@@ -15,6 +22,7 @@
 #include "agent_native/sets.h"
 #include "recorder/event_clock.h"
 #include "recorder/recorder.h"
+#include "recorder/texts.h"
 
 namespace contrafact::agent_native {
 
@@ -43,7 +51,7 @@ extern constinit EventTime g_clock;
 
 // Not a forked child's copy of the process.
 inline bool is_original() {
-  return g_agent.is_original->load(std::memory_order_relaxed) != 0;
+  return g_original.is_original.load(std::memory_order_relaxed) != 0;
 }
 
 // In the static block: a thread that is being made has it already.
@@ -57,6 +65,12 @@ inline Client* recording() {
   if (local.client != nullptr && !local.inside && is_original()) [[likely]]
     return local.client;
   return recording_slow();
+}
+
+// Whether the thread may append with the client that recording() gave it before: it is this process's, and recorded as
+// before. A thread has one client in its life, a forked child another one. REQUIRES: `client` is not null.
+inline bool is_own(const Client* client) {
+  return t_local.client == client && is_original();
 }
 
 // The scope in which the thread is inside. Preserves errno: the program must not see ours.
@@ -79,6 +93,17 @@ class Inside {
   const bool before_;
 };
 
+// Inside, in order to append; false if that must not be with `client`.
+class Appending {
+ public:
+  explicit Appending(const Client* client) : may_append_(is_own(client)) {}
+  explicit operator bool() const { return may_append_; }
+
+ private:
+  const Inside inside_;  // first: nothing comes between the question and the scope's end
+  const bool may_append_;
+};
+
 // Where the interposed function was called. Only in the interposer itself.
 #define CONTRAFACT_SITE reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
@@ -86,8 +111,10 @@ template <typename... Words>
 inline void append(Client* client, EventKind kind, int64_t time_ns, Words... words) {
   t_local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...);
-  t_local.last_event_ns = time_ns;
+  if (is_own(client)) [[likely]] {
+    Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...);
+    t_local.last_event_ns = time_ns;
+  }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   t_local.inside = false;
 }
@@ -108,7 +135,8 @@ template <typename Now>
   ThreadLocal& local = t_local;
   local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  local.last_event_ns = Recorder::append_pair(client, local.pairs, kind, lock, site, now);
+  if (is_own(client)) [[likely]]
+    local.last_event_ns = Recorder::append_pair(client, local.pairs, kind, lock, site, now);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   local.inside = false;
 }
@@ -123,6 +151,9 @@ inline void append_outcome(Client* client, EventKind kind, int64_t time_ns, uint
 
 // The callers of `site`, for the next event with a CONTEXT: for what blocks anyway, it costs half a microsecond.
 void append_stack(Client* client, uint64_t site);
+
+// If the current thread is recorded.
+void append_text(recorder::TextKind kind, uint32_t number, std::string_view key, std::string_view value);
 
 inline Outcome outcome_of(int error) {
   if (error == 0 || error == EOWNERDEAD) return Outcome::normal;

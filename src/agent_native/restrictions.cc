@@ -12,7 +12,6 @@
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 #include "agent_native/threads.h"
-#include "recorder/texts.h"
 #include "translate/system_calls.h"
 
 namespace contrafact::agent_native {
@@ -22,11 +21,11 @@ namespace {
 void before_restriction() {
   g_agent.restricted.store(true, std::memory_order_relaxed);
   if (!sets_are_on() || !g_agent.live.load(std::memory_order_acquire)) return;
-  Client* const client = recording();
-  const Inside inside;
-  end_sets_before_restriction();
-  if (!client) return;
-  recorder::append_text(client, recorder::TextKind::fact, 0, "sets.ended", "the program restricts its system calls");
+  {
+    const Inside inside;
+    end_sets_before_restriction();
+  }
+  append_text(recorder::TextKind::fact, 0, "sets.ended", "the program restricts its system calls");
 }
 
 }  // namespace
@@ -47,7 +46,8 @@ void end_thread_recording() {
   Client* const client = recording();
   t_local.over = t_local.has_no_clock = true;
   if (!client) return;
-  const Inside inside;
+  const Appending appending{client};
+  if (!appending) return;
   detach_sets();
   leave_current();
   g_agent.shared->log->detach(client);

@@ -55,7 +55,9 @@ bool sets_may_ask_kernel();
 void note_restartable_area(const void* area);
 // In a forked child, whose code cache is its parent's: there are no sets of it,
 void end_sets_in_child();
-// until it is recorded itself, if its parent had any. Asks the loader nothing: another thread may have had its lock.
+// until it is recorded itself, if its parent had any. None where it goes on with its parent's: a handler forked, and
+// had interrupted the recorder, or what leads into translated code. Asks the loader nothing: another thread may have
+// had its lock.
 void begin_sets_in_child();
 // Counts for `info`, as they are now. In a signal's handler, too.
 void count_sets();
@@ -72,7 +74,11 @@ void invalidate_sets_by(const long* call, long result, uint32_t expected);
 // Whether the current thread is in a critical section that is observed.
 bool is_in_observed_section();
 
-// The current thread is being attached, or ends. `from_its_beginning`: it has run no code of the program yet.
+// The current thread is about to be attached, and no handler of the program's runs on it. Where that comes first, as on
+// threads that the C library makes for itself, what the thread accesses of its own stack counts as memory like any.
+void prepare_to_attach_sets();
+// The current thread is being attached, also in a handler; or ends. `from_its_beginning`: it has run no code of the
+// program yet.
 void attach_sets(recorder::Client* client, bool from_its_beginning);
 void detach_sets();
 

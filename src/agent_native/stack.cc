@@ -53,6 +53,7 @@ void prepare_walks() {
 }
 
 void append_callers(Client* client, std::span<const StackFrame> frames) {
+  if (!is_own(client)) return;
   for (size_t i = 1; i < frames.size(); i += 2) {
     Recorder::append_frames(client, frames[i].address, i + 1 < frames.size() ? frames[i + 1].address : 0);
   }

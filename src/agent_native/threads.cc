@@ -14,7 +14,6 @@
 
 #include "agent_native/real.h"
 #include "agent_native/thread_tasks.h"
-#include "recorder/texts.h"
 
 // Of the unwinder, which has it in no header.
 struct dwarf_eh_bases {
@@ -41,7 +40,9 @@ struct Start {
   void* (*posix)(void*);
   thrd_start_t c11;
   void* argument;
-  uint32_t task;  // none: the recorder's own thread, or one that is not to be recorded
+  bool is_recorded = false;  // its creator is: else it is the recorder's own thread, or one that is not to be recorded
+  uint32_t task = kNone;
+  const Shared* task_of = nullptr;  // a child that was forked meanwhile makes the thread, but did not spawn the task
 };
 
 constexpr size_t kStarts = 256;
@@ -71,11 +72,12 @@ void give_back(Start* start) {
 }
 
 // `number`: among the threads without a name; 0 is main. Null if too many are recorded already. Neither locks nor
-// allocates where `task` is none: any interposed function may be the first that a thread calls.
+// allocates of the program's memory: any interposed function may be the first that a thread calls.
 Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   Inside inside;
   Shared& shared = *g_agent.shared;
   Client* client = shared.log->attach(own_thread_id(), number);
+  if (&shared != g_agent.shared) return t_local.client;  // a child that was forked meanwhile: it has its own
   if (!client) {
     t_local.over = true;
     return nullptr;
@@ -88,6 +90,7 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   }
   pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
   attach_sets(client, from_its_beginning);
+  if (&shared != g_agent.shared) return t_local.client;
   t_local.pairs = shared.log->pairs_of(client);
   t_local.client = client;
   return client;
@@ -108,11 +111,12 @@ Start take(void* start) {
   Inside inside;
   const Start taken = *static_cast<Start*>(start);
   give_back(static_cast<Start*>(start));
-  if (taken.task == kNone) t_local.has_no_clock = true;  // its creator's
-  if (taken.task == kNone || !g_agent.live.load(std::memory_order_acquire) || !is_original()) {
+  if (!taken.is_recorded) t_local.has_no_clock = true;  // its creator's
+  if (!taken.is_recorded || !g_agent.live.load(std::memory_order_acquire) || !is_original()) {
     t_local.over = true;
   } else {
-    attach(next_number(), taken.task, true);
+    prepare_to_attach_sets();
+    attach(next_number(), taken.task_of == g_agent.shared ? taken.task : kNone, true);
   }
   return taken;
 }
@@ -195,20 +199,23 @@ uint64_t body_of(void* routine, void* argument) {
   return reinterpret_cast<const uint64_t*>(*state)[2];
 }
 
-uint32_t spawn(Client* client, void* routine, void* argument, uint64_t site) {
-  Inside inside;
+void spawn(Client* client, Start& start, void* routine, uint64_t site) {
+  start.is_recorded = true;
+  const Appending appending{client};
+  if (!appending) return;
   Shared& shared = *g_agent.shared;
-  const uint32_t task = shared.next_task.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t body = body_of(routine, argument);
+  start.task_of = &shared;
+  start.task = shared.next_task.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t body = body_of(routine, start.argument);
   Recorder::append_words(client, recorder::kBodyCall, body, body >> 32);
-  Recorder::append_addressed(client, recorder::addressed_call(EventKind::task_spawn), g_clock.now_ns(), task, site,
-                             site >> 32, kNone);
-  return task;
+  Recorder::append_addressed(client, recorder::addressed_call(EventKind::task_spawn), g_clock.now_ns(), start.task,
+                             site, site >> 32, kNone);
 }
 
 // The library has created the thread, or not.
 void created(Client* client, uint32_t task, int error, const pthread_t* thread) {
-  Inside inside;
+  const Appending appending{client};
+  if (!appending) return;
   if (error != 0) {
     Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
     return;
@@ -223,6 +230,7 @@ int join(Client* client, pthread_t thread, uint64_t site, Library library) {
   append_stack(client, site);
   append(client, EventKind::wait_begin, g_clock.now_ns(), task, site, site >> 32);
   const int error = library();
+  if (!is_own(client)) return error;
   append(client, EventKind::wait_end, g_clock.now_ns(), error == 0 ? task : kNone,
          static_cast<uint32_t>(error == 0           ? Outcome::normal
                                : error == ETIMEDOUT ? Outcome::timeout
@@ -238,16 +246,19 @@ Client* attach_main() {
 
 void name_thread(uint32_t os_tid, const char* name) {
   constexpr size_t kNameBytesMax = 15;
-  if (Client* client = recording()) {
-    const Inside inside;
-    recorder::append_text(client, recorder::TextKind::thread_name, os_tid, {}, {name, strnlen(name, kNameBytesMax)});
-  }
+  append_text(recorder::TextKind::thread_name, os_tid, {}, {name, strnlen(name, kNameBytesMax)});
 }
 
 Client* recording_slow() {
   ThreadLocal& local = t_local;
   if (local.inside || local.over || !g_agent.live.load(std::memory_order_acquire) || !is_original()) return nullptr;
   return attach(next_number(), kNone, false);  // made behind our back: by the C library itself, or by clone
+}
+
+void append_text(recorder::TextKind kind, uint32_t number, std::string_view key, std::string_view value) {
+  Client* const client = recording();
+  if (!client) return;
+  if (const Appending appending{client}) recorder::append_text(client, kind, number, key, value);
 }
 
 void leave_current() {
@@ -267,9 +278,9 @@ void leave_current() {
 void thread_ended(void* round) {
   CONTRAFACT_CALLED;  // of a thread that ends while it holds a lock, by translated code
   const auto number = reinterpret_cast<uintptr_t>(round);
+  Inside inside;
   Client* client = t_local.client;
   if (!client || !g_agent.live.load(std::memory_order_acquire) || !is_original()) return;
-  Inside inside;
   if (number < kLastRound) {
     pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(number + 1));
     return;
@@ -291,12 +302,12 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
   if (!client && !t_local.inside && !t_local.has_no_clock) {
     return real().pthread_create(thread, attributes, routine, argument);
   }
-  uint32_t task = kNone;
-  if (client) task = spawn(client, reinterpret_cast<void*>(routine), argument, CONTRAFACT_SITE);
-  Start* const start = new_start({routine, nullptr, argument, task});
+  Start what{routine, nullptr, argument};
+  if (client) spawn(client, what, reinterpret_cast<void*>(routine), CONTRAFACT_SITE);
+  Start* const start = new_start(what);
   const int error = real().pthread_create(thread, attributes, run_posix, start);
   if (error != 0) give_back(start);
-  if (client) created(client, task, error, thread);
+  if (client) created(client, what.task, error, thread);
   return error;
 }
 
@@ -305,11 +316,12 @@ CONTRAFACT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t routine, v
   called_.wrote(thread, sizeof *thread);
   Client* client = recording();
   if (!client) return real().thrd_create(thread, routine, argument);
-  const uint32_t task = spawn(client, reinterpret_cast<void*>(routine), argument, CONTRAFACT_SITE);
-  Start* const start = new_start({nullptr, routine, argument, task});
+  Start what{nullptr, routine, argument};
+  spawn(client, what, reinterpret_cast<void*>(routine), CONTRAFACT_SITE);
+  Start* const start = new_start(what);
   const int result = real().thrd_create(thread, run_c11, start);
   if (result != thrd_success) give_back(start);
-  created(client, task, result == thrd_success ? 0 : EAGAIN, thread);
+  created(client, what.task, result == thrd_success ? 0 : EAGAIN, thread);
   return result;
 }
 

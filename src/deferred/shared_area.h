@@ -71,6 +71,10 @@ class SharedArea {
   // very end. Makes one system call if the process is restricted, else another one that keeps it out of core files.
   static base::Result<SharedArea> open(int fd, uint64_t area_bytes, bool restricted);
 
+  // In a forked child of the producers' process: from here on it has a copy of its own in the area's place, which
+  // nobody drains. Allocates memory of as much as is in use; without, all stays as it is.
+  void keep_to_this_process() const;
+
   SharedArea() = default;
   SharedArea(SharedArea&& other) noexcept : header_(other.header_), unmaps_(other.unmaps_) { other.header_ = nullptr; }
   SharedArea& operator=(SharedArea&& other) noexcept;
@@ -103,7 +107,7 @@ class SharedProducers final : public Carrier {
   // It ended; the client must not be used again, nor its note.
   void detach(Client* client) { detached(*client); }
   SharedHeader& header() const { return area_.header(); }
-  SharedArea& area() { return area_; }
+  const SharedArea& area() const { return area_; }
 
   contrafact_buffer* swap(Client& client) override;
   void attached(Client&) override {}

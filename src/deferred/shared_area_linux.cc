@@ -27,7 +27,7 @@ BufferPool::Options pool_options(const SharedHeader& header) {
 }
 
 base::Error failed(const char* what) {
-  return base::Error{std::string("cannot ") + what + " memory to share: " + std::strerror(errno)};
+  return base::Error{std::string("cannot ") + what + " memory to share: " + strerrordesc_np(errno)};
 }
 
 SharedHeader* map_header(int fd, uint64_t bytes) {
@@ -75,6 +75,25 @@ base::Result<SharedArea> SharedArea::open(int fd, uint64_t area_bytes, bool rest
   if (!restricted) madvise(header, area_bytes, MADV_DONTDUMP);
   header->there.store(reinterpret_cast<uint64_t>(header), std::memory_order_release);
   return area;
+}
+
+// Others change the area meanwhile. What the copy holds need not go together: buffers are somewhere in it, and that is
+// all that whoever is in the middle of an append goes by.
+void SharedArea::keep_to_this_process() const {
+  const uint64_t bytes = header_->area_bytes;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (copy == MAP_FAILED) return;
+  const auto copy_part = [&](uint64_t at, uint64_t part_bytes) {
+    std::memcpy(static_cast<uint8_t*>(copy) + at, reinterpret_cast<const uint8_t*>(header_) + at, part_bytes);
+  };
+  const uint64_t clients = std::min(header_->clients_made.load(std::memory_order_acquire), kSharedClientsMax);
+  copy_part(0, sizeof(SharedHeader));
+  copy_part(kClientsAt, clients * sizeof(SharedClient));
+  copy_part(kNotesAt, std::min<uint64_t>(clients, kSharedNotesMax) * kSharedNoteBytes);
+  copy_part(kPoolAt, std::min(header_->pool.carved_bytes.load(std::memory_order_acquire), bytes - kPoolAt));
+  madvise(copy, bytes, MADV_DONTDUMP);
+  if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, header_) == MAP_FAILED) munmap(copy, bytes);
 }
 
 SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {

@@ -37,6 +37,9 @@ class SharedLog {
   ProcessPage& page() { return page_of(producers_.header()); }
   // Sets a count that becomes the fact of that name: at most 39 characters in two parts. There is room for 56.
   void set_count(const char* group, const char* name, uint64_t value);
+  // In a forked child, whose thread is in the middle of an append to its parent's log: what this process appends to it,
+  // this append too, reaches nobody.
+  void keep_to_this_process() const { producers_.area().keep_to_this_process(); }
 
  private:
   SharedLog(ControlPage& control, deferred::SharedArea area);

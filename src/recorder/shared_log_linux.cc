@@ -15,7 +15,7 @@ namespace {
 
 base::Error failed(const std::string& path) {
   return base::Error{"this process is not recorded: it cannot open the recorder's memory, " + path + ": " +
-                     std::strerror(errno)};
+                     strerrordesc_np(errno)};
 }
 
 base::Result<ControlPage*> open_control(const std::string& path) {

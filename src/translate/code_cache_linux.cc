@@ -16,7 +16,7 @@ constexpr size_t kCodeAlignment = 16;
 constexpr size_t kKeyBytes = 8;
 
 base::Error no_memory(const char* what) {
-  return base::Error{std::string("no memory for translated code: ") + what + ": " + std::strerror(errno)};
+  return base::Error{std::string("no memory for translated code: ") + what + ": " + strerrordesc_np(errno)};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Ways in which programs start, end, and become or start others.
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <atomic>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -62,6 +64,24 @@ int exits_quickly() {
     sections(kSome);
     say("at quick exit\n");
   });
+  quick_exit(4);
+}
+
+// Another thread asks the loader for its list, and does not come back: whoever asks now waits for ever.
+int exits_quickly_beside_walk() {
+  static std::atomic<bool> walks{false};
+  sections(kSome);
+  start([](void*) -> void* {
+    dl_iterate_phdr(
+        [](dl_phdr_info*, size_t, void*) -> int {
+          walks = true;
+          for (;;) bare_call(SYS_pause);
+        },
+        nullptr);
+    return nullptr;
+  });
+  while (!walks) {
+  }
   quick_exit(4);
 }
 
@@ -519,6 +539,7 @@ constexpr Case kCases[] = {
     {"exits", exits},
     {"exits_at_once", exits_at_once},
     {"exits_quickly", exits_quickly},
+    {"exits_quickly_beside_walk", exits_quickly_beside_walk},
     {"exits_barely", exits_barely},
     {"exits_by_syscall", exits_by_syscall},
     {"aborts", [] { return raises(SIGABRT); }},

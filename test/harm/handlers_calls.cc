@@ -48,10 +48,16 @@ msghdr message(iovec* part) {
   return header;
 }
 
+// Plain, each ends as it is to end.
+void await_child(pid_t child) {
+  int status = 0;
+  if (child < 0 || wait4(child, &status, 0, nullptr) != child) return;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) say("a child ended otherwise\n");
+}
+
 void with_child(pid_t child) {
   if (child == 0) _exit(0);
-  int status;
-  if (child > 0) made(waitpid(child, &status, 0));
+  await_child(child);
 }
 
 void call_fork() {
@@ -63,8 +69,7 @@ void call_bare_fork() {
 void call_vfork() {
   const pid_t child = vfork();
   if (child == 0) _exit(0);
-  int status;
-  if (child > 0) made(wait4(child, &status, 0, nullptr));
+  await_child(child);
 }
 void call_sigsuspend() {
   sigset_t one, before;
@@ -219,6 +224,9 @@ void end_kill() {
   sigemptyset(&none);
   for (;;) sigsuspend(&none);
 }
+void end_quickly() {
+  quick_exit(7);
+}
 void end_abort() {
   abort();
 }
@@ -310,9 +318,10 @@ void prepare_calls() {
 
 namespace {
 
-const Call kEnds[] = {{"_exit", [] { _exit(7); }}, {"_Exit", [] { _Exit(7); }}, {"execve", end_execve},
-                      {"execv", end_execv},        {"execl", end_execl},        {"execle", end_execle},
-                      {"fexecve", end_fexecve},    {"kill", end_kill},          {"abort", end_abort}};
+const Call kEnds[] = {{"_exit", [] { _exit(7); }}, {"_Exit", [] { _Exit(7); }}, {"quick_exit", end_quickly},
+                      {"execve", end_execve},      {"execv", end_execv},        {"execl", end_execl},
+                      {"execle", end_execle},      {"fexecve", end_fexecve},    {"kill", end_kill},
+                      {"abort", end_abort}};
 
 }  // namespace
 

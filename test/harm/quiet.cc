@@ -7,6 +7,8 @@
 // in fork
 //        harm_quiet ends CALL [child]  ends the program, or a child of it, by that call; what it allocated and locked
 //        is in the file "counted"
+//        harm_quiet forks   writes what a child allocates and locks before fork is back in it
+//        harm_quiet unknown_thread   the same of a handler, on a thread that no recorder has seen before
 //        harm_quiet marked   marks in the log of a tracer where each function's call begins and ends
 //        harm_quiet libraries  loads and unloads a library again and again, whose code threads run while they hold
 //        locks
@@ -159,6 +161,61 @@ int ends(const char* name, bool in_child) {
   return 94;
 }
 
+void tell_counts(const char* what) {
+  dprintf(1, "%s: %d allocations, %d locks\n", what, g_counts->allocations, g_counts->locks);
+}
+
+// With a thread beside it. The program's own handler of forks runs after the recorder's, as that of an allocator which
+// is loaded by the program: what is counted until then is not in order yet.
+int forks() {
+  start([](void*) -> void* {
+    for (;;) pause();
+  });
+  void (*const begin)() = [] { t_counting = true; };
+  void (*const end)() = [] { t_counting = false; };
+  expect((errno = pthread_atfork(begin, end, end)) == 0, "pthread_atfork");
+  sections(1000);
+  for (int i = 0; i < 3; ++i) {
+    *g_counts = {};
+    const pid_t child = fork();
+    expect(child >= 0, "fork");
+    if (child == 0) {
+      tell_counts("in the child");
+      sections(10);
+      continue;  // its own child is one too
+    }
+    int status;
+    expect(waitpid(child, &status, 0) == child, "waitpid");
+    return WIFEXITED(status) ? WEXITSTATUS(status) + 1 : 128 + WTERMSIG(status);
+  }
+  return 20;
+}
+
+void on_signal(int) {
+  *g_counts = {};
+  t_counting = true;
+  sections(1);
+  t_counting = false;
+}
+
+void* be_interrupted(void*) {
+  bare_call(SYS_tgkill, bare_call(SYS_getpid), bare_call(SYS_gettid), SIGUSR1);
+  return nullptr;
+}
+
+// The C library's own pthread_create, which it uses for threads of its own: nobody stands in front of that.
+int unknown_thread() {
+  void* const library = dlopen("libc.so.6", RTLD_NOW);
+  auto* const create = reinterpret_cast<decltype(&pthread_create)>(dlsym(library, "pthread_create"));
+  expect(create != nullptr, "pthread_create");
+  signal(SIGUSR1, on_signal);
+  pthread_t thread;
+  expect((errno = create(&thread, nullptr, be_interrupted, nullptr)) == 0, "pthread_create");
+  pthread_join(thread, nullptr);
+  tell_counts("in the handler");
+  return 21;
+}
+
 // Which number is whose is in the file "calls".
 int marked() {
   prepare_calls();
@@ -223,7 +280,11 @@ int libraries() {
   return 0;
 }
 
-constexpr Case kCases[] = {{"counts", counts}, {"marked", marked}, {"libraries", libraries}};
+constexpr Case kCases[] = {{"counts", counts},
+                           {"forks", forks},
+                           {"unknown_thread", unknown_thread},
+                           {"marked", marked},
+                           {"libraries", libraries}};
 
 }  // namespace
 

@@ -22,8 +22,10 @@ import sys
 import tempfile
 
 import kills
+import waits
 
 WAYS = {"plain recording": [], "sets": ["--sets=always"], "children": ["--children"]}
+FURTHER_WAYS = {"children with sets": ["--children", "--sets=always"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
@@ -46,6 +48,7 @@ class Case:
     label: str = "native"
     ignored: tuple = ()       # files that are not compared
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
+    judge_trace: object = None  # of `contrafact`, a recorded run's trace, and its command up to the program's
     needs: str = ""           # a tool of the machine: without it nothing is measured
     java: str = ""            # a source here, compiled first, whose arguments the command is
     environment: dict = dataclasses.field(default_factory=dict)
@@ -193,7 +196,7 @@ def judge_case(contrafact, name, base):
             folder = base / f"{way}.{repeat}"
             trace = base / f"traces.{way}.{repeat}" / "run.cft"
             trace.parent.mkdir()
-            record = [str(contrafact), "record", "-o", str(trace), *WAYS[way], "--"]
+            record = [str(contrafact), "record", "-o", str(trace), *(WAYS | FURTHER_WAYS)[way], "--"]
             recorded = run(around + record + command, folder, chosen.environment)
             found = differences(plain, recorded, chosen.ignored)
             if chosen.judge:
@@ -201,6 +204,8 @@ def judge_case(contrafact, name, base):
             if chosen.recorded and isinstance(recorded.status, int):
                 found += unreadable(contrafact, trace, chosen)
                 found += unnamed(contrafact, trace, recorded.err)
+                if chosen.judge_trace:
+                    found += chosen.judge_trace(contrafact, trace, record)
             if found:
                 found += [line for line in recorded.err.splitlines() if line.startswith("contrafact: ")]
             wrong += [f"{way}: {text}" for text in found]
@@ -352,7 +357,7 @@ def further_descriptors(plain, recorded):
 # --- The cases --------------------------------------------------------------------------------------------------------
 
 VICTIMS = ["malloc", "calloc", "threads", "dlopen", "printf", "fopen", "locks", "conditions"]
-ENDS = ["_exit", "_Exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
+ENDS = ["_exit", "_Exit", "quick_exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
 
 
 def declare_handlers():
@@ -372,6 +377,8 @@ def declare_handlers():
             case(f"handlers.{end}.{victim}.repeated", ["harm_handlers", end, victim, "3"], ["plain recording"], repeats=25,
                  clean=clean, ignored=own, label="slow")
         for victim in ["dlopen", "locks"]:
+            if end == "quick_exit" and victim == "dlopen":
+                continue  # the C library itself has a lock for its functions of the end, which loading takes, too
             case(f"handlers.{end}.{victim}", ["harm_handlers", end, victim, "3"], ["plain recording", "sets"], clean=clean,
                  ignored=own)
 
@@ -427,6 +434,9 @@ def declare_sandboxes():
     for name, count in sections.items():
         ways = ["plain recording", "children"] if name.endswith("_bare") else tuple(WAYS)
         case(f"sandbox.{name}", ["harm_sandbox", name], ways, sections=count)
+    for by in ["prctl", "syscall", "bare"]:
+        ways = ["plain recording", "children"] if by == "bare" else tuple(WAYS)
+        case(f"sandbox.exec_static_after_{by}", ["harm_sandbox", f"exec_static_after_{by}"], ways)
     case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
     case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
@@ -446,8 +456,23 @@ def declare_quiet():
         case(f"quiet.counts.{end}.of_child", ["harm_quiet", "ends", end, "child"], ["plain recording", "children"], **more)
     case("quiet.system_calls", ["harm_quiet", "marked"], ["plain recording"], ignored=("file", "traced"),
          around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
+    case("quiet.forks", ["harm_quiet", "forks"], [*WAYS, *FURTHER_WAYS])
+    case("quiet.unknown_thread", ["harm_quiet", "unknown_thread"], sections=1)
+    case("quiet.exports", [], needs="nm", run=lambda contrafact, _: exported(contrafact))
     case("quiet.descriptors", ["harm_quiet", "libraries"], ignored=("traced",), around=["strace", "-f", "-qq", "-o", "traced"],
          judge=further_descriptors, needs="strace", sections=1200)
+
+
+def exported(contrafact):
+    """What the agents would hand to the program that is C++'s: its `new` is its own."""
+    wrong = []
+    for agent in ["native", "native_sets"]:
+        library = contrafact.parent.parent / "lib" / f"libcontrafact_{agent}.so"
+        for line in subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.splitlines():
+            _, kind, name = line.split()
+            if name.startswith("_Z") and kind in "TWV":
+                wrong.append(f"{library.name} exports {name}")
+    return wrong
 
 
 def declare_unloads():
@@ -473,10 +498,18 @@ def declare_becomes():
     case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
 
 
+def declare_waits():
+    ways = [*WAYS, *FURTHER_WAYS]
+    for family in waits.FAMILIES:
+        case(f"waits.{family}", ["harm_waits", family], ways,
+             judge_trace=lambda contrafact, trace, record, family=family: waits.complaints(contrafact, trace, record, family))
+    case("waits.anywhere", ["harm_waits", "anywhere"], ways, sections=200_400, sections_max=200_400)
+
+
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
-    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_barely", "exits_by_syscall", "main_ends_first",
+    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",
@@ -572,6 +605,7 @@ declare_sandboxes()
 declare_quiet()
 declare_unloads()
 declare_becomes()
+declare_waits()
 declare_ends()
 declare_starts()
 declare_kills()

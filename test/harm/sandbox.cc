@@ -187,6 +187,25 @@ int exec_after() {
   return 1;
 }
 
+// What a recorder may need to hand itself on to the new image, and a program without a loader does not: where nobody
+// saw the restriction it has to ask at least which process it is.
+constexpr Numbers kHandingOn{SYS_mmap, SYS_munmap, SYS_mremap, SYS_access, SYS_faccessat, SYS_getpid};
+constexpr Numbers kMapping{SYS_mmap, SYS_munmap, SYS_mremap};
+
+// The first ones fail, and leave what they need to the next.
+int exec_static_after(By by) {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);
+  expect(length > 0, "readlink");
+  path[length] = 0;
+  strcpy(strrchr(path, '/') + 1, "harm_static");
+  sections(1000);
+  install(Filter(by == By::bare ? kMapping : kHandingOn, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), by);
+  for (int i = 0; i < 3; ++i) execl("/nowhere/to/be/found", "nobody", static_cast<char*>(nullptr));
+  execl(path, "harm_static", static_cast<char*>(nullptr));
+  return 1;
+}
+
 // Errors instead of signals: what fails is tried on, and the program sees nothing of it.
 int errors_instead() {
   install(Filter(kFew, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | EPERM), By::prctl);
@@ -365,6 +384,9 @@ constexpr Case kCases[] = {
     {"synchronised_bare", [] { return synchronised(restrict_all_bare); }},
     {"with_threads", with_threads},
     {"exec_after", exec_after},
+    {"exec_static_after_prctl", [] { return exec_static_after(By::prctl); }},
+    {"exec_static_after_syscall", [] { return exec_static_after(By::syscall); }},
+    {"exec_static_after_bare", [] { return exec_static_after(By::bare); }},
     {"errors_instead", errors_instead},
     {"no_time_stamps", no_time_stamps},
     {"locks", locks},
