@@ -23,11 +23,11 @@ class OwnMemory {
   void* allocate(size_t bytes, size_t alignment);
   void release(void* memory);
 
-  static constexpr size_t kSmallBytesMax = 4096;  // of a block, with its head
+  static constexpr size_t kSmallBytesMax = 8192;  // of a block, with its head
 
  private:
   static constexpr size_t kSmallBytesMin = 32, kCarvedBytes = 16 << 10;
-  static constexpr size_t kSizes = 8;  // 32, 64, ... kSmallBytesMax
+  static constexpr size_t kSizes = 9;  // 32, 64, ... kSmallBytesMax
   static_assert(kSmallBytesMin << (kSizes - 1) == kSmallBytesMax);
 
   // Free blocks of one size, the last one that was released first.

@@ -13,7 +13,7 @@
 namespace contrafact::agent_native {
 namespace {
 
-constexpr size_t kSizes[] = {0, 1, 15, 16, 17, 48, 100, 1000, 4080, 4081, 5000, 70'000};
+constexpr size_t kSizes[] = {0, 1, 15, 16, 17, 48, 100, 1000, 8176, 8177, 10'000, 70'000};
 constexpr size_t kAlignments[] = {1, 8, 16, 64, 4096};
 
 // Random blocks of one thread, each full of a byte of its own.

@@ -107,6 +107,7 @@ class SharedProducers final : public Carrier {
   // It ended; the client must not be used again, nor its note.
   void detach(Client* client) { detached(*client); }
   SharedHeader& header() const { return area_.header(); }
+  SharedArea& area() { return area_; }
   const SharedArea& area() const { return area_; }
 
   contrafact_buffer* swap(Client& client) override;

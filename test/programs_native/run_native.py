@@ -489,7 +489,7 @@ def refused():
         damaged[18] = 0x28  # another machine's
         path.write_bytes(damaged)
         status, _, err = run([CONTRAFACT, "record", "-o", pathlib.Path(folder) / "t.cft", "--", path])
-        check(status != 0 and "not an x86-64 program" in err, err)
+        check(status != 0 and "no program for 64-bit x86" in err, err)
         path.write_bytes((PROGRAMS / "native_mutex").read_bytes())
         other = 65534 if os.geteuid() == 0 else None
         if other:  # a set-user-ID program of somebody else
