@@ -175,6 +175,7 @@ base::Status SharedCollector::begin() {
     return started;
   }
   runs_ = true;
+  control_->worker_tid.wait(0);  // a program may leave it no core before it has told who it is
   base::Status started = deferred::start_background_thread("idle finder", find_idle_time, this, idle_finder_);
   has_idle_finder_ = started.ok();
   return started;
@@ -221,6 +222,7 @@ void SharedCollector::stop_threads() {
 void SharedCollector::run() {
   real_time_priority_ = deferred::raise_above_real_time(0, deferred::own_real_time_priority());
   control_->worker_tid.store(gettid(), std::memory_order_relaxed);
+  control_->worker_tid.notify_all();
   while (!stopping_.load(std::memory_order_acquire)) {
     const bool is_waited_for = processes_.empty() || control_->areas_claimed.load(std::memory_order_relaxed) ==
                                                          control_->areas_made.load(std::memory_order_relaxed);
@@ -232,11 +234,13 @@ void SharedCollector::run() {
     }
     look();
   }
+  real_time_priority_ = deferred::own_real_time_priority();
 }
 
 // A program whose threads have real-time priorities and are busy leaves the worker no core, and the kernel and the
 // program's buffers hold only so much. One that begins so has lifted the worker itself (SharedLog::open).
 void SharedCollector::rise_above(int32_t pid) {
+  if (stopping_.load(std::memory_order_relaxed)) return;  // no longer the worker
   real_time_priority_ = deferred::raise_above_real_time(0, real_time_priority_of(pid));
 }
 
