@@ -16,6 +16,7 @@
 #include "cli/launch_plan.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/program_file.h"
 #include "cli/record_checks.h"
 #include "cli/recording_files.h"
 #include "online/plugin.h"
@@ -87,7 +88,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   std::optional<std::string> file = find_on_path(name);
   if (!file) {
     const bool exists = fs::exists(name) && name.find('/') != std::string::npos;
-    return exists ? fail(kExitNotExecutable, fmt::format("cannot run '{}': it is no executable file", name))
+    return exists ? fail(kExitNotExecutable, fmt::format("cannot run '{}': {}", name, why_not_executable(name)))
                   : fail(kExitNotFound, fmt::format("there is no program '{}'", name));
   }
   preparation.file = *file;

@@ -6,6 +6,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -87,11 +88,12 @@ ProgramFile inspect_elf(const std::string& path, const std::vector<uint8_t>& byt
   Elf64_Ehdr header;
   if (!read_at(bytes, 0, header)) return {ProgramKind::no_program, "its ELF header is cut off", {}};
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
-    return closed("it is not an x86-64 program");
+    return closed("it is no program for 64-bit x86 (x86-64); build it for that");
   }
   const Segments segments = segments_of(bytes, header);
   if (segments.interpreter.empty()) {
-    return closed("it is statically linked: no agent can be preloaded, and its locks are its own");
+    return closed(
+        "it is statically linked: no agent can be preloaded, and its locks are its own; link it without -static");
   }
   if (segments.interpreter.find("ld-linux-x86-64") == std::string::npos) {
     return closed(fmt::format("its loader is {}, not the GNU C library's", segments.interpreter));
@@ -125,6 +127,16 @@ base::Result<ProgramFile> inspect_program(const std::string& path) {
     return ProgramFile{ProgramKind::script, {}, first_word(text.substr(0, text.find('\n')))};
   }
   return ProgramFile{ProgramKind::no_program, "it is neither an ELF program nor a script with #!", {}};
+}
+
+std::string why_not_executable(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return std::strerror(errno);
+  if (S_ISDIR(status.st_mode)) return "it is a folder; name the program in it";
+  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  const base::Result<ProgramFile> file = inspect_program(path);
+  if (file && file->kind == ProgramKind::no_program) return "it is no program: " + file->why;
+  return fmt::format("it may not be executed; chmod +x {} allows it", path);
 }
 
 }  // namespace contrafact::cli

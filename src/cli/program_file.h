@@ -25,4 +25,7 @@ struct ProgramFile {
 // Follows a script to its interpreter only by name. Errors: the file cannot be read.
 base::Result<ProgramFile> inspect_program(const std::string& path);
 
+// Why the system would not run a file that is there, and what to do. REQUIRES: it would not.
+std::string why_not_executable(const std::string& path);
+
 }  // namespace contrafact::cli

@@ -92,8 +92,13 @@ base::Result<bool> is_native(const Options& options, const Session& session, Pre
     return base::Error{fmt::format("cannot record '{}': {}", session.program.front(), file->why)};
   }
   if (file->kind != ProgramKind::script) return true;
-  if (base::Result<ProgramFile> by = inspect_program(file->interpreter);
-      by && (by->kind == ProgramKind::closed || by->kind == ProgramKind::no_program)) {
+  const base::Result<ProgramFile> by = inspect_program(file->interpreter);
+  if (!by) {
+    preparation.cannot_run = true;
+    return base::Error{fmt::format("cannot run '{}': its interpreter, which its first line names: {}",
+                                   session.program.front(), by.error().message)};
+  }
+  if (by->kind == ProgramKind::closed || by->kind == ProgramKind::no_program) {
     return base::Error{fmt::format("cannot record '{}': its interpreter '{}': {}", session.program.front(),
                                    file->interpreter, by->why)};
   }
@@ -184,7 +189,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   std::optional<std::string> file = find_on_path(name);
   if (!file) {
     bool exists = fs::exists(name) && name.find('/') != std::string::npos;
-    return exists ? fail(kExitNotExecutable, fmt::format("cannot run '{}': it is no executable file", name))
+    return exists ? fail(kExitNotExecutable, fmt::format("cannot run '{}': {}", name, why_not_executable(name)))
                   : fail(kExitNotFound, fmt::format("there is no program '{}'{}", name,
                                                     name.find('/') == std::string::npos ? " on the PATH" : ""));
   }
@@ -326,6 +331,8 @@ int run(const Options& options, const Session& session) {
                                         table::bytes_text(static_cast<double>(options.memory_bytes)),
                                         table::bytes_text(static_cast<double>(here))));
   }
+  if (options.output == "-")
+    return fail(kExitUsage, "-o: a recording cannot go to standard output, which is the program's; name a file");
   for (const auto& [option, text] : {std::pair{"--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
     if (text->empty()) continue;
     if (base::Result<std::string> windows = windows_option(option, *text, options.slowdown); !windows) {
@@ -333,7 +340,7 @@ int run(const Options& options, const Session& session) {
     }
   }
   if (options.slowdown_given.given() && options.sets != "windows")
-    return fail(kExitUsage, "--slowdown chooses the windows of --sets: give that without windows of its own");
+    return fail(kExitUsage, "--slowdown chooses the windows of --sets: give --sets too, without a value");
   if (options.sets_from == "compiler" && !options.accesses.empty()) {
     return fail(kExitUsage, "--accesses needs translation: --sets-from compiler is for --sets");
   }
