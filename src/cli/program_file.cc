@@ -92,7 +92,8 @@ ProgramFile inspect_elf(const std::string& path, const std::vector<uint8_t>& byt
   }
   const Segments segments = segments_of(bytes, header);
   if (segments.interpreter.empty()) {
-    return closed("it is statically linked: no agent can be preloaded, and its locks are its own; link it without -static");
+    return closed(
+        "it is statically linked: no agent can be preloaded, and its locks are its own; link it without -static");
   }
   if (segments.interpreter.find("ld-linux-x86-64") == std::string::npos) {
     return closed(fmt::format("its loader is {}, not the GNU C library's", segments.interpreter));
@@ -135,7 +136,7 @@ std::string why_not_executable(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return "it is no regular file";
   const base::Result<ProgramFile> file = inspect_program(path);
   if (file && file->kind == ProgramKind::no_program) return "it is no program: " + file->why;
-  return fmt::format("nobody may execute it; chmod +x {} allows it", path);
+  return fmt::format("it may not be executed; chmod +x {} allows it", path);
 }
 
 }  // namespace contrafact::cli

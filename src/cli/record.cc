@@ -331,6 +331,8 @@ int run(const Options& options, const Session& session) {
                                         table::bytes_text(static_cast<double>(options.memory_bytes)),
                                         table::bytes_text(static_cast<double>(here))));
   }
+  if (options.output == "-")
+    return fail(kExitUsage, "-o: a recording cannot go to standard output, which is the program's; name a file");
   for (const auto& [option, text] : {std::pair{"--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
     if (text->empty()) continue;
     if (base::Result<std::string> windows = windows_option(option, *text, options.slowdown); !windows) {
