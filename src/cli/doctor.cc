@@ -127,7 +127,8 @@ int run(bool json, const Session& session) {
     document["checks"] = table::rows_json(report.table());
     text = table::json_text(document);
   }
-  if (base::Status printed = json ? print(text) : print_text(session, text); !printed) return fail(kExitOutput, printed.error().message);
+  if (base::Status printed = json ? print(text) : print_text(session, text); !printed)
+    return fail(kExitOutput, printed.error().message);
   return report.worst() == State::missing ? kExitImpossible : kExitOk;
 }
 

@@ -338,8 +338,8 @@ int run(const Options& options, const Session& session) {
     }
   }
   if (options.json || no_sets.empty()) {
-    const base::Status printed = options.json ? print(table::json_text(json_of(document)))
-                                              : print_text(session, text_of(document, session));
+    const base::Status printed =
+        options.json ? print(table::json_text(json_of(document))) : print_text(session, text_of(document, session));
     if (!printed) return fail(kExitOutput, printed.error().message);
   }
   return no_sets.empty() ? kExitOk : fail(kExitImpossible, recordings->path + ": " + no_sets);
