@@ -16,8 +16,9 @@ constexpr int kShortRounds = 100;
 constexpr int64_t kRoundNs = 10'000;
 
 // Each round, thread x holds the lock for 100 ns and y finds it held; y has it `wait_ns` after asking, and holds it for
-// 100 ns. `asleep`: it leaves its core meanwhile. In a last round, x holds it for 5000 ns and y sleeps for that.
-model::Trace recorded_waits(int64_t wait_ns, bool asleep, std::string_view kind = "mutex") {
+// 100 ns. It leaves its core meanwhile in the first `asleep` rounds. In a last round, x holds it for 5000 ns and y
+// sleeps for that.
+model::Trace recorded_waits(int64_t wait_ns, int asleep, std::string_view kind = "mutex") {
   std::string text =
       "fact agent native\nfact cores 2\nmethod m .work w.cc:1\ncontext a - m:10\n"
       "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n";
@@ -37,7 +38,7 @@ model::Trace recorded_waits(int64_t wait_ns, bool asleep, std::string_view kind 
     add(had_ns + 100, "y", "lock_release l");
     now_ns += kRoundNs;
   };
-  for (int i = 0; i < kShortRounds; ++i) round(100, wait_ns, asleep);
+  for (int i = 0; i < kShortRounds; ++i) round(100, wait_ns, i < asleep);
   round(5000, 6000, true);
   add(now_ns, "x", "thread_end");
   add(now_ns, "y", "thread_end");
@@ -52,7 +53,7 @@ ShortWaits found_in(const model::Trace& trace) {
 
 TEST(ShortWaits, AreThoseWithoutSleep) {
   for (const char* kind : {"mutex", "rwlock"}) {
-    const ShortWaits waits = found_in(recorded_waits(2000, false, kind));
+    const ShortWaits waits = found_in(recorded_waits(2000, 0, kind));
     EXPECT_EQ(waits.look_ns, 2000) << kind;
     ASSERT_EQ(waits.of_lock.size(), 1u) << kind;
     EXPECT_TRUE(waits.of_lock[0]) << kind;
@@ -60,10 +61,18 @@ TEST(ShortWaits, AreThoseWithoutSleep) {
 }
 
 TEST(ShortWaits, AreNoneWhereThreadsSleep) {
-  const ShortWaits waits = found_in(recorded_waits(2000, true));
+  const ShortWaits waits = found_in(recorded_waits(2000, kShortRounds));
   EXPECT_EQ(waits.look_ns, 0);
   ASSERT_EQ(waits.of_lock.size(), 1u);
   EXPECT_FALSE(waits.of_lock[0]);
+}
+
+TEST(ShortWaits, AreThoseOfALockWhereMostAreWithoutSleep) {
+  for (const int asleep : {40, 60}) {
+    const ShortWaits waits = found_in(recorded_waits(2000, asleep));
+    ASSERT_EQ(waits.of_lock.size(), 1u);
+    EXPECT_EQ(waits.of_lock[0], asleep < kShortRounds / 2) << asleep;
+  }
 }
 
 TEST(ShortWaits, AreNotKnownWithoutTheKernelsSwitches) {
@@ -77,7 +86,7 @@ TEST(ShortWaits, AreNotKnownWithoutTheKernelsSwitches) {
 
 // Who waits has its core for all of the wait but the last, which is longer than a look: there it sleeps.
 TEST(ShortWaits, KeepTheirCoresInTheSimulation) {
-  const model::Trace trace = recorded_waits(2000, false);
+  const model::Trace trace = recorded_waits(2000, 0);
   const base::Result<Simulation> run = Simulator(trace).simulate({}, {});
   ASSERT_TRUE(run) << run.error().message;
   const int64_t all_ns = 1000 + (kShortRounds + 1) * kRoundNs;
@@ -88,7 +97,7 @@ TEST(ShortWaits, KeepTheirCoresInTheSimulation) {
 }
 
 TEST(ShortWaits, LeaveTheirCoresWhereTheyAreSleeps) {
-  const model::Trace trace = recorded_waits(2000, true);
+  const model::Trace trace = recorded_waits(2000, kShortRounds);
   const base::Result<Simulation> run = Simulator(trace).simulate({}, {});
   ASSERT_TRUE(run) << run.error().message;
   const int64_t all_ns = 1000 + (kShortRounds + 1) * kRoundNs;
