@@ -1,6 +1,6 @@
 // Mutexes whose waiters do not get to sleep. A thread that finds a mutex held asks the kernel for sleep, which takes it
 // a microsecond or two on its core; where the mutex was given up meanwhile, the kernel sends it back, to look again.
-// With sections that are not much longer than that, most waits are no sleeps: no wake-up follows, and no core is left
+// With sections that are not much longer than that, many waits are no sleeps: no wake-up follows, and no core is left
 // to others. The kernel's context switches show which waits were sleeps. Reader-writer locks that nobody reads under
 // count as mutexes.
 //

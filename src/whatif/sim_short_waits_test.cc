@@ -67,11 +67,11 @@ TEST(ShortWaits, AreNoneWhereThreadsSleep) {
   EXPECT_FALSE(waits.of_lock[0]);
 }
 
-TEST(ShortWaits, AreThoseOfALockWhereMostAreWithoutSleep) {
-  for (const int asleep : {40, 60}) {
+TEST(ShortWaits, AreThoseOfALockWhereAQuarterAreWithoutSleep) {
+  for (const int asleep : {65, 85}) {
     const ShortWaits waits = found_in(recorded_waits(2000, asleep));
     ASSERT_EQ(waits.of_lock.size(), 1u);
-    EXPECT_EQ(waits.of_lock[0], asleep < kShortRounds / 2) << asleep;
+    EXPECT_EQ(waits.of_lock[0], asleep == 65) << asleep;
   }
 }
 
