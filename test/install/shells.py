@@ -137,7 +137,7 @@ def man(share):
         shown = run(["man", "--warnings=w", "-l", page], env=dict(os.environ, MANWIDTH="400", LC_ALL="C.UTF-8", MANROFFOPT="-c", PAGER="cat"))
         assert "warning" not in shown, shown
         shown = re.sub(r".\x08", "", shown)
-        options = re.findall(r"^ +((?:-\w, )?--[a-z-]+)", run([contrafact, "help", name]), re.M)
+        options = re.findall(r"^ {2,6}((?:-\w, )?--[a-z-]+)", run([contrafact, "help", name]), re.M)
         assert len(options) >= 3, options
         for option in options:
             assert re.search(rf"^ +{option}\b", shown, re.M), (name, option, shown)
