@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "agent_native/loaded_code.h"
 #include "agent_native/recording.h"
 #include "recorder/texts.h"
 
@@ -79,13 +80,7 @@ std::string_view path_of(const dl_phdr_info& info) {
 }
 
 int list(dl_phdr_info* info, size_t, void* argument) {
-  uint64_t begin = UINT64_MAX, end = 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    begin = std::min<uint64_t>(begin, info->dlpi_addr + segment.p_vaddr);
-    end = std::max<uint64_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-  }
+  const auto [begin, end] = code_of(*info);
   const std::string_view path = path_of(*info);
   if (begin >= end || path.empty() || path[0] != '/') return 0;
   g_line.clear();

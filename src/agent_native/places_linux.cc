@@ -1,8 +1,7 @@
 #include <link.h>
 #include <pthread.h>
 
-#include <algorithm>
-
+#include "agent_native/loaded_code.h"
 #include "agent_native/places.h"
 
 namespace contrafact::agent_native {
@@ -12,13 +11,7 @@ thread_local constinit OwnStack t_stack __attribute__((tls_model("initial-exec")
 
 int add_if_own(dl_phdr_info* info, size_t, void* argument) {
   const auto own = reinterpret_cast<uint64_t>(&add_if_own);
-  uint64_t begin = UINT64_MAX, end = 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    begin = std::min<uint64_t>(begin, info->dlpi_addr + segment.p_vaddr);
-    end = std::max<uint64_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-  }
+  const auto [begin, end] = code_of(*info);
   if (own < begin || own >= end) return 0;
   static_cast<translate::Translator*>(argument)->add_native(begin, end);
   return 1;

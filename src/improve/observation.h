@@ -15,7 +15,7 @@ namespace contrafact::improve {
 // is founded better. False of what changes no sections, and of a spec's: a person chose that.
 bool is_little_observed(const Candidate& candidate);
 
-// "rests on 8 of 1260 sections, more were not observed: ..."; empty where the foundation is good.
+// "only 8 of 1260 sections were observed, and others may differ: ..."; empty where enough were.
 std::string little_observed_note(const Candidate& candidate);
 
 }  // namespace contrafact::improve

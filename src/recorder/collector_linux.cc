@@ -80,7 +80,7 @@ class SharedCollector final : public Collector {
   static void* work(void* self);
   static void* find_idle_time(void* self);
   void run();
-  void rise_above(int32_t pid);
+  void raise_worker_above(int32_t pid);
   void stop_threads();
   bool wants_pass() const;
   void look();
@@ -175,7 +175,7 @@ base::Status SharedCollector::begin() {
     return started;
   }
   runs_ = true;
-  control_->worker_tid.wait(0);  // a program may leave it no core before it has told who it is
+  control_->worker_tid.wait(0);  // first: a program may leave it no core, and has to know its id
   base::Status started = deferred::start_background_thread("idle finder", find_idle_time, this, idle_finder_);
   has_idle_finder_ = started.ok();
   return started;
@@ -230,7 +230,7 @@ void SharedCollector::run() {
     const int64_t end_ns = base::monotonic_ns() + nap_ns;
     wakeup_.sleep(nap_ns);
     if (base::monotonic_ns() - end_ns > kLateNs) {
-      for (const auto& process : processes_) rise_above(process->pid);
+      for (const auto& process : processes_) raise_worker_above(process->pid);
     }
     look();
   }
@@ -238,8 +238,8 @@ void SharedCollector::run() {
 }
 
 // A program whose threads have real-time priorities and are busy leaves the worker no core, and the kernel and the
-// program's buffers hold only so much. One that begins so has lifted the worker itself (SharedLog::open).
-void SharedCollector::rise_above(int32_t pid) {
+// program's buffers hold only so much. One that begins so has raised the worker itself (SharedLog::open).
+void SharedCollector::raise_worker_above(int32_t pid) {
   if (stopping_.load(std::memory_order_relaxed)) return;  // no longer the worker
   real_time_priority_ = deferred::raise_above_real_time(0, real_time_priority_of(pid));
 }
@@ -362,7 +362,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
   if (!process) process = &new_process(pid);
   discard(*process, begin_ns);
   process->pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  rise_above(pid);
+  raise_worker_above(pid);
   std::unique_ptr<format::Sink> sink = std::exchange(first_sink_, nullptr);
   if (!sink) {
     auto opened = format::open_file_sink(process->path);

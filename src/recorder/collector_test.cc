@@ -580,7 +580,7 @@ TEST_F(CollectorTest, SwitchesFromBeforeAProcessIsKnownAreKept) {
   EXPECT_GE(std::ranges::count(got.events, EventKind::cpu_out, &PlainEvent::kind), kSleeps);
 }
 
-// Else one whose threads are busy leaves the recorder no core.
+// Otherwise a program whose threads are busy leaves the recorder no core.
 TEST_F(CollectorTest, TheWorkerGoesAboveAProgramOfARealTimePriority) {
   constexpr int kMayNot = 77;
   start(false);

@@ -38,7 +38,7 @@ struct ControlPage {
   std::atomic<uint32_t> refused{0};           // processes that found no area
   std::atomic<uint32_t> waited_in_vain{~0u};  // for more areas than this; nobody waits until there are more
   base::SharedFlag closed;                    // nobody records any more
-  std::atomic<int32_t> worker_tid{0};         // who takes what is recorded: it must not starve
+  std::atomic<int32_t> worker_tid{0};         // the thread that takes what is recorded; 0 until it runs
   EventClock clock;
   std::array<std::atomic<int32_t>, kAreasMax> area_fd{};  // in the recording process; kGivenUp: claimed, and not opened
 };

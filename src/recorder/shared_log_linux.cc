@@ -86,7 +86,7 @@ base::Result<deferred::SharedArea> open_area(const ControlPage& control, uint32_
 
 // A program that begins with a real-time priority may leave the recorder no core from its first instruction on, and the
 // kernel and the buffers hold only so much. So the recorder gets the next higher priority, where that is allowed.
-void lift_worker(const ControlPage& control) {
+void raise_worker(const ControlPage& control) {
   const pid_t worker = control.worker_tid.load(std::memory_order_relaxed);
   if (worker != 0) deferred::raise_above_real_time(worker, deferred::own_real_time_priority());
 }
@@ -101,7 +101,7 @@ base::Result<SharedLog*> SharedLog::open(const std::string& control_path, int32_
   if (control.closed.load(std::memory_order_acquire)) {
     return base::Error{"this process is not recorded: the recording has ended"};
   }
-  if (!restricted) lift_worker(control);
+  if (!restricted) raise_worker(control);
   const std::string descriptors_path = control_path.substr(0, control_path.rfind('/') + 1);
   const auto number = claim_area(control, descriptors_path + "../", !restricted);
   if (!number) {
