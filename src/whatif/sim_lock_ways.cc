@@ -15,14 +15,6 @@ bool is_of_mutex(const model::Trace& trace, const CriticalSection& section) {
   return section.outcome == model::Outcome::normal && trace.locks[section.lock.index()].kind == format::LockKind::mutex;
 }
 
-// Writers take a reader-writer lock as a mutex where there are no readers.
-bool serves_as_mutex(const model::Trace& trace, std::span<const CriticalSection> of_lock) {
-  const format::LockKind kind = trace.locks[of_lock.front().lock.index()].kind;
-  return kind == format::LockKind::mutex ||
-         (kind == format::LockKind::rwlock &&
-          std::none_of(of_lock.begin(), of_lock.end(), [](const CriticalSection& s) { return s.shared; }));
-}
-
 // So much work is an estimate worth: the sum of the squares of the chases' holds.
 constexpr size_t kWorkMax = 100'000;
 
@@ -187,88 +179,19 @@ std::vector<Chase> chases(const model::Trace& trace, std::span<const CriticalSec
   return found;
 }
 
-// Of one lock's sections.
-class KernelWays {
- public:
-  KernelWays(const model::Trace& trace, std::span<const CriticalSection> sections) : trace_(trace) {
-    for (const CriticalSection& section : sections) {
-      releases_ns_.push_back(section.release_ns);
-      if (section.contended()) add_wait(section);
-    }
-    add_returns();
-    std::sort(releases_ns_.begin(), releases_ns_.end());
-    std::sort(found_held_.begin(), found_held_.end(),
-              [](const Look& x, const Look& y) { return x.time_ns < y.time_ns; });
-  }
-
-  // After somebody found the mutex held, the next release wakes one sleeper, which is the next to come.
-  void add_to(std::vector<int64_t>& ways_ns, const BusyCores& busy) const {
-    for (size_t i = 1; i < found_held_.size(); ++i) {
-      if (!found_held_[i].was_woken) continue;
-      const auto woke = std::upper_bound(releases_ns_.begin(), releases_ns_.end(), found_held_[i - 1].time_ns);
-      if (woke == releases_ns_.end() || *woke > found_held_[i].time_ns || !busy.was_free(*woke)) continue;
-      if (!busy.was_free(found_held_[i].core_ns - 1)) continue;  // it may have waited for that core
-      ways_ns.push_back(found_held_[i].time_ns - *woke);
-    }
-  }
-
- private:
-  // A thread looks at the mutex: when it asks for it, and when it has been woken. If it is free then, it is the
-  // thread's, and others that sleep are taken to be there all the same.
-  struct Look {
-    int64_t time_ns;
-    int64_t core_ns;  // since when it has had its core
-    bool was_woken;
-  };
-
-  void add_wait(const CriticalSection& section) {
-    found_held_.push_back({section.request_ns, section.request_ns, false});
-    const std::vector<model::CpuGap>& gaps = trace_.cpu[section.thread.index()];
-    auto gap = std::lower_bound(gaps.begin(), gaps.end(), section.request_ns,
-                                [](const model::CpuGap& g, int64_t ns) { return g.out_ns < ns; });
-    const size_t first = found_held_.size();
-    for (; gap != gaps.end() && gap->in_ns <= section.acquire_ns; ++gap) {
-      if (!gap->preempted) found_held_.push_back({gap->in_ns, gap->in_ns, true});
-    }
-    if (found_held_.size() == first) return;
-    returns_ns_.push_back(section.acquire_ns - found_held_.back().time_ns);
-    found_held_.back().time_ns = section.acquire_ns;
-    in_vain_.resize(found_held_.size());
-    for (size_t i = first; i + 1 < found_held_.size(); ++i) in_vain_[i] = true;
-  }
-
-  // A thread that has its core again still has to come back from the kernel: where it came in vain, as long as it
-  // usually takes.
-  void add_returns() {
-    if (returns_ns_.empty()) return;
-    const auto middle = returns_ns_.begin() + static_cast<int64_t>(returns_ns_.size() / 2);
-    std::nth_element(returns_ns_.begin(), middle, returns_ns_.end());
-    for (size_t i = 0; i < in_vain_.size(); ++i) {
-      if (in_vain_[i]) found_held_[i].time_ns += *middle;
-    }
-  }
-
-  const model::Trace& trace_;
-  std::vector<int64_t> releases_ns_;
-  std::vector<Look> found_held_;
-  std::vector<bool> in_vain_;        // by look: woken, and somebody was faster
-  std::vector<int64_t> returns_ns_;  // from having a core again to having the mutex
-};
-
 // Now and then the kernel lets the woken thread queue for the core of the one that woke it, though another is free. How
 // long that takes depends on when that thread leaves its core; without this bound it would be as long in a run in which
 // it leaves it at once.
 constexpr int64_t kMedians = 10;
 
-std::vector<int64_t> ways_by_kernel(const model::Trace& trace, std::span<const CriticalSection> sections,
+std::vector<int64_t> ways_by_kernel(std::span<const CriticalSection> sections, const Woken& woken,
                                     const BusyCores& busy) {
   std::vector<int64_t> ways_ns;
-  if (trace.cpu.size() != trace.threads.size()) return ways_ns;
-  for (size_t begin = 0, i = 0; i < sections.size(); ++i) {
-    if (i + 1 < sections.size() && sections[i + 1].lock == sections[i].lock) continue;
-    const auto of_lock = sections.subspan(begin, i + 1 - begin);
-    if (serves_as_mutex(trace, of_lock)) KernelWays(trace, of_lock).add_to(ways_ns, busy);
-    begin = i + 1;
+  for (size_t s = 0; s < woken.by_release.size(); ++s) {
+    if (!woken.woke(s) || !busy.was_free(sections[s].release_ns)) continue;
+    const Woken::Coming& coming = woken.by_release[s];
+    if (!busy.was_free(coming.core_ns - 1)) continue;  // it may have waited for that core
+    ways_ns.push_back(coming.there_ns - sections[s].release_ns);
   }
   std::sort(ways_ns.begin(), ways_ns.end());
   if (ways_ns.empty()) return ways_ns;

@@ -10,8 +10,7 @@
 // who had slept, is explained by all ways that may have been made in it, each as likely as the histogram makes it; and
 // the histogram is counted anew from these.
 //
-// Where the kernel's context switches are known, each arrival of a woken thread is: its way ends where it has a core
-// again, and began at the first release after the mutex was last found held.
+// Where the kernel's context switches are known, each arrival of a woken thread is (sim_woken.h).
 //
 // Pure.
 #pragma once
@@ -23,6 +22,7 @@
 #include "model/critical_sections.h"
 #include "model/trace.h"
 #include "whatif/sim_busy_cores.h"
+#include "whatif/sim_woken.h"
 
 namespace contrafact::whatif {
 
@@ -41,7 +41,8 @@ std::vector<Chase> chases(const model::Trace& trace, std::span<const model::Crit
                           const BusyCores& busy);
 
 // The ways that the kernel's context switches show, in ns, sorted: to mutexes that were given up while a core was free.
-std::vector<int64_t> ways_by_kernel(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+// `woken`: find_woken of the sections.
+std::vector<int64_t> ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
                                     const BusyCores& busy);
 
 // Lengths of ways in ns, sorted, each as likely as the others. Empty if there are no chases. Linear in the sum of the

@@ -89,7 +89,8 @@ TEST(WaysByKernel, KnowsThoseThatCameInVain) {
       "350000 a thread_end\n"
       "10000 b lock_request l -\n333000 b lock_acquired l\n340000 b lock_release l -\n340000 b thread_end\n");
   ASSERT_TRUE(trace.ok()) << trace.error().message;
-  EXPECT_THAT(ways_by_kernel(*trace, model::critical_sections(*trace), BusyCores(*trace, 2)),
+  const std::vector<model::CriticalSection> sections = model::critical_sections(*trace);
+  EXPECT_THAT(ways_by_kernel(sections, find_woken(*trace, sections), BusyCores(*trace, 2)),
               testing::ElementsAre(33'000, 43'000));
 }
 

@@ -192,11 +192,6 @@ class Planner {
     }
   }
 
-  int64_t look_ns(uint32_t lock) const {
-    const ShortWaits& waits = program_.sync.short_waits;
-    return !waits.of_lock.empty() && waits.of_lock[lock] ? waits.look_ns : 0;
-  }
-
   void make_locks() {
     const auto& rows = program_.trace->locks;
     plan_.locks.resize(rows.size());
@@ -204,7 +199,7 @@ class Planner {
       SimLock& lock = plan_.locks[i];
       lock.kind = rows[i].kind;
       lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
-      lock.look_ns = look_ns(static_cast<uint32_t>(i));
+      lock.look_ns = program_.sync.short_waits.before_sleep_ns(static_cast<uint32_t>(i));
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {
       if (!takes_lock(s)) continue;
@@ -222,7 +217,8 @@ class Planner {
         if (number >= rows.size()) plan_.made_from[number - rows.size()] = sections_[s].lock.value;
         if (is_shared(s)) kind = format::LockKind::rwlock;
         if (number >= rows.size() && kind != format::LockKind::rwlock) kind = rows[sections_[s].lock.index()].kind;
-        if (number >= rows.size()) plan_.locks[number].look_ns = look_ns(sections_[s].lock.value);
+        if (number >= rows.size())
+          plan_.locks[number].look_ns = program_.sync.short_waits.before_sleep_ns(sections_[s].lock.value);
       });
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {

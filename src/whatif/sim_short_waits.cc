@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "whatif/sim_latency.h"
+
 namespace contrafact::whatif {
 namespace {
 
@@ -20,13 +22,16 @@ struct Waits {
   std::vector<int64_t> awake_ns;  // those without sleep
 };
 
-bool was_awake(const model::Trace& trace, const CriticalSection& section) {
+// When the waiting thread first left its core; none: it did not.
+const model::CpuGap* first_gap(const model::Trace& trace, const CriticalSection& section) {
   const std::vector<model::CpuGap>& gaps = trace.cpu[section.thread.index()];
   const auto gap = std::ranges::lower_bound(gaps, section.request_ns, {}, &model::CpuGap::out_ns);
-  return gap == gaps.end() || gap->out_ns >= section.acquire_ns;
+  return gap == gaps.end() || gap->out_ns >= section.acquire_ns ? nullptr : &*gap;
 }
 
-std::vector<Waits> waits_by_lock(const model::Trace& trace, std::span<const CriticalSection> sections) {
+// By lock. What waiting threads did before they left their core is added to `lingers_ns`.
+std::vector<Waits> waits_by_lock(const model::Trace& trace, std::span<const CriticalSection> sections,
+                                 std::vector<int64_t>& lingers_ns) {
   std::vector<Waits> waits(trace.locks.size());
   for (const CriticalSection& section : sections) {
     if (!may_exclude(trace, section)) continue;
@@ -34,14 +39,20 @@ std::vector<Waits> waits_by_lock(const model::Trace& trace, std::span<const Crit
     of_lock.has_readers |= section.shared;
     if (!section.contended()) continue;
     ++of_lock.all;
-    if (was_awake(trace, section)) of_lock.awake_ns.push_back(section.wait_ns());
+    const model::CpuGap* gap = first_gap(trace, section);
+    if (gap == nullptr) {
+      of_lock.awake_ns.push_back(section.wait_ns());
+    } else if (!gap->preempted) {
+      lingers_ns.push_back(gap->out_ns - section.request_ns);
+    }
   }
   return waits;
 }
 
+constexpr size_t kEnough = 20;
+
 // A quarter of them: the rest find the mutex still held when they look again. docs/replay.md has what it was chosen by.
 bool are_short(const Waits& waits) {
-  constexpr size_t kEnough = 20;
   return !waits.has_readers && waits.all >= kEnough && waits.awake_ns.size() * 4 > waits.all;
 }
 
@@ -52,15 +63,13 @@ ShortWaits find_short_waits(const model::Trace& trace, std::span<const CriticalS
                               std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
   ShortWaits found;
   if (!switches_known) return found;
-  std::vector<int64_t> looks_ns;
-  for (const Waits& waits : waits_by_lock(trace, sections)) {
+  std::vector<int64_t> looks_ns, lingers_ns;
+  for (const Waits& waits : waits_by_lock(trace, sections, lingers_ns)) {
     found.of_lock.push_back(are_short(waits));
     if (found.of_lock.back()) looks_ns.insert(looks_ns.end(), waits.awake_ns.begin(), waits.awake_ns.end());
   }
-  if (looks_ns.empty()) return found;
-  const auto middle = looks_ns.begin() + static_cast<int64_t>(looks_ns.size() / 2);
-  std::ranges::nth_element(looks_ns, middle);
-  found.look_ns = *middle;
+  found.look_ns = median_ns(looks_ns);
+  if (lingers_ns.size() >= kEnough) found.linger_ns = median_ns(lingers_ns);
   return found;
 }
 

@@ -1,6 +1,10 @@
-// K cores that threads take in turns, as the operating system's fair scheduler hands them out: who has run least goes
-// first; a running thread keeps its core for a slice, and beyond it for as long as nobody waits; a thread that comes
-// back from a wait neither loses nor gains by having slept.
+// K cores that threads take in turns, as the operating system's fair scheduler hands them out. Each core has a queue of
+// its own. There who has run least goes first; a running thread keeps its core for a slice, and beyond it for as long
+// as nobody waits there; a thread that comes back from a wait keeps a little of what it had run less than others.
+//
+// Who wants a core gets the one that it had, if that is idle, else another idle one, else it queues for the one that it
+// had. An idle core takes a thread out of another's queue only when that has waited there for a while: Linux leaves a
+// thread where its data is in the caches, and does not look for work at all where a core idles for short times only.
 //
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
@@ -9,7 +13,8 @@
 // grows after every kSlicesBeforeGrowth for each core: after half an hour of turns, turns that are somewhat longer
 // change nothing that anybody reads.
 //
-// Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in the queue.
+// Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in a queue,
+// O(threads) for one that moves to another core.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +39,10 @@ class SimSlices {
   static constexpr uint32_t kSlicesBeforeGrowth = 1u << 19;
 #endif
   static constexpr int64_t kGrowth = 16;
+  // For so long a thread that waits for its core is not taken by an idle one: Linux's cost of a migration.
+  static constexpr int64_t kStaysNs = 500'000;
+  // So much of what a thread had run less than others it is still owed when it comes back from a wait.
+  static constexpr int64_t kOwedMostNs = 100'000;
 
   // REQUIRES: cores > 0, slice_ns > 0.
   SimSlices(uint32_t cores, int64_t slice_ns) : slice_ns_(slice_ns), cores_(cores), idle_(cores) {
@@ -54,14 +63,15 @@ class SimSlices {
       core.since_ns = now_ns;
       return set_end(core, now_ns);
     }
-    thread.ran_ns = std::max(thread.ran_ns, least_ran_ns_);
-    if (idle_ > 0) {
-      for (Core& core : cores_) {
-        if (core.id == kNone) return start(core, now_ns, id);
-      }
-    }
-    push(id);
-    if (ready_.size() == 1) limit_all(now_ns);
+    const uint32_t chosen = core_for(thread);
+    Core& core = cores_[chosen];
+    see_least(core, now_ns);
+    move(thread, chosen);
+    thread.ran_ns = std::max(thread.ran_ns, core.least_ran_ns - kOwedMostNs);
+    if (core.id == kNone) return start(core, now_ns, id);
+    push(core, now_ns, id);
+    if (core.ready.size() == 1 && chosen != pending_)
+      core.end_ns = std::min(core.end_ns, std::max(core.slice_end_ns, now_ns));
   }
 
   // A thread that uses a core, or waits for one, has had enough at the next instant.
@@ -83,9 +93,7 @@ class SimSlices {
     if (pending_ == kNone) return;
     Core& core = cores_[pending_];
     pending_ = kNone;
-    core.id = kNone;
-    core.end_ns = INT64_MAX;
-    ++idle_;
+    leave(core);
     dispatch(core, now_ns);
   }
 
@@ -96,13 +104,17 @@ class SimSlices {
   }
 
   // Somebody uses a core, or waits for one, who will be done by itself.
-  bool moves() const { return cores_.size() - idle_ + ready_.size() > endless_; }
+  bool moves() const { return cores_.size() - idle_ + ready_ > endless_; }
 
-  // REQUIRES: now_ns == next_ns(). The thread whose stretch is over, or kNone: a slice was.
+  // REQUIRES: now_ns == next_ns(). The thread whose stretch is over, or kNone: a slice was, or a thread moved.
   uint32_t step(int64_t now_ns) {
     for (uint32_t k = 0; k < cores_.size(); ++k) {
       Core& core = cores_[k];
       if (core.end_ns != now_ns) continue;
+      if (core.id == kNone) {
+        dispatch(core, now_ns);
+        return kNone;
+      }
       charge(core, now_ns);
       const uint32_t id = core.id;
       if (threads_[id].left_ns == 0) {
@@ -110,10 +122,8 @@ class SimSlices {
         pending_ = k;
         return id;
       }
-      core.id = kNone;
-      core.end_ns = INT64_MAX;
-      ++idle_;
-      push(id);
+      leave(core);
+      push(core, now_ns, id);
       count_slice();
       dispatch(core, now_ns);
       return kNone;
@@ -122,21 +132,25 @@ class SimSlices {
   }
 
  private:
-  struct Core {
-    uint32_t id = kNone;
-    int64_t since_ns = 0;  // charged up to here
-    int64_t slice_end_ns = 0;
-    int64_t end_ns = INT64_MAX;  // the next decision
-  };
-  struct Thread {
-    int64_t left_ns = 0;
-    int64_t ran_ns = 0;  // its virtual run time
-  };
   struct Ready {
     int64_t ran_ns;
     uint32_t id;
     // For a heap with the least on top.
     bool operator<(const Ready& other) const { return ran_ns != other.ran_ns ? ran_ns > other.ran_ns : id > other.id; }
+  };
+  struct Core {
+    uint32_t id = kNone;
+    int64_t since_ns = 0;  // charged up to here
+    int64_t slice_end_ns = 0;
+    int64_t end_ns = INT64_MAX;  // the next decision; of an idle core, when it may take another's thread
+    int64_t least_ran_ns = 0;    // of those that it may run, when one was last chosen
+    std::vector<Ready> ready;
+  };
+  struct Thread {
+    uint32_t core = kNone;  // that it has, waits for, or had
+    int64_t left_ns = 0;
+    int64_t ran_ns = 0;     // its virtual run time
+    int64_t queued_ns = 0;  // when it began to wait for its core
   };
 
   void charge(Core& core, int64_t now_ns) {
@@ -152,16 +166,35 @@ class SimSlices {
       slice_ns_ = base::multiply_saturated(slice_ns_, kGrowth);
   }
 
-  void set_end(Core& core, int64_t now_ns) {
-    core.end_ns = now_ns + threads_[core.id].left_ns;
-    if (!ready_.empty()) core.end_ns = std::min(core.end_ns, std::max(core.slice_end_ns, now_ns));
+  uint32_t core_for(const Thread& thread) const {
+    if (thread.core != kNone && cores_[thread.core].id == kNone) return thread.core;
+    uint32_t shortest = 0;
+    for (uint32_t k = 0; k < cores_.size(); ++k) {
+      if (cores_[k].id == kNone) return k;
+      if (cores_[k].ready.size() < cores_[shortest].ready.size()) shortest = k;
+    }
+    return thread.core != kNone ? thread.core : shortest;
   }
 
-  void limit_all(int64_t now_ns) {
-    for (uint32_t k = 0; k < cores_.size(); ++k) {
-      if (cores_[k].id != kNone && k != pending_)
-        cores_[k].end_ns = std::min(cores_[k].end_ns, std::max(cores_[k].slice_end_ns, now_ns));
-    }
+  // What the thread had run more or less than others, it has on the other core as well.
+  void move(Thread& thread, uint32_t to) {
+    const int64_t from_ns = thread.core == kNone ? 0 : cores_[thread.core].least_ran_ns;
+    thread.ran_ns += cores_[to].least_ran_ns - from_ns;
+    thread.core = to;
+  }
+
+  // Who runs has run more by now.
+  void see_least(Core& core, int64_t now_ns) {
+    if (core.id == kNone) return;
+    if (now_ns > core.since_ns) charge(core, now_ns);
+    int64_t least_ns = threads_[core.id].ran_ns;
+    if (!core.ready.empty()) least_ns = std::min(least_ns, core.ready.front().ran_ns);
+    core.least_ran_ns = std::max(core.least_ran_ns, least_ns);
+  }
+
+  void set_end(Core& core, int64_t now_ns) {
+    core.end_ns = now_ns + threads_[core.id].left_ns;
+    if (!core.ready.empty()) core.end_ns = std::min(core.end_ns, std::max(core.slice_end_ns, now_ns));
   }
 
   void start(Core& core, int64_t now_ns, uint32_t id) {
@@ -172,18 +205,51 @@ class SimSlices {
     set_end(core, now_ns);
   }
 
-  void push(uint32_t id) {
-    ready_.push_back({threads_[id].ran_ns, id});
-    std::push_heap(ready_.begin(), ready_.end());
+  void leave(Core& core) {
+    core.id = kNone;
+    core.end_ns = INT64_MAX;
+    ++idle_;
+  }
+
+  void push(Core& core, int64_t now_ns, uint32_t id) {
+    threads_[id].queued_ns = now_ns;
+    core.ready.push_back({threads_[id].ran_ns, id});
+    std::push_heap(core.ready.begin(), core.ready.end());
+    ++ready_;
   }
 
   void dispatch(Core& core, int64_t now_ns) {
-    if (ready_.empty()) return;
-    std::pop_heap(ready_.begin(), ready_.end());
-    const Ready next = ready_.back();
-    ready_.pop_back();
-    least_ran_ns_ = std::max(least_ran_ns_, next.ran_ns);
+    if (core.ready.empty()) return take_from_others(core, now_ns);
+    std::pop_heap(core.ready.begin(), core.ready.end());
+    const Ready next = core.ready.back();
+    core.ready.pop_back();
+    --ready_;
+    core.least_ran_ns = std::max(core.least_ran_ns, next.ran_ns);
     start(core, now_ns, next.id);
+  }
+
+  // The idle core runs who has waited longest elsewhere, if that is long enough, or looks again when it will be.
+  void take_from_others(Core& idle, int64_t now_ns) {
+    idle.end_ns = INT64_MAX;
+    if (ready_ == 0) return;
+    uint32_t longest = kNone;
+    for (const Core& core : cores_) {
+      for (const Ready& waiting : core.ready) {
+        if (longest == kNone || threads_[waiting.id].queued_ns < threads_[longest].queued_ns) longest = waiting.id;
+      }
+    }
+    Thread& thread = threads_[longest];
+    const int64_t may_move_ns = base::add_saturated(thread.queued_ns, kStaysNs);
+    if (may_move_ns > now_ns) {
+      idle.end_ns = may_move_ns;
+      return;
+    }
+    std::vector<Ready>& queue = cores_[thread.core].ready;
+    std::erase_if(queue, [&](const Ready& ready) { return ready.id == longest; });
+    std::make_heap(queue.begin(), queue.end());
+    --ready_;
+    move(thread, static_cast<uint32_t>(&idle - cores_.data()));
+    start(idle, now_ns, longest);
   }
 
   int64_t slice_ns_;
@@ -193,8 +259,7 @@ class SimSlices {
   size_t endless_ = 0;        // threads that go on until told
   uint32_t pending_ = kNone;  // the core whose thread's stretch has just ended
   std::vector<Thread> threads_;
-  std::vector<Ready> ready_;
-  int64_t least_ran_ns_ = 0;
+  size_t ready_ = 0;  // threads in the queues
   int64_t cpu_ns_ = 0;
 };
 

@@ -48,5 +48,53 @@ TEST(SimSlices, MonthsThatADamagedTraceClaimsTakeFewSteps) {
   EXPECT_LT(contest.steps, 8u * SimSlices::kSlicesBeforeGrowth);
 }
 
+// Which thread's stretch is over next, and when. Slices that end are passed over.
+struct Over {
+  uint32_t id;
+  int64_t ns;
+  bool operator==(const Over&) const = default;
+};
+Over next_over(SimSlices& slices, int64_t now_ns) {
+  slices.settle(now_ns);
+  for (;;) {
+    now_ns = slices.next_ns();
+    const uint32_t id = slices.step(now_ns);
+    if (id != SimSlices::kNone) return {id, now_ns};
+  }
+}
+
+// Threads 0 and 2 share a core, thread 1 has the other one to itself.
+SimSlices three_on_two(int64_t first_ns, int64_t second_ns) {
+  SimSlices slices(2, kSliceNs);
+  slices.use(0, first_ns, 0);
+  slices.use(0, second_ns, 1);
+  slices.use(0, kSliceNs, 2);
+  return slices;
+}
+
+TEST(SimSlices, AnIdleCoreLeavesAThreadInItsQueueForAWhile) {
+  SimSlices slices = three_on_two(400'000, 100'000);
+  EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
+  EXPECT_EQ(next_over(slices, 100'000), (Over{0, 400'000}));
+  EXPECT_EQ(next_over(slices, 400'000), (Over{2, 400'000 + kSliceNs}));
+}
+
+TEST(SimSlices, AnIdleCoreTakesAThreadThatWaitsLong) {
+  SimSlices slices = three_on_two(2'000'000, 100'000);
+  EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
+  EXPECT_EQ(next_over(slices, 100'000), (Over{0, 2'000'000}));
+  EXPECT_EQ(next_over(slices, 2'000'000), (Over{2, SimSlices::kStaysNs + kSliceNs}));
+}
+
+TEST(SimSlices, AThreadComesBackToItsCore) {
+  SimSlices slices = three_on_two(kSliceNs, 4 * kSliceNs);
+  EXPECT_EQ(next_over(slices, 0), (Over{0, kSliceNs}));
+  // Thread 2 has had nothing yet. Thread 0 comes back at once, and waits for its core, not for the other one.
+  slices.settle(kSliceNs);
+  slices.use(kSliceNs + 1, kSliceNs, 0);
+  EXPECT_EQ(next_over(slices, kSliceNs + 1), (Over{2, 2 * kSliceNs}));
+  EXPECT_EQ(next_over(slices, 2 * kSliceNs), (Over{0, 3 * kSliceNs}));
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

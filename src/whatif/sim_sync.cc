@@ -30,12 +30,13 @@ class Gatherer {
     busy_ = BusyCores(trace_, cores_);
     find_usual_blocks();
     facts_.sections = known_.sections();
+    woken_ = find_woken(trace_, facts_.sections);
     index_events();
     match_waits(first_token);
     facts_.credits = count_credits(trace_, known_.sections(), known_.wakes());
     count_semaphores();
     sample_latencies();
-    facts_.wake_cost = measure_wake_cost(trace_, facts_.sections);
+    facts_.wake_cost = measure_wake_cost(trace_, facts_.sections, woken_);
     facts_.short_waits = find_short_waits(trace_, facts_.sections);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
@@ -174,7 +175,7 @@ class Gatherer {
       if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
     }
     settle(facts_.lock_latency.sorted_ns, crowded_ns);
-    facts_.mutex_way.sorted_ns = ways_by_kernel(trace_, facts_.sections, busy_);
+    facts_.mutex_way.sorted_ns = ways_by_kernel(facts_.sections, woken_, busy_);
     if (facts_.mutex_way.sorted_ns.size() < kEnoughChases) estimate_ways();
     crowded_ns.clear();
     for (const model::SyncWake& wake : known_.wakes()) {
@@ -251,6 +252,7 @@ class Gatherer {
   const uint32_t cores_;
   SyncFacts facts_;
   BusyCores busy_;
+  Woken woken_;
 };
 
 }  // namespace

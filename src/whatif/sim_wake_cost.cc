@@ -31,39 +31,6 @@ std::vector<bool> with_sleepers(const model::Trace& trace, std::span<const Criti
   return slept;
 }
 
-// When one lock, a mutex, was marked as one that somebody sleeps for, sorted: a thread found it held, or slept, or has
-// it and does not know whether others sleep.
-std::vector<int64_t> marks_of(const model::Trace& trace, std::span<const CriticalSection> of_lock) {
-  std::vector<int64_t> marks_ns;
-  for (const CriticalSection& section : of_lock) {
-    if (!section.contended()) continue;
-    marks_ns.push_back(section.request_ns);
-    marks_ns.push_back(section.acquire_ns);
-    const std::vector<model::CpuGap>& gaps = trace.cpu[section.thread.index()];
-    for (auto gap = std::ranges::lower_bound(gaps, section.request_ns, {}, &model::CpuGap::out_ns);
-         gap != gaps.end() && gap->in_ns <= section.acquire_ns; ++gap) {
-      if (!gap->preempted) marks_ns.push_back(gap->out_ns);
-    }
-  }
-  std::ranges::sort(marks_ns);
-  return marks_ns;
-}
-
-// Leaves of those that slept when a mutex was given up the releases that woke one of them: the first after each mark.
-void keep_woken(const model::Trace& trace, std::span<const CriticalSection> sections, std::vector<bool>& slept) {
-  for (size_t begin = 0, end = 0; begin < sections.size(); begin = end) {
-    while (end < sections.size() && sections[end].lock == sections[begin].lock) ++end;
-    if (trace.locks[sections[begin].lock.index()].kind != format::LockKind::mutex) continue;
-    const std::vector<int64_t> marks_ns = marks_of(trace, sections.subspan(begin, end - begin));
-    auto mark = marks_ns.begin();
-    for (size_t s = begin; s < end; ++s) {
-      const auto first = mark;
-      while (mark != marks_ns.end() && *mark < sections[s].release_ns) ++mark;
-      if (mark == first) slept[s] = false;
-    }
-  }
-}
-
 struct Gap {
   uint32_t section;
   int64_t ns;
@@ -147,12 +114,16 @@ class Eighths {
 
 }  // namespace
 
-WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections) {
+WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections, const Woken& woken) {
   WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
   cost.woke = cost.slept;
-  cost.wakes_known = trace.cpu.size() == trace.threads.size() &&
-                     std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
-  if (cost.wakes_known) keep_woken(trace, sections, cost.woke);
+  cost.wakes_known = woken.known;
+  if (woken.known) {
+    for_each_lock(sections, [&](std::span<const CriticalSection> of_lock, size_t begin) {
+      if (!serves_as_mutex(trace, of_lock)) return;
+      for (size_t s = begin; s < begin + of_lock.size(); ++s) cost.woke[s] = woken.woke(s);
+    });
+  }
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, format::EventKind, uint32_t>, AskingPlace> places;
   const Eighths eighths(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {

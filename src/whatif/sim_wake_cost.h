@@ -4,7 +4,7 @@
 //
 // Not each release wakes somebody while others sleep. Who is woken needs a while to come, and meanwhile the thread that
 // woke it takes the mutex again and gives it up, for nothing, as often as it likes: a mutex has to be marked before a
-// sleeper is woken (sim_lock.h). Where the kernel's context switches are known, so is who was marked when.
+// sleeper is woken (sim_lock.h). Where the kernel's context switches are known, so is who woke whom (sim_woken.h).
 //
 // A place is a thread, the code of a section, the kind of event that follows its release, and an eighth of the run:
 // other threads do other work, and so does one at another time. The cost there is the difference between the mean CPU
@@ -22,6 +22,7 @@
 
 #include "model/critical_sections.h"
 #include "model/trace.h"
+#include "whatif/sim_woken.h"
 
 namespace contrafact::whatif {
 
@@ -34,6 +35,8 @@ struct WakeCost {
 };
 
 // `sections`: of model::critical_sections.
-WakeCost measure_wake_cost(const model::Trace& trace, std::span<const model::CriticalSection> sections);
+// `woken`: find_woken of these.
+WakeCost measure_wake_cost(const model::Trace& trace, std::span<const model::CriticalSection> sections,
+                           const Woken& woken);
 
 }  // namespace contrafact::whatif

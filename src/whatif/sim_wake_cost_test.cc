@@ -17,6 +17,11 @@ namespace {
 constexpr int64_t kRestNs = 2'000'000;
 constexpr int kTimes = 400;
 
+WakeCost measured(const model::Trace& trace) {
+  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
+  return measure_wake_cost(trace, sections, find_woken(trace, sections));
+}
+
 // A recording of threads x and y, event by event.
 struct Recording {
   std::string text =
@@ -60,7 +65,7 @@ model::Trace recorded_sleeps(int64_t slept_ns) {
 TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
   const model::Trace trace = recorded_sleeps(6000);
   const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
-  const WakeCost cost = measure_wake_cost(trace, sections);
+  const WakeCost cost = measure_wake_cost(trace, sections, find_woken(trace, sections));
   EXPECT_NEAR(static_cast<double>(cost.ns), 4999, 2);
   for (size_t s = 0; s < sections.size(); ++s) {
     const bool wakes = sections[s].thread.value == 0 && cost.slept[s];
@@ -70,7 +75,7 @@ TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
 
 TEST(WakeCost, IsNoneWhereSleepersMakeNoDifference) {
   const model::Trace trace = recorded_sleeps(1001);
-  EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
+  EXPECT_EQ(measured(trace).ns, 0);
 }
 
 // A thread that computes for longer after each section, and whose releases others sleep for more often, does so at no
@@ -80,7 +85,7 @@ TEST(WakeCost, IsNotTheWorkOfAnotherThread) {
   for (int i = 0; i < 150; ++i) recording.hold("x", "y", i % 5 != 0, 6000 + i % 4);
   for (int i = 0; i < 150; ++i) recording.hold("y", "x", i % 5 == 0, 1000 + i % 4);
   const model::Trace trace = recording.trace();
-  EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
+  EXPECT_EQ(measured(trace).ns, 0);
 }
 
 // The same of one thread that does more in the second half of the run, where others sleep for its lock more often.
@@ -89,7 +94,7 @@ TEST(WakeCost, IsNotTheWorkOfAnotherTime) {
   for (int i = 0; i < 1200; ++i) recording.hold("x", "y", i % 5 == 0, 1000 + i % 4);
   for (int i = 0; i < 1200; ++i) recording.hold("x", "y", i % 5 != 0, 1400 + i % 4);
   const model::Trace trace = recording.trace();
-  EXPECT_EQ(measure_wake_cost(trace, model::critical_sections(trace)).ns, 0);
+  EXPECT_EQ(measured(trace).ns, 0);
 }
 
 // Every other release took 5 us longer.
@@ -131,7 +136,7 @@ model::Trace recorded_in_vain(bool switches) {
 TEST(WakeCost, IsOfTheReleasesThatWokeNotOfAllWhileSomebodySleeps) {
   const model::Trace trace = recorded_in_vain(true);
   const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
-  const WakeCost cost = measure_wake_cost(trace, sections);
+  const WakeCost cost = measure_wake_cost(trace, sections, find_woken(trace, sections));
   EXPECT_TRUE(cost.wakes_known);
   EXPECT_NEAR(static_cast<double>(cost.ns), 5000, 2);
   for (size_t s = 0; s < 3 * kTimes; ++s) {
@@ -144,7 +149,7 @@ TEST(WakeCost, IsOfTheReleasesThatWokeNotOfAllWhileSomebodySleeps) {
 // Who was woken in vain, only the kernel tells.
 TEST(WakeCost, IsNotKnownWhereSomebodySleptAllTheTime) {
   const model::Trace trace = recorded_in_vain(false);
-  const WakeCost cost = measure_wake_cost(trace, model::critical_sections(trace));
+  const WakeCost cost = measured(trace);
   EXPECT_FALSE(cost.wakes_known);
   EXPECT_EQ(cost.ns, 0);
   EXPECT_EQ(cost.woke, cost.slept);
