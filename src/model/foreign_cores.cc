@@ -76,7 +76,8 @@ std::vector<Change> changes_of(const Trace& trace) {
       changes.push_back({out_ns, 0, 1});
       changes.push_back({in_ns, 0, -1});
       const int64_t lost_ns = stints.taken_until_ns(out_ns);
-      if (lost_ns >= in_ns) continue;
+      // From that thread's leaving to this one's coming back, the core was nobody else's.
+      if (lost_ns >= in_ns || (lost_ns > out_ns && in_ns - lost_ns <= kSwitchMaxNs)) continue;
       changes.push_back({lost_ns, 0, 0, 1});
       changes.push_back({in_ns, 0, 0, -1});
     }

@@ -115,8 +115,9 @@ class Eighths {
 }  // namespace
 
 WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSection> sections, const Woken& woken) {
-  WakeCost cost{.slept = with_sleepers(trace, sections), .recorded_ns = std::vector<int64_t>(sections.size())};
-  cost.woke = cost.slept;
+  WakeCost cost;
+  cost.slept = cost.woke = with_sleepers(trace, sections);
+  cost.recorded_ns.resize(sections.size());
   cost.wakes_known = woken.known;
   if (woken.known) {
     for_each_lock(sections, [&](std::span<const CriticalSection> of_lock, size_t begin) {
