@@ -31,7 +31,7 @@ struct SimLock {
   uint32_t early = 0;   // given up before it was taken, by another thread than took it in the recording
   uint32_t over = 0;    // sections that are over
   uint32_t coming = 0;  // barging: woken, and not yet there to try again
-  int64_t look_ns = 0;  // barging: on a core, before who finds it held sleeps; 0: sleeps at once
+  bool lingers = false;  // barging: who finds it held is on its core for a while before it sleeps (sim_lingers.h)
   bool marked = false;  // barging: a sleeper is to be woken when it is given up
   uint32_t first = kNone, last = kNone;  // threads that wait, in order
   uint64_t acquisitions = 0;

@@ -160,6 +160,10 @@ void SimMachine::handle(const SimClock::Event& event) {
 
 void SimMachine::resume(uint32_t id) {
   Thread& thread = threads_[id];
+  if (thread.mode == Mode::lingering && !thread.woken && !thread.granted) {
+    thread.mode = Mode::lock;  // it sleeps from now on
+    return;
+  }
   if (thread.mode == Mode::starting) {
     uint32_t task = thread.reserved;
     thread.reserved = kNone;

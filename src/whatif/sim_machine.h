@@ -55,6 +55,7 @@ class SimMachine {
     token,
     lock,
     spinning,
+    lingering,  // it waits for a lock, and has not left its core yet
     barrier,
     credit,
     permits,
@@ -76,7 +77,6 @@ class SimMachine {
     uint32_t next_waiter = kNone;
     uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
-    uint32_t seen_over = kNone;  // how many sections of the lock were over when it last found it held
     int64_t spared_ns = 0;       // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
   struct Permits {
@@ -182,7 +182,7 @@ class SimMachine {
   bool may_enter(const SimLock& lock, uint64_t value) const;
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
   void begin_wait(uint32_t id, const Op& op, SimLock& lock);
-  bool looks_again(uint32_t id, const Op& op, SimLock& lock);
+  int64_t linger_ns(const Thread& thread, const SimLock& lock) const;
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
   void enqueue(uint32_t& first, uint32_t& last, uint32_t id);
   template <typename Need>

@@ -63,7 +63,6 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
   SimLock& lock = locks_[lock_of(op.value)];
   if (!thread.granted) {
     if (!may_enter(lock, op.value)) {
-      if (looks_again(id, op, lock)) return false;
       wait_for_lock(id, op, lock.kind == format::LockKind::spinlock && clock_.sliced());
       return false;
     }
@@ -107,23 +106,17 @@ void SimMachine::begin_wait(uint32_t id, const Op& op, SimLock& lock) {
              program_.sync.sections[section_of(op.value)].site.value);
 }
 
-// Whether it does not sleep yet: it has just found the lock held, or somebody gave it up since it did.
-bool SimMachine::looks_again(uint32_t id, const Op& op, SimLock& lock) {
-  Thread& thread = threads_[id];
-  const bool looks =
-      lock.look_ns > 0 && lock.rule == LockRule::barging && clock_.sliced() && options_.recorded_latencies;
-  if (!looks || (thread.in_queue && thread.seen_over == lock.over)) return false;
-  begin_wait(id, op, lock);
-  thread.seen_over = lock.over;
-  lock.marked = true;
-  clock_.use_core(lock.look_ns, id);
-  return true;
+// How long who finds the lock held is still on its core.
+int64_t SimMachine::linger_ns(const Thread& thread, const SimLock& lock) const {
+  if (!lock.lingers || lock.rule != LockRule::barging || !clock_.sliced() || !options_.recorded_latencies) return 0;
+  return thread.in_queue ? program_.sync.lingers.again_ns : program_.sync.lingers.first_ns;
 }
 
 // `lock` waits are in order of arrival, but under the recorded order by what they need, so that the front is next.
 void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   Thread& thread = threads_[id];
   SimLock& lock = locks_[lock_of(op.value)];
+  const int64_t lingers_ns = spins ? 0 : linger_ns(thread, lock);
   begin_wait(id, op, lock);
   thread.wanted = op.value;
   if (lock.rule == LockRule::recorded) {
@@ -132,9 +125,10 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
     enqueue(lock.first, lock.last, id);
   }
   lock.marked = true;
-  thread.mode = spins ? Mode::spinning : Mode::lock;
+  thread.mode = spins ? Mode::spinning : lingers_ns > 0 ? Mode::lingering : Mode::lock;
   thread.blocked_on = lock_of(op.value);
   if (spins) clock_.hold_core(id);
+  if (lingers_ns > 0) clock_.use_core(lingers_ns, id);
 }
 
 uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
@@ -146,6 +140,7 @@ uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
 
 void SimMachine::wake_waiter(uint32_t id, int64_t latency_ns) {
   if (threads_[id].mode == Mode::spinning) return clock_.stop_core(id);
+  if (threads_[id].mode == Mode::lingering) return clock_.shorten(program_.sync.lingers.return_ns, id);
   clock_.at(clock_.now_ns() + latency_ns, TimedKind::resume, id);
 }
 
@@ -163,7 +158,8 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
 void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) {
   const WakeCost& cost = program_.sync.wake_cost;
   const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
-  const bool wakes = wakes_known ? lock.marked && lock.first != kNone : lock.first != kNone || lock.coming > 0;
+  const bool somebody_sleeps = lock.first != kNone && threads_[lock.first].mode != Mode::lingering;
+  const bool wakes = wakes_known ? lock.marked && somebody_sleeps : lock.first != kNone || lock.coming > 0;
   const uint32_t section = section_of(op.value);
   if (op.event == kNone) {  // of several locks that are given up here, one that was not there
     if (wakes) threads_[id].spared_ns -= cost.ns;

@@ -192,6 +192,11 @@ class Planner {
     }
   }
 
+  bool lingers(uint32_t lock) const {
+    const std::vector<bool>& of_lock = program_.sync.lingers.of_lock;
+    return !of_lock.empty() && of_lock[lock];
+  }
+
   void make_locks() {
     const auto& rows = program_.trace->locks;
     plan_.locks.resize(rows.size());
@@ -199,7 +204,7 @@ class Planner {
       SimLock& lock = plan_.locks[i];
       lock.kind = rows[i].kind;
       lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
-      lock.look_ns = program_.sync.short_waits.before_sleep_ns(static_cast<uint32_t>(i));
+      lock.lingers = lingers(static_cast<uint32_t>(i));
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {
       if (!takes_lock(s)) continue;
@@ -217,12 +222,11 @@ class Planner {
         if (number >= rows.size()) plan_.made_from[number - rows.size()] = sections_[s].lock.value;
         if (is_shared(s)) kind = format::LockKind::rwlock;
         if (number >= rows.size() && kind != format::LockKind::rwlock) kind = rows[sections_[s].lock.index()].kind;
-        if (number >= rows.size())
-          plan_.locks[number].look_ns = program_.sync.short_waits.before_sleep_ns(sections_[s].lock.value);
+        if (number >= rows.size()) plan_.locks[number].lingers = lingers(sections_[s].lock.value);
       });
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {
-      if (takes_lock(s) && is_shared(s)) each_lock(s, [&](uint32_t number) { plan_.locks[number].look_ns = 0; });
+      if (takes_lock(s) && is_shared(s)) each_lock(s, [&](uint32_t number) { plan_.locks[number].lingers = false; });
     }
   }
 

@@ -37,7 +37,7 @@ class Gatherer {
     count_semaphores();
     sample_latencies();
     facts_.wake_cost = measure_wake_cost(trace_, facts_.sections, woken_);
-    facts_.short_waits = find_short_waits(trace_, facts_.sections);
+    facts_.lingers = find_lingers(trace_, facts_.sections, woken_);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
   }

@@ -18,7 +18,7 @@
 #include "model/trace.h"
 #include "whatif/sim_core_queue.h"
 #include "whatif/sim_credits.h"
-#include "whatif/sim_short_waits.h"
+#include "whatif/sim_lingers.h"
 #include "whatif/sim_wake_cost.h"
 
 namespace contrafact::whatif {
@@ -53,7 +53,7 @@ struct SyncFacts {
   LatencySamples lock_latency, token_latency;
   LatencySamples mutex_way;  // from being woken to being at a mutex, which somebody else may hold by then
   WakeCost wake_cost;
-  ShortWaits short_waits;
+  Lingers lingers;
   LatencySamples thread_latency;  // from the creation of a thread to its first event
   LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
   CoreQueue queue;

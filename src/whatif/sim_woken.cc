@@ -135,10 +135,10 @@ Woken find_woken(const model::Trace& trace, std::span<const CriticalSection> sec
     matcher.match(std::span(woken.by_release).subspan(begin, of_lock.size()));
     matcher.add_returns(returns_ns);
   });
-  const int64_t return_ns = median_ns(returns_ns);
+  woken.return_ns = median_ns(returns_ns);
   for (Woken::Coming& coming : woken.by_release) {
     if (coming.core_ns != INT64_MAX && coming.there_ns == INT64_MAX)
-      coming.there_ns = base::add_saturated(coming.core_ns, return_ns);
+      coming.there_ns = base::add_saturated(coming.core_ns, woken.return_ns);
   }
   return woken;
 }

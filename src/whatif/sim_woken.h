@@ -24,6 +24,7 @@ struct Woken {
     int64_t there_ns = INT64_MAX;  // when it looked at the mutex again; where somebody was faster, that is estimated
   };
   bool known = false;                  // by the kernel's switches
+  int64_t return_ns = 0;               // what a woken thread typically takes from having a core to looking
   std::vector<Coming> by_release = {};  // by section; empty where they are not known
 
   bool woke(size_t section) const { return by_release[section].core_ns != INT64_MAX; }
