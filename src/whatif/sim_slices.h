@@ -236,9 +236,17 @@ class SimSlices {
     std::pop_heap(core.ready.begin(), core.ready.end());
     const Ready next = core.ready.back();
     core.ready.pop_back();
-    --ready_;
+    one_less_ready();
     core.least_ran_ns = std::max(core.least_ran_ns, next.ran_ns);
     start(core, now_ns, next.id);
+  }
+
+  // Where nobody waits any more, idle cores have nothing to look for.
+  void one_less_ready() {
+    if (--ready_ > 0 || idle_ == 0) return;
+    for (Core& core : cores_) {
+      if (core.id == kNone) core.end_ns = INT64_MAX;
+    }
   }
 
   // The idle core runs who has waited longest elsewhere, if that is long enough, or looks again when it will be.
@@ -260,7 +268,7 @@ class SimSlices {
     std::vector<Ready>& queue = cores_[thread.core].ready;
     std::erase_if(queue, [&](const Ready& ready) { return ready.id == longest; });
     std::make_heap(queue.begin(), queue.end());
-    --ready_;
+    one_less_ready();
     move(thread, static_cast<uint32_t>(&idle - cores_.data()));
     start(idle, now_ns, longest);
   }

@@ -79,6 +79,15 @@ TEST(SimSlices, AnIdleCoreLeavesAThreadInItsQueueForAWhile) {
   EXPECT_EQ(next_over(slices, 400'000), (Over{2, 400'000 + kSliceNs}));
 }
 
+// Thread 2 gets its core before the idle one may take it; then nobody waits, and nothing is to be decided.
+TEST(SimSlices, AnIdleCoreLooksForNothingWhereNobodyWaits) {
+  SimSlices slices = three_on_two(400'000, 100'000);
+  EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
+  EXPECT_EQ(next_over(slices, 100'000), (Over{0, 400'000}));
+  slices.settle(400'000);
+  EXPECT_EQ(slices.next_ns(), 400'000 + kSliceNs);
+}
+
 TEST(SimSlices, AnIdleCoreTakesAThreadThatWaitsLong) {
   SimSlices slices = three_on_two(2'000'000, 100'000);
   EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
