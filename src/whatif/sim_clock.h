@@ -60,9 +60,6 @@ class SimClock {
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
   void stop_core(uint32_t id) { slices_->end_now(now_ns_, id); }
-  // Of what the thread wants to have a core for, no more than this is left.
-  // REQUIRES: sliced(), and it uses a core or waits for one
-  void shorten(int64_t left_ns, uint32_t id) { slices_->shorten(now_ns_, left_ns, id); }
 
   // Moves to the next event; false if there is none.
   bool next(Event& event) {

@@ -1,8 +1,7 @@
 #include "whatif/sim_lingers.h"
 
 #include <algorithm>
-
-#include "whatif/sim_latency.h"
+#include <array>
 
 namespace contrafact::whatif {
 namespace {
@@ -11,26 +10,32 @@ using model::CriticalSection;
 
 // Times of one kind each, of all locks.
 struct Samples {
-  std::vector<int64_t> first_ns, again_ns, return_ns;
+  std::vector<int64_t> given_up_ns, back_ns, asleep_ns, again_ns;
 
-  // `before_ns`: when the mutex was last given up before the wait ended.
-  void add(const CriticalSection& wait, std::span<const model::CpuGap> gaps, int64_t before_ns) {
+  // `before_ns`: when the mutex was last given up before the wait ended, and before that.
+  void add(const CriticalSection& wait, std::span<const model::CpuGap> gaps, std::span<const int64_t, 2> before_ns) {
     auto gap = std::ranges::lower_bound(gaps, wait.request_ns, {}, &model::CpuGap::out_ns);
     if (gap == gaps.end() || gap->out_ns >= wait.acquire_ns) {
-      if (before_ns > wait.request_ns && before_ns <= wait.acquire_ns) return_ns.push_back(wait.acquire_ns - before_ns);
+      const bool once = before_ns[0] >= wait.request_ns && before_ns[0] <= wait.acquire_ns && before_ns[1] < wait.request_ns;
+      if (!once) return;
+      given_up_ns.push_back(before_ns[0] - wait.request_ns);
+      back_ns.push_back(wait.wait_ns());
       return;
     }
-    if (!gap->preempted) first_ns.push_back(gap->out_ns - wait.request_ns);
+    if (!gap->preempted) asleep_ns.push_back(gap->out_ns - wait.request_ns);
     for (auto next = gap + 1; next != gaps.end() && next->out_ns < wait.acquire_ns; gap = next++) {
       if (!gap->preempted && !next->preempted) again_ns.push_back(next->out_ns - gap->in_ns);
     }
   }
 };
 
-// A handful says little: then it is as if a thread slept at once.
-int64_t typical_ns(std::vector<int64_t>& samples_ns) {
+// The one that `share` of them do not exceed. A handful says little: then it is as if it took no time.
+int64_t typical_ns(std::vector<int64_t>& samples_ns, double share = 0.5) {
   constexpr size_t kEnough = 20;
-  return samples_ns.size() < kEnough ? 0 : median_ns(samples_ns);
+  if (samples_ns.size() < kEnough) return 0;
+  const auto at = samples_ns.begin() + static_cast<int64_t>(share * static_cast<double>(samples_ns.size() - 1));
+  std::ranges::nth_element(samples_ns, at);
+  return *at;
 }
 
 }  // namespace
@@ -43,16 +48,20 @@ Lingers find_lingers(const model::Trace& trace, std::span<const CriticalSection>
   for_each_lock(sections, [&](std::span<const CriticalSection> of_lock, size_t) {
     if (!serves_as_mutex(trace, of_lock)) return;
     lingers.of_lock[of_lock.front().lock.index()] = true;
-    int64_t before_ns = INT64_MIN;
+    std::array<int64_t, 2> before_ns{INT64_MIN, INT64_MIN};
     for (const CriticalSection& section : of_lock) {
       if (section.contended() && section.outcome == model::Outcome::normal)
         samples.add(section, trace.cpu[section.thread.index()], before_ns);
-      before_ns = section.release_ns;
+      before_ns = {section.release_ns, before_ns[0]};
     }
   });
-  lingers.first_ns = typical_ns(samples.first_ns);
-  lingers.return_ns = typical_ns(samples.return_ns);
-  // Up to `there` it was on its way.
+  // Who is sent back found the mutex held, and the kernel found it given up: the latest of these are shortly before the
+  // kernel looked. Few are out of the ordinary.
+  constexpr double kOrdinary = 0.95;
+  lingers.back_ns = typical_ns(samples.back_ns);
+  lingers.asked_ns = std::min(typical_ns(samples.given_up_ns, kOrdinary), lingers.back_ns);
+  lingers.asleep_ns = std::max(typical_ns(samples.asleep_ns), lingers.asked_ns);
+  // Up to when it looked it was on its way.
   lingers.again_ns = std::max<int64_t>(0, typical_ns(samples.again_ns) - woken.return_ns);
   return lingers;
 }

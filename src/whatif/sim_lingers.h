@@ -1,7 +1,8 @@
-// What a thread does on its core before it sleeps for a mutex. One that finds a mutex held asks the kernel for sleep,
-// and is a few microseconds on its way there. Until it has left its core it is woken at little cost: it goes on at once,
-// nobody sends for it, and no core is left to others. With sections that are not much longer than that, many waits are
-// of this kind. The kernel's context switches show when a waiting thread left its core, and whether it did.
+// What a thread does on its core before it sleeps for a mutex. One that finds a mutex held asks the kernel for sleep.
+// The kernel looks whether the mutex is still held; where it was given up meanwhile, the thread goes back and looks
+// again, without having slept: no wake-up follows, and no core is left to others. Else it queues, and needs a while to
+// leave its core. With sections that are not much longer than that, many waits are no sleeps. The kernel's context
+// switches show when a waiting thread left its core, and whether it did.
 //
 // Pure; linear in the sections and switches but for sorts.
 #pragma once
@@ -16,13 +17,13 @@
 
 namespace contrafact::whatif {
 
+// Typical times on a core, each from when a thread found the mutex held.
 struct Lingers {
-  // Typical times on a core: from finding the mutex held to leaving the core,
-  int64_t first_ns = 0;  // of who has just asked for it,
-  int64_t again_ns = 0;  // of who has slept, and came in vain;
-  // and from the mutex being given up to having it, of who has not left its core.
-  int64_t return_ns = 0;
-  std::vector<bool> of_lock;  // by lock: it serves as a mutex; empty where the switches are not known
+  int64_t asked_ns = 0;   // to when the kernel looked whether it still is
+  int64_t back_ns = 0;    // to when the thread looks again, where it was not
+  int64_t asleep_ns = 0;  // to when the thread left its core, where it was
+  int64_t again_ns = 0;   // as asleep_ns, of a thread that had slept, and came in vain
+  std::vector<bool> of_lock = {};  // by lock: it serves as a mutex; empty where the switches are not known
 };
 
 // `sections`: of model::critical_sections. `woken`: find_woken of these.

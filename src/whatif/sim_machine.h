@@ -55,7 +55,8 @@ class SimMachine {
     token,
     lock,
     spinning,
-    lingering,  // it waits for a lock, and has not left its core yet
+    asking,   // it found a lock held, and the kernel has not looked yet
+    leaving,  // it waits for a lock, and has not left its core yet
     barrier,
     credit,
     permits,
@@ -74,9 +75,12 @@ class SimMachine {
     bool in_queue = false;  // it has asked, and has not gone on yet
     bool granted = false;   // it has what it waited for when it comes back
     bool woken = false;     // it is on its way to try again
+    bool slept = false;     // since it asked
     uint32_t next_waiter = kNone;
     uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
+    uint32_t seen_over = 0;  // asking: how many sections of the lock were over when it found it held
+    int64_t comes_ns = 0;    // when it was to be back, by who woke it last
     int64_t spared_ns = 0;       // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
   struct Permits {
@@ -182,7 +186,9 @@ class SimMachine {
   bool may_enter(const SimLock& lock, uint64_t value) const;
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
   void begin_wait(uint32_t id, const Op& op, SimLock& lock);
-  int64_t linger_ns(const Thread& thread, const SimLock& lock) const;
+  bool lingers_at(const SimLock& lock) const;
+  void ask_for_sleep(uint32_t id);
+  void fall_asleep(uint32_t id);
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
   void enqueue(uint32_t& first, uint32_t& last, uint32_t id);
   template <typename Need>

@@ -91,7 +91,7 @@ void SimMachine::had_lock(uint32_t id, const Op& op, SimLock& lock) {
     out_.write(thread.stream, clock_.now_ns(), shared ? EventKind::lock_acquire_shared : EventKind::lock_acquire,
                lock_of(op.value), program_.sync.sections[section_of(op.value)].site.value);
   }
-  thread.granted = thread.in_queue = false;
+  thread.granted = thread.in_queue = thread.slept = false;
   ++thread.stack.back().pc;
 }
 
@@ -106,29 +106,54 @@ void SimMachine::begin_wait(uint32_t id, const Op& op, SimLock& lock) {
              program_.sync.sections[section_of(op.value)].site.value);
 }
 
-// How long who finds the lock held is still on its core.
-int64_t SimMachine::linger_ns(const Thread& thread, const SimLock& lock) const {
-  if (!lock.lingers || lock.rule != LockRule::barging || !clock_.sliced() || !options_.recorded_latencies) return 0;
-  return thread.in_queue ? program_.sync.lingers.again_ns : program_.sync.lingers.first_ns;
+// Who finds it held is on its core for a while before it sleeps.
+bool SimMachine::lingers_at(const SimLock& lock) const {
+  return lock.lingers && lock.rule == LockRule::barging && clock_.sliced() && options_.recorded_latencies;
 }
 
 // `lock` waits are in order of arrival, but under the recorded order by what they need, so that the front is next.
 void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   Thread& thread = threads_[id];
   SimLock& lock = locks_[lock_of(op.value)];
-  const int64_t lingers_ns = spins ? 0 : linger_ns(thread, lock);
+  const bool slept = thread.slept;
   begin_wait(id, op, lock);
   thread.wanted = op.value;
+  thread.blocked_on = lock_of(op.value);
+  lock.marked = true;
+  if (!spins && lingers_at(lock)) {
+    thread.mode = Mode::asking;
+    thread.seen_over = lock.over;
+    return clock_.use_core(slept ? program_.sync.lingers.again_ns : program_.sync.lingers.asked_ns, id);
+  }
   if (lock.rule == LockRule::recorded) {
     enqueue(lock.first, lock.last, id, [this](uint32_t t) { return plan_.need_of(threads_[t].wanted); });
   } else {
     enqueue(lock.first, lock.last, id);
   }
-  lock.marked = true;
-  thread.mode = spins ? Mode::spinning : lingers_ns > 0 ? Mode::lingering : Mode::lock;
-  thread.blocked_on = lock_of(op.value);
+  thread.mode = spins ? Mode::spinning : Mode::lock;
   if (spins) clock_.hold_core(id);
-  if (lingers_ns > 0) clock_.use_core(lingers_ns, id);
+}
+
+// The kernel looks whether a lock that it is to let the thread sleep for is still held as it was.
+void SimMachine::ask_for_sleep(uint32_t id) {
+  Thread& thread = threads_[id];
+  SimLock& lock = locks_[thread.blocked_on];
+  const Lingers& lingers = program_.sync.lingers;
+  if (lock.over != thread.seen_over) {
+    thread.mode = Mode::running;
+    return clock_.use_core(thread.slept ? 0 : lingers.back_ns - lingers.asked_ns, id);
+  }
+  enqueue(lock.first, lock.last, id);
+  thread.mode = Mode::leaving;
+  clock_.use_core(thread.slept ? 0 : lingers.asleep_ns - lingers.asked_ns, id);
+}
+
+// It has left its core. Who was woken before that comes back no sooner than others.
+void SimMachine::fall_asleep(uint32_t id) {
+  Thread& thread = threads_[id];
+  thread.mode = Mode::lock;
+  thread.slept = true;
+  if (thread.woken) clock_.at(std::max(thread.comes_ns, clock_.now_ns()), TimedKind::resume, id);
 }
 
 uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
@@ -140,8 +165,9 @@ uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
 
 void SimMachine::wake_waiter(uint32_t id, int64_t latency_ns) {
   if (threads_[id].mode == Mode::spinning) return clock_.stop_core(id);
-  if (threads_[id].mode == Mode::lingering) return clock_.shorten(program_.sync.lingers.return_ns, id);
-  clock_.at(clock_.now_ns() + latency_ns, TimedKind::resume, id);
+  threads_[id].comes_ns = clock_.now_ns() + latency_ns;
+  if (threads_[id].mode == Mode::leaving) return;
+  clock_.at(threads_[id].comes_ns, TimedKind::resume, id);
 }
 
 void SimMachine::step_give(uint32_t id, const Op& op) {
@@ -158,8 +184,7 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
 void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) {
   const WakeCost& cost = program_.sync.wake_cost;
   const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
-  const bool somebody_sleeps = lock.first != kNone && threads_[lock.first].mode != Mode::lingering;
-  const bool wakes = wakes_known ? lock.marked && somebody_sleeps : lock.first != kNone || lock.coming > 0;
+  const bool wakes = wakes_known ? lock.marked && lock.first != kNone : lock.first != kNone || lock.coming > 0;
   const uint32_t section = section_of(op.value);
   if (op.event == kNone) {  // of several locks that are given up here, one that was not there
     if (wakes) threads_[id].spared_ns -= cost.ns;

@@ -88,19 +88,6 @@ class SimSlices {
     threads_[id].left_ns = 0;
   }
 
-  // Of what a thread that uses a core, or waits for one, wants to have it for, no more than this is left.
-  void shorten(int64_t now_ns, int64_t left_ns, uint32_t id) {
-    Thread& thread = threads_[id];
-    Core& core = cores_[thread.core];
-    if (core.id != id) {
-      thread.left_ns = std::min(thread.left_ns, left_ns);
-      return;
-    }
-    charge(core, now_ns);
-    thread.left_ns = std::min(thread.left_ns, left_ns);
-    set_end(core, now_ns);
-  }
-
   // To be called before `next_ns`: the core of whoever did not go on is free.
   void settle(int64_t now_ns) {
     if (pending_ == kNone) return;
