@@ -79,7 +79,6 @@ class SimMachine {
     uint32_t next_waiter = kNone;
     uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
-    uint32_t seen_over = 0;  // asking: how many sections of the lock were over when it found it held
     int64_t comes_ns = 0;    // when it was to be back, by who woke it last
     int64_t spared_ns = 0;       // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };

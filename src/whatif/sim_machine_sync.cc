@@ -122,7 +122,6 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   lock.marked = true;
   if (!spins && lingers_at(lock)) {
     thread.mode = Mode::asking;
-    thread.seen_over = lock.over;
     return clock_.use_core(slept ? program_.sync.lingers.again_ns : program_.sync.lingers.asked_ns, id);
   }
   if (lock.rule == LockRule::recorded) {
@@ -134,12 +133,13 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   if (spins) clock_.hold_core(id);
 }
 
-// The kernel looks whether a lock that it is to let the thread sleep for is still held as it was.
+// The kernel looks whether a lock that it is to let the thread sleep for is held and marked. Who has taken it meanwhile
+// without having waited has it unmarked.
 void SimMachine::ask_for_sleep(uint32_t id) {
   Thread& thread = threads_[id];
   SimLock& lock = locks_[thread.blocked_on];
   const Lingers& lingers = program_.sync.lingers;
-  if (lock.over != thread.seen_over) {
+  if (!lock.marked || !lock.writer) {
     thread.mode = Mode::running;
     return clock_.use_core(thread.slept ? 0 : lingers.back_ns - lingers.asked_ns, id);
   }
