@@ -17,12 +17,13 @@
 
 namespace contrafact::whatif {
 
-// Typical times on a core, each from when a thread found the mutex held.
+// Typical times on a core.
 struct Lingers {
-  int64_t asked_ns = 0;   // to when the kernel looked whether it still is
-  int64_t back_ns = 0;    // to when the thread looks again, where it was not
-  int64_t asleep_ns = 0;  // to when the thread left its core, where it was
-  int64_t again_ns = 0;   // as asleep_ns, of a thread that had slept, and came in vain
+  // From when a thread found the mutex held
+  int64_t asked_ns = 0;   // to when the kernel looks, and the thread looks again where it was given up;
+  int64_t asleep_ns = 0;  // to when the thread has left its core, where it was not;
+  int64_t again_ns = 0;   // to both, of a thread that had slept, and came in vain.
+  int64_t return_ns = 0;  // from being woken to looking again, of a thread that queued and had not left its core
   std::vector<bool> of_lock = {};  // by lock: it serves as a mutex; empty where the switches are not known
 };
 
