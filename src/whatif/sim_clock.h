@@ -60,9 +60,6 @@ class SimClock {
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
   void stop_core(uint32_t id) { slices_->end_now(now_ns_, id); }
-  // The thread, which uses a core or waits for one, wants to have it from now on for this long.
-  // REQUIRES: sliced()
-  void use_core_still(int64_t left_ns, uint32_t id) { slices_->use_still(now_ns_, left_ns, id); }
 
   // Moves to the next event; false if there is none.
   bool next(Event& event) {

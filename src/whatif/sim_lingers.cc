@@ -10,11 +10,7 @@ using model::CriticalSection;
 
 // Times of one kind each, of all locks.
 struct Samples {
-  // A wait without sleep in which the mutex was given up once.
-  struct Awake {
-    int64_t wait_ns, after_ns;  // all of it; from when it was given up on
-  };
-  std::vector<Awake> awake;
+  std::vector<int64_t> awake_ns;  // of waits without sleep in which the mutex was given up once
   std::vector<int64_t> asleep_ns, again_ns;
 
   // `before_ns`: when the mutex was last given up before the wait ended, and before that.
@@ -22,7 +18,7 @@ struct Samples {
     auto gap = std::ranges::lower_bound(gaps, wait.request_ns, {}, &model::CpuGap::out_ns);
     if (gap == gaps.end() || gap->out_ns >= wait.acquire_ns) {
       if (before_ns[0] < wait.request_ns || before_ns[0] > wait.acquire_ns || before_ns[1] >= wait.request_ns) return;
-      awake.push_back({wait.wait_ns(), wait.acquire_ns - before_ns[0]});
+      awake_ns.push_back(wait.wait_ns());
       return;
     }
     if (!gap->preempted) asleep_ns.push_back(gap->out_ns - wait.request_ns);
@@ -58,16 +54,11 @@ Lingers find_lingers(const model::Trace& trace, std::span<const CriticalSection>
       before_ns = {section.release_ns, before_ns[0]};
     }
   });
-  // The shorter waits without sleep are those that the kernel sent back: they all took as long.
-  std::vector<int64_t> waits_ns, returns_ns;
-  for (const Samples::Awake& wait : samples.awake) waits_ns.push_back(wait.wait_ns);
-  lingers.asked_ns = typical_ns(waits_ns, 0.25);
+  // The shorter waits without sleep are those that the kernel sent back; they all took about as long. Others were woken
+  // before they had left their core.
+  constexpr double kShorter = 0.25;
+  lingers.asked_ns = typical_ns(samples.awake_ns, kShorter);
   lingers.asleep_ns = std::max(typical_ns(samples.asleep_ns), lingers.asked_ns);
-  // Of the others the mutex was given up when they had queued.
-  for (const Samples::Awake& wait : samples.awake) {
-    if (wait.wait_ns - wait.after_ns > lingers.asked_ns) returns_ns.push_back(wait.after_ns);
-  }
-  lingers.return_ns = typical_ns(returns_ns);
   // Up to when it looked it was on its way.
   lingers.again_ns = std::max<int64_t>(0, typical_ns(samples.again_ns) - woken.return_ns);
   return lingers;

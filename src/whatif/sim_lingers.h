@@ -23,7 +23,6 @@ struct Lingers {
   int64_t asked_ns = 0;   // to when the kernel looks, and the thread looks again where it was given up;
   int64_t asleep_ns = 0;  // to when the thread has left its core, where it was not;
   int64_t again_ns = 0;   // to both, of a thread that had slept, and came in vain.
-  int64_t return_ns = 0;  // from being woken to looking again, of a thread that queued and had not left its core
   std::vector<bool> of_lock = {};  // by lock: it serves as a mutex; empty where the switches are not known
 };
 

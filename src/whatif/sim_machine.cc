@@ -161,11 +161,7 @@ void SimMachine::handle(const SimClock::Event& event) {
 void SimMachine::resume(uint32_t id) {
   Thread& thread = threads_[id];
   if (thread.mode == Mode::asking) return ask_for_sleep(id);
-  if (thread.mode == Mode::leaving && !thread.woken) {
-    thread.mode = Mode::lock;
-    thread.slept = true;
-    return;
-  }
+  if (thread.mode == Mode::leaving) return fall_asleep(id);
   if (thread.mode == Mode::starting) {
     uint32_t task = thread.reserved;
     thread.reserved = kNone;

@@ -77,6 +77,7 @@ class SimMachine {
     bool woken = false;     // it is on its way to try again
     bool slept = false;     // since it asked
     uint32_t next_waiter = kNone;
+    int64_t comes_ns = 0;  // when it is to be back, by who woke it last
     uint64_t wanted = 0;  // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
     int64_t spared_ns = 0;       // of its next CPU time: what the recorded run needed for waking; < 0: this one does
@@ -186,6 +187,7 @@ class SimMachine {
   void begin_wait(uint32_t id, const Op& op, SimLock& lock);
   bool lingers_at(const SimLock& lock) const;
   void ask_for_sleep(uint32_t id);
+  void fall_asleep(uint32_t id);
   void wait_for_lock(uint32_t id, const Op& op, bool spins);
   void enqueue(uint32_t& first, uint32_t& last, uint32_t id);
   template <typename Need>

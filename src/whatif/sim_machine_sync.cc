@@ -147,6 +147,14 @@ void SimMachine::ask_for_sleep(uint32_t id) {
   clock_.use_core(thread.slept ? 0 : program_.sync.lingers.asleep_ns - program_.sync.lingers.asked_ns, id);
 }
 
+// It has left its core. Who was woken before that comes back no sooner than others.
+void SimMachine::fall_asleep(uint32_t id) {
+  Thread& thread = threads_[id];
+  thread.mode = Mode::lock;
+  thread.slept = true;
+  if (thread.woken) clock_.at(std::max(thread.comes_ns, clock_.now_ns()), TimedKind::resume, id);
+}
+
 uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
   const uint32_t id = first;
   first = threads_[id].next_waiter;
@@ -156,8 +164,8 @@ uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
 
 void SimMachine::wake_waiter(uint32_t id, int64_t latency_ns) {
   if (threads_[id].mode == Mode::spinning) return clock_.stop_core(id);
-  if (threads_[id].mode == Mode::leaving) return clock_.use_core_still(program_.sync.lingers.return_ns, id);
-  clock_.at(clock_.now_ns() + latency_ns, TimedKind::resume, id);
+  threads_[id].comes_ns = clock_.now_ns() + latency_ns;
+  if (threads_[id].mode != Mode::leaving) clock_.at(threads_[id].comes_ns, TimedKind::resume, id);
 }
 
 void SimMachine::step_give(uint32_t id, const Op& op) {

@@ -88,15 +88,6 @@ class SimSlices {
     threads_[id].left_ns = 0;
   }
 
-  // A thread that uses a core, or waits for one, wants to have it for this long from now on.
-  void use_still(int64_t now_ns, int64_t left_ns, uint32_t id) {
-    Thread& thread = threads_[id];
-    Core& core = cores_[thread.core];
-    if (core.id == id) charge(core, now_ns);
-    thread.left_ns = left_ns;
-    if (core.id == id) set_end(core, now_ns);
-  }
-
   // To be called before `next_ns`: the core of whoever did not go on is free.
   void settle(int64_t now_ns) {
     if (pending_ == kNone) return;
