@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/saturating.h"
+#include "whatif/sim_latency.h"
+
 namespace contrafact::whatif {
 namespace {
 
@@ -186,16 +189,22 @@ constexpr int64_t kMedians = 10;
 
 std::vector<int64_t> ways_by_kernel(std::span<const CriticalSection> sections, const Woken& woken,
                                     const BusyCores& busy) {
-  std::vector<int64_t> ways_ns;
+  struct Way {
+    int64_t release_ns, way_ns;
+  };
+  std::vector<Way> ways;
   for (size_t s = 0; s < woken.by_release.size(); ++s) {
     if (!woken.woke(s) || !busy.was_free(sections[s].release_ns)) continue;
     const Woken::Coming& coming = woken.by_release[s];
     if (!busy.was_free(coming.core_ns - 1)) continue;  // it may have waited for that core
-    ways_ns.push_back(coming.there_ns - sections[s].release_ns);
+    ways.push_back({sections[s].release_ns, coming.there_ns - sections[s].release_ns});
   }
-  std::sort(ways_ns.begin(), ways_ns.end());
+  std::ranges::stable_sort(ways, {}, &Way::release_ns);
+  std::vector<int64_t> ways_ns;
+  for (const Way& way : ways) ways_ns.push_back(way.way_ns);
   if (ways_ns.empty()) return ways_ns;
-  const int64_t most_ns = kMedians * ways_ns[ways_ns.size() / 2];
+  std::vector<int64_t> sorted_ns = ways_ns;
+  const int64_t most_ns = base::multiply_saturated(median_ns(sorted_ns), kMedians);
   for (int64_t& way_ns : ways_ns) way_ns = std::min(way_ns, most_ns);
   return ways_ns;
 }

@@ -40,7 +40,8 @@ struct Chase {
 std::vector<Chase> chases(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                           const BusyCores& busy);
 
-// The ways that the kernel's context switches show, in ns, sorted: to mutexes that were given up while a core was free.
+// The ways that the kernel's context switches show, in ns, in the order of their time: to mutexes that were given up
+// while a core was free.
 // `woken`: find_woken of the sections.
 std::vector<int64_t> ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
                                     const BusyCores& busy);

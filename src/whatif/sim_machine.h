@@ -203,6 +203,7 @@ class SimMachine {
   bool break_turns();
   double random_share();
   int64_t latency_ns(const LatencySamples& samples);
+  int64_t next_way_ns();
   int64_t recorded_latency_ns(uint32_t id);
   int64_t start_latency_ns(uint32_t task, HandOver::Kind kind, int64_t typical_ns) const;
   int64_t wait_latency_ns(uint32_t id) const;
@@ -266,6 +267,7 @@ class SimMachine {
   base::Fifo<uint32_t> asked_pools_;  // whose permits somebody had to wait for, each time
   uint64_t permits_broken_ = 0;
   uint64_t random_;
+  uint32_t next_way_ = kNone;  // in program.sync.mutex_ways_ns
   bool native_ = false;
   uint64_t turns_broken_ = 0;
   // By loop of program.rounds:

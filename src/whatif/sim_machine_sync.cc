@@ -22,6 +22,15 @@ int64_t SimMachine::latency_ns(const LatencySamples& samples) {
   return options_.seed == 0 ? samples.median_ns() : samples.at(random_share());
 }
 
+// The recorded ways in their order, from one that the seed chooses on.
+int64_t SimMachine::next_way_ns() {
+  const std::vector<int64_t>& ways_ns = program_.sync.mutex_ways_ns;
+  if (ways_ns.empty() || !options_.recorded_latencies) return latency_ns(program_.sync.mutex_way);
+  if (next_way_ == kNone) next_way_ = options_.seed == 0 ? 0 : static_cast<uint32_t>(random_share() * static_cast<double>(ways_ns.size()));
+  if (next_way_ >= ways_ns.size()) next_way_ = 0;
+  return ways_ns[next_way_++];
+}
+
 bool SimMachine::may_enter(const SimLock& lock, uint64_t value) const {
   switch (lock.rule) {
     case LockRule::recorded:
@@ -264,7 +273,7 @@ void SimMachine::wake_to_try(SimLock& lock) {
     const uint32_t id = dequeue(lock.first, lock.last);
     threads_[id].woken = true;
     ++lock.coming;
-    wake_waiter(id, latency_ns(program_.sync.mutex_way));
+    wake_waiter(id, next_way_ns());
   } while (shared && lock.first != kNone && is_shared(threads_[lock.first].wanted));
 }
 

@@ -175,8 +175,14 @@ class Gatherer {
       if (!section.shared) writers_ns = std::max(writers_ns, section.release_ns);
     }
     settle(facts_.lock_latency.sorted_ns, crowded_ns);
-    facts_.mutex_way.sorted_ns = ways_by_kernel(facts_.sections, woken_, busy_);
-    if (facts_.mutex_way.sorted_ns.size() < kEnoughChases) estimate_ways();
+    facts_.mutex_ways_ns = ways_by_kernel(facts_.sections, woken_, busy_);
+    if (facts_.mutex_ways_ns.size() < kEnoughChases) {
+      facts_.mutex_ways_ns.clear();
+      estimate_ways();
+    } else {
+      facts_.mutex_way.sorted_ns = facts_.mutex_ways_ns;
+      std::ranges::sort(facts_.mutex_way.sorted_ns);
+    }
     crowded_ns.clear();
     for (const model::SyncWake& wake : known_.wakes()) {
       const CriticalSection& wait = facts_.sections[wake.wait];

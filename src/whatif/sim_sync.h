@@ -52,6 +52,10 @@ struct SyncFacts {
   std::vector<uint32_t> semaphore_counts;  // by lock: at the beginning
   LatencySamples lock_latency, token_latency;
   LatencySamples mutex_way;  // from being woken to being at a mutex, which somebody else may hold by then
+  // The same one after the other, where the kernel's switches show them; else empty. As long as one thread takes a
+  // mutex again and again, the ways of those that come in vain are much alike: drawn without regard to their order,
+  // they would find it free far more often.
+  std::vector<int64_t> mutex_ways_ns;
   WakeCost wake_cost;
   Lingers lingers;
   LatencySamples thread_latency;  // from the creation of a thread to its first event
