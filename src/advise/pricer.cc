@@ -12,10 +12,6 @@
 namespace contrafact::advise {
 namespace {
 
-double share_gained(int64_t before_ns, int64_t after_ns) {
-  return gain(static_cast<double>(before_ns), static_cast<double>(after_ns));
-}
-
 // Only native recordings hold hand-overs to draw from.
 uint32_t draws_of(const model::Trace& trace, const PricerOptions& options) {
   return trace.locks.empty() ? 0 : options.draws;
@@ -50,12 +46,19 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
   if (!check) return;
   baseline_ = *std::move(check);
+  WaitingRun recorded{trace_.end_ns() - trace_.begin_ns()};
+  for (const model::CriticalSection& section : simulator_.sections()) {
+    if (model::is_held(trace_.locks[section.lock.index()].kind)) recorded.waits_ns += section.wait_ns();
+  }
   const base::Result<whatif::Variant> unchanged = variant({});
-  // The check has simulated seed 0 of it, but for what sections cost.
-  if (unchanged->cpu_scales.empty()) base_ns_.push_back(baseline_->stuck ? 0 : baseline_->simulated_ns);
-  for (uint64_t seed = base_ns_.size(); seed <= draws_of(trace_, options_); ++seed) {
+  // The check has simulated seed 0 of it, but for what sections cost and how long threads waited.
+  if (trace_.locks.empty()) base_.push_back({{.duration_ns = baseline_->stuck ? 0 : baseline_->simulated_ns}});
+  for (uint64_t seed = base_.size(); seed <= draws_of(trace_, options_); ++seed) {
     const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
-    base_ns_.push_back(simulation.ok() && simulation->stuck.empty() ? simulation->duration_ns : 0);
+    Base& base = base_.emplace_back();
+    if (!simulation.ok() || !simulation->stuck.empty()) continue;
+    base.run = waiting_run(*simulation);
+    base.missed_ns = missed_ns(recorded, base.run);
   }
   if (!trace_.locks.empty()) return;
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
@@ -74,12 +77,21 @@ base::Result<whatif::Variant> Pricer::variant(std::span<const whatif::Improvemen
   return variant;
 }
 
+// Semaphores and conditions have waits of another kind. A lock that the recording does not have is a copy of one.
+WaitingRun Pricer::waiting_run(const whatif::Simulation& simulation) const {
+  WaitingRun run{simulation.duration_ns};
+  for (const whatif::LockWait& wait : simulation.locks) {
+    if (wait.lock >= trace_.locks.size() || model::is_held(trace_.locks[wait.lock].kind)) run.waits_ns += wait.wait_ns;
+  }
+  return run;
+}
+
 base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improvement> improvements) const {
   const base::Result<whatif::Variant> made = variant(improvements);
   if (!made) return made.error();
   SimulatedEffect effect;
   std::vector<double> gains;
-  for (uint64_t seed = 0; seed < base_ns_.size(); ++seed) {
+  for (uint64_t seed = 0; seed < base_.size(); ++seed) {
     base::Result<whatif::Simulation> simulation = run(*made, seed);
     if (!simulation) return simulation.error();
     const bool stuck = !simulation->stuck.empty();
@@ -89,11 +101,12 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
       effect.more = worth_telling(more(*made));
       effect.notes = std::move(simulation->notes);
     }
-    if (stuck && (seed == 0 || base_ns_[seed] > 0)) {  // with some hand-overs, if not with all
+    if (stuck && (seed == 0 || base_[seed].run.duration_ns > 0)) {  // with some hand-overs, if not with all
       effect.stuck = true;
       effect.stuck_why = simulation->stuck.front().reason;
     }
-    if (!stuck && base_ns_[seed] > 0) gains.push_back(share_gained(base_ns_[seed], simulation->duration_ns));
+    if (!stuck && base_[seed].run.duration_ns > 0)
+      gains.push_back(gain_with_missed(base_[seed].run, base_[seed].missed_ns, waiting_run(*simulation)));
     if (effect.stuck) return effect;
   }
   if (gains.empty()) return effect;
@@ -109,9 +122,10 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
 // With half or twice as many threads computing at a time, half or twice as much of the computing is fleeting. A share
 // of the unchanged run.
 double Pricer::doubt(const whatif::Simulation& simulation) const {
-  if (fleeting_ == 0 || base_threads_ == 0 || base_ns_[0] == 0) return 0;
+  if (fleeting_ == 0 || base_threads_ == 0 || base_[0].run.duration_ns == 0) return 0;
   const double change = std::fabs(computing_threads(simulation.cpu_ns, simulation.duration_ns) / base_threads_ - 1);
-  return fleeting_ * change * static_cast<double>(simulation.duration_ns) / static_cast<double>(base_ns_[0]);
+  return fleeting_ * change * static_cast<double>(simulation.duration_ns) /
+         static_cast<double>(base_[0].run.duration_ns);
 }
 
 // The virtual machine's own threads compute up to a quarter more or less in a changed run (a compiler beside two
@@ -120,23 +134,25 @@ double Pricer::doubt(const whatif::Simulation& simulation) const {
 double Pricer::vm_doubt(const whatif::Simulation& simulation) const {
   constexpr double kMoreOrLess = 0.25, kRoom = 0.2;
   const auto vm_ns = static_cast<double>(simulator_.program().vm_work.total_ns());
-  if (vm_ns == 0 || simulation.cores == 0 || simulation.duration_ns <= 0 || base_ns_[0] == 0) return 0;
+  if (vm_ns == 0 || simulation.cores == 0 || simulation.duration_ns <= 0 || base_[0].run.duration_ns == 0) return 0;
   const auto cores = static_cast<double>(simulation.cores);
   const double busy =
       (static_cast<double>(simulation.cpu_ns) + vm_ns) / (cores * static_cast<double>(simulation.duration_ns));
   const double crowded = std::clamp((busy - (1 - kRoom)) / kRoom, 0.0, 1.0);
-  return kMoreOrLess * crowded * vm_ns / (cores * static_cast<double>(base_ns_[0]));
+  return kMoreOrLess * crowded * vm_ns / (cores * static_cast<double>(base_[0].run.duration_ns));
 }
 
 // Waits that are left out, though nobody saw what for they were. A share of the unchanged run.
 double Pricer::spared_share(const whatif::Simulation& simulation) const {
-  return base_ns_[0] == 0 ? 0 : static_cast<double>(simulation.spared_waits_ns) / static_cast<double>(base_ns_[0]);
+  return base_[0].run.duration_ns == 0
+             ? 0
+             : static_cast<double>(simulation.spared_waits_ns) / static_cast<double>(base_[0].run.duration_ns);
 }
 
 // Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is
 // simulated.
 double Pricer::more(const whatif::Variant& variant) const {
-  if (!trace_.locks.empty() || base_ns_[0] == 0) return 0;
+  if (!trace_.locks.empty() || base_[0].run.duration_ns == 0) return 0;
   const model::HandOverCosts& costs = facts_.hand_over_costs();
   std::vector<int64_t> by_thread(trace_.threads.size());
   for (size_t i = 0; i < variant.treatments.size(); ++i) {
@@ -144,8 +160,9 @@ double Pricer::more(const whatif::Variant& variant) const {
     by_thread[trace_.thread_of(trace_.tasks[i].spawn).index()] += costs.spawn_most_ns[i] - costs.spawn_ns[i];
   }
   const auto most = std::ranges::max_element(by_thread);
-  return most == by_thread.end() ? 0
-                                 : static_cast<double>(std::max<int64_t>(0, *most)) / static_cast<double>(base_ns_[0]);
+  return most == by_thread.end()
+             ? 0
+             : static_cast<double>(std::max<int64_t>(0, *most)) / static_cast<double>(base_[0].run.duration_ns);
 }
 
 base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif::Improvement> improvements) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "advise/effect.h"
+#include "advise/missed_waits.h"
 #include "analysis/ulc.h"
 #include "model/facts.h"
 #include "whatif/simulate.h"
@@ -50,7 +51,14 @@ class Pricer {
   base::Result<whatif::SectionGains> section_gains(std::span<const whatif::Improvement> improvements) const;
 
  private:
+  // The unchanged run. Its duration is 0 where it came to no end.
+  struct Base {
+    WaitingRun run;
+    int64_t missed_ns = 0;
+  };
+
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
+  WaitingRun waiting_run(const whatif::Simulation& simulation) const;
   double doubt(const whatif::Simulation& simulation) const;
   double vm_doubt(const whatif::Simulation& simulation) const;
   double spared_share(const whatif::Simulation& simulation) const;
@@ -63,9 +71,9 @@ class Pricer {
   const whatif::Simulator simulator_;
   std::unique_ptr<const whatif::SectionBounds> bounds_;
   std::optional<whatif::BaselineCheck> baseline_;
-  std::vector<int64_t> base_ns_;  // of the unchanged run, by draw; 0: it came to no end
-  double base_threads_ = 0;       // that computed in it at a time, on average
-  double fleeting_ = 0;  // of the computing, what hung on the moment: warm-up, and what others took of the cores
+  std::vector<Base> base_;   // by draw
+  double base_threads_ = 0;  // that computed in it at a time, on average
+  double fleeting_ = 0;      // of the computing, what hung on the moment: warm-up, and what others took of the cores
 };
 
 // From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.

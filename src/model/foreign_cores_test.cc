@@ -9,7 +9,8 @@
 namespace contrafact::model {
 namespace {
 
-// Thread a loses the only core from 1,000,000 to 2,000,000 ns; thread b has it from 1,001,000 ns on until `b_leaves_ns`.
+// Thread a loses the only core from 1,000,000 to 2,000,000 ns; thread b has it from 1,001,000 ns on until
+// `b_leaves_ns`.
 ForeignCores lost_by_a(int64_t b_leaves_ns) {
   const base::Result<Trace> trace = parse_text(
       "fact agent native\nfact cores 1\nthread a\nthread b\ncpu a 1000000 2000000 preempted\n"

@@ -20,9 +20,9 @@ namespace contrafact::whatif {
 // Typical times on a core.
 struct Lingers {
   // From when a thread found the mutex held
-  int64_t asked_ns = 0;   // to when the kernel looks, and the thread looks again where it was given up;
-  int64_t asleep_ns = 0;  // to when the thread has left its core, where it was not;
-  int64_t again_ns = 0;   // to both, of a thread that had slept, and came in vain.
+  int64_t asked_ns = 0;            // to when the kernel looks, and the thread looks again where it was given up;
+  int64_t asleep_ns = 0;           // to when the thread has left its core, where it was not;
+  int64_t again_ns = 0;            // to both, of a thread that had slept, and came in vain.
   std::vector<bool> of_lock = {};  // by lock: it serves as a mutex; empty where the switches are not known
 };
 

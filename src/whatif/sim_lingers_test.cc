@@ -1,4 +1,4 @@
-#include "whatif/sim_short_waits.h"
+#include "whatif/sim_lingers.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -12,34 +12,39 @@
 namespace contrafact::whatif {
 namespace {
 
-constexpr int kShortRounds = 100;
+constexpr int kRounds = 100;
 constexpr int64_t kRoundNs = 10'000;
 
-// Each round, thread x holds the lock for 100 ns and y finds it held; y has it `wait_ns` after asking, and holds it for
-// 100 ns. It leaves its core meanwhile in the first `asleep` rounds. In a last round, x holds it for 5000 ns and y
-// sleeps for that.
-model::Trace recorded_waits(int64_t wait_ns, int asleep, std::string_view kind = "mutex") {
-  std::string text =
-      "fact agent native\nfact cores 2\nmethod m .work w.cc:1\ncontext a - m:10\n"
-      "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n";
-  text.insert(text.find("thread x"), fmt::format("lock l {}\n", kind));
+// Each round, thread x holds the lock for `hold_ns`, and y, 50 ns after x took it, finds it held. In the first `asleep`
+// rounds y leaves its core 1500 ns after that, and comes back 4000 ns after the lock was given up; in the others it has
+// the lock 1000 ns after it asked, without having left its core.
+struct Waits {
+  int64_t hold_ns;
+  int asleep;
+  std::string_view kind = "mutex";
+};
+
+model::Trace recorded(const Waits& waits) {
+  std::string text = fmt::format(
+      "fact agent native\nfact cores 2\nmethod m .work w.cc:1\ncontext a - m:10\nlock l {}\n"
+      "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n",
+      waits.kind);
   const auto add = [&](int64_t time_ns, std::string_view thread, std::string_view event) {
     text += fmt::format("{} {} {}\n", time_ns, thread, event);
   };
   int64_t now_ns = 1000;
-  const auto round = [&](int64_t hold_ns, int64_t y_waits_ns, bool y_sleeps) {
-    const int64_t asked_ns = now_ns + 50, had_ns = asked_ns + y_waits_ns;
+  for (int i = 0; i < kRounds; ++i, now_ns += kRoundNs) {
+    const bool sleeps = i < waits.asleep;
+    const int64_t asked_ns = now_ns + 50, given_up_ns = now_ns + waits.hold_ns;
+    const int64_t had_ns = sleeps ? given_up_ns + 4100 : asked_ns + 1000;
     add(now_ns, "x", "lock_acquire l a");
-    add(now_ns + hold_ns, "x", "lock_release l");
+    add(given_up_ns, "x", "lock_release l");
     add(asked_ns, "y", "lock_request l a");
-    if (y_sleeps) add(asked_ns + 40, "y", "cpu_out blocked");
-    if (y_sleeps) add(had_ns - 40, "y", "cpu_in");
+    if (sleeps) add(asked_ns + 1500, "y", "cpu_out blocked");
+    if (sleeps) add(given_up_ns + 4000, "y", "cpu_in");
     add(had_ns, "y", "lock_acquired l");
     add(had_ns + 100, "y", "lock_release l");
-    now_ns += kRoundNs;
-  };
-  for (int i = 0; i < kShortRounds; ++i) round(100, wait_ns, i < asleep);
-  round(5000, 6000, true);
+  }
   add(now_ns, "x", "thread_end");
   add(now_ns, "y", "thread_end");
   base::Result<model::Trace> trace = model::parse_text(text);
@@ -47,35 +52,43 @@ model::Trace recorded_waits(int64_t wait_ns, int asleep, std::string_view kind =
   return std::move(*trace);
 }
 
-ShortWaits found_in(const model::Trace& trace) {
-  return find_short_waits(trace, model::critical_sections(trace));
+Lingers found_in(const model::Trace& trace) {
+  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
+  return find_lingers(trace, sections, find_woken(trace, sections));
 }
 
-TEST(ShortWaits, AreThoseWithoutSleep) {
+TEST(Lingers, AreOfWaitsWithAndWithoutSleep) {
   for (const char* kind : {"mutex", "rwlock"}) {
-    const ShortWaits waits = found_in(recorded_waits(2000, 0, kind));
-    EXPECT_EQ(waits.look_ns, 2000) << kind;
-    ASSERT_EQ(waits.of_lock.size(), 1u) << kind;
-    EXPECT_TRUE(waits.of_lock[0]) << kind;
+    const Lingers lingers = found_in(recorded({.hold_ns = 800, .asleep = kRounds / 2, .kind = kind}));
+    EXPECT_EQ(lingers.asked_ns, 1000) << kind;
+    EXPECT_EQ(lingers.asleep_ns, 1500) << kind;
+    EXPECT_EQ(lingers.again_ns, 0) << kind;  // nobody came in vain
+    ASSERT_EQ(lingers.of_lock.size(), 1u) << kind;
+    EXPECT_TRUE(lingers.of_lock[0]) << kind;
   }
 }
 
-TEST(ShortWaits, AreNoneWhereThreadsSleep) {
-  const ShortWaits waits = found_in(recorded_waits(2000, kShortRounds));
-  EXPECT_EQ(waits.look_ns, 0);
-  ASSERT_EQ(waits.of_lock.size(), 1u);
-  EXPECT_FALSE(waits.of_lock[0]);
-}
-
-TEST(ShortWaits, AreThoseOfALockWhereAQuarterAreWithoutSleep) {
-  for (const int asleep : {65, 85}) {
-    const ShortWaits waits = found_in(recorded_waits(2000, asleep));
-    ASSERT_EQ(waits.of_lock.size(), 1u);
-    EXPECT_EQ(waits.of_lock[0], asleep == 65) << asleep;
+TEST(Lingers, OfWhoComesInVainAreShort) {
+  std::string text =
+      "fact agent native\nfact cores 2\nlock l mutex\nthread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
+      "500 y lock_request l -\n1000 y cpu_out blocked\n";
+  constexpr int kInVain = 40;
+  for (int i = 0; i < kInVain; ++i) {
+    const int64_t at_ns = i * kRoundNs;
+    text += fmt::format("{} x lock_acquire l -\n{} x lock_release l -\n", at_ns, at_ns + 5000);
+    if (i == kInVain - 1) continue;
+    text += fmt::format("{} y cpu_in\n{} y cpu_out blocked\n", at_ns + kRoundNs + 1000, at_ns + kRoundNs + 1700);
   }
+  constexpr int64_t kEndNs = kInVain * kRoundNs;
+  text +=
+      fmt::format("{0} y cpu_in\n{1} y lock_acquired l\n{2} y lock_release l -\n{2} x thread_end\n{2} y thread_end\n",
+                  kEndNs, kEndNs + 300, kEndNs + 400);
+  const base::Result<model::Trace> trace = model::parse_text(text);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(found_in(*trace).again_ns, 700 - 300);  // of 700 ns awake, 300 until it looked
 }
 
-TEST(ShortWaits, AreNotKnownWithoutTheKernelsSwitches) {
+TEST(Lingers, AreNotKnownWithoutTheKernelsSwitches) {
   base::Result<model::Trace> trace = model::parse_text(
       "fact agent native\nfact cores 2\nlock l mutex\nthread x\nthread y\n"
       "0 x lock_acquire l -\n100 x lock_release l -\n50 y lock_request l -\n2050 y lock_acquired l\n"
@@ -84,24 +97,19 @@ TEST(ShortWaits, AreNotKnownWithoutTheKernelsSwitches) {
   EXPECT_TRUE(found_in(*trace).of_lock.empty());
 }
 
-// Who waits has its core for all of the wait but the last, which is longer than a look: there it sleeps.
-TEST(ShortWaits, KeepTheirCoresInTheSimulation) {
-  const model::Trace trace = recorded_waits(2000, 0);
+double simulated_cpu_ns(const model::Trace& trace) {
   const base::Result<Simulation> run = Simulator(trace).simulate({}, {});
-  ASSERT_TRUE(run) << run.error().message;
-  const int64_t all_ns = 1000 + (kShortRounds + 1) * kRoundNs;
-  EXPECT_NEAR(static_cast<double>(run->duration_ns), static_cast<double>(all_ns), 3000);
-  EXPECT_NEAR(static_cast<double>(run->cpu_ns), static_cast<double>(2 * all_ns - 4000), 3000);
-  ASSERT_EQ(run->locks.size(), 1u);
-  EXPECT_EQ(run->locks[0].contended, kShortRounds + 1u);
+  EXPECT_TRUE(run) << run.error().message;
+  return run ? static_cast<double>(run->cpu_ns) : 0;
 }
+constexpr double kAllNs = 1000 + kRounds * kRoundNs;
 
-TEST(ShortWaits, LeaveTheirCoresWhereTheyAreSleeps) {
-  const model::Trace trace = recorded_waits(2000, kShortRounds);
-  const base::Result<Simulation> run = Simulator(trace).simulate({}, {});
-  ASSERT_TRUE(run) << run.error().message;
-  const int64_t all_ns = 1000 + (kShortRounds + 1) * kRoundNs;
-  EXPECT_NEAR(static_cast<double>(run->cpu_ns), static_cast<double>(2 * all_ns - kShortRounds * 2000 - 6000), 5000);
+// Waits for a lock that is given up before the kernel looks take a core all the time. Of those for one that is held for
+// longer 1500 ns are on a core.
+TEST(Lingers, TakeTheCoreInTheSimulation) {
+  EXPECT_NEAR(simulated_cpu_ns(recorded({.hold_ns = 800, .asleep = 0})), 2 * kAllNs, 3000);
+  const Waits longer{.hold_ns = 2000, .asleep = kRounds};
+  EXPECT_NEAR(simulated_cpu_ns(recorded(longer)), 2 * kAllNs - kRounds * (2000 - 50 - 1500 + 4000), 10'000);
 }
 
 }  // namespace

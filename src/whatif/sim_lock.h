@@ -26,13 +26,13 @@ struct SimLock {
   LockRule rule = LockRule::barging;
   bool writer = false;
   uint32_t readers = 0;
-  uint32_t count = 0;   // semaphores: what is there to take; conditions: signals sent
-  uint32_t comers = 0;  // conditions: who has come to wait
-  uint32_t early = 0;   // given up before it was taken, by another thread than took it in the recording
-  uint32_t over = 0;    // sections that are over
-  uint32_t coming = 0;  // barging: woken, and not yet there to try again
+  uint32_t count = 0;    // semaphores: what is there to take; conditions: signals sent
+  uint32_t comers = 0;   // conditions: who has come to wait
+  uint32_t early = 0;    // given up before it was taken, by another thread than took it in the recording
+  uint32_t over = 0;     // sections that are over
+  uint32_t coming = 0;   // barging: woken, and not yet there to try again
   bool lingers = false;  // barging: who finds it held is on its core for a while before it sleeps (sim_lingers.h)
-  bool marked = false;  // barging: a sleeper is to be woken when it is given up
+  bool marked = false;   // barging: a sleeper is to be woken when it is given up
   uint32_t first = kNone, last = kNone;  // threads that wait, in order
   uint64_t acquisitions = 0;
   uint64_t contended = 0;

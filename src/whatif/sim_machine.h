@@ -78,9 +78,9 @@ class SimMachine {
     bool slept = false;     // since it asked
     uint32_t next_waiter = kNone;
     int64_t comes_ns = 0;  // when it is to be back, by who woke it last
-    uint64_t wanted = 0;  // lock_value; at a condition, how many signals
+    uint64_t wanted = 0;   // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
-    int64_t spared_ns = 0;       // of its next CPU time: what the recorded run needed for waking; < 0: this one does
+    int64_t spared_ns = 0;  // of its next CPU time: what the recorded run needed for waking; < 0: this one does
   };
   struct Permits {
     struct Waiter {

@@ -26,7 +26,8 @@ int64_t SimMachine::latency_ns(const LatencySamples& samples) {
 int64_t SimMachine::next_way_ns() {
   const std::vector<int64_t>& ways_ns = program_.sync.mutex_ways_ns;
   if (ways_ns.empty() || !options_.recorded_latencies) return latency_ns(program_.sync.mutex_way);
-  if (next_way_ == kNone) next_way_ = options_.seed == 0 ? 0 : static_cast<uint32_t>(random_share() * static_cast<double>(ways_ns.size()));
+  if (next_way_ == kNone)
+    next_way_ = options_.seed == 0 ? 0 : static_cast<uint32_t>(random_share() * static_cast<double>(ways_ns.size()));
   if (next_way_ >= ways_ns.size()) next_way_ = 0;
   return ways_ns[next_way_++];
 }

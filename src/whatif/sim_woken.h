@@ -2,8 +2,8 @@
 //
 // A mutex is marked when somebody finds it held, and who gives up a marked one wakes one sleeper: the one that has
 // slept for the longest. So the sleeps at a mutex, in the order in which they began, belong each to the first release
-// after its beginning that found the mutex marked and woke nobody else. Where events are missing, to the first that woke
-// nobody else. Reader-writer locks that nobody reads under count as mutexes.
+// after its beginning that found the mutex marked and woke nobody else. Where events are missing, to the first that
+// woke nobody else. Reader-writer locks that nobody reads under count as mutexes.
 //
 // Pure; linear in the sections and switches but for sorts.
 #pragma once
@@ -23,8 +23,8 @@ struct Woken {
     int64_t core_ns = INT64_MAX;   // when it had a core again; INT64_MAX: nobody was woken
     int64_t there_ns = INT64_MAX;  // when it looked at the mutex again; where somebody was faster, that is estimated
   };
-  bool known = false;                  // by the kernel's switches
-  int64_t return_ns = 0;               // what a woken thread typically takes from having a core to looking
+  bool known = false;                   // by the kernel's switches
+  int64_t return_ns = 0;                // what a woken thread typically takes from having a core to looking
   std::vector<Coming> by_release = {};  // by section; empty where they are not known
 
   bool woke(size_t section) const { return by_release[section].core_ns != INT64_MAX; }

@@ -26,13 +26,14 @@ void expect_comings(const Woken& woken, const std::vector<Came>& expected) {
 
 constexpr Came kNobody{INT64_MAX, INT64_MAX};
 
-Woken woken_in(const model::Trace& trace) { return find_woken(trace, model::critical_sections(trace)); }
+Woken woken_in(const model::Trace& trace) {
+  return find_woken(trace, model::critical_sections(trace));
+}
 
-constexpr const char* kThreads =
-    "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread c\n";
+constexpr const char* kThreads = "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread c\n";
 
-// b sleeps from 110 us on. The release at 200 wakes it; before it is there, a has the mutex again and gives it up, which
-// wakes nobody: the mutex is not marked. b comes in vain at 240, sleeps, and is woken by the release at 300.
+// b sleeps from 110 us on. The release at 200 wakes it; before it is there, a has the mutex again and gives it up,
+// which wakes nobody: the mutex is not marked. b comes in vain at 240, sleeps, and is woken by the release at 300.
 TEST(Woken, IsTheFirstAfterAMark) {
   const model::Trace trace = trace_of(std::string(kThreads) +
                                       "cpu b 110000 240000 blocked\ncpu b 245000 330000 blocked\n"

@@ -1,0 +1,29 @@
+#include "advise/missed_waits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "advise/verdict.h"
+
+namespace contrafact::advise {
+
+int64_t missed_ns(const WaitingRun& recorded, const WaitingRun& unchanged) {
+  const int64_t duration_ns = recorded.duration_ns - unchanged.duration_ns;
+  const int64_t waits_ns = recorded.waits_ns - unchanged.waits_ns;
+  const bool explains = unchanged.waits_ns > 0 && (duration_ns > 0) == (waits_ns > 0);
+  if (!explains || std::fabs(static_cast<double>(duration_ns)) < kGainTie * static_cast<double>(recorded.duration_ns))
+    return 0;
+  return duration_ns > 0 ? std::min(duration_ns, waits_ns) : std::max(duration_ns, waits_ns);
+}
+
+double gain_with_missed(const WaitingRun& unchanged, int64_t missed_ns, const WaitingRun& changed) {
+  const auto missed = static_cast<double>(missed_ns);
+  const double left =
+      missed_ns == 0 ? 0
+                     : std::min(1.0, static_cast<double>(changed.waits_ns) / static_cast<double>(unchanged.waits_ns));
+  return gain(static_cast<double>(unchanged.duration_ns) + missed,
+              static_cast<double>(changed.duration_ns) + left * missed);
+}
+
+}  // namespace contrafact::advise
