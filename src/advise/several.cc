@@ -21,7 +21,7 @@ bool changes_tasks(const Improvement& improvement) {
   return whatif::target_of(improvement.optimisation) == whatif::Target::tasks;
 }
 
-std::vector<Improvement> improvements_of(std::span<const Candidate> candidates) {
+std::vector<Improvement> improvements_in(std::span<const Candidate> candidates) {
   std::vector<Improvement> improvements;
   for (const Candidate& candidate : candidates) improvements.push_back(candidate.improvement);
   return improvements;
@@ -41,7 +41,7 @@ Elsewhere find_in(const RecordingAdvice& other, std::span<const std::string> sel
 // The gain of these changes, made together, in another recording. None where that recording cannot say.
 std::optional<Gain> gain_in(const RecordingAdvice& other, std::span<const Candidate> candidates) {
   if (candidates.empty()) return Gain{};
-  const base::Result<Effect> effect = effect_of(other.engines, improvements_of(candidates));
+  const base::Result<Effect> effect = effect_of(other.engines, improvements_in(candidates));
   if (!effect || (effect->simulated && effect->simulated->stuck)) return std::nullopt;
   return gain_to_read(other.advices, *effect);
 }
@@ -166,10 +166,10 @@ class Merger {
       combination.members.push_back(i);
       own.push_back(ranked()[i].candidate);
     }
-    const bool any_tasks = std::ranges::any_of(improvements_of(own), changes_tasks);
-    const bool only_tasks = std::ranges::all_of(improvements_of(own), changes_tasks);
+    const bool any_tasks = std::ranges::any_of(improvements_in(own), changes_tasks);
+    const bool only_tasks = std::ranges::all_of(improvements_in(own), changes_tasks);
     if (only_tasks && any_tasks && !improve::check_task_specs(*shown_.engines.estimator, own)) return std::nullopt;
-    base::Result<Effect> effect = effect_of(shown_.engines, improvements_of(own), true);
+    base::Result<Effect> effect = effect_of(shown_.engines, improvements_in(own), true);
     if (!effect || (effect->simulated && effect->simulated->stuck)) return std::nullopt;
     combination.effect = *std::move(effect);
     OverRecordings over{.each = {gain_to_read(shown_.advices, combination.effect)}, .gain = {}};

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-Trace native(std::string_view events) {
+Trace native_run(std::string_view events) {
   base::Result<Trace> trace = parse_text(
       "method m .work w.cc:1\ncontext c - m:2\nlock l mutex\nlock v condition\nlock b barrier\n"
       "thread x\nthread y\n" +
@@ -28,7 +28,7 @@ std::vector<uint32_t> locks_of_sections(const Trace& trace) {
 }
 
 TEST(LockLives, EndWhereALockIsDestroyed) {
-  const Trace trace = native(
+  const Trace trace = native_run(
       "0 x lock_acquire l c\n5 x lock_release l c\n9 x lock_destroy l c\n"
       "12 y lock_acquire l c\n15 y lock_release l c\n");
   EXPECT_THAT(locks_of_sections(trace), ElementsAre(0, 3));
@@ -38,14 +38,14 @@ TEST(LockLives, EndWhereALockIsDestroyed) {
 }
 
 TEST(LockLives, EndWhereALockIsInitialisedInWhateverOrderTheThreadsStandInTheFile) {
-  const Trace trace = native(
+  const Trace trace = native_run(
       "30 x lock_init l c\n31 x lock_acquire l c\n32 x lock_release l c\n"
       "0 y lock_acquire l c\n5 y lock_release l c\n40 y lock_acquire l c\n41 y lock_release l c\n");
   EXPECT_THAT(locks_of_sections(trace), ElementsAre(0, 3, 3));
 }
 
 TEST(LockLives, UnusedOnesAreNone) {
-  const Trace trace = native(
+  const Trace trace = native_run(
       "0 x lock_init l c\n1 x lock_destroy l c\n2 x lock_init l c\n3 x lock_acquire l c\n4 x lock_release l c\n"
       "5 x lock_destroy l c\n6 x lock_init l c\n7 x lock_destroy l c\n");
   EXPECT_THAT(locks_of_sections(trace), ElementsAre(0));
@@ -53,7 +53,7 @@ TEST(LockLives, UnusedOnesAreNone) {
 }
 
 TEST(LockLives, KeepAWaitTogetherThatOutlivesItsCondition) {
-  const Trace trace = native(
+  const Trace trace = native_run(
       "0 x sync_wait v c\n5 y sync_broadcast v c\n6 y lock_destroy v c\n9 x sync_woken v\n"
       "12 y lock_init v c\n13 y sync_wait v c\n14 x sync_signal v c\n15 y sync_woken v\n");
   const auto sections = critical_sections(trace);
@@ -65,7 +65,7 @@ TEST(LockLives, KeepAWaitTogetherThatOutlivesItsCondition) {
 }
 
 TEST(LockLives, KeepAHoldTogetherThatOutlivesItsLock) {
-  const auto sections = critical_sections(native(
+  const auto sections = critical_sections(native_run(
       "0 x lock_acquire l c\n1 x lock_acquire l c\n5 y lock_init l c\n8 x lock_release l c\n9 x lock_release l c\n"
       "10 y lock_acquire l c\n11 y lock_release l c\n"));
   ASSERT_EQ(sections.size(), 2u);
@@ -74,7 +74,7 @@ TEST(LockLives, KeepAHoldTogetherThatOutlivesItsLock) {
 }
 
 TEST(LockLives, SurviveTextAndBack) {
-  const Trace trace = native(
+  const Trace trace = native_run(
       "0 x lock_init l c\n1 x lock_acquire l c\n2 x lock_release l c\n3 x lock_destroy l c\n"
       "4 x lock_init l c\n5 x lock_acquire l c\n6 x lock_release l c\n7 x lock_destroy l c\n");
   ASSERT_THAT(locks_of_sections(trace), ElementsAre(0, 3));

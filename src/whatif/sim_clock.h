@@ -28,9 +28,11 @@ class SimClock {
     uint32_t id;
   };
 
-  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares. `vm_work` takes of shared cores, and outlives the clock.
-  explicit SimClock(uint32_t cores, int64_t slice_ns = 0, const VmWork& vm_work = {}) : cores_(cores) {
-    if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns);
+  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares; `stays_ns` is as in sim_slices.h. `vm_work` takes of
+  // shared cores, and outlives the clock.
+  explicit SimClock(uint32_t cores, int64_t slice_ns = 0, int64_t stays_ns = 0, const VmWork& vm_work = {})
+      : cores_(cores) {
+    if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns, stays_ns);
     if (cores > 0 && slice_ns == 0 && vm_work.total_ns() > 0) vm_load_.emplace(vm_work, cores);
   }
 

@@ -61,7 +61,7 @@ class Making {
   Made made_;
 };
 
-int64_t median_ns(std::vector<Made>& made, int64_t Made::* part) {
+int64_t typical_part_ns(std::vector<Made>& made, int64_t Made::* part) {
   const auto middle = made.begin() + static_cast<ptrdiff_t>((made.size() - 1) / 2);
   std::ranges::nth_element(made, middle, {}, part);
   return *middle.*part;
@@ -88,8 +88,8 @@ void add_own_values(SimProgram& program) {
   program.own_values.assign(trace.pools.size(), UINT32_MAX);
   for (size_t pool = 0; pool < by_pool.size(); ++pool) {
     if (by_pool[pool].empty()) continue;
-    const auto cpu_ns = static_cast<uint64_t>(median_ns(by_pool[pool], &Made::cpu_ns));
-    const auto sleep_ns = static_cast<uint64_t>(median_ns(by_pool[pool], &Made::sleep_ns));
+    const auto cpu_ns = static_cast<uint64_t>(typical_part_ns(by_pool[pool], &Made::cpu_ns));
+    const auto sleep_ns = static_cast<uint64_t>(typical_part_ns(by_pool[pool], &Made::sleep_ns));
     if (cpu_ns + sleep_ns == 0) continue;
     program.own_values[pool] = static_cast<uint32_t>(program.fibers.size());
     const auto begin = static_cast<uint32_t>(program.ops.size());

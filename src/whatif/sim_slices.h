@@ -39,14 +39,16 @@ class SimSlices {
   static constexpr uint32_t kSlicesBeforeGrowth = 1u << 19;
 #endif
   static constexpr int64_t kGrowth = 16;
-  // For so long a thread that waits for its core is not taken by an idle one: Linux's cost of a migration.
+  // Linux's cost of a migration.
   static constexpr int64_t kStaysNs = 500'000;
   // So much of what a thread had run less than others it is still owed when it comes back from a wait.
   static constexpr int64_t kOwedMostNs = 100'000;
 
-  // REQUIRES: cores > 0, slice_ns > 0.
-  SimSlices(uint32_t cores, int64_t slice_ns) : slice_ns_(slice_ns), cores_(cores), idle_(cores) {
-    CHECK(cores > 0 && slice_ns > 0);
+  // `stays_ns`: for so long a thread that waits for its core is not taken by an idle one.
+  // REQUIRES: cores > 0, slice_ns > 0, stays_ns >= 0.
+  SimSlices(uint32_t cores, int64_t slice_ns, int64_t stays_ns = kStaysNs)
+      : slice_ns_(slice_ns), stays_ns_(stays_ns), cores_(cores), idle_(cores) {
+    CHECK(cores > 0 && slice_ns > 0 && stays_ns >= 0);
   }
 
   int64_t cpu_ns() const { return cpu_ns_; }
@@ -247,7 +249,7 @@ class SimSlices {
       }
     }
     Thread& thread = threads_[longest];
-    const int64_t may_move_ns = base::add_saturated(thread.queued_ns, kStaysNs);
+    const int64_t may_move_ns = base::add_saturated(thread.queued_ns, stays_ns_);
     if (may_move_ns > now_ns) {
       idle.end_ns = may_move_ns;
       return;
@@ -261,6 +263,7 @@ class SimSlices {
   }
 
   int64_t slice_ns_;
+  const int64_t stays_ns_;
   uint64_t slices_ = 0;
   std::vector<Core> cores_;
   uint32_t idle_;
