@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "advise/combination.h"
@@ -24,7 +23,7 @@
 #include "cli/exit_code.h"
 #include "export/perfetto.h"
 #include "export/trace_csv.h"
-#include "format/reader.h"
+#include "holdings.h"
 #include "improve/spec.h"
 #include "improve/task_candidates.h"
 #include "memory_limit.h"
@@ -168,7 +167,20 @@ struct CommandLine {
 };
 const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}}, {1, {"info", "--all"}},
                                              {1, {"tasks", "--json"}},         {1, {"locks", "--json", "--all"}},
-                                             {1, {"metrics", "--json"}},       {2, {"compare", "--json"}}};
+                                             {1, {"metrics", "--json"}},       {2, {"compare", "--json"}},
+                                             {1, {"ulc", "--json", "--all"}},  {1, {"ulc", "--all", "--pairs"}},
+                                             {1, {"advise", "--json", "--all", "--budget", "1"}},
+                                             {1, {"advise", "--all", "--budget", "1"}},
+                                             {1, {"estimate", "--json"}},
+                                             {1, {"estimate", "--model", "redispatch"}},
+                                             {1, {"export", "--format", "csv"}},
+                                             {1, {"export", "--format", "csv", "--what", "headroom"}},
+                                             {1, {"export", "--format", "csv", "--what", "metrics"}},
+                                             {1, {"export", "--format", "csv", "--what", "task-classes"}},
+                                             {1, {"export", "--format", "json"}},
+                                             {1, {"export", "--format", "perfetto"}},
+                                             {1, {"export", "--format", "text"}},
+                                             {1, {"replay", "--no-threads", "--runs", "1", "--json"}}};
 
 // The command ends with a status that docs/cli.md lists for a trace that it cannot use, or with 0.
 void run_line(const CommandLine& line, const std::string& path) {
@@ -179,39 +191,6 @@ void run_line(const CommandLine& line, const std::string& path) {
   CHECK(status == cli::kExitOk || status == cli::kExitInput || status == cli::kExitImpossible);
 }
 
-// Rows and events that the file really holds. Tasks and the ranges of access sets are rows.
-struct Holdings : format::Visitor {
-  uint64_t rows = 0, events = 0;
-  std::unordered_set<uint32_t> tasks;
-  void on_fact(std::string_view, std::string_view) override { ++rows; }
-  void on_strings(format::StringId, std::span<const std::string_view> strings) override { rows += strings.size(); }
-  void on_methods(format::MethodId, std::span<const format::MethodRow> methods) override { rows += methods.size(); }
-  void on_contexts(format::ContextId, std::span<const format::ContextRow> contexts) override {
-    rows += contexts.size();
-  }
-  void on_pools(format::PoolId, std::span<const format::PoolRow> pools) override { rows += pools.size(); }
-  void on_threads(format::ThreadId, std::span<const format::ThreadRow> threads) override { rows += threads.size(); }
-  void on_method_addresses(std::span<const format::MethodAddressRow> addresses) override { rows += addresses.size(); }
-  void on_locks(format::LockId, std::span<const format::LockRow> locks) override { rows += locks.size(); }
-  void on_access_sets(format::AccessSetId, std::span<const format::AccessSetRow> sets) override {
-    for (const format::AccessSetRow& set : sets) rows += 1 + set.ranges.size();
-  }
-  void on_events(const format::EventBlock& block) override {
-    events += block.kind.size();
-    for (const uint32_t task : block.tasks) rows += task != UINT32_MAX && tasks.insert(task).second;
-    // Each life of a lock's place is a lock of its own to the reader.
-    rows += static_cast<uint64_t>(std::ranges::count(block.kind, format::EventKind::lock_init));
-  }
-  size_t bytes_max() const { return 100'000'000 + 400 * rows + 60 * events; }
-};
-
-size_t bytes_max(std::span<const uint8_t> file) {
-  const auto reader = format::Reader::from_bytes({file.begin(), file.end()}, "fuzz");
-  Holdings held;
-  if (reader) reader->read(held);
-  return held.bytes_max();
-}
-
 size_t hash_of(std::span<const uint8_t> file) {
   uint64_t hash = 14695981039346656037u;
   for (const uint8_t byte : file) hash = (hash ^ byte) * 1099511628211u;
@@ -220,7 +199,7 @@ size_t hash_of(std::span<const uint8_t> file) {
 
 // On a trace of its own: what one computation keeps is not held against the next.
 void load_and_run(std::span<const uint8_t> file, const std::string& path, size_t command) {
-  const MemoryLimit limit(bytes_max(file));
+  const MemoryLimit limit(test::holdings_of(file).bytes_max());
   const base::Result<model::Trace> trace = model::load_any(path, {.access_log = true});
   if (!trace) return;
   const base::Status sound = model::verify(*trace);
@@ -253,7 +232,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (size_t i = 0; i < kCommandLines.size(); ++i) {
     if (!every_command && kCommands + i != chosen) continue;
-    const MemoryLimit limit(kCommandLines[i].traces * bytes_max(file));
+    const MemoryLimit limit(kCommandLines[i].traces * test::holdings_of(file).bytes_max());
     run_line(kCommandLines[i], path);
   }
   close(memory);

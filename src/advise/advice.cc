@@ -14,6 +14,7 @@
 #include "advise/section_advice.h"
 #include "advise/size_advice.h"
 #include "advise/task_advice.h"
+#include "base/parallel.h"
 #include "improve/observation.h"
 #include "table/value_text.h"
 
@@ -121,11 +122,8 @@ void for_each_index(size_t count, const std::function<void(size_t done, size_t t
       if (reports && progress) progress(done, count);
     }
   };
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < std::min(kThreadsMax, std::thread::hardware_concurrency()); ++i)
-    helpers.emplace_back(loop, false);
-  loop(true);
-  for (std::thread& helper : helpers) helper.join();
+  base::on_threads(std::min<size_t>({kThreadsMax, std::thread::hardware_concurrency(), count}),
+                   [&](size_t number) { loop(number == 0); });
 }
 
 base::Result<Weights> parse_weights(const std::string& text) {

@@ -4,6 +4,8 @@
 // Object on gets its probes; VMStart, the early one, defines the injected classes; VMInit binds the injected classes
 // and switches them on; VMDeath switches them off and drains.
 #include <jvmti.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -219,6 +221,16 @@ base::Status add_capabilities(Agent& agent) {
   return {};
 }
 
+// For a thread with descriptors of its own. Where it may not have the process's, the trace alone says it.
+void say_by_process(std::string_view line) {
+  const long process = syscall(SYS_pidfd_open, getpid(), 0);
+  const long error = syscall(SYS_pidfd_getfd, process, STDERR_FILENO, 0);
+  if (error >= 0) dprintf(static_cast<int>(error), "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+  for (const long fd : {process, error}) {
+    if (fd >= 0) close(static_cast<int>(fd));
+  }
+}
+
 base::Status start_recorder(Agent& agent) {
   recorder::Options options;
   options.output_path = agent.options.output;
@@ -226,7 +238,7 @@ base::Status start_recorder(Agent& agent) {
   options.memory_bytes_max = agent.options.memory_bytes_max;
   options.cpu_switches = agent.options.cpu_switches;
   options.command_arguments = agent.options.command;
-  options.diagnostics = [](std::string_view line) { say(line); };
+  options.diagnostics = say_by_process;
   options.facts = {{"jvm.name", property(agent.jvmti, "java.vm.name")},
                    {"jvm.version", property(agent.jvmti, "java.vm.version")},
                    {"jvm.jdk", std::to_string(agent.jdk)},

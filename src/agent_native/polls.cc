@@ -72,12 +72,11 @@ CONTRAFACT_INTERPOSE(int, epoll_pwait2,
                      (int fd, epoll_event* events, int count, const timespec* timeout, const sigset_t* mask)) {
   CONTRAFACT_CALLED;
   called_.reads(timeout, sizeof *timeout);
-  if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0)
-    return called_.effect(SYS_epoll_wait, real().epoll_pwait2(fd, events, count, timeout, mask), fd, events);
-  return called_.effect(
-      SYS_epoll_wait,
-      block(BlockReason::poll, CONTRAFACT_SITE, [&] { return real().epoll_pwait2(fd, events, count, timeout, mask); }),
-      fd, events);
+  const auto library = [&] { return real().epoll_pwait2(fd, events, count, timeout, mask); };
+  // Only the kernel reads the timeout: it may not be readable.
+  const int result = timeout ? block_if_long(BlockReason::poll, CONTRAFACT_SITE, library)
+                             : block(BlockReason::poll, CONTRAFACT_SITE, library);
+  return called_.effect(SYS_epoll_wait, result, fd, events);
 }
 
 // As programs that were compiled with _FORTIFY_SOURCE call it.

@@ -5,6 +5,7 @@
 // needs more of the stack than the C library does.
 #include <alloca.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include "agent_native/agent.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
+#include "translate/raw_system_call.h"
 
 namespace contrafact::agent_native {
 namespace {
@@ -23,6 +25,43 @@ constexpr std::string_view kPreload = "LD_PRELOAD=";
 
 bool begins_with(const char* entry, std::string_view name) {
   return std::strncmp(entry, name.data(), name.size()) == 0;
+}
+
+// Whether the program's memory can be read, where that is in doubt: the kernel is asked once for each page, by a call that
+// reads eight bytes and then finds another argument to be none. Where system calls are restricted all counts as readable.
+class Readable {
+ public:
+  bool operator()(const void* address) {
+    constexpr uint64_t kPageBytes = 4096, kWordBytes = 8;
+    constexpr long kNoChange = -1;
+    const auto at = reinterpret_cast<uint64_t>(address);
+    if (at / kPageBytes == page_ || g_agent.restricted.load(std::memory_order_relaxed)) return true;
+    const auto word = static_cast<long>(at / kWordBytes * kWordBytes);
+    if (translate::raw_system_call(SYS_rt_sigprocmask, kNoChange, word, 0, kWordBytes) == -EFAULT) return false;
+    page_ = at / kPageBytes;
+    return true;
+  }
+  // Of all bytes up to the zero, and that one.
+  bool is_text(const char* text) {
+    while ((*this)(text)) {
+      if (*text++ == 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  uint64_t page_ = 0;  // readable: the latest; 0: none yet
+};
+
+// The kernel refuses one that is not readable.
+bool is_readable(char* const* environment) {
+  if (!environment) return true;
+  Readable entries, texts;
+  for (; entries(environment); ++environment) {
+    if (!*environment) return true;
+    if (!texts.is_text(*environment)) return false;
+  }
+  return false;
 }
 
 // Mapped before `main`, for the program may restrict its system calls afterwards, in ways that nobody hears of. Null
@@ -152,6 +191,7 @@ bool agent_is_in_sight() {
 template <typename Library>
 int exec(char* const* environment, Library library) {
   if (!goes_on_recorded()) return library(environment);
+  if (!is_readable(environment)) return library(environment);
   const int error = errno;
   const NewEnvironment new_environment(environment, *g_agent.shared, agent_is_in_sight());
   errno = error;

@@ -68,6 +68,8 @@ CONTRAFACT_INTERPOSE(int, prctl, (int operation, long a, long b, long c, long d)
   CONTRAFACT_CALLED;
   const long call[] = {SYS_prctl, operation, a, b, c, d, 0};
   before_program_call(call);
-  if (operation == PR_SET_NAME) name_thread(own_thread_id(), reinterpret_cast<const char*>(a));
-  return called_.effect(SYS_prctl, real().prctl(operation, a, b, c, d), operation, a, b, c, d);
+  const int result = real().prctl(operation, a, b, c, d);
+  // The kernel has read it.
+  if (operation == PR_SET_NAME && result == 0) name_thread(own_thread_id(), reinterpret_cast<const char*>(a));
+  return called_.effect(SYS_prctl, result, operation, a, b, c, d);
 }

@@ -31,6 +31,9 @@ constinit ThreadTasks g_tasks;
 // The library goes through the destructors of a thread's keys four times at most. Others may still use locks in theirs:
 // ours waits, but must not miss the last round.
 constexpr uintptr_t kLastRound = 3;
+// For the values of further keys the C library allocates, once for each thread. A thread that is first seen in the middle
+// of its run may be in a signal's handler: its end is not seen then.
+constexpr pthread_key_t kKeysInPlace = 32;
 
 thread_local constinit uint32_t t_task __attribute__((tls_model("initial-exec"))) = kNone;
 
@@ -88,7 +91,8 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
     g_tasks.set(pthread_self(), task);  // it may be joined before its creator knows its handle
     Recorder::append(client, EventKind::task_start, g_clock.now_ns(), task);
   }
-  pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
+  if (from_its_beginning || g_agent.ended < kKeysInPlace)
+    pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(uintptr_t{1}));
   attach_sets(client, from_its_beginning);
   if (&shared != g_agent.shared) return t_local.client;
   t_local.pairs = shared.log->pairs_of(client);

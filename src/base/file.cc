@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace contrafact::base {
 namespace {
@@ -52,27 +53,50 @@ Result<std::string> read_text_file(const std::string& path) {
   return read_whole<std::string>(path);
 }
 
-Status write_file(const std::string& path, std::string_view content) {
-  std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return system_error("cannot create", path);
+Status write_all(int fd, std::string_view content, const std::string& name) {
   while (!content.empty()) {
-    ssize_t put = ::write(fd, content.data(), content.size());
+    const ssize_t put = ::write(fd, content.data(), content.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
-      Error error = system_error("cannot write", path);
-      ::close(fd);
-      ::unlink(temporary.c_str());
+      const int why = errno;
+      Error error{"cannot write " + name + ": " + std::strerror(why)};
+      errno = why;
       return error;
     }
     content.remove_prefix(static_cast<size_t>(put));
   }
-  if (::close(fd) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    Error error = system_error("cannot write", path);
-    ::unlink(temporary.c_str());
-    return error;
-  }
   return {};
+}
+
+NewFile::NewFile(std::string path, mode_t mode)
+    : path_(std::move(path)), temporary_(path_ + "." + std::to_string(::getpid()) + ".tmp") {
+  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  if (fd_ < 0) status_ = system_error("cannot create", path_);
+}
+
+NewFile::~NewFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void NewFile::write(std::string_view content) {
+  if (status_) status_ = write_all(fd_, content, "'" + path_ + "'");
+}
+
+Status NewFile::finish() {
+  if (!status_) return status_;
+  if (::close(std::exchange(fd_, -1)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    status_ = system_error("cannot write", path_);
+    ::unlink(temporary_.c_str());
+  }
+  return status_;
+}
+
+Status write_file(const std::string& path, std::string_view content) {
+  NewFile file(path);
+  file.write(content);
+  return file.finish();
 }
 
 }  // namespace contrafact::base

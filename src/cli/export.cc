@@ -33,7 +33,7 @@ void as_csv(const model::Trace& trace, const Options& options, const base::TextS
   const auto print_table = [&](const table::Table& table) { sink(table::render_csv(table)); };
   if (options.what == "task-classes") return print_table(task_classes_table(trace, analysis::task_classes(trace)));
   analysis::ThreadUsage usage = analysis::thread_usage(trace, {window_of(options.window)});
-  if (options.what == "thread-use") return print_table(usage_series_table(usage));
+  if (options.what == "thread-use") return usage_series_csv(usage, sink);
   if (options.what == "headroom") return print_table(headroom_table(trace, analysis::headroom(trace, usage)));
   return print_table(metrics_table(analysis::run_metrics(trace, usage)));
 }
@@ -64,7 +64,9 @@ int run(const Options& options, const Session& session) {
     tell_written(session, options.output);
     return kExitOk;
   }
-  OutputStream out(options.output);
+  // All but tables have the program's command and paths, as the recording itself, which others may not read either.
+  constexpr mode_t kReadable = 0666, kPrivate = 0600;
+  OutputStream out(options.output, options.format == "csv" ? kReadable : kPrivate);
   const base::TextSink sink = out.sink();
   if (options.format == "csv") {
     as_csv(*trace, options, sink);

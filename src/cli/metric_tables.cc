@@ -6,6 +6,7 @@
 
 #include "cli/callers.h"
 #include "cli/source_files.h"
+#include "table/render.h"
 
 namespace contrafact::cli {
 namespace {
@@ -156,16 +157,18 @@ table::Table task_classes_table(const model::Trace& trace, const std::vector<ana
   return table;
 }
 
-table::Table usage_series_table(const analysis::ThreadUsage& usage) {
-  table::Table table(kUsageSeriesSchema);
-  for (const analysis::UsageStep& step : usage.steps) {
-    table.add_row({step.time_ns - usage.window.begin_ns, int64_t{step.active}, int64_t{step.blocked},
-                   int64_t{step.waiting}, int64_t{step.unoccupied}, int64_t{step.occupied()}});
-  }
+void usage_series_csv(const analysis::ThreadUsage& usage, const base::TextSink& sink) {
+  std::string text = table::csv_heading(kUsageSeriesSchema);
+  const auto add = [&](int64_t time_ns, const analysis::UsageStep& step) {
+    text += table::csv_line(kUsageSeriesSchema,
+                            {time_ns, int64_t{step.active}, int64_t{step.blocked}, int64_t{step.waiting},
+                             int64_t{step.unoccupied}, int64_t{step.occupied()}});
+    base::hand_on(text, sink);
+  };
+  for (const analysis::UsageStep& step : usage.steps) add(step.time_ns - usage.window.begin_ns, step);
   // The last row says where the window ends.
-  if (!usage.steps.empty())
-    table.add_row({usage.window.duration_ns(), int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{0}});
-  return table;
+  if (!usage.steps.empty()) add(usage.window.duration_ns(), {});
+  sink(text);
 }
 
 }  // namespace contrafact::cli

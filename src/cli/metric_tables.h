@@ -9,6 +9,7 @@
 #include "analysis/metric_set.h"
 #include "analysis/task_classes.h"
 #include "analysis/thread_usage.h"
+#include "base/text_sink.h"
 #include "model/trace.h"
 #include "table/table.h"
 
@@ -22,7 +23,8 @@ extern const table::Schema kUsageSeriesSchema;
 table::Table metrics_table(const std::vector<analysis::Metric>& metrics);
 table::Table headroom_table(const model::Trace& trace, const std::vector<analysis::PoolHeadroom>& pools);
 table::Table task_classes_table(const model::Trace& trace, const std::vector<analysis::TaskClass>& classes);
-table::Table usage_series_table(const analysis::ThreadUsage& usage);
+// Piece by piece: it has a row for each change.
+void usage_series_csv(const analysis::ThreadUsage& usage, const base::TextSink& sink);
 
 // The position in the source that a context ends at: the line being executed in its innermost frame of the program's
 // own code, with the library that is called there. Where it has none, of a library's or the JDK's code, and says so.

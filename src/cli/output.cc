@@ -34,21 +34,16 @@ base::Status check_no_input(const std::string& path) {
   return {};
 }
 
-base::Status write_all(int fd, std::string_view content, std::string_view name) {
-  while (!content.empty()) {
-    ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE) return {};
-    if (written < 0) return base::Error{fmt::format("cannot write {}: {}", name, std::strerror(errno))};
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
+// A closed pipe is no error: whoever read it had enough.
+base::Status write_to_reader(int fd, std::string_view content, const std::string& name) {
+  base::Status written = base::write_all(fd, content, name);
+  return !written && errno == EPIPE ? base::Status() : written;
 }
 
 }  // namespace
 
 base::Status print(std::string_view content) {
-  return write_all(STDOUT_FILENO, content, "standard output");
+  return write_to_reader(STDOUT_FILENO, content, "standard output");
 }
 
 base::Status print_text(const Session& session, std::string_view text) {
@@ -65,14 +60,13 @@ base::Status write_output(const std::string& path, std::string_view content) {
   return out.finish();
 }
 
-OutputStream::OutputStream(std::string path) : path_(std::move(path)), status_(open()) {}
+OutputStream::OutputStream(std::string path, mode_t mode) : path_(std::move(path)), status_(open(mode)) {}
 
 OutputStream::~OutputStream() {
   close();
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-base::Status OutputStream::open() {
+base::Status OutputStream::open(mode_t mode) {
   name_ = path_ == "-" ? "standard output" : fmt::format("'{}'", path_);
   if (path_ == "-") {
     fd_ = STDOUT_FILENO;
@@ -80,14 +74,14 @@ base::Status OutputStream::open() {
   }
   if (base::Status other = check_no_input(path_); !other) return other;
   struct stat found{};
-  const bool replaced = ::stat(path_.c_str(), &found) != 0 || S_ISREG(found.st_mode);
-  if (!replaced && S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write {}: it is a folder", name_)};
-  if (replaced) temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
-  fd_ = replaced ? ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                 : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (::stat(path_.c_str(), &found) != 0 || S_ISREG(found.st_mode)) {
+    file_.emplace(path_, mode);
+    return file_->status();
+  }
+  if (S_ISDIR(found.st_mode)) return base::Error{fmt::format("cannot write {}: it is a folder", name_)};
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd_ >= 0) return {};
-  temporary_.clear();
-  return base::Error{fmt::format("cannot {} {}: {}", replaced ? "create" : "write", name_, std::strerror(errno))};
+  return base::Error{fmt::format("cannot write {}: {}", name_, std::strerror(errno))};
 }
 
 void OutputStream::close() {
@@ -96,17 +90,16 @@ void OutputStream::close() {
 }
 
 void OutputStream::write(std::string_view part) {
-  if (status_) status_ = write_all(fd_, part, name_);
+  if (!status_) return;
+  if (file_)
+    file_->write(part);
+  else
+    status_ = write_to_reader(fd_, part, name_);
 }
 
 base::Status OutputStream::finish() {
   close();
-  if (!status_ || temporary_.empty()) return status_;
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    return base::Error{fmt::format("cannot write {}: {}", name_, std::strerror(errno))};
-  }
-  temporary_.clear();
-  return {};
+  return status_ && file_ ? file_->finish() : status_;
 }
 
 base::Status make_folder(const std::string& folder) {

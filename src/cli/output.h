@@ -2,11 +2,15 @@
 // never replaced.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "base/text_sink.h"
 #include "cli/command.h"
@@ -23,7 +27,8 @@ base::Status print_text(const Session& session, std::string_view text);
 // The same for what is made piece by piece. A file appears with `finish`, and not at all without it.
 class OutputStream {
  public:
-  explicit OutputStream(std::string path);
+  // `mode`: of a file that is made.
+  explicit OutputStream(std::string path, mode_t mode = 0666);
   ~OutputStream();
   OutputStream(const OutputStream&) = delete;
   OutputStream& operator=(const OutputStream&) = delete;
@@ -35,13 +40,13 @@ class OutputStream {
   base::Status finish();
 
  private:
-  base::Status open();
+  base::Status open(mode_t mode);
   void close();
 
   std::string path_;
-  std::string temporary_;  // empty: written in place
-  std::string name_;       // for messages
-  int fd_ = -1;
+  std::string name_;                   // for messages
+  std::optional<base::NewFile> file_;  // or ...
+  int fd_ = -1;                        // ... what is written in place
   base::Status status_;
 };
 

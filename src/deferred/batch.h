@@ -30,6 +30,8 @@ struct Batch {
 class Consumer {
  public:
   virtual ~Consumer() = default;
+  // Once, on the thread of all others, before it is said to have started.
+  virtual void begin() {}
   virtual void begin_pass() {}
   virtual void take(Batch& batch) = 0;
   virtual void end_pass() {}

@@ -30,6 +30,8 @@ Drainer::~Drainer() {
 base::Status Drainer::start_thread(const char* name) {
   base::Status started = start_background_thread(name, thread_main, this, thread_);
   joined_ = !started;
+  std::unique_lock lock(mutex_);
+  while (!begun_ && !joined_) passed_.wait(lock);
   return started;
 }
 
@@ -40,6 +42,12 @@ void* Drainer::thread_main(void* self) {
 
 void Drainer::run() {
   raise_above_real_time(0, own_real_time_priority());
+  guarded([&] { consumer_.begin(); });
+  {
+    const std::lock_guard lock(mutex_);
+    begun_ = true;
+    passed_.notify_all();
+  }
   for (bool last = false; !last;) {
     wakeup_.sleep(interval_ns_);
     last = stopping_.load(std::memory_order_acquire);

@@ -80,8 +80,9 @@ class Drainer : public Carrier {
   QueueReader reader_;
   std::vector<Client*> live_;
 
-  std::mutex mutex_;  // of the three below
+  std::mutex mutex_;  // of the four below
   std::condition_variable passed_;
+  bool begun_ = false;
   uint64_t passes_done_ = 0;
   bool joined_ = false;
   pthread_t thread_{};

@@ -9,7 +9,7 @@
 namespace contrafact::graph {
 
 LanePeaks::LanePeaks(size_t changes_max)
-    : rows_max_((changes_max / kChunk + 2) * kChunk),
+    : rows_max_(rows_max(changes_max)),
       rows_(std::make_unique_for_overwrite<LaneRow[]>(rows_max_)),
       wide_(std::make_unique_for_overwrite<LaneRow[]>(rows_max_)),
       narrow_(std::make_unique_for_overwrite<PeakMemory::NarrowRow[]>(rows_max_)),
@@ -18,6 +18,12 @@ LanePeaks::LanePeaks(size_t changes_max)
   memory_.blocks = blocks_.data();
   memory_.narrow = narrow_.get();
   memory_.wide = wide_.get();
+}
+
+size_t LanePeaks::bytes(size_t changes_max) {
+  const size_t rows = rows_max(changes_max);
+  return rows * sizeof(PeakMemory::NarrowRow) + rows / PeakMemory::kBlock * sizeof(PeakMemory::Block) +
+         buckets_max(rows) * kLanes * sizeof(uint64_t) + kChunk * sizeof(LaneRow);
 }
 
 void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {

@@ -65,6 +65,9 @@ class LanePeaks {
  public:
   explicit LanePeaks(size_t changes_max);
 
+  // The memory that it takes at most, but where changes are far apart.
+  static size_t bytes(size_t changes_max);
+
   // Forgets all changes. Those before or after the given times are found too, only later.
   void begin(int64_t begin_ns, int64_t end_ns);
 
@@ -93,6 +96,10 @@ class LanePeaks {
   };
   void look_into(size_t lane, size_t first, size_t last);
   void look_into_block(size_t lane, size_t number);
+
+  static size_t rows_max(size_t changes_max) { return (changes_max / kChunk + 2) * kChunk; }
+  // begin() makes no more of them.
+  static size_t buckets_max(size_t rows_max) { return rows_max / 16 * 3 / 2 + 3; }
 
   const size_t rows_max_;
   std::unique_ptr<LaneRow[]> rows_, wide_;  // not touched, and so no memory, where nothing was written

@@ -139,7 +139,9 @@ struct LaneProgram {
 };
 
 // `outermost`: the tasks whose response times are added up. Linear in the vertices, but for a queue of threads.
-LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost);
+// Not `possible` where a LaneRunner of it takes more than `runner_bytes_max`.
+LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
+                          size_t runner_bytes_max = std::numeric_limits<size_t>::max());
 
 // The same program of narrow operations, if its numbers fit; unchanged otherwise. compile_lanes ends with it.
 void narrow(LaneProgram& program);
@@ -173,6 +175,9 @@ class LaneRunner {
  public:
   explicit LaneRunner(const LaneProgram& program);
   LaneRunner(const LaneProgram& program, const LaneMachine& machine);  // as LaneRunner, on a lesser machine
+
+  // The memory that one takes.
+  static size_t bytes(const LaneProgram& program);
 
   // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
   void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);

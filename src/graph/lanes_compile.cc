@@ -298,8 +298,10 @@ void LaneCompiler::use_waiting(uint32_t body, LaneOp& op) {
   if (!after) vacate(actor, op);
 }
 
-LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost) {
+LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
+                          size_t runner_bytes_max) {
   LaneProgram program = LaneCompiler(dag, moves, outermost).run();
+  if (program.possible && LaneRunner::bytes(program) > runner_bytes_max) return {};
   narrow(program);
   return program;
 }

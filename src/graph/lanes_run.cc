@@ -40,6 +40,16 @@ LaneRunner::LaneRunner(const LaneProgram& program, const LaneMachine& machine)
       saved_hosts_(program.loop_places.empty() ? 0 : hosts_end(program.loop_places.back())),
       peaks_(program.changes_max) {}
 
+size_t LaneRunner::bytes(const LaneProgram& program) {
+  const std::vector<LanePlace>& places = program.loop_places;
+  const size_t slots = program.slots + (places.empty() ? 0 : slots_end(places.back()));
+  const size_t hosts = program.hosts + (places.empty() ? 0 : hosts_end(places.back()));
+  const size_t by_loop = 2 * sizeof(LaneRow) + sizeof(uint32_t), by_class = 2 * sizeof(LaneRow) + 2;
+  return slots * sizeof(LaneRow) + hosts * sizeof(LaneHost) + program.loops.size() * by_loop +
+         program.class_moves.size() * by_class + places.size() * sizeof(LaneSaved) +
+         LanePeaks::bytes(program.changes_max);
+}
+
 // Which lanes move which tasks.
 void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
   std::vector<uint8_t> chosen(program_.moves);

@@ -39,6 +39,7 @@ class EventLog : public deferred::Consumer {
            std::unique_ptr<CpuSwitches> cpu_switches, std::unique_ptr<IdleCores> idle_cores,
            std::function<void(std::string_view)> diagnostics);
 
+  void begin() override { writer_->take_to_this_thread(); }
   void take(deferred::Batch& batch) override;
   void end_pass() override;
   void end() override;  // writes what is left and the trailer
@@ -61,6 +62,8 @@ class EventLog : public deferred::Consumer {
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
   // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
   void each_pass(std::function<void()> work);
+  // By the thread that opened the file, once the drainer has started.
+  void let_go_of_file() { writer_->let_go(); }
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
   // When the recorded process ended, if that is not when end() is called.

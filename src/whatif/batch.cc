@@ -5,9 +5,24 @@
 #include <thread>
 
 namespace contrafact::whatif {
+namespace {
+
+// For all that estimate at a time, beside what they share.
+size_t bytes_max(const Estimator& estimator) {
+  constexpr size_t kBytes = 24'000'000, kBytesOfEvent = 24;
+  return kBytes + kBytesOfEvent * estimator.dag().trace->event_count();
+}
+
+// Of a propagation: times, links and hand-overs by task and by body.
+size_t propagation_bytes(const Estimator& estimator) {
+  constexpr size_t kBytesOfTask = 64, kBytesOfBody = 64;
+  return kBytesOfTask * estimator.dag().task_count() + kBytesOfBody * estimator.dag().bodies.size();
+}
+
+}  // namespace
 
 Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improvements, uint64_t visits_max) {
-  auto made = std::make_shared<Compiled>(Compiled{estimator, {}, {}, {}});
+  auto made = std::make_shared<Compiled>(Compiled{.estimator = estimator});
   rows_.resize(improvements.size());
   std::iota(rows_.begin(), rows_.end(), 0);
   for (const Improvement& improvement : improvements) {
@@ -22,7 +37,9 @@ Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improve
   if (count >= kWorthLanes && count <= kPassesOfLanes && visits_max / 2 < visits_of_lanes)
     made->visits_spared = visits_of_lanes;
   else if (count >= kWorthLanes)
-    made->program = graph::compile_lanes(estimator.dag(), made->moves, estimator.outermost());
+    made->program = graph::compile_lanes(estimator.dag(), made->moves, estimator.outermost(), bytes_max(estimator));
+  made->worker_bytes = propagation_bytes(estimator);
+  if (made->program.possible) made->worker_bytes += graph::LaneRunner::bytes(made->program);
   compiled_ = std::move(made);
 }
 
@@ -80,9 +97,11 @@ std::vector<base::Result<Figures>> Batch::figures(std::span<const std::vector<ui
   return figures;
 }
 
-unsigned worker_count(unsigned asked) {
+unsigned Batch::worker_count(unsigned asked) const {
   constexpr unsigned kMost = 8;
-  return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+  const unsigned wanted = asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+  const size_t room = bytes_max(estimator()) / compiled_->worker_bytes;
+  return static_cast<unsigned>(std::clamp<size_t>(room, 1, wanted));
 }
 
 }  // namespace contrafact::whatif

@@ -54,6 +54,9 @@ class Batch {
   std::vector<std::optional<Figures>> figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
                                                        Scratch& scratch) const;
   bool has_lanes() const { return compiled_->program.possible; }
+  // How many threads to estimate on: as many as asked for, 0: as there are cores; but no more than there is memory for,
+  // which is bounded by what the trace holds.
+  unsigned worker_count(unsigned asked) const;
   // What was not spent on lanes, because the budget is small.
   uint64_t visits_spared() const { return compiled_->visits_spared; }
 
@@ -67,15 +70,12 @@ class Batch {
     std::vector<graph::Move> moves;    // by row
     graph::LaneProgram program;
     uint64_t visits_spared = 0;
+    size_t worker_bytes = 1;  // of a Scratch
   };
   Batch() = default;
 
   std::shared_ptr<const Compiled> compiled_;
   std::vector<uint32_t> rows_;  // by improvement
 };
-
-// How many threads to estimate on: as many as asked for; 0: as there are cores, but no more than have the memory of a
-// propagation each.
-unsigned worker_count(unsigned asked);
 
 }  // namespace contrafact::whatif

@@ -7,6 +7,7 @@
 #include <span>
 #include <thread>
 
+#include "base/parallel.h"
 #include "base/saturating.h"
 
 namespace contrafact::whatif {
@@ -21,7 +22,7 @@ class Screening {
         found_(batch.size()),
         visits_of_one_(batch.estimator().visits_of_one()),
         visits_max_(base::add_saturated(options.visits_max, batch.visits_spared())) {
-    for (unsigned i = 0; i < worker_count(options.threads); ++i)
+    for (unsigned i = 0; i < batch.worker_count(options.threads); ++i)
       workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
   }
 
@@ -86,10 +87,7 @@ class Screening {
     auto loop = [&](Batch::Scratch& scratch) {
       for (size_t i = next++; i < count; i = next++) work(i, scratch);
     };
-    std::vector<std::thread> helpers;
-    for (size_t i = 1; i < std::min(workers_.size(), count); ++i) helpers.emplace_back(loop, std::ref(*workers_[i]));
-    loop(*workers_[0]);
-    for (std::thread& helper : helpers) helper.join();
+    base::on_threads(std::min(workers_.size(), count), [&](size_t worker) { loop(*workers_[worker]); });
     for (const std::unique_ptr<Batch::Scratch>& worker : workers_) visits_ += std::exchange(worker->visits, 0);
   }
 

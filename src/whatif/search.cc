@@ -6,10 +6,10 @@
 #include <random>
 #include <set>
 #include <span>
-#include <thread>
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -168,16 +168,13 @@ class Search {
   // Calls `work` for each of 0 to `count`, on as many workers as are of use.
   template <typename Work>
   void each(size_t count, Work work) {
-    const size_t wanted = std::min<size_t>(worker_count(options_.threads), count);
+    const size_t wanted = std::min<size_t>(batch_.worker_count(options_.threads), count);
     while (workers_.size() < wanted) workers_.push_back(std::make_unique<Batch::Scratch>(batch_));
     std::atomic<size_t> next{0};
     auto loop = [&](Batch::Scratch& worker) {
       for (size_t i = next++; i < count; i = next++) work(i, worker);
     };
-    std::vector<std::thread> threads;
-    for (size_t i = 1; i < wanted; ++i) threads.emplace_back(loop, std::ref(*workers_[i]));
-    if (wanted > 0) loop(*workers_[0]);
-    for (std::thread& thread : threads) thread.join();
+    if (wanted > 0) base::on_threads(wanted, [&](size_t number) { loop(*workers_[number]); });
   }
 
   void estimate_singles() {

@@ -383,39 +383,4 @@ std::vector<uint8_t> forked_tasks(uint32_t count) {
   return file.finish();
 }
 
-namespace {
-
-struct Counting : Visitor {
-  Holdings held;
-  void on_fact(std::string_view, std::string_view) override { ++held.rows; }
-  void on_strings(StringId, std::span<const std::string_view> rows) override { held.rows += rows.size(); }
-  void on_methods(MethodId, std::span<const MethodRow> rows) override { held.rows += rows.size(); }
-  void on_contexts(ContextId, std::span<const ContextRow> rows) override { held.rows += rows.size(); }
-  void on_pools(PoolId, std::span<const PoolRow> rows) override { held.rows += rows.size(); }
-  void on_threads(ThreadId, std::span<const ThreadRow> rows) override { held.rows += rows.size(); }
-  void on_method_addresses(std::span<const MethodAddressRow> rows) override { held.rows += rows.size(); }
-  void on_locks(LockId, std::span<const LockRow> rows) override { held.rows += rows.size(); }
-  void on_access_sets(AccessSetId, std::span<const AccessSetRow> rows) override {
-    for (const AccessSetRow& row : rows) held.rows += 1 + row.ranges.size();
-  }
-  void on_events(const EventBlock& block) override {
-    held.events += block.kind.size();
-    for (const uint32_t task : block.tasks) held.rows += task != kNone && tasks.insert(task).second;
-    // Each life of a lock's place is a lock of its own to the reader.
-    held.rows += static_cast<uint64_t>(std::ranges::count(block.kind, EventKind::lock_init));
-  }
-
- private:
-  std::unordered_set<uint32_t> tasks;
-};
-
-}  // namespace
-
-Holdings holdings_of(const std::vector<uint8_t>& file) {
-  Counting counting;
-  const auto reader = Reader::from_bytes(file, "trace");
-  if (reader) reader->read(counting);
-  return counting.held;
-}
-
 }  // namespace contrafact::test

@@ -25,12 +25,4 @@ std::vector<uint8_t> many_tasks(uint32_t count);
 // At most `count` tasks of a fork-join pool, in three trees in which each forks two and joins them.
 std::vector<uint8_t> forked_tasks(uint32_t count);
 
-// What a file really holds, and the memory that a command may use for it. Tasks and ranges of access sets are rows.
-struct Holdings {
-  uint64_t rows = 0;
-  uint64_t events = 0;
-  uint64_t bytes_max() const { return 100'000'000 + 400 * rows + 60 * events; }
-};
-Holdings holdings_of(const std::vector<uint8_t>& file);
-
 }  // namespace contrafact::test

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "bounded_traces.h"
+#include "holdings.h"
 
 namespace contrafact::test {
 namespace {
@@ -19,7 +20,7 @@ bool write(const std::string& directory, TraceFile file) {
   const base::Status written = base::write_file(path, std::span<const uint8_t>(file.bytes));
   if (!written) std::fprintf(stderr, "%s\n", written.error().message.c_str());
   const Holdings held = holdings_of(file.bytes);
-  std::printf("%s\t%zu\n", path.c_str(), static_cast<size_t>(held.bytes_max()));
+  std::printf("%s\t%zu\n", path.c_str(), held.bytes_max());
   return written.ok();
 }
 

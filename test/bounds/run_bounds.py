@@ -12,6 +12,7 @@ ends by itself and says why, and then, of a hostile trace, needs no more than th
 until then.
 """
 
+import collections
 import os
 import pathlib
 import re
@@ -56,11 +57,15 @@ COMMANDS = {
     "export headroom": "export {trace} --format csv --what headroom -o {out}/x.csv",
     "export thread-use": "export {trace} --format csv --what thread-use -o {out}/x.csv",
 }
-# Of honest traces, by name: how many lives they hold.
-HONEST = {"locks": 200_000, "lives": 200_000, "tasks": 300_000}
+# Of honest traces, by name: how many lives they hold. Forks: just below and above where the lanes of a search (graph/lanes.h)
+# take more memory than there is for them.
+HONEST = {"locks": [200_000], "lives": [200_000], "tasks": [300_000], "forks": [20_000, 60_000, 100_000]}
 # Commands whose need is far above what the tool takes to start, with the honest trace that makes it so.
 SHORT = {"locks": ["locks", "locks --json", "replay --no-threads"],
          "tasks": ["tasks", "advise", "metrics", "compare", "export text"]}
+# Limits of the address space, in which no further thread may begin: (trace, commands, limits in MB).
+SHORT_OF_SPACE = ("forks-20000", ["advise", "tasks"], range(24, 344, 8))
+SHORT_TEXT = "contrafact: not enough memory for this: a recording of a shorter time needs less\n"
 # Commands whose time grew faster than the trace, by honest trace and the size of the smaller one.
 GROWTH = {"locks": (100_000, ["locks", "replay --no-threads"]), "lives": (100_000, ["locks"]), "tasks": (100_000, ["tasks", "advise", "metrics"])}
 # At most 2.6 times for each doubling: a sort grows by 2.1, where the longer trace does not fit in a cache by some more; what is
@@ -94,13 +99,16 @@ def run(arguments, address_space_bytes_max=ADDRESS_SPACE_MAX):
 
 def make_traces(binaries, part, folder):
     """[(path, bytes_max)]"""
-    calls = [[]] if part == "hostile" else [[name, str(count)] for name, count in HONEST.items()]
+    calls = [[]] if part == "hostile" else [[name, str(count)] for name, counts in HONEST.items() for count in counts]
     traces = []
     for call in calls:
         made = subprocess.run([binaries / "make_bounded_traces", folder] + call, check=True, stdout=subprocess.PIPE, text=True)
         for line in made.stdout.splitlines():
             path, bytes_max = line.split("\t")
-            traces.append((pathlib.Path(path), int(bytes_max)))
+            path = pathlib.Path(path)
+            if len(HONEST.get(path.stem, ())) > 1:
+                path = path.rename(path.with_stem("-".join(call)))
+            traces.append((path, int(bytes_max)))
     return traces
 
 
@@ -113,10 +121,30 @@ def run_short(binaries, folder):
             status, peak_bytes, _, text = run(arguments)
             wrong = [] if status == 0 else [f"ends with {status}: {text}"]
             status, _, _, text = run(arguments, peak_bytes // 2)
-            if status != 4 or text != "contrafact: not enough memory for this: a recording of a shorter time needs less\n":
+            if status != 4 or text != SHORT_TEXT:
                 wrong.append(f"with half of that, it ends with {status}: {text}")
             failures += len(wrong)
             print(f"{trace.stem} {name:20} needs {peak_bytes / 1e6:6.1f} MB  {'; '.join(wrong) or 'ok'}")
+        if trace.stem == SHORT_OF_SPACE[0]:
+            failures += run_short_of_space(binaries, trace, folder)
+    return failures
+
+
+def run_short_of_space(binaries, trace, folder):
+    failures = 0
+    for name in SHORT_OF_SPACE[1]:
+        arguments = [str(binaries / "contrafact")] + COMMANDS[name].format(trace=trace, out=folder).split()
+        ended = collections.Counter()
+        for limit in SHORT_OF_SPACE[2]:
+            status, _, _, text = run(arguments, limit * 1_000_000)
+            ended[status] += 1
+            if status != 0 and (status, text) != (4, SHORT_TEXT):
+                failures += 1
+                print(f"{trace.stem} {name}: in {limit} MB of address space it ends with {status}: {text}")
+        print(f"{trace.stem} {name}: by limits of the address space it ends with {dict(ended)}")
+        if not ended[0] or not ended[4]:
+            failures += 1
+            print(f"{trace.stem} {name}: the limits are none: all runs end in the same way")
     return failures
 
 

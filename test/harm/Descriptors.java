@@ -9,12 +9,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Does as it pleases with its descriptors: the low numbers are its own, and whatever it overwrites or closes, it overwrites and closes
- * nothing but its own. What it does, and the library of duplicate.cc, are its arguments.
+ * Does as it pleases with its descriptors: whatever number it overwrites or closes, it overwrites and closes nothing but its own. What
+ * it does, and the library of duplicate.cc, are its arguments.
  */
 class Descriptors {
   static final int LOW = 3;
-  static final int HIGH = 64;
+  static final int HIGH = 4096;
   static final int TASKS = 30_000;
 
   static native int duplicate(int number, int at);
@@ -61,7 +61,7 @@ class Descriptors {
     for (FileOutputStream file : files) file.close();
   }
 
-  /** Its own file at every low number that is not the JVM's, while tasks run; then all are closed, and more tasks run. */
+  /** Its own file at every number that is not the JVM's, while tasks run; then all are closed, and more tasks run. */
   static void overwrite() throws Exception {
     try (FileOutputStream own = new FileOutputStream("own", true)) {
       int number = numberOf("own");

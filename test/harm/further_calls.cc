@@ -1,9 +1,14 @@
 #include "further_calls.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 
@@ -18,7 +23,8 @@ namespace {
 pthread_rwlock_t g_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
 pthread_spinlock_t g_spinlock;
-pthread_barrier_t g_barrier;
+pthread_barrier_t g_barrier, g_pair;
+int g_pipe[2];
 sem_t g_semaphore;
 mtx_t g_c11;
 cnd_t g_c11_condition;
@@ -297,6 +303,74 @@ void signal_c11_condition() {
 void post() {
   sem_post(&g_semaphore);
 }
+void read_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  pthread_rwlock_timedrdlock(&g_rwlock, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void read_by_clock() {
+  const timespec until = soon(CLOCK_MONOTONIC);
+  pthread_rwlock_clockrdlock(&g_rwlock, CLOCK_MONOTONIC, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void write_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  pthread_rwlock_timedwrlock(&g_rwlock, &until);
+  pthread_rwlock_unlock(&g_rwlock);
+}
+void wait_for_condition_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  pthread_mutex_lock(&g_mutex);
+  pthread_cond_timedwait(&g_condition, &g_mutex, &until);
+  pthread_mutex_unlock(&g_mutex);
+}
+void wait_for_c11_condition_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  mtx_lock(&g_c11);
+  cnd_timedwait(&g_c11_condition, &g_c11, &until);
+  mtx_unlock(&g_c11);
+}
+void wait_for_semaphore_with_time() {
+  const timespec until = soon(CLOCK_REALTIME);
+  sem_timedwait(&g_semaphore, &until);
+}
+void give_barrier() {
+  pthread_barrier_wait(&g_pair);
+}
+
+int g_futex = 0;
+void wait_at_futex() {
+  syscall(SYS_futex, &g_futex, FUTEX_WAIT_PRIVATE, 0, nullptr);
+}
+void wake_futex() {
+  __atomic_store_n(&g_futex, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, &g_futex, FUTEX_WAKE_PRIVATE, 1);
+  __atomic_store_n(&g_futex, 0, __ATOMIC_SEQ_CST);
+}
+
+char g_bytes[4];
+void read_a_byte() {
+  (void)!read(g_pipe[0], g_bytes, 1);
+}
+void read_parts() {
+  const iovec part{g_bytes, 1};
+  (void)!readv(g_pipe[0], &part, 1);
+}
+void poll_a_byte() {
+  pollfd fd{g_pipe[0], POLLIN, 0};
+  poll(&fd, 1, -1);
+  read_a_byte();
+}
+void select_a_byte() {
+  fd_set set;
+  FD_ZERO(&set);
+  FD_SET(g_pipe[0], &set);
+  select(g_pipe[0] + 1, &set, nullptr, nullptr, nullptr);
+  read_a_byte();
+}
+void write_a_byte() {
+  (void)!write(g_pipe[1], "x", 1);
+}
 
 }  // namespace
 
@@ -361,12 +435,26 @@ const WaitingCall kWaitingCalls[] = {
     {"pthread_cond_clockwait", hold_nothing, wait_for_condition_by_clock, signal_condition},
     {"sem_wait, waits", hold_nothing, [] { sem_wait(&g_semaphore); }, post},
     {"sem_clockwait, waits", hold_nothing, wait_for_semaphore_by_clock, post},
+    {"pthread_rwlock_timedrdlock, held", hold_rwlock, read_with_time, give_rwlock},
+    {"pthread_rwlock_clockrdlock, held", hold_rwlock, read_by_clock, give_rwlock},
+    {"pthread_rwlock_timedwrlock, held", hold_rwlock, write_with_time, give_rwlock},
+    {"pthread_cond_timedwait, waits", hold_nothing, wait_for_condition_with_time, signal_condition},
+    {"cnd_timedwait, waits", hold_nothing, wait_for_c11_condition_with_time, signal_c11_condition},
+    {"sem_timedwait, waits", hold_nothing, wait_for_semaphore_with_time, post},
+    {"pthread_barrier_wait, waits", hold_nothing, [] { pthread_barrier_wait(&g_pair); }, give_barrier},
+    {"syscall, a futex", hold_nothing, wait_at_futex, wake_futex},
+    {"read, waits", hold_nothing, read_a_byte, write_a_byte},
+    {"readv, waits", hold_nothing, read_parts, write_a_byte},
+    {"poll, waits", hold_nothing, poll_a_byte, write_a_byte},
+    {"select, waits", hold_nothing, select_a_byte, write_a_byte},
 };
 const size_t kWaitingCallCount = std::size(kWaitingCalls);
 
 void prepare_further_calls() {
   pthread_spin_init(&g_spinlock, PTHREAD_PROCESS_PRIVATE);
   pthread_barrier_init(&g_barrier, nullptr, 1);
+  pthread_barrier_init(&g_pair, nullptr, 2);
+  expect(pipe2(g_pipe, O_CLOEXEC) == 0, "pipe2");
   sem_init(&g_semaphore, 0, 0);
   mtx_init(&g_c11, mtx_timed);
   cnd_init(&g_c11_condition);

@@ -25,7 +25,7 @@ import kills
 import waits
 
 WAYS = {"plain recording": [], "sets": ["--sets=always"], "children": ["--children"]}
-FURTHER_WAYS = {"children with sets": ["--children", "--sets=always"]}
+FURTHER_WAYS = {"children with sets": ["--children", "--sets=always"], "accesses": ["--accesses"]}
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
@@ -183,7 +183,8 @@ def judge_case(contrafact, name, base):
         return chosen.run(contrafact, base)
     command = (java_program(chosen.java, base / "classes") if chosen.java else []) + program(chosen.command, contrafact.parent)
     around = program(chosen.around, contrafact.parent)
-    plain = run(([] if chosen.only_recorded else around) + command, base / "plain", chosen.environment)
+    environment = dict(zip(chosen.environment, program(chosen.environment.values(), contrafact.parent)))
+    plain = run(([] if chosen.only_recorded else around) + command, base / "plain", environment)
     if not isinstance(plain.status, int):
         return [f"the plain run {plain.status}"]
     if plain.status in PROGRAM_FAILED:
@@ -197,7 +198,7 @@ def judge_case(contrafact, name, base):
             trace = base / f"traces.{way}.{repeat}" / "run.cft"
             trace.parent.mkdir()
             record = [str(contrafact), "record", "-o", str(trace), *(WAYS | FURTHER_WAYS)[way], "--"]
-            recorded = run(around + record + command, folder, chosen.environment)
+            recorded = run(around + record + command, folder, environment)
             found = differences(plain, recorded, chosen.ignored)
             if chosen.judge:
                 found += chosen.judge(plain, recorded)
@@ -223,12 +224,21 @@ def depths(run):
     return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in run.files.get("depths", b"").decode().splitlines()}
 
 
-def too_deep(plain, recorded):
+def too_deep(plain, recorded, bytes_max_of={}):
     before, after = depths(plain), depths(recorded)
     if set(before) != set(after):
         return [f"not measured: {sorted(set(before) ^ set(after))}"]
-    return [f"{name} takes {after[name] - before[name]} bytes more of the stack, {STACK_BYTES_MAX} at most" for name in before
-            if after[name] - before[name] > STACK_BYTES_MAX]
+    wrong = []
+    for name in before:
+        more, bytes_max = after[name] - before[name], bytes_max_of.get(name, STACK_BYTES_MAX)
+        if more > bytes_max:
+            wrong.append(f"{name} takes {more} bytes more of the stack, {bytes_max} at most")
+    return wrong
+
+
+def too_deep_with_accesses(plain, recorded):
+    """What a thread has logged is written, and its log unmapped, at its end."""
+    return too_deep(plain, recorded, {"a thread from begin to end": 3072})
 
 
 def end_depth(run):
@@ -405,6 +415,8 @@ def declare_descriptors():
 
 def declare_stacks():
     case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=too_deep)
+    case("stacks.depths_with_accesses", ["harm_stacks", "depths"], ["accesses"], ignored=("depths", "file"),
+         judge=too_deep_with_accesses)
     for name in ["small_threads", "alternate_stack", "coroutine_stack"]:
         case(f"stacks.{name}", ["harm_stacks", name])
     case("stacks.every_function", [], needs="nm", run=lambda contrafact, _: never_called(contrafact, "harm_stacks", set))
@@ -458,6 +470,9 @@ def declare_quiet():
          around=["strace", "-f", "-qq", "-o", "traced"], judge=further_system_calls, needs="strace")
     case("quiet.forks", ["harm_quiet", "forks"], [*WAYS, *FURTHER_WAYS])
     case("quiet.unknown_thread", ["harm_quiet", "unknown_thread"], sections=1)
+    keys = dict(environment={"LD_PRELOAD": "%libraries/libharm_keys.so"})
+    case("quiet.counts_of_many_keys", ["harm_quiet", "counts"], ignored=("file",), **keys)
+    case("quiet.unknown_thread_of_many_keys", ["harm_quiet", "unknown_thread"], sections=1, **keys)
     case("quiet.exports", [], needs="nm", run=lambda contrafact, _: exported(contrafact))
     case("quiet.descriptors", ["harm_quiet", "libraries"], ignored=("traced",), around=["strace", "-f", "-qq", "-o", "traced"],
          judge=further_descriptors, needs="strace", sections=1200)
@@ -470,7 +485,7 @@ def exported(contrafact):
         library = contrafact.parent.parent / "lib" / f"libcontrafact_{agent}.so"
         for line in subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.splitlines():
             _, kind, name = line.split()
-            if name.startswith("_Z") and kind in "TWV":
+            if name.startswith("_Z") and kind in "TWVu":
                 wrong.append(f"{library.name} exports {name}")
     return wrong
 
@@ -520,6 +535,10 @@ def declare_ends():
     for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording"], repeats=25)
         case(f"ends.{name}.sets", ["harm_ends", name], ["sets", "children"], repeats=8)
+
+
+def declare_pointers():
+    case("pointers.bad", ["harm_pointers", "bad"], [*WAYS, *FURTHER_WAYS], sections=5000)
 
 
 def declare_starts():
@@ -607,6 +626,7 @@ declare_unloads()
 declare_becomes()
 declare_waits()
 declare_ends()
+declare_pointers()
 declare_starts()
 declare_kills()
 
