@@ -79,25 +79,37 @@ template <typename Library>
   return result;
 }
 
+long ask_library(const long* call) {
+  return real().syscall(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+}
+
+// Apart from all else, for its own stack.
+[[gnu::noinline]] long at_futex(const long* call, uint64_t site) {
+  Client* client = recording();
+  const auto library = [call] { return ask_library(call); };
+  if (!client) return library();
+  const uint64_t futex = word(call[1]);
+  return waits(call[2]) ? wait_at(client, futex, site, library)
+                        : wake_at(client, futex, site, static_cast<uint32_t>(call[3]), library);
+}
+
+[[gnu::noinline]] long at_other_call(const long* call) {
+  before_program_call(call);
+  if (call[0] == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(call[1]));
+  const uint32_t expected = expect_sets_change(call);
+  const long result = ask_library(call);
+  if (call[0] == SYS_rt_sigaction && result == 0) show_own_handler(call[1], call[3]);
+  invalidate_sets_by(call, result, expected);
+  return result;
+}
+
 }  // namespace
 
 // Six arguments are read whatever the call has: the others are whatever the registers held, as in the C library itself.
 CONTRAFACT_INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f)) {
   CONTRAFACT_CALLED;
-  const auto library = [&] { return real().syscall(number, a, b, c, d, e, f); };
-  if (number == SYS_futex && (waits(b) || wakes(b))) {
-    Client* client = recording();
-    const long result = !client    ? library()
-                        : waits(b) ? wait_at(client, word(a), CONTRAFACT_SITE, library)
-                                   : wake_at(client, word(a), CONTRAFACT_SITE, static_cast<uint32_t>(c), library);
-    return called_.effect(number, result, a, b, c, d, e, f);
-  }
   const long call[] = {number, a, b, c, d, e, f};
-  before_program_call(call);
-  if (number == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(a));
-  const uint32_t expected = expect_sets_change(call);
-  const long result = called_.effect(number, library(), a, b, c, d, e, f);
-  if (number == SYS_rt_sigaction && result == 0) show_own_handler(a, c);
-  invalidate_sets_by(call, result, expected);
-  return result;
+  const bool is_futex = number == SYS_futex && (waits(b) || wakes(b));
+  const long result = is_futex ? at_futex(call, CONTRAFACT_SITE) : at_other_call(call);
+  return called_.effect(number, result, a, b, c, d, e, f);
 }

@@ -6,14 +6,13 @@ records the program as it was several times and uses the shortest run (other loa
 replay --no-threads` predict from that recording alone what the case's edits gain; compares with the shortest recording of
 its twin. Crowded cases have more threads than a machine of two cores has.
 
-Program and twin must differ in the lock alone: their work's CPU time is compared first, each alone on one thread, WORK_TURNS
-times in turns. A pair whose work differs by more than WORK_MAX, or for which that cannot be told, is unusable, and so is one of
-which the two shortest recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than
+Program and twin must differ in the lock alone: their work's CPU time is compared first, each alone on one thread, in turns. A
+pair whose work differs, or for which that cannot be told (same_work.py), is unusable, and so is one of which the two shortest recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than
 FOREIGN_MAX of the cores. The table says so; unusable pairs count for
 nothing.
 
 Beside other load run it under `timeout 900 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
-left alone promises a gain; 77 (not measured) if fewer than USABLE_MIN pairs are usable; with --no-figures only 1, if a program
+left alone promises a gain; 77 (not measured) if fewer than same_work.USABLE_MIN pairs are usable; with --no-figures only 1, if a program
 cannot be recorded, its twin prints another result, or the edits do not fit.
 """
 import argparse
@@ -28,14 +27,12 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import commands
 import machine
+import same_work
 import shortest_run
 
 RUN_SECONDS_MAX = 60
 LIMITS = {"gain_median": 0.03, "gain_worst": 0.08, "baseline_worst": 0.03}
 KEEP_GAIN_MAX = 0.03
-USABLE_MIN = 8
-WORK_TURNS = 11
-WORK_MAX = 0.01
 FOREIGN_MAX = 0.05
 # Gains that differ by less are equal in rank: repeated runs differ as much.
 RANK_TIE = 0.03
@@ -53,17 +50,7 @@ def work_ns(program, twin):
 
 
 def work_difference(program):
-    """By how much the twin's work takes longer, and twice the standard error: the median of turns, and by their median deviation
-    (a turn that was disturbed has no weight)."""
-    ratios = []
-    for turn in range(WORK_TURNS):
-        order = ("base", "twin") if turn % 2 == 0 else ("twin", "base")
-        used = {twin: work_ns(program, twin) for twin in order}
-        ratios.append(used["twin"] / used["base"] - 1)
-    middle = statistics.median(ratios)
-    deviation = statistics.median(abs(ratio - middle) for ratio in ratios)
-    # Of normal errors: 1.483 median deviations are a standard deviation, and the median's is 1.253 of the mean's.
-    return middle, 2 * 1.483 * 1.253 * deviation / WORK_TURNS ** 0.5
+    return same_work.difference(lambda twin: work_ns(program, twin))
 
 
 def record(tool, program, twin, folder, runs):
@@ -78,11 +65,9 @@ def record(tool, program, twin, folder, runs):
 
 
 def why_unusable(work, recordings, foreign_share):
-    difference, error_twice = work
-    if error_twice > WORK_MAX:
-        return f"its work cannot be compared: +-{100 * error_twice:.1f} %"
-    if abs(difference) > WORK_MAX:
-        return f"its work differs by {100 * difference:+.1f} %"
+    differs = same_work.why_not(work)
+    if differs:
+        return differs
     if foreign_share > FOREIGN_MAX:
         return f"not quiet: other programs had {100 * foreign_share:.0f} % of the cores"
     for twin, found in recordings.items():
@@ -207,7 +192,7 @@ def main():
     if arguments.json:
         arguments.json.write_text(json.dumps(comparisons, indent=1))
     counted = usable(comparisons)
-    if not arguments.no_figures and len(counted) < min(USABLE_MIN, len(cases)):
+    if not arguments.no_figures and len(counted) < min(same_work.USABLE_MIN, len(cases)):
         shortest_run.not_measured(f"{len(counted)} of {len(comparisons)} pairs are usable")
     found = [] if arguments.no_figures else faults(counted)
     for fault in found:

@@ -5,15 +5,21 @@ Native programs unlike those of test/truth_native, each with a twin in which its
 none: nothing is to be changed). `--suite real_native`: those of test/real_native, which use libraries of Debian's. For each:
 
  1. the program and its twin run in turns, unrecorded, --rounds times; medians of the times that they print;
- 2. it is recorded as a user does, plain and with --sets; `advise` gets both.
+ 2. with --work, the CPU time of both is compared on one core, where they hardly contend: a pair whose work differs, or for which that
+    cannot be told (same_work.py), is unusable, and counts for nothing;
+ 3. it is recorded as a user does, plain and with --sets; `advise` gets both.
 
 Predicted is the program's time less the gain of the right remedy at the first rank that it has. The error is in points of the program's
-time. Exit status 1 if results differ, a remedy is advised where nothing is to be changed, or (--judge) another than the right one stands first.
+time. A pair is unusable, too, if other programs had more than FOREIGN_MAX of the cores while it was recorded. Exit status 1 if results
+differ, a remedy is advised where nothing is to be changed, or (--judge) another than the right one stands first; 77 (not measured) with
+--work if fewer pairs than same_work.USABLE_MIN are usable.
 """
 import argparse
 import json
+import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -22,16 +28,28 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 import machine
+import same_work
+import shortest_run
 
 RUN_SECONDS_MAX = 120
+FOREIGN_MAX = 0.05
 
 
 class Failure(Exception):
     pass
 
 
+class NotMeasured(Exception):
+    pass
+
+
 def run(command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    except FileNotFoundError as missing:
+        raise NotMeasured(f"there is no {pathlib.Path(missing.filename).name}") from None
+    if done.returncode == shortest_run.NOT_MEASURED:
+        raise NotMeasured(done.stderr.strip())
     if done.returncode != 0:
         raise Failure(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
     return done.stdout
@@ -58,6 +76,26 @@ def noise_of(values):
     return (kept[-1] - kept[0]) / 2 / statistics.median(ordered)
 
 
+def cpu_ns(program, which):
+    """Of a run whose threads share one core: in a process of its own, whose only child it is."""
+    core = str(min(os.sched_getaffinity(0)))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(["taskset", "-c", core, *program, which])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round(1e9 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime))
+
+
+def why_unusable(program, kept, plain, arguments):
+    foreign = json.loads(run([arguments.contrafact, "ulc", plain, "--json", "-q"]))["foreign_share"] or 0
+    if foreign > FOREIGN_MAX:
+        return f"not quiet: other programs had {100 * foreign:.0f} % of the cores"
+    if not arguments.work:
+        return None
+    found = json.loads(kept.read_text()) if arguments.again else same_work.difference(lambda which: cpu_ns(program, which))
+    kept.write_text(json.dumps(found))
+    return same_work.why_not(found)
+
+
 def advised(arguments, name, program, folder):
     plain, sets = folder / f"{name}-plain.cft", folder / f"{name}-sets.cft"
     if not arguments.again:
@@ -82,7 +120,8 @@ def row_of(arguments, case, folder):
            "noise": max(noise_of(values) for values in times.values()), "really": 1 - after / before if remedy else 0.0,
            "gain": found[rank - 1]["gain"] if rank else None if remedy else found[0]["gain"] if found else 0.0}
     row["error"] = None if row["gain"] is None else 100 * (row["gain"] - row["really"])
-    print(f"== {name}: {before / 1e3:.0f} ms, really {100 * (1 - after / before):.1f} % (noise {100 * row['noise']:.1f} %), unchanged run off by "
+    row["unusable"] = why_unusable(program, folder / f"{name}-work.json", folder / f"{name}-plain.cft", arguments)
+    print(f"== {name}: {'UNUSABLE, ' + row['unusable'] + '; ' if row['unusable'] else ''}{before / 1e3:.0f} ms, really {100 * (1 - after / before):.1f} % (noise {100 * row['noise']:.1f} %), unchanged run off by "
           f"{'-' if baseline is None else f'{100 * baseline:.1f} %'}; {document.get('empty_reason') or ''}")
     for one in found[:4]:
         print(f"   {one['what']} at {one['where']['method']}: {100 * one['gain']:.1f} % {one.get('verdict', '')}")
@@ -97,20 +136,21 @@ def faults_of(rows, judge):
     for row in rows:
         if row["remedy"] is None and row["first"] is not None:
             faults.append(f"{row['name']}: {row['first']} is advised where nothing is to be changed")
-        if judge and row["remedy"] is not None and row["rank"] != 1:
+        if judge and row["remedy"] is not None and row["rank"] != 1 and not row["unusable"]:
             faults.append(f"{row['name']}: {row['remedy']} is not first: {row['first']}")
     return faults
 
 
 def markdown(rows):
     lines = [f"On {machine.words()}.", "",
-             "| program | right remedy | advised first | before | after, predicted | after, measured | error | rank | noise |",
-             "|---|---|---|--:|--:|--:|--:|--:|--:|"]
+             "| program | right remedy | advised first | before | after, predicted | after, measured | error | rank | noise | counts |",
+             "|---|---|---|--:|--:|--:|--:|--:|--:|---|"]
     for row in rows:
         predicted = "-" if row["gain"] is None else f"{row['before'] * (1 - row['gain']) / 1e3:.0f} ms"
         error = "-" if row["error"] is None else f"{row['error']:+.1f}"
         lines.append(f"| `{row['name']}` | {(row['remedy'] or 'none').replace('|', ' or ')} | {row['first'] or 'nothing'} | {row['before'] / 1e3:.0f} ms | "
-                     f"{predicted} | {row['after'] / 1e3:.0f} ms | {error} | {row['rank'] or '-'} | {100 * row['noise']:.1f} % |")
+                     f"{predicted} | {row['after'] / 1e3:.0f} ms | {error} | {row['rank'] or '-'} | {100 * row['noise']:.1f} % | "
+                     f"{'no: ' + row['unusable'] if row['unusable'] else 'yes'} |")
     return "\n".join(lines) + "\n"
 
 
@@ -123,6 +163,7 @@ def parsed_arguments():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", default="", help="a command in front of each program: `chrt -r 1` keeps other load away")
     parser.add_argument("--markdown", help="write the table to this file")
+    parser.add_argument("--work", action="store_true", help="compare the work of each program and its twin, too")
     parser.add_argument("--judge", action="store_true")
     parser.add_argument("--keep", help="folder for times and traces")
     parser.add_argument("--again", action="store_true", help="with --keep: nothing is run again, only the analysis")
@@ -132,24 +173,31 @@ def parsed_arguments():
 def main():
     arguments = parsed_arguments()
     cases = [case for case in json.loads((HERE.parent / arguments.suite / "cases.json").read_text()) if arguments.case is None or case["name"] in arguments.case]
-    rows, faults = [], []
+    rows, faults, unmeasured = [], [], []
     with tempfile.TemporaryDirectory(prefix="contrafact-unseen-native-") as scratch:
         folder = pathlib.Path(arguments.keep or scratch)
         folder.mkdir(parents=True, exist_ok=True)
         for case in cases:
             try:
                 rows.append(row_of(arguments, case, folder))
+            except NotMeasured as why:
+                unmeasured.append(f"{case['name']}: {why}")
             except (Failure, subprocess.TimeoutExpired) as failure:
                 faults.append(f"{case['name']}: {failure}")
     faults += faults_of(rows, arguments.judge)
-    errors = [abs(row["error"]) for row in rows if row["remedy"] and row["error"] is not None]
+    usable = [row for row in rows if not row["unusable"]]
+    errors = [abs(row["error"]) for row in usable if row["remedy"] and row["error"] is not None]
     if errors:
-        print(f"\n{len(errors)} gains: error median {statistics.median(errors):.1f} points, worst {max(errors):.1f}; right remedy first in "
-              f"{sum(row['rank'] == 1 for row in rows)} of {sum(row['remedy'] is not None for row in rows)}")
+        print(f"\n{len(usable)} of {len(rows)} pairs are usable. {len(errors)} gains: error median {statistics.median(errors):.1f} points, worst "
+              f"{max(errors):.1f}; right remedy first in {sum(row['rank'] == 1 for row in usable)} of {sum(row['remedy'] is not None for row in usable)}")
+    for why in unmeasured:
+        print("not measured:", why)
     for fault in faults:
         print("FAULT", fault)
     if arguments.markdown:
         pathlib.Path(arguments.markdown).write_text(markdown(rows))
+    if arguments.work and len(usable) < same_work.USABLE_MIN and not faults:
+        shortest_run.not_measured(f"{len(usable)} of {len(cases)} pairs are usable")
     sys.exit(1 if faults else 0)
 
 
