@@ -63,8 +63,8 @@ HONEST = {"locks": [200_000], "lives": [200_000], "tasks": [300_000], "forks": [
 # Commands whose need is far above what the tool takes to start, with the honest trace that makes it so.
 SHORT = {"locks": ["locks", "locks --json", "replay --no-threads"],
          "tasks": ["tasks", "advise", "metrics", "compare", "export text"]}
-# Limits of the address space, in which no further thread may begin: (trace, commands, limits in MB).
-SHORT_OF_SPACE = ("forks-20000", ["advise", "tasks"], range(24, 344, 8))
+# Limits of the address space, in which no further thread may begin: (trace, command, limits in MB).
+SHORT_OF_SPACE = ("forks-20000", "advise", range(24, 344, 8))
 SHORT_TEXT = "contrafact: not enough memory for this: a recording of a shorter time needs less\n"
 # Commands whose time grew faster than the trace, by honest trace and the size of the smaller one.
 GROWTH = {"locks": (100_000, ["locks", "replay --no-threads"]), "lives": (100_000, ["locks"]), "tasks": (100_000, ["tasks", "advise", "metrics"])}
@@ -131,20 +131,19 @@ def run_short(binaries, folder):
 
 
 def run_short_of_space(binaries, trace, folder):
-    failures = 0
-    for name in SHORT_OF_SPACE[1]:
-        arguments = [str(binaries / "contrafact")] + COMMANDS[name].format(trace=trace, out=folder).split()
-        ended = collections.Counter()
-        for limit in SHORT_OF_SPACE[2]:
-            status, _, _, text = run(arguments, limit * 1_000_000)
-            ended[status] += 1
-            if status != 0 and (status, text) != (4, SHORT_TEXT):
-                failures += 1
-                print(f"{trace.stem} {name}: in {limit} MB of address space it ends with {status}: {text}")
-        print(f"{trace.stem} {name}: by limits of the address space it ends with {dict(ended)}")
-        if not ended[0] or not ended[4]:
+    _, name, limits = SHORT_OF_SPACE
+    arguments = [str(binaries / "contrafact")] + COMMANDS[name].format(trace=trace, out=folder).split()
+    failures, ended = 0, collections.Counter()
+    for limit in limits:
+        status, _, _, text = run(arguments, limit * 1_000_000)
+        ended[status] += 1
+        if status != 0 and (status, text) != (4, SHORT_TEXT):
             failures += 1
-            print(f"{trace.stem} {name}: the limits are none: all runs end in the same way")
+            print(f"{trace.stem} {name}: in {limit} MB of address space it ends with {status}: {text}")
+    print(f"{trace.stem} {name}: by limits of the address space it ends with {dict(ended)}")
+    if not ended[0] or not ended[4]:
+        failures += 1
+        print(f"{trace.stem} {name}: the limits are none: all runs end in the same way")
     return failures
 
 
