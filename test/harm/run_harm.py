@@ -213,7 +213,7 @@ def declare_starts():
     scenes = {
         "input_closed": 'exec "$@" <&-',
         "standard_closed": 'exec "$@" >seen <&- 2>&-',
-        "judges.further_descriptors": 'exec "$@" 3>three 7>seven',
+        "further_descriptors": 'exec "$@" 3>three 7>seven',
         "signals_ignored": "trap '' PIPE CHLD TERM INT HUP USR1; exec \"$@\"",
         "as_it_is": 'exec "$@"',
         "nice": 'exec nice -n 19 "$@"',
