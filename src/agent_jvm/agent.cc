@@ -4,7 +4,6 @@
 // Object on gets its probes; VMStart, the early one, defines the injected classes; VMInit binds the injected classes
 // and switches them on; VMDeath switches them off and drains.
 #include <jvmti.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,6 +23,7 @@
 #include "agent_jvm/threads.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/own_descriptors.h"
 
 namespace contrafact::agent_jvm {
 
@@ -221,14 +221,12 @@ base::Status add_capabilities(Agent& agent) {
   return {};
 }
 
-// For a thread with descriptors of its own. Where it may not have the process's, the trace alone says it.
+// For the drainer, which has descriptors of its own where that can be.
 void say_by_process(std::string_view line) {
-  const long process = syscall(SYS_pidfd_open, getpid(), 0);
-  const long error = syscall(SYS_pidfd_getfd, process, STDERR_FILENO, 0);
-  if (error >= 0) dprintf(static_cast<int>(error), "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
-  for (const long fd : {process, error}) {
-    if (fd >= 0) close(static_cast<int>(fd));
-  }
+  const int error = base::borrow_from_process(STDERR_FILENO);
+  if (error < 0) return say(line);
+  dprintf(error, "contrafact: %.*s\n", static_cast<int>(line.size()), line.data());
+  close(error);
 }
 
 base::Status start_recorder(Agent& agent) {

@@ -19,21 +19,12 @@ bool is_robust(const pthread_mutex_t* mutex) {
   return (__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & kRobust) != 0;
 }
 
-// The current thread's number, without asking the kernel: as the library writes it into a mutex.
-int own_number() {
-  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
-  real().pthread_mutex_lock(&own);
-  const int number = own.__data.__owner;
-  real().pthread_mutex_unlock(&own);
-  return number;
-}
-
 // A try of a robust mutex that cannot be recovered leaves it locked for good (glibc 2.36). So the library is asked
 // once, and the word says whether another thread has the mutex.
 template <typename Wait>
 int acquire_robust(Client* client, const Acquisition& what, const pthread_mutex_t* mutex, Wait wait) {
-  const int owner = __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
-  if (owner == 0 || owner == own_number()) return acquire_untried(client, what, wait);
+  const auto owner = static_cast<uint32_t>(__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED)) & FUTEX_TID_MASK;
+  if (owner == 0 || owner == own_thread_id()) return acquire_untried(client, what, wait);
   return acquire_busy(client, what, wait);
 }
 

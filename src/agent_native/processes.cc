@@ -27,8 +27,9 @@ bool begins_with(const char* entry, std::string_view name) {
   return std::strncmp(entry, name.data(), name.size()) == 0;
 }
 
-// Whether the program's memory can be read, where that is in doubt: the kernel is asked once for each page, by a call that
-// reads eight bytes and then finds another argument to be none. Where system calls are restricted all counts as readable.
+// Whether the program's memory can be read, where that is in doubt: the kernel is asked once for each page, by a call
+// that reads eight bytes and then finds another argument to be none. Where system calls are restricted all counts as
+// readable.
 class Readable {
  public:
   bool operator()(const void* address) {
@@ -50,14 +51,15 @@ class Readable {
   }
 
  private:
-  uint64_t page_ = 0;  // readable: the latest; 0: none yet
+  uint64_t page_ = UINT64_MAX;  // the latest that is readable
 };
 
 // The kernel refuses one that is not readable.
 bool is_readable(char* const* environment) {
   if (!environment) return true;
   Readable entries, texts;
-  for (; entries(environment); ++environment) {
+  constexpr size_t kLast = sizeof(char*) - 1;  // it need not be aligned
+  for (; entries(environment) && entries(reinterpret_cast<const char*>(environment) + kLast); ++environment) {
     if (!*environment) return true;
     if (!texts.is_text(*environment)) return false;
   }

@@ -31,8 +31,8 @@ constinit ThreadTasks g_tasks;
 // The library goes through the destructors of a thread's keys four times at most. Others may still use locks in theirs:
 // ours waits, but must not miss the last round.
 constexpr uintptr_t kLastRound = 3;
-// For the values of further keys the C library allocates, once for each thread. A thread that is first seen in the middle
-// of its run may be in a signal's handler: its end is not seen then.
+// For the values of further keys the C library allocates, once for each thread. A thread that is first seen in the
+// middle of its run may be in a signal's handler: its end is not seen then.
 constexpr pthread_key_t kKeysInPlace = 32;
 
 thread_local constinit uint32_t t_task __attribute__((tls_model("initial-exec"))) = kNone;

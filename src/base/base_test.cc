@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -53,6 +55,24 @@ TEST(File, WritesWholeOrNotAtAll) {
   size_t entries = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) entries += entry.exists();
   EXPECT_EQ(entries, 1u) << "no temporary file may be left behind";
+  std::filesystem::remove_all(folder);
+}
+
+TEST(File, ANewFileHasItsModeWhateverWasThere) {
+  const std::string folder = scratch_folder(), path = folder + "/out", elsewhere = folder + "/elsewhere";
+  ASSERT_TRUE(write_file(path, std::string_view("open to all")).ok());
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  // A link that somebody has put where the temporary file goes is not followed.
+  ASSERT_EQ(symlink(elsewhere.c_str(), (path + "." + std::to_string(getpid()) + ".tmp").c_str()), 0);
+  NewFile file(path, 0600);
+  file.write("its user's alone");
+  ASSERT_TRUE(file.finish().ok());
+  struct stat status;
+  ASSERT_EQ(lstat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  EXPECT_TRUE(S_ISREG(status.st_mode));
+  EXPECT_EQ(*read_text_file(path), "its user's alone");
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
   std::filesystem::remove_all(folder);
 }
 

@@ -70,7 +70,8 @@ Status write_all(int fd, std::string_view content, const std::string& name) {
 
 NewFile::NewFile(std::string path, mode_t mode)
     : path_(std::move(path)), temporary_(path_ + "." + std::to_string(::getpid()) + ".tmp") {
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  ::unlink(temporary_.c_str());  // of a process of this number that was killed; a link is not followed
+  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd_ < 0) status_ = system_error("cannot create", path_);
 }
 

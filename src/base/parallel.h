@@ -5,15 +5,19 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 namespace contrafact::base {
 
-// Calls work(0), work(1) ... below `threads`, each on a thread of its own, work(0) on the caller's; returns when all have
-// returned. Where the system begins no further thread (limits of memory, or of threads), the others are not called: let
-// each call take the next piece of work from what all share. The first exception that a call ends with is thrown here.
+// Calls work(0), work(1) ... below `threads` at once, each on a thread of its own, work(0) on the caller's; returns
+// when all have returned. The first exception that a call ends with is thrown here, once all have.
+//
+// Where the system begins no further thread (limits of memory, or of threads), those calls are not made.
+// REQUIRES: `work` may be called by several threads at once, and work(0) alone does all there is to do: let each call
+// take the next piece from what all share.
 template <typename Work>
 void on_threads(size_t threads, const Work& work) {
   std::exception_ptr failed;

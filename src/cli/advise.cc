@@ -2,7 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <deque>
-#include <future>
+#include <functional>
+#include <iterator>
 #include <memory>
 
 #include "advise/several.h"
@@ -119,12 +120,14 @@ base::Status prepare_estimator(Prepared& made) {
 
 // The simulation and the estimates have nothing of each other: each is made on a thread of its own.
 base::Status prepare(const Options& options, Prepared& made) {
-  std::future<void> simulation = std::async(std::launch::async, [&] {
-    made.pricer.emplace(made.known, made.facts(),
-                        advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
-  });
-  base::Status status = prepare_estimator(made);
-  simulation.get();
+  base::Status status;
+  const std::function<void()> parts[] = {
+      [&] { status = prepare_estimator(made); },
+      [&] {
+        made.pricer.emplace(made.known, made.facts(),
+                            advise::PricerOptions{.simulate = options.model == "both", .cores = options.cores});
+      }};
+  advise::for_each_index(std::size(parts), {}, [&](size_t part) { parts[part](); });
   return status;
 }
 

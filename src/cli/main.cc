@@ -1,7 +1,6 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
-#include <system_error>
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -20,10 +19,6 @@ int main(int argc, char** argv) {
     return fail(kExitImpossible, kShortOfMemory);
   } catch (const std::length_error&) {  // a container's own limit
     return fail(kExitImpossible, kShortOfMemory);
-  } catch (const std::system_error& error) {
-    // Of a thread: there is no memory for its stack.
-    const bool is_short = error.code() == std::errc::resource_unavailable_try_again;
-    return fail(kExitImpossible, is_short ? kShortOfMemory : error.what());
   } catch (const std::exception& error) {
     return fail(kExitImpossible, error.what());
   }

@@ -45,8 +45,8 @@ class OutputStream {
 
   std::string path_;
   std::string name_;                   // for messages
-  std::optional<base::NewFile> file_;  // or ...
-  int fd_ = -1;                        // ... what is written in place
+  std::optional<base::NewFile> file_;  // none: it is written in place
+  int fd_ = -1;                        // of what is written in place
   base::Status status_;
 };
 

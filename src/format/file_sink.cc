@@ -1,8 +1,6 @@
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,17 +34,7 @@ class FileSink : public Sink {
     return {};
   }
 
-  // A table of descriptors of its own.
-  void take_to_this_thread() override {
-    if (fd_ < 0 || !is_ours()) return;
-    const auto fd = static_cast<unsigned>(fd_);
-    if (syscall(SYS_close_range, fd + 1, ~0U, CLOSE_RANGE_UNSHARE) != 0) return;
-    if (fd > 0) syscall(SYS_close_range, 0U, fd - 1, 0);
-    is_taken_ = true;
-  }
-  void let_go() override {
-    if (is_taken_ && is_ours()) ::close(fd_);
-  }
+  int descriptor() const override { return fd_; }
 
   base::Status close() override {
     if (fd_ < 0 || !is_ours()) return {};
@@ -71,7 +59,6 @@ class FileSink : public Sink {
   struct stat opened_{};
   std::string path_;
   off_t whole_bytes_ = 0;
-  bool is_taken_ = false;
 };
 
 // A trace says with which arguments, on what files and in which functions a program ran: its user's matter.

@@ -17,11 +17,8 @@ class Sink {
   // All of `block` or an error. After an error the writer sends at most one more block (the trailer).
   virtual base::Status write(std::span<const uint8_t> block) = 0;
   virtual base::Status close() { return {}; }
-  // In a process whose other threads may close or overwrite any descriptor: the thread that writes from now on takes the
-  // sink to itself, which then has no other descriptor, and the one that opened it lets go of it. After that a file is
-  // out of the others' reach. Where the system cannot do that (before Linux 5.9) all stays as it is.
-  virtual void take_to_this_thread() {}
-  virtual void let_go() {}
+  // Of a file that is open; else -1.
+  virtual int descriptor() const { return -1; }
 };
 
 // A file that appears at once and grows. If a write fails half-way, the file is cut back to the last whole block.

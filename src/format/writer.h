@@ -58,10 +58,7 @@ class Writer {
   // The trailer. Nothing may follow.
   base::Status finish(Trailer trailer);
 
-  // Sink's.
-  void take_to_this_thread() { sink_->take_to_this_thread(); }
-  void let_go() { sink_->let_go(); }
-
+  const Sink& sink() const { return *sink_; }
   const base::Status& status() const { return status_; }
   uint64_t bytes_written() const { return bytes_written_; }
   uint64_t events_written() const { return events_written_; }

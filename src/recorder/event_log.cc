@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/own_descriptors.h"
 #include "contrafact/deferred_buffer.h"
 
 namespace contrafact::recorder {
@@ -24,6 +25,22 @@ EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, Addre
       cpu_switches_(std::move(cpu_switches)),
       idle_cores_(std::move(idle_cores)),
       diagnostics_(std::move(diagnostics)) {}
+
+// What is still open is in a table that this thread has not: of a drainer that did not come to its end, or in a child.
+EventLog::~EventLog() {
+  if (idle_cores_ && !own_descriptors_.empty()) idle_cores_->leave_open();
+}
+
+void EventLog::begin() {
+  std::vector<int> open{writer_->sink().descriptor()};
+  if (idle_cores_) open.push_back(idle_cores_->descriptor());
+  std::erase_if(open, [](int descriptor) { return descriptor < 0; });
+  if (base::keep_only(open)) own_descriptors_ = std::move(open);
+}
+
+void EventLog::leave_to_drainer() {
+  for (const int descriptor : own_descriptors_) close(descriptor);
+}
 
 void EventLog::take(deferred::Batch& batch) {
   if (batch.buffer_begins) batch.memo = batch.stream;  // the logical thread
@@ -363,6 +380,7 @@ void EventLog::end() {
                          .events_dropped = events_dropped(),
                          .end_ns = end_ns_ != 0 ? std::max(end_ns_, last_event_ns_) : base::monotonic_ns()}));
   bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
+  idle_cores_.reset();  // by the thread that has its descriptor
 }
 
 }  // namespace contrafact::recorder

@@ -38,8 +38,10 @@ class EventLog : public deferred::Consumer {
   EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, AddressTable& addresses, uint32_t access_sets_max,
            std::unique_ptr<CpuSwitches> cpu_switches, std::unique_ptr<IdleCores> idle_cores,
            std::function<void(std::string_view)> diagnostics);
+  ~EventLog() override;
 
-  void begin() override { writer_->take_to_this_thread(); }
+  // The drainer's thread gets descriptors of its own: what is open here, and no other (base/own_descriptors.h).
+  void begin() override;
   void take(deferred::Batch& batch) override;
   void end_pass() override;
   void end() override;  // writes what is left and the trailer
@@ -62,8 +64,8 @@ class EventLog : public deferred::Consumer {
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
   // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
   void each_pass(std::function<void()> work);
-  // By the thread that opened the file, once the drainer has started.
-  void let_go_of_file() { writer_->let_go(); }
+  // Closes what has become the drainer's own. On the thread that opened it, once the drainer has started.
+  void leave_to_drainer();
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }
   // When the recorded process ended, if that is not when end() is called.
@@ -100,6 +102,7 @@ class EventLog : public deferred::Consumer {
   AccessLogTable access_log_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
+  std::vector<int> own_descriptors_;       // of the drainer's thread alone
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
   int64_t gathering_since_ns_ = 0;  // when the first event of the encoder was taken; 0 if it is empty

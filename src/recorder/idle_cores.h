@@ -15,7 +15,7 @@ namespace contrafact::recorder {
 
 // In whose process this is. In `record` a descriptor is open while it is read, for there may be many programs. In a
 // recorded program one stays open at a high number: even for a moment a low one would be one that the program may get,
-// or close, at this moment.
+// or close, at this moment; and the program may have none left later.
 enum class Host : uint8_t { record, recorded_program };
 
 class IdleCores {
@@ -32,6 +32,11 @@ class IdleCores {
   // cores.
   static constexpr int64_t kEachNs = 100'000'000;
   std::optional<uint32_t> look(int64_t now_ns, bool last);
+
+  // The one that stays open; -1 if none does.
+  int descriptor() const { return kept_open_; }
+  // It is not to be closed: it is none of this thread's.
+  void leave_open() { kept_open_ = -1; }
 
  private:
   std::optional<uint64_t> idle_ticks();

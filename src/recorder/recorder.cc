@@ -82,7 +82,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
                                           *impl->log);
   if (!drainer) return drainer.error();
   impl->drainer = std::move(*drainer);
-  impl->log->let_go_of_file();
+  impl->log->leave_to_drainer();
   return impl;
 }
 

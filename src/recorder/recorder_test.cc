@@ -7,11 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
 #include "base/clock.h"
 #include "format/testing.h"
+#include "recorder/idle_cores.h"
 
 namespace contrafact::recorder {
 namespace {
@@ -64,6 +67,42 @@ TEST_F(RecorderTest, TheTraceIsItsUsersAlone) {
   struct stat status;
   ASSERT_EQ(stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+// Whatever number another thread closes or overwrites: the drainer's descriptors are its own.
+TEST_F(RecorderTest, NobodyElseReachesTheTracesDescriptor) {
+  const auto open_files = [](const std::string& folder) {
+    std::vector<std::string> files;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, gone))
+      files.push_back(std::filesystem::read_symlink(entry, gone));
+    return files;
+  };
+  auto recorder = start();
+  const std::string trace = std::filesystem::canonical(path_);
+  const auto none_of_ours = testing::Not(testing::AnyOf(testing::Contains(trace), testing::Contains("/proc/stat")));
+  if (testing::Value(open_files("/proc/self/fd"), testing::Not(none_of_ours))) GTEST_SKIP() << "no close_range";
+  std::vector<std::vector<std::string>> of_threads;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+    of_threads.push_back(open_files(thread.path() / "fd"));
+  EXPECT_THAT(of_threads, testing::Contains(testing::UnorderedElementsAre(trace, "/proc/stat")));
+  recorder->stop("exit");
+  EXPECT_EQ(load().trailers.size(), 1u);
+}
+
+TEST_F(RecorderTest, IdleCoresAreCountedToTheEnd) {
+  auto recorder = start({.drain_interval_ms = 1});
+  Client* client = recorder->attach(this_thread(StringId()));
+  const int64_t end_ns = base::monotonic_ns() + 3 * IdleCores::kEachNs;
+  while (base::monotonic_ns() < end_ns) {
+    Recorder::append(client, EventKind::task_start, base::monotonic_ns(), 1u);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  recorder->stop("exit");
+  if (load().facts.at("cpu.switches") != "kernel") GTEST_SKIP() << "no switches of the kernel's";
+  const auto idle = std::count_if(kernel_.begin(), kernel_.end(),
+                                  [](const PlainEvent& event) { return event.kind == EventKind::cores_idle; });
+  EXPECT_GE(idle, 2);
 }
 
 TEST_F(RecorderTest, ArgumentsAreLeftOutWhereTheyAreNotWanted) {

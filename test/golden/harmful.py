@@ -9,6 +9,7 @@ import io
 import os
 import pathlib
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,12 @@ NUMBER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?$")
 def check(condition, text):
     if not condition:
         sys.exit(f"FAILED: {text}")
+
+
+def umask():
+    now = os.umask(0)
+    os.umask(now)
+    return now
 
 
 def harmful(line):
@@ -70,6 +77,10 @@ def check_prints(folder, trace):
         if "csv" in command:
             check(status == 0, text)
             check_csv(command, out.decode())
+    # What holds the whole trace, and so the program's command and paths, is its user's alone.
+    for form, mode in {"json": 0o600, "text": 0o600, "perfetto": 0o600, "cft": 0o600, "csv": 0o666 & ~umask()}.items():
+        status, text, _ = run("export", trace, "--format", form, "-o", other)
+        check(status == 0 and stat.S_IMODE(other.stat().st_mode) == mode, f"{form}: {oct(other.stat().st_mode)} {text}")
     # The text form reads its own escapes back, through the binary form too.
     text = run("export", trace, "--format", "text")[2].decode()
     check(r"\x1b[31m\xe2\x80\xae" in text, text[:1000])

@@ -7,17 +7,18 @@ import subprocess
 
 STACK_BYTES_MAX = 2048  # that a recorder may take of any stack, beyond what the function takes without it
 
+
 def depths(run):
     return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in run.files.get("depths", b"").decode().splitlines()}
 
 
-def too_deep(plain, recorded, bytes_max_of={}):
+def too_deep(plain, recorded, bytes_max_of=None):
     before, after = depths(plain), depths(recorded)
     if set(before) != set(after):
         return [f"not measured: {sorted(set(before) ^ set(after))}"]
     wrong = []
     for name in before:
-        more, bytes_max = after[name] - before[name], bytes_max_of.get(name, STACK_BYTES_MAX)
+        more, bytes_max = after[name] - before[name], (bytes_max_of or {}).get(name, STACK_BYTES_MAX)
         if more > bytes_max:
             wrong.append(f"{name} takes {more} bytes more of the stack, {bytes_max} at most")
     return wrong

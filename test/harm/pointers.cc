@@ -1,5 +1,5 @@
-// Calls whose pointers lead nowhere, or to memory that ends too early. Each fails as the kernel has it fail, and says so in
-// a line; the program goes on.
+// Calls whose pointers lead nowhere, or to memory that ends too early. Each fails as the kernel has it fail, and says
+// so in a line; the program goes on.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -132,6 +132,12 @@ void executions() {
   tell("execve, the path", execve(nowhere<char>(), arguments, no_entries));
   tell("execve, the arguments", execve(kTrue, nowhere<char*>(), no_entries));
   tell("execve, the environment", execve(kTrue, arguments, nowhere<char*>()));
+  char* const low = reinterpret_cast<char*>(8);
+  tell("execve, the environment near zero", execve(kTrue, arguments, reinterpret_cast<char**>(low)));
+  tell("execve, an entry near zero", execve(kTrue, arguments, before_end({low, nullptr})));
+  // Of its last entry the last byte.
+  char** const across = reinterpret_cast<char**>(g_end - sizeof(char*) + 1);
+  tell("execve, an environment across the end", execve(kTrue, arguments, across));
   tell("execve, an environment without end", execve(kTrue, arguments, before_end({"A=1", "B=2"})));
   tell("execve, an entry", execve(kTrue, arguments, before_end({"A=1", g_end, nullptr})));
   char* unended = g_end - 4;

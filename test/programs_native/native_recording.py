@@ -11,11 +11,6 @@ PROGRAMS = CONTRAFACT.parent
 LIBRARY = CONTRAFACT.parent.parent / "lib" / "libnative_library.so"
 
 
-CONTRAFACT = pathlib.Path(sys.argv[1]).resolve()
-PROGRAMS = CONTRAFACT.parent
-LIBRARY = CONTRAFACT.parent.parent / "lib" / "libnative_library.so"
-
-
 def check(condition, text):
     if not condition:
         sys.exit(f"FAILED: {text}")

@@ -7,13 +7,13 @@ replay --no-threads` predict from that recording alone what the case's edits gai
 its twin. Crowded cases have more threads than a machine of two cores has.
 
 Program and twin must differ in the lock alone: their work's CPU time is compared first, each alone on one thread, in turns. A
-pair whose work differs, or for which that cannot be told (same_work.py), is unusable, and so is one of which the two shortest recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than
-FOREIGN_MAX of the cores. The table says so; unusable pairs count for
-nothing.
+pair whose work differs, or for which that cannot be told (same_work.py), is unusable, and so is one of which the two shortest
+recordings of either differ by more than shortest_run.NEAR, or in which other programs had more than FOREIGN_MAX of the cores. The
+table says so; unusable pairs count for nothing.
 
 Beside other load run it under `timeout 900 chrt -r 1`. Exit status 1 if a limit of LIMITS is exceeded, or one that should be
-left alone promises a gain; 77 (not measured) if fewer than same_work.USABLE_MIN pairs are usable; with --no-figures only 1, if a program
-cannot be recorded, its twin prints another result, or the edits do not fit.
+left alone promises a gain; 77 (not measured) if fewer than same_work.USABLE_MIN pairs are usable; with --no-figures only 1, if
+a program cannot be recorded, its twin prints another result, or the edits do not fit.
 """
 import argparse
 import json

@@ -47,7 +47,8 @@ def run(command):
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
     except FileNotFoundError as missing:
-        raise NotMeasured(f"there is no {pathlib.Path(missing.filename).name}") from None
+        program = pathlib.Path(missing.filename).name
+        raise NotMeasured(f"there is no {program}: what it needs is not installed (./dev setup real)") from None
     if done.returncode == shortest_run.NOT_MEASURED:
         raise NotMeasured(done.stderr.strip())
     if done.returncode != 0:
@@ -85,8 +86,8 @@ def cpu_ns(program, which):
     return round(1e9 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime))
 
 
-def why_unusable(program, kept, plain, arguments):
-    foreign = json.loads(run([arguments.contrafact, "ulc", plain, "--json", "-q"]))["foreign_share"] or 0
+def why_unusable(program, kept, recordings, arguments):
+    foreign = json.loads(run([arguments.contrafact, "ulc", *recordings, "--json", "-q"]))["foreign_share"] or 0
     if foreign > FOREIGN_MAX:
         return f"not quiet: other programs had {100 * foreign:.0f} % of the cores"
     if not arguments.work:
@@ -120,7 +121,7 @@ def row_of(arguments, case, folder):
            "noise": max(noise_of(values) for values in times.values()), "really": 1 - after / before if remedy else 0.0,
            "gain": found[rank - 1]["gain"] if rank else None if remedy else found[0]["gain"] if found else 0.0}
     row["error"] = None if row["gain"] is None else 100 * (row["gain"] - row["really"])
-    row["unusable"] = why_unusable(program, folder / f"{name}-work.json", folder / f"{name}-plain.cft", arguments)
+    row["unusable"] = why_unusable(program, folder / f"{name}-work.json", [folder / f"{name}-{which}.cft" for which in ("plain", "sets")], arguments)
     print(f"== {name}: {'UNUSABLE, ' + row['unusable'] + '; ' if row['unusable'] else ''}{before / 1e3:.0f} ms, really {100 * (1 - after / before):.1f} % (noise {100 * row['noise']:.1f} %), unchanged run off by "
           f"{'-' if baseline is None else f'{100 * baseline:.1f} %'}; {document.get('empty_reason') or ''}")
     for one in found[:4]:
@@ -196,9 +197,10 @@ def main():
         print("FAULT", fault)
     if arguments.markdown:
         pathlib.Path(arguments.markdown).write_text(markdown(rows))
-    if arguments.work and len(usable) < same_work.USABLE_MIN and not faults:
+    if faults:
+        sys.exit(1)
+    if unmeasured or arguments.work and len(usable) < same_work.USABLE_MIN:
         shortest_run.not_measured(f"{len(usable)} of {len(cases)} pairs are usable")
-    sys.exit(1 if faults else 0)
 
 
 if __name__ == "__main__":
