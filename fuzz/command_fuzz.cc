@@ -165,10 +165,14 @@ struct CommandLine {
   size_t traces;
   std::vector<const char*> words;
 };
-const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}}, {1, {"info", "--all"}},
-                                             {1, {"tasks", "--json"}},         {1, {"locks", "--json", "--all"}},
-                                             {1, {"metrics", "--json"}},       {2, {"compare", "--json"}},
-                                             {1, {"ulc", "--json", "--all"}},  {1, {"ulc", "--all", "--pairs"}},
+const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}},
+                                             {1, {"info", "--all"}},
+                                             {1, {"tasks", "--json"}},
+                                             {1, {"locks", "--json", "--all"}},
+                                             {1, {"metrics", "--json"}},
+                                             {2, {"compare", "--json"}},
+                                             {1, {"ulc", "--json", "--all"}},
+                                             {1, {"ulc", "--all", "--pairs"}},
                                              {1, {"advise", "--json", "--all", "--budget", "1"}},
                                              {1, {"advise", "--all", "--budget", "1"}},
                                              {1, {"estimate", "--model", "redispatch", "--json"}},

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-inline bool twin;  // the change is made
+inline bool twin;                 // the change is made
 constexpr int kNotMeasured = 77;  // the exit status where the machine lacks what the program needs
 
 // About `us` microseconds on a processor of today; always the same instructions.
