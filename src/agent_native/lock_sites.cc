@@ -60,11 +60,6 @@ struct Watches {
 };
 thread_local constinit Watches t_watches __attribute__((tls_model("initial-exec"))) = {};
 
-// Where a function's return address lies: just below where its caller's stack pointer is after it.
-const uint64_t* slot_of(const StackFrame& caller) {
-  return reinterpret_cast<const uint64_t*>(caller.stack_pointer - 8);
-}
-
 // Walks the stack for the acquisition that is going on. False: `site` is not there. Nothing is watched where the return
 // addresses do not lie where the walk says.
 bool ask(uint64_t site, uint64_t stack_pointer) {
@@ -72,7 +67,7 @@ bool ask(uint64_t site, uint64_t stack_pointer) {
   const std::span<const StackFrame> frames = walk_stack(site);
   if (frames.empty() || frames[0].stack_pointer != stack_pointer) return false;
   for (size_t i = 1; i < frames.size(); ++i) {
-    if (frames[i].stack_pointer <= frames[i - 1].stack_pointer || *slot_of(frames[i]) != frames[i].address) return true;
+    if (frames[i].stack_pointer <= frames[i - 1].stack_pointer || frames[i].content() != frames[i].address) return true;
   }
   std::ranges::copy(frames, t_watches.asked);
   t_watches.count = frames.size();
@@ -113,7 +108,7 @@ void judge(Client* client, const Watched& watched, std::span<const StackFrame> n
     const StackFrame &frame = watched.frames[i], &caller = watched.frames[i + 1];
     Place* place = place_of(frame.address);
     if (!place || verdict_of(place) == Verdict::plain) return;
-    const uint64_t bytes = caller.stack_pointer - 8 - frame.stack_pointer;
+    const uint64_t bytes = caller.slot() - frame.stack_pointer;
     if (may_be_running(caller, now) || bytes > kFrameBytesMax) {
       uint32_t open = 0;
       place->verdict.compare_exchange_strong(open, static_cast<uint32_t>(Verdict::plain));

@@ -20,13 +20,33 @@ struct Walk {
   StackFrame frames[1 + kCallersMax] = {};
 };
 
-// Not on the stack, of which the unwinder takes much. A handler that interrupts a walk begins none: see Inside.
-__attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walk;
+// The latest walks from a few places. Not on the stack, of which the unwinder takes much. A handler that interrupts a
+// walk begins none: see Inside.
+constexpr size_t kWalks = 4;
+__attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walks[kWalks];
+
+Walk& latest_walk(uint64_t site) {
+  return t_walks[(site ^ site >> 4) % kWalks];
+}
 
 constinit bool g_walks_ready = false;  // written once, before anybody records
 
-_Unwind_Reason_Code step(_Unwind_Context* context, void*) {
-  Walk& walk = t_walk;
+// Whether the thread is where it was at that walk: what each frame's call returns to lies on the stack where it lay. The
+// first such word is right above our own frames; each that is there says that its function's frame goes on to the next.
+[[gnu::noinline]] bool is_still(const Walk& walk, uint64_t site) {
+  constexpr uint64_t kOwnBytesMax = 2048;
+  if (walk.site != site || walk.count == 0) return false;
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const uint64_t first = walk.frames[0].slot();
+  if (first <= here || first - here > kOwnBytesMax) return false;
+  for (const StackFrame& frame : std::span(walk.frames).first(walk.count)) {
+    if (frame.content() != frame.address) return false;
+  }
+  return true;
+}
+
+_Unwind_Reason_Code step(_Unwind_Context* context, void* of) {
+  Walk& walk = *static_cast<Walk*>(of);
   const StackFrame frame = {static_cast<uint64_t>(_Unwind_GetIP(context)),
                             static_cast<uint64_t>(_Unwind_GetCFA(context))};
   if (walk.count == 0 && frame.address != walk.site) {
@@ -41,9 +61,12 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void*) {
 
 std::span<const StackFrame> walk_stack(uint64_t site) {
   if (!g_walks_ready) return {};
-  t_walk = Walk{site};
-  _Unwind_Backtrace(step, nullptr);
-  return std::span(t_walk.frames).first(t_walk.count);
+  Walk& walk = latest_walk(site);
+  if (!is_still(walk, site)) {
+    walk = Walk{site};
+    _Unwind_Backtrace(step, &walk);
+  }
+  return std::span(walk.frames).first(walk.count);
 }
 
 void prepare_walks() {

@@ -1,5 +1,6 @@
 // The callers of a call site, by the unwinder that exceptions use. Needs no frame pointers; since glibc 2.35 it finds
-// its tables without a lock and allocates nothing. Half a microsecond.
+// its tables without a lock and allocates nothing. Some microseconds; some nanoseconds where the thread is as it was at
+// one of its latest walks.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,10 @@ namespace contrafact::agent_native {
 struct StackFrame {
   uint64_t address;        // where a call returns to, in the frame's function
   uint64_t stack_pointer;  // of that function, behind the return
+
+  // Where the address lies, and what lies there now. REQUIRES: it is on the thread's stack.
+  uint64_t slot() const { return stack_pointer - sizeof(uint64_t); }
+  uint64_t content() const { return *reinterpret_cast<const volatile uint64_t*>(slot()); }
 };
 
 // The function that `site` lies in and its callers, innermost first; empty if the site is not on the stack. Valid until

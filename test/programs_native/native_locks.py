@@ -1,5 +1,6 @@
 """What is recorded of each kind of lock, of threads and of waits."""
 
+import json
 import pathlib
 
 from native_recording import CONTRAFACT, PROGRAMS, Recording, check, run, site
@@ -163,6 +164,28 @@ def wrappers():
     check(counts == {"insert": 150, "erase": 150, "append": 150, "look_up": 150, "walk": 15}, counts)
     bodies = {row["body"]["method"].split("{")[0] for row in recording.json("tasks")["classes"]}
     check(bodies == {"worker", "Server::serve", "main::"}, bodies)
+
+
+def callers():
+    """Each wait has the callers that it had, also where the stack is as deep as at the wait before."""
+    recording = Recording("callers")
+    status, text, err = run([CONTRAFACT, "export", "--format", "json", recording.path])
+    check(status == 0, err)
+    trace = json.loads(text)
+    methods = [row[0] for row in trace["methods"]]
+    found = []
+    for event in trace["events"]:
+        if event[2] != "lock_request":
+            continue
+        names, context = [], event[4]
+        while context is not None:
+            parent, method, _ = trace["contexts"][context]
+            names.append(methods[method] if method is not None else "?")
+            context = parent
+        found += [name for name in names if "from_one" in name or "from_other" in name]
+    one, other = (sum(name.endswith(ending) for name in found) for ending in ("from_one", "from_other"))
+    check((one, other) == (20, 20) and len(found) == 40, found)
+    check(found[::2] == [found[0]] * 20 and found[1::2] == [found[1]] * 20, found)
 
 
 def c11():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: unseen_native.py CONTRAFACT BIN [--case NAME]... [--rounds N] [--before COMMAND] [--markdown FILE] [--keep FOLDER [--again]] [--suite FOLDER]
+"""usage: unseen_native.py CONTRAFACT BIN [--case NAME]... [--rounds N] [--recordings N] [--before COMMAND] [--markdown FILE] [--keep FOLDER [--again]] [--suite FOLDER]
 
 Native programs unlike those of test/truth_native, each with a twin in which its lock is really changed (cases.json: which remedy that is;
 none: nothing is to be changed). `--suite real_native`: those of test/real_native, which use libraries of Debian's. For each:
@@ -7,7 +7,8 @@ none: nothing is to be changed). `--suite real_native`: those of test/real_nativ
  1. the program and its twin run in turns, unrecorded, --rounds times; medians of the times that they print;
  2. with --work, the CPU time of both is compared on one core, where they hardly contend: a pair whose work differs, or for which that
     cannot be told (same_work.py), is unusable, and counts for nothing;
- 3. it is recorded as a user does, plain and with --sets; `advise` gets both.
+ 3. it is recorded as a user does, plain (--recordings times, for runs of a program whose threads crowd differ) and with --sets;
+    `advise` gets all.
 
 Predicted is the program's time less the gain of the right remedy at the first rank that it has. The error is in points of the program's
 time. A pair is unusable, too, if other programs had more than FOREIGN_MAX of the cores while it was recorded. Exit status 1 if results
@@ -97,12 +98,17 @@ def why_unusable(program, kept, recordings, arguments):
     return same_work.why_not(found)
 
 
+def plain_recordings(folder, name, arguments):
+    return [folder / f"{name}-plain{number or ''}.cft" for number in range(arguments.recordings)]
+
+
 def advised(arguments, name, program, folder):
-    plain, sets = folder / f"{name}-plain.cft", folder / f"{name}-sets.cft"
+    plain, sets = plain_recordings(folder, name, arguments), folder / f"{name}-sets.cft"
     if not arguments.again:
-        run([arguments.contrafact, "record", "-q", "-o", plain, "--", *program])
+        for path in plain:
+            run([arguments.contrafact, "record", "-q", "-o", path, "--", *program])
         run([arguments.contrafact, "record", "-q", "--sets", "-o", sets, "--", *program])
-    return json.loads(run([arguments.contrafact, "advise", plain, sets, "--json", "-q"]))
+    return json.loads(run([arguments.contrafact, "advise", *plain, sets, "--json", "-q"]))
 
 
 def row_of(arguments, case, folder):
@@ -121,7 +127,7 @@ def row_of(arguments, case, folder):
            "noise": max(noise_of(values) for values in times.values()), "really": 1 - after / before if remedy else 0.0,
            "gain": found[rank - 1]["gain"] if rank else None if remedy else found[0]["gain"] if found else 0.0}
     row["error"] = None if row["gain"] is None else 100 * (row["gain"] - row["really"])
-    row["unusable"] = why_unusable(program, folder / f"{name}-work.json", [folder / f"{name}-{which}.cft" for which in ("plain", "sets")], arguments)
+    row["unusable"] = why_unusable(program, folder / f"{name}-work.json", [*plain_recordings(folder, name, arguments)[:1], folder / f"{name}-sets.cft"], arguments)
     print(f"== {name}: {'UNUSABLE, ' + row['unusable'] + '; ' if row['unusable'] else ''}{before / 1e3:.0f} ms, really {100 * (1 - after / before):.1f} % (noise {100 * row['noise']:.1f} %), unchanged run off by "
           f"{'-' if baseline is None else f'{100 * baseline:.1f} %'}; {document.get('empty_reason') or ''}")
     for one in found[:4]:
@@ -162,6 +168,7 @@ def parsed_arguments():
     parser.add_argument("--suite", choices=["unseen_native", "real_native"], default="unseen_native")
     parser.add_argument("--case", action="append")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--recordings", type=int, default=1)
     parser.add_argument("--before", default="", help="a command in front of each program: `chrt -r 1` keeps other load away")
     parser.add_argument("--markdown", help="write the table to this file")
     parser.add_argument("--work", action="store_true", help="compare the work of each program and its twin, too")

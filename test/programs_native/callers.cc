@@ -1,0 +1,53 @@
+// A function that locks, called from two places by turns, with the same stack below both: each wait has its own callers.
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+namespace {
+
+constexpr int kTurns = 20;
+pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
+sem_t is_held, is_over;
+
+[[gnu::noinline]] void lock_once() {
+  pthread_mutex_lock(&contended);
+  pthread_mutex_unlock(&contended);
+  __asm__ volatile("");  // no tail call
+}
+
+[[gnu::noinline]] void from_one() {
+  lock_once();
+  __asm__ volatile("");
+}
+[[gnu::noinline]] void from_other() {
+  lock_once();
+  __asm__ volatile("");
+}
+
+void* call_by_turns(void*) {
+  for (int turn = 0; turn < 2 * kTurns; ++turn) {
+    sem_wait(&is_held);
+    turn % 2 == 0 ? from_one() : from_other();
+    sem_post(&is_over);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int main() {
+  sem_init(&is_held, 0, 0);
+  sem_init(&is_over, 0, 0);
+  pthread_t thread;
+  pthread_create(&thread, nullptr, call_by_turns, nullptr);
+  for (int turn = 0; turn < 2 * kTurns; ++turn) {
+    pthread_mutex_lock(&contended);
+    sem_post(&is_held);
+    const timespec nap{0, 3'000'000};
+    nanosleep(&nap, nullptr);
+    pthread_mutex_unlock(&contended);
+    sem_wait(&is_over);
+  }
+  pthread_join(thread, nullptr);
+  return 0;
+}
