@@ -193,12 +193,16 @@ void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) 
   const WakeCost& cost = program_.sync.wake_cost;
   const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
   const bool wakes = wakes_known ? lock.marked && lock.first != kNone : lock.first != kNone || lock.coming > 0;
+  const bool in_vain = wakes_known && !wakes && (lock.first != kNone || lock.coming > 0);
+  const int64_t cost_ns = wakes ? cost.ns : in_vain ? cost.in_vain_ns : 0;
   const uint32_t section = section_of(op.value);
   if (op.event == kNone) {  // of several locks that are given up here, one that was not there
-    if (wakes) threads_[id].spared_ns -= cost.ns;
-  } else if (wakes != (wakes_known ? cost.woke : cost.slept)[section]) {
-    threads_[id].spared_ns = wakes ? -cost.ns : cost.recorded_ns[section];
+    threads_[id].spared_ns -= cost_ns;
+    return;
   }
+  const bool woke = (wakes_known ? cost.woke : cost.slept)[section];
+  const bool was_in_vain = wakes_known && !woke && cost.slept[section];
+  if (wakes != woke || in_vain != was_in_vain) threads_[id].spared_ns = cost.recorded_ns[section] - cost_ns;
 }
 
 void SimMachine::leave_lock(SimLock& lock, bool shared) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "base/middle.h"
 
@@ -36,62 +38,142 @@ struct Gap {
   int64_t ns;
 };
 
-// CPU times after releases at one place.
-struct AskingPlace {
-  std::vector<Gap> woke;
-  std::vector<int64_t> quiet_ns;
-  double quiet_mean_ns = 0, cost_ns = 0, variance = 0;  // where it is known
-};
-
 struct Mean {
   double ns = 0, variance = 0;  // of the mean
 };
 
-Mean typical(std::vector<int64_t>& times_ns) {
-  const std::span<const int64_t> kept_ns = base::without_longest(std::span(times_ns));
-  const double mean_ns = base::mean(kept_ns);
+// CPU times after releases at one place.
+struct Place {
+  std::vector<Gap> woke, in_vain, alone;
+  std::optional<Mean> woke_cost, in_vain_cost;  // where they are known
+  double quiet_ns = 0;                          // the mean that `woke_cost` is beyond
+};
+
+// What is much longer than the others is no call's cost: a core that others had unseen, say.
+Mean mean_of(std::span<const Gap> gaps) {
+  constexpr int64_t kLongerMost = 200'000;
+  std::vector<int64_t> times_ns;
+  for (const Gap& gap : gaps) times_ns.push_back(gap.ns);
+  const auto longest_ns = static_cast<int64_t>(base::median(std::span(times_ns))) + kLongerMost;
+  for (int64_t& one_ns : times_ns) one_ns = std::min(one_ns, longest_ns);
+  const double mean_ns = base::mean(std::span(times_ns));
   double squares = 0;
-  for (const int64_t one_ns : kept_ns) {
+  for (const int64_t one_ns : times_ns) {
     const double off_ns = static_cast<double>(one_ns) - mean_ns;
     squares += off_ns * off_ns;
   }
-  return {mean_ns, squares / static_cast<double>(kept_ns.size()) / static_cast<double>(kept_ns.size() - 1)};
+  const auto count = static_cast<double>(times_ns.size());
+  return {mean_ns, std::max(1.0, squares / count / (count - 1))};
 }
 
-// Whether the thread kept its core throughout, as far as the kernel reported.
-bool kept_core(const model::Trace& trace, model::ThreadId thread, int64_t begin_ns, int64_t end_ns) {
-  if (thread.index() >= trace.cpu.size()) return true;
-  const std::vector<model::CpuGap>& gaps = trace.cpu[thread.index()];
-  const auto gap = std::ranges::lower_bound(gaps, begin_ns, {}, &model::CpuGap::in_ns);
-  return gap == gaps.end() || gap->out_ns >= end_ns;
+Mean difference(const Mean& x, const Mean& y) {
+  return {x.ns - y.ns, x.variance + y.variance};
 }
 
-// Whether the place shows what waking costs, and how surely: in `place`.
-bool measure(AskingPlace& place) {
-  constexpr size_t kEnough = 20;
-  if (place.woke.size() < kEnough || place.quiet_ns.size() < kEnough) return false;
-  std::vector<int64_t> woke_ns;
-  for (const Gap& gap : place.woke) woke_ns.push_back(gap.ns);
-  const Mean woke = typical(woke_ns), quiet = typical(place.quiet_ns);
-  place.quiet_mean_ns = quiet.ns;
-  place.cost_ns = woke.ns - quiet.ns;
-  place.variance = std::max(woke.variance + quiet.variance, 1.0);
-  return true;
-}
-
-bool is_sure(double cost_ns, double variance) {
+bool is_sure(const Mean& cost) {
   constexpr double kErrors = 5;
-  return cost_ns > kErrors * std::sqrt(variance);
+  return cost.ns > kErrors * std::sqrt(cost.variance);
 }
 
-// What the place's releases took longer than those that woke nobody, but no more in all than the place shows.
-void share_out(const AskingPlace& place, std::vector<int64_t>& cost_ns) {
+bool is_enough(std::span<const Gap> gaps) {
+  constexpr size_t kEnough = 20;
+  return gaps.size() >= kEnough;
+}
+
+// For how long the thread had no core, as far as the kernel reported.
+int64_t off_core_ns(const model::Trace& trace, model::ThreadId thread, int64_t begin_ns, int64_t end_ns) {
+  if (thread.index() >= trace.cpu.size()) return 0;
+  const std::vector<model::CpuGap>& gaps = trace.cpu[thread.index()];
+  int64_t off_ns = 0;
+  for (auto gap = std::ranges::lower_bound(gaps, begin_ns, {}, &model::CpuGap::in_ns);
+       gap != gaps.end() && gap->out_ns < end_ns; ++gap)
+    off_ns += std::min(gap->in_ns, end_ns) - std::max(gap->out_ns, begin_ns);
+  return off_ns;
+}
+
+// The mean cost of the releases, without the sixth that lies at the places where it is least, and where it is most: at one
+// whose work changed within an eighth of the run it is none.
+class TypicalCost {
+ public:
+  void add(const Mean& cost, size_t releases) {
+    const auto count = static_cast<double>(releases);
+    costs_.push_back({cost.ns, count});
+    count_ += count;
+    variance_ += count * count * cost.variance;
+  }
+  // 0 where it is less than its error lets one tell.
+  int64_t ns() {
+    constexpr double kLeftOut = 1.0 / 6;
+    if (count_ == 0) return 0;
+    std::ranges::sort(costs_);
+    double before = 0, sum_ns = 0;
+    for (const auto& [ns, count] : costs_) {
+      const double begin = std::max(before, kLeftOut * count_);
+      before += count;
+      sum_ns += ns * std::max(0.0, std::min(before, (1 - kLeftOut) * count_) - begin);
+    }
+    const Mean all{sum_ns / (count_ * (1 - 2 * kLeftOut)), variance_ / (count_ * count_)};
+    return is_sure(all) ? std::llround(all.ns) : 0;
+  }
+
+ private:
+  std::vector<std::pair<double, double>> costs_;  // and how many releases have it
+  double count_ = 0, variance_ = 0;
+};
+
+void measure_in_vain(Place& place) {
+  if (is_enough(place.in_vain) && is_enough(place.alone))
+    place.in_vain_cost = difference(mean_of(place.in_vain), mean_of(place.alone));
+}
+
+// `in_vain_ns`: what waiters cost elsewhere.
+void measure_woke(Place& place, int64_t in_vain_ns) {
+  if (!is_enough(place.woke)) return;
+  Mean quiet;
+  if (is_enough(place.alone)) {
+    quiet = mean_of(place.alone);
+  } else if (is_enough(place.in_vain)) {
+    quiet = mean_of(place.in_vain);
+    quiet.ns -= static_cast<double>(in_vain_ns);
+  } else {
+    return;
+  }
+  place.quiet_ns = quiet.ns;
+  place.woke_cost = difference(mean_of(place.woke), quiet);
+}
+
+// What the place's releases took longer than those for which nobody waited, but no more in all than the place shows.
+void share_out(std::span<const Gap> gaps, const Mean& cost, double quiet_ns, std::vector<int64_t>& cost_ns) {
   double longer_ns = 0;
-  const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - place.quiet_mean_ns); };
-  for (const Gap& gap : place.woke) longer_ns += longer(gap);
+  const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - quiet_ns); };
+  for (const Gap& gap : gaps) longer_ns += longer(gap);
   if (longer_ns <= 0) return;
-  const double share = std::min(1.0, place.cost_ns * static_cast<double>(place.woke.size()) / longer_ns);
-  for (const Gap& gap : place.woke) cost_ns[gap.section] = std::llround(share * longer(gap));
+  const double share = std::min(1.0, cost.ns * static_cast<double>(gaps.size()) / longer_ns);
+  for (const Gap& gap : gaps) cost_ns[gap.section] = std::llround(share * longer(gap));
+}
+
+void take_all(std::span<const Gap> gaps, int64_t ns, std::vector<int64_t>& cost_ns) {
+  for (const Gap& gap : gaps) cost_ns[gap.section] = std::min(ns, gap.ns);
+}
+
+// The line that a site is at. Whoever waits there has callers, which others have not.
+uint64_t code_of(const model::Trace& trace, model::ContextId site) {
+  if (!site.valid()) return UINT64_MAX;
+  const format::ContextRow& row = trace.contexts[site.index()];
+  return uint64_t{row.method.value} << 32 | row.line;
+}
+
+// Whether a thread gets a lock at once hangs on how long it was away: both ways to ask for one are the same next event.
+format::EventKind as_asked(format::EventKind kind) {
+  using format::EventKind;
+  switch (kind) {
+    case EventKind::lock_request:
+      return EventKind::lock_acquire;
+    case EventKind::lock_request_shared:
+      return EventKind::lock_acquire_shared;
+    default:
+      return kind;
+  }
 }
 
 // The eighth of the run that a time lies in. Times may be anything.
@@ -125,7 +207,7 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
       for (size_t s = begin; s < begin + of_lock.size(); ++s) cost.woke[s] = woken.woke(s);
     });
   }
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, format::EventKind, uint32_t>, AskingPlace> places;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t, format::EventKind, uint32_t>, Place> places;
   const Eighths eighths(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {
     const CriticalSection& section = sections[s];
@@ -133,29 +215,38 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     const uint32_t next = section.release.value + 1;
     if (next >= trace.thread_events(section.thread).end) continue;
     const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
-    if (!kept_core(trace, section.thread, begin_ns, end_ns)) continue;
-    AskingPlace& place =
-        places[{eighths.of(begin_ns), section.thread.value, section.site.value, trace.kind[next], trace.a[next]}];
-    if (cost.woke[s]) {
-      place.woke.push_back({s, end_ns - begin_ns});
-    } else {
-      place.quiet_ns.push_back(end_ns - begin_ns);
-    }
+    const int64_t off_ns = off_core_ns(trace, section.thread, begin_ns, end_ns);
+    if (off_ns > 0 && !cost.woke[s]) continue;  // who is woken may take the core
+    Place& place = places[{eighths.of(begin_ns), section.thread.value, code_of(trace, section.site),
+                           as_asked(trace.kind[next]), trace.a[next]}];
+    (cost.woke[s]    ? place.woke
+     : cost.slept[s] ? place.in_vain
+                     : place.alone)
+        .push_back({s, end_ns - begin_ns - off_ns});
   }
-  double weights = 0, weighted_ns = 0;
+  TypicalCost in_vain, woke;
   for (auto& [where, place] : places) {
-    if (!measure(place)) continue;
-    weights += 1 / place.variance;
-    weighted_ns += place.cost_ns / place.variance;
+    measure_in_vain(place);
+    if (place.in_vain_cost) in_vain.add(*place.in_vain_cost, place.in_vain.size());
   }
-  if (weights == 0 || !is_sure(weighted_ns / weights, 1 / weights)) return cost;
-  cost.ns = std::llround(weighted_ns / weights);
+  cost.in_vain_ns = in_vain.ns();
+  for (auto& [where, place] : places) {
+    measure_woke(place, cost.in_vain_ns);
+    if (place.woke_cost) woke.add(*place.woke_cost, place.woke.size());
+  }
+  cost.ns = woke.ns();
   for (const auto& [where, place] : places) {
-    if (is_sure(place.cost_ns, place.variance)) {
-      share_out(place, cost.recorded_ns);
-      continue;
+    if (cost.in_vain_ns > 0) {
+      if (place.in_vain_cost && is_sure(*place.in_vain_cost))
+        share_out(place.in_vain, *place.in_vain_cost, mean_of(place.alone).ns, cost.recorded_ns);
+      else
+        take_all(place.in_vain, cost.in_vain_ns, cost.recorded_ns);
     }
-    for (const Gap& gap : place.woke) cost.recorded_ns[gap.section] = std::min(cost.ns, gap.ns);
+    if (cost.ns == 0) continue;
+    if (place.woke_cost && is_sure(*place.woke_cost))
+      share_out(place.woke, *place.woke_cost, place.quiet_ns, cost.recorded_ns);
+    else
+      take_all(place.woke, cost.ns, cost.recorded_ns);
   }
   return cost;
 }

@@ -1,17 +1,18 @@
-// What it costs a thread to give a lock up that others sleep for: it wakes one of them, which takes a system call and
-// an interrupt of another core. The recording has it in the CPU time after the release; where nobody sleeps any more,
-// it goes as well. With short sections it is several times as long as they are.
+// What it costs a thread to give a lock up that others wait for: it wakes one of them, which takes a system call and an
+// interrupt of another core; or it asks the kernel in vain, and has the lock's memory fetched from the core of one that
+// looked at it. The recording has it in the CPU time after the release; where nobody waits any more, it goes as well.
+// With short sections it is several times as long as they are.
 //
 // Not each release wakes somebody while others sleep. Who is woken needs a while to come, and meanwhile the thread that
 // woke it takes the mutex again and gives it up, for nothing, as often as it likes: a mutex has to be marked before a
 // sleeper is woken (sim_lock.h). Where the kernel's context switches are known, so is who woke whom (sim_woken.h).
 //
-// A place is a thread, the code of a section, the kind of event that follows its release, and an eighth of the run:
-// other threads do other work, and so does one at another time. The cost there is the difference between the mean CPU
-// times up to that event where somebody was woken and where nobody was; it is shared out among the releases that woke
-// somebody by how much longer than the mean of the others each took. A difference that is less than five times its
-// error counts as none. Where a place does not show it, a release cost what it did at the others, these weighed by how
-// sure they are.
+// A place is a thread, the code of a section, what the thread does next, and an eighth of the run: other threads do
+// other work, and so does one at another time. The cost there is the difference between the mean CPU times up to the
+// next event where somebody was woken, or waited, and where nobody did. Where the place has no release for which nobody
+// waited, those that woke nobody stand for them, and what waiters cost is what they do elsewhere. A difference that is
+// less than five times its error counts as none. The cost of those that woke somebody is shared out among them by how
+// much longer than the others each took.
 //
 // Pure; linear in the sections but for sorts.
 #pragma once
@@ -28,10 +29,11 @@ namespace contrafact::whatif {
 
 struct WakeCost {
   int64_t ns = 0;                    // of a release that woke somebody, on average
-  std::vector<bool> slept;           // by section: somebody slept for its lock when it was given up
+  int64_t in_vain_ns = 0;            // of one for whose lock others waited, and that woke nobody
+  std::vector<bool> slept;           // by section: somebody waited for its lock when it was given up
   std::vector<bool> woke;            // by section: and was woken; as `slept` where that is not known
   bool wakes_known = false;          // of mutexes
-  std::vector<int64_t> recorded_ns;  // by section: of its own release; 0 where nobody was woken
+  std::vector<int64_t> recorded_ns;  // by section: of its own release; 0 where nobody waited
 };
 
 // `sections`: of model::critical_sections.

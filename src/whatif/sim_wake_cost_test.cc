@@ -52,14 +52,17 @@ struct Recording {
 
 // Thread x holds the lock kTimes, and computes for 1000 ns after that. `slept_ns`: it computes for so long whenever
 // thread y slept for the lock meanwhile, which is every other time; and goes on for longer than y.
-model::Trace recorded_sleeps(int64_t slept_ns) {
+std::string recorded_sleeps_text(int64_t slept_ns) {
   Recording recording;
   for (int i = 0; i < kTimes; ++i) recording.hold("x", "y", i % 2 == 0, i % 2 == 0 ? slept_ns : 1000 + i % 4);
   recording.add(recording.now_ns, "x", "lock_acquire l a");
   recording.add(recording.now_ns, "x", "lock_release l");
   recording.add(recording.now_ns, "y", "thread_end");
   recording.add(recording.now_ns + kRestNs, "x", "thread_end");
-  return recording.trace();
+  return recording.text;
+}
+model::Trace recorded_sleeps(int64_t slept_ns) {
+  return Recording{.text = recorded_sleeps_text(slept_ns)}.trace();
 }
 
 TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
@@ -71,6 +74,51 @@ TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
     const bool wakes = sections[s].thread.value == 0 && cost.slept[s];
     EXPECT_NEAR(static_cast<double>(cost.recorded_ns[s]), wakes ? 4999 : 0, 2) << s;
   }
+}
+
+// Who waited for a lock has callers at its place, which others have not: the code is the same.
+TEST(WakeCost, IsOfTheCodeWhoeverCalledIt) {
+  std::string text = recorded_sleeps_text(6000);
+  text.insert(text.find("lock l mutex"), "context called b m:10\n");
+  // Every other section of x, for which y slept.
+  size_t at = 0;
+  for (int i = 0; (at = text.find("x lock_acquire l a", at)) != std::string::npos; ++i, ++at) {
+    if (i % 2 == 0) text.replace(at, 18, "x lock_acquire l called");
+  }
+  base::Result<model::Trace> trace = model::parse_text(text);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_NEAR(static_cast<double>(measured(*trace).ns), 4999, 2);
+}
+
+// Of six releases three come while nobody waits, the next one wakes y, and two come while y is on its way.
+TEST(WakeCost, IsPaidInVainToo) {
+  Recording recording;
+  for (int i = 0; i < kTimes; ++i) {
+    for (int k = 0; k < 6; ++k) {
+      recording.add(recording.now_ns, "x", "lock_acquire l a");
+      if (k == 3) recording.add(recording.now_ns + 50, "y", "lock_request l b");
+      if (k == 3) recording.add(recording.now_ns + 60, "y", "cpu_out blocked");
+      recording.add(recording.now_ns + 100, "x", "lock_release l");
+      if (k == 5) recording.add(recording.now_ns + 1000, "y", "cpu_in");
+      if (k == 5) recording.add(recording.now_ns + 1020, "y", "lock_acquired l");
+      if (k == 5) recording.add(recording.now_ns + 1050, "y", "lock_release l");
+      recording.now_ns += 100 + (k < 3 ? 1000 : k == 3 ? 6000 : 1500) + i % 4;
+    }
+  }
+  recording.add(recording.now_ns, "y", "thread_end");
+  recording.add(recording.now_ns + kRestNs, "x", "thread_end");
+  const model::Trace trace = recording.trace();
+  const WakeCost cost = measured(trace);
+  EXPECT_TRUE(cost.wakes_known);
+  EXPECT_NEAR(static_cast<double>(cost.in_vain_ns), 500, 2);
+  EXPECT_NEAR(static_cast<double>(cost.ns), 5000, 4);
+  // Without the lock both are gone.
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
+  const base::Result<Simulation> changed = simulator.simulate({.edits = edits}, {});
+  ASSERT_TRUE(changed) << changed.error().message;
+  EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + 6 * kTimes * 1101.5 + kRestNs, 20'000);
 }
 
 TEST(WakeCost, IsNoneWhereSleepersMakeNoDifference) {
