@@ -20,13 +20,18 @@ struct Walk {
   StackFrame frames[1 + kCallersMax] = {};
 };
 
-// The latest walks from a few places. Not on the stack, of which the unwinder takes much. A handler that interrupts a
-// walk begins none: see Inside.
-constexpr size_t kWalks = 4;
-__attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walks[kWalks];
+// Not on the stack, of which the unwinder takes much. A handler that interrupts a walk begins none: see Inside.
+__attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walk;
+
+// The latest walks from a few places, of the threads that the program has first. What is thread-local takes from each
+// thread's stack; and of this memory nothing is resident before it is used.
+constexpr size_t kThreads = 2048, kWalks = 4;
+constinit Walk g_walks[kThreads][kWalks] = {};
 
 Walk& latest_walk(uint64_t site) {
-  return t_walks[(site ^ site >> 4) % kWalks];
+  const Client* const client = t_local.client;
+  if (!client || client->stream() >= kThreads) return t_walk;
+  return g_walks[client->stream()][(site ^ site >> 4) % kWalks];
 }
 
 constinit bool g_walks_ready = false;  // written once, before anybody records

@@ -15,13 +15,15 @@ sem_t is_held, is_over;
   __asm__ volatile("");  // no tail call
 }
 
+volatile int calls_of_one, calls_of_other;  // else the compiler makes one function of both
+
 [[gnu::noinline]] void from_one() {
   lock_once();
-  __asm__ volatile("");
+  calls_of_one = calls_of_one + 1;
 }
 [[gnu::noinline]] void from_other() {
   lock_once();
-  __asm__ volatile("");
+  calls_of_other = calls_of_other + 1;
 }
 
 void* call_by_turns(void*) {

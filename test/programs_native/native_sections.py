@@ -8,17 +8,19 @@ from native_recording import CONTRAFACT, LIBRARY, PROGRAMS, Recording, check, ru
 
 def ulc():
     """The increments commute, so the waiting for them is benign and an atomic would do, but it is enough not to sleep in the
-    lock; without sets nothing is claimed."""
+    lock, which gains about as much; without sets nothing is claimed."""
     recording = Recording("mutex", options=["--sets=always"])
     found = recording.json("ulc")
     check(found["sections"]["sets"]["complete"] == found["sections"]["count"], found["sections"])
     site = found["sites"][0]
     check(site["site"] == "worker (mutex.cc:12)" and site["pairs"] > 0, site)
     check(site["benign"] == site["pairs"] and site["cost_ns"] > 0, site)
-    best = found["remedies"][0]
-    check(best["what"] == "shorten-section" and best["locks"] == "contended" and best["free_order"] > 0.1, best)
-    check(40 <= int(best["sections"].split(" of ")[0]) < 100, best)  # those that sleep
-    atomic = next(remedy for remedy in found["remedies"] if remedy["what"] == "make-atomic")
+    best = {remedy["what"]: remedy for remedy in found["remedies"][:2]}
+    check(set(best) == {"shorten-section", "make-atomic"}, found["remedies"])
+    shorter, atomic = best["shorten-section"], best["make-atomic"]
+    check(shorter["locks"] == "contended" and shorter["free_order"] > 0.1, shorter)
+    check(40 <= int(shorter["sections"].split(" of ")[0]) < 100, shorter)  # those that sleep
+    check(abs(shorter["free_order"] - atomic["free_order"]) < 0.1, best)
     check(atomic["locks"] == "contended" and atomic["recorded_order"] > 0.1, atomic)
     check(0 < found["conflicts_only_ns"] < found["duration_ns"], found)
     plain = Recording("mutex").json("ulc", status=4)
