@@ -17,6 +17,8 @@ struct Walk {
   uint64_t site = 0;
   uint32_t skipped = 0;
   uint32_t count = 0;
+  // It goes on where a signal's handler interrupted: that stack may be another one, and gone the next time.
+  bool leaves_stack = false;
   StackFrame frames[1 + kCallersMax] = {};
 };
 
@@ -36,11 +38,12 @@ Walk& latest_walk(uint64_t site) {
 
 constinit bool g_walks_ready = false;  // written once, before anybody records
 
-// Whether the thread is where it was at that walk: what each frame's call returns to lies on the stack where it lay. The
-// first such word is right above our own frames; each that is there says that its function's frame goes on to the next.
+// Whether the thread is where it was at that walk: what each frame's call returns to lies on the stack where it lay.
+// The first such word is right above our own frames; each that is there says that its function's frame goes on to the
+// next.
 [[gnu::noinline]] bool is_still(const Walk& walk, uint64_t site) {
   constexpr uint64_t kOwnBytesMax = 2048;
-  if (walk.site != site || walk.count == 0) return false;
+  if (walk.site != site || walk.count == 0 || walk.leaves_stack) return false;
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const uint64_t first = walk.frames[0].slot();
   if (first <= here || first - here > kOwnBytesMax) return false;
@@ -52,12 +55,14 @@ constinit bool g_walks_ready = false;  // written once, before anybody records
 
 _Unwind_Reason_Code step(_Unwind_Context* context, void* of) {
   Walk& walk = *static_cast<Walk*>(of);
-  const StackFrame frame = {static_cast<uint64_t>(_Unwind_GetIP(context)),
+  int is_interrupted = 0;
+  const StackFrame frame = {static_cast<uint64_t>(_Unwind_GetIPInfo(context, &is_interrupted)),
                             static_cast<uint64_t>(_Unwind_GetCFA(context))};
   if (walk.count == 0 && frame.address != walk.site) {
     return ++walk.skipped > kOwnFramesMax ? _URC_END_OF_STACK : _URC_NO_REASON;
   }
   if (frame.address == 0) return _URC_END_OF_STACK;
+  walk.leaves_stack |= is_interrupted != 0;
   walk.frames[walk.count++] = frame;
   return walk.count == std::size(walk.frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
