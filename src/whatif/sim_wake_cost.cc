@@ -91,8 +91,8 @@ int64_t off_core_ns(const model::Trace& trace, model::ThreadId thread, int64_t b
   return off_ns;
 }
 
-// The mean cost of the releases, without the sixth that lies at the places where it is least, and where it is most: at one
-// whose work changed within an eighth of the run it is none.
+// The mean cost of the releases, without the sixth that lies at the places where it is least, and where it is most: at
+// one whose work changed within an eighth of the run it is none.
 class TypicalCost {
  public:
   void add(const Mean& cost, size_t releases) {
