@@ -26,7 +26,8 @@ EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, Addre
       idle_cores_(std::move(idle_cores)),
       diagnostics_(std::move(diagnostics)) {}
 
-// What is still open is in a table that this thread has not: of a drainer that did not come to its end, or in a child.
+// The descriptor is still open where the drainer was cut off, or in the parent of a forked child: in a table of
+// descriptors that is not this thread's. Its number may be another file's here.
 EventLog::~EventLog() {
   if (idle_cores_ && !own_descriptors_.empty()) idle_cores_->leave_open();
 }

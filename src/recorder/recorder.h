@@ -56,7 +56,7 @@ struct Options {
   bool command_arguments = true;       // in the fact `command`; else the program's name alone
   std::vector<Fact> facts;             // beside those that the recorder finds itself (pid, cores, clock, command, ...)
   // Told of trouble (disk full, ...), one line each, from the drainer's thread, which has none of the process's
-  // descriptors (format/sink.h). May be empty.
+  // descriptors (base/own_descriptors.h). May be empty.
   std::function<void(std::string_view line)> diagnostics;
   // Called on the drainer's thread before each pass writes its events; may add facts. May be empty.
   std::function<void(class Recorder&)> each_pass;

@@ -7,7 +7,8 @@
 namespace contrafact::whatif {
 namespace {
 
-// For all that estimate at a time, beside what they share.
+// The memory of all threads that estimate at a time, beside what they share. A command may use 100 MB, 400 bytes for
+// each row and 60 for each event of a trace (test/bounds); the trace and its graph take the greater part.
 size_t bytes_max(const Estimator& estimator) {
   constexpr size_t kBytes = 24'000'000, kBytesOfEvent = 24;
   return kBytes + kBytesOfEvent * estimator.dag().trace->event_count();

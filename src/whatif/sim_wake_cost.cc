@@ -49,7 +49,7 @@ struct Place {
   double quiet_ns = 0;                          // the mean that `woke_cost` is beyond
 };
 
-// What is much longer than the others is no call's cost: a core that others had unseen, say.
+// A time that is much longer than the others is cut: something else took the core, unseen by the kernel's switches.
 Mean mean_of(std::span<const Gap> gaps) {
   constexpr int64_t kLongerMost = 200'000;
   std::vector<int64_t> times_ns;
@@ -142,7 +142,7 @@ void measure_woke(Place& place, int64_t in_vain_ns) {
   place.woke_cost = difference(mean_of(place.woke), quiet);
 }
 
-// What the place's releases took longer than those for which nobody waited, but no more in all than the place shows.
+// Each release costs what it took longer than `quiet_ns`, scaled down so that all together cost what the place shows.
 void share_out(std::span<const Gap> gaps, const Mean& cost, double quiet_ns, std::vector<int64_t>& cost_ns) {
   double longer_ns = 0;
   const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - quiet_ns); };
@@ -156,7 +156,7 @@ void take_all(std::span<const Gap> gaps, int64_t ns, std::vector<int64_t>& cost_
   for (const Gap& gap : gaps) cost_ns[gap.section] = std::min(ns, gap.ns);
 }
 
-// The line that a site is at. Whoever waits there has callers, which others have not.
+// The line that a site is at. The site itself differs: only threads that waited have their callers recorded.
 uint64_t code_of(const model::Trace& trace, model::ContextId site) {
   if (!site.valid()) return UINT64_MAX;
   const format::ContextRow& row = trace.contexts[site.index()];

@@ -1,7 +1,7 @@
-// What it costs a thread to give a lock up that others wait for: it wakes one of them, which takes a system call and an
-// interrupt of another core; or it asks the kernel in vain, and has the lock's memory fetched from the core of one that
-// looked at it. The recording has it in the CPU time after the release; where nobody waits any more, it goes as well.
-// With short sections it is several times as long as they are.
+// The cost of giving up a lock that others wait for. The thread wakes one of them, which takes a system call and an
+// interrupt of another core. Or it asks the kernel in vain, and fetches the lock's memory from the core of one that
+// looked at it. The recording has this cost in the CPU time after the release; where nobody waits any more, it goes as
+// well. With short sections it is several times as long as they are.
 //
 // Not each release wakes somebody while others sleep. Who is woken needs a while to come, and meanwhile the thread that
 // woke it takes the mutex again and gives it up, for nothing, as often as it likes: a mutex has to be marked before a

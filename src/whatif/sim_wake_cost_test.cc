@@ -76,7 +76,7 @@ TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
   }
 }
 
-// Who waited for a lock has callers at its place, which others have not: the code is the same.
+// Only threads that waited have their callers recorded at a place: the code is the same.
 TEST(WakeCost, IsOfTheCodeWhoeverCalledIt) {
   std::string text = recorded_sleeps_text(6000);
   text.insert(text.find("lock l mutex"), "context called b m:10\n");

@@ -1,4 +1,5 @@
-// What a trace file really holds, whatever it claims: by that the memory is bounded which a command may use for it.
+// Counts what a trace file really holds, whatever it claims. The memory that a command may use for it is bounded by
+// that.
 #pragma once
 
 #include <cstddef>
