@@ -1,4 +1,4 @@
-// A function that locks, called from two places by turns, with the same stack below both: each wait has its own callers.
+// A function that locks is called from two places by turns, with the same stack below. Each wait has its own callers.
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
