@@ -3,6 +3,7 @@
 #include "agent_native/stack.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -64,35 +65,47 @@ char** find_variable(std::string_view name) {
   return nullptr;
 }
 
-void remove_variable(std::string_view name) {
-  while (char** entry = find_variable(name)) {
+// How many there were.
+size_t remove_variable(std::string_view name) {
+  size_t count = 0;
+  for (; char** entry = find_variable(name); ++count) {
     do {
       entry[0] = entry[1];
     } while (*entry++);
   }
+  return count;
 }
 
 // Programs that this one starts are not ours, unless children are recorded. Done in place, so that every copy of the
 // environment that the program makes is clean.
-void clean_environment(const Shared& shared) {
-  if (shared.options.children) return;
+//
+// The kernel has put the auxiliary vector behind it, and programs go there from its end: what two entries leave is as
+// large as an entry of that vector, and becomes one that says nothing. `kernels`: the environment as it was put there.
+void clean_environment(const Shared& shared, char** kernels) {
   constexpr std::string_view kPreload = "LD_PRELOAD";
-  remove_variable(kOptionsVariable);
-  char** const preload = find_variable(kPreload);
-  if (!preload) return;
-  const std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
-  if (rest.empty()) {
-    remove_variable(kPreload);
-  } else {
-    *preload = (new std::string(std::string(kPreload) + "=" + rest))->data();  // the program's from here on
+  constexpr std::string_view kPadding(kPaddingEntry, sizeof kPaddingEntry - 2);
+  size_t removed = remove_variable(kOptionsVariable) + remove_variable(kPadding);
+  if (char** const preload = find_variable(kPreload)) {
+    const std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
+    if (rest.empty()) {
+      removed += remove_variable(kPreload);
+    } else {
+      *preload = (new std::string(std::string(kPreload) + "=" + rest))->data();  // the program's from here on
+    }
   }
+  if (removed != 2 || environ != kernels) return;
+  while (*kernels) ++kernels;
+  auto* const gap = reinterpret_cast<Elf64_auxv_t*>(kernels + 1);
+  gap->a_type = AT_IGNORE;
+  gap->a_un.a_val = 0;
 }
 
-// False, with the reason told, if this process cannot be recorded.
+// False, with the reason told, if this process cannot be recorded. Not where the program has run before: its standard
+// error may be a file of its own by now.
 bool begin_recording(Shared& shared, pid_t parent_pid) {
   auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, parent_pid, shared.options.restricted);
   if (!log) {
-    say(log.error().message);
+    if (!shared.options.later) say(log.error().message);
     return false;
   }
   shared.log = *log;
@@ -109,6 +122,10 @@ Client* go_live(Shared& shared) {
   return client;
 }
 
+void note_end_of_sets(const base::Status& begun) {
+  if (!begun) append_text(recorder::TextKind::fact, 0, "sets.ended", begun.error().message);
+}
+
 // In a child that a handler forked: it ends what the handler interrupted.
 void keep_interrupted_apart() {
   if (!g_agent.shared || !t_local.inside || g_agent.restricted.load(std::memory_order_relaxed)) return;
@@ -120,6 +137,7 @@ void keep_interrupted_apart() {
 // of forks, which put its allocator in order, may come later: so none of that is asked for anything.
 void in_forked_child() {
   g_original.is_original.store(0, std::memory_order_relaxed);
+  contrafact_vfork_depth = 0;
   g_agent.live.store(false, std::memory_order_relaxed);
   end_sets_in_child();
   t_local.client = nullptr;
@@ -130,6 +148,7 @@ void in_forked_child() {
   const Inside inside;
   auto* shared = new Shared;
   shared->options = parent->options;
+  shared->options.later = true;
   shared->agent_file = parent->agent_file;
   shared->preload_entry = parent->preload_entry;
   shared->options_entry = parent->options_entry;
@@ -138,8 +157,9 @@ void in_forked_child() {
   g_agent.pid = static_cast<pid_t>(own_thread_id());
   never_list_libraries();
   if (!begin_recording(*shared, parent_pid)) return;
-  begin_sets_in_child();
+  const base::Status sets = begin_sets_in_child();
   go_live(*shared);
+  note_end_of_sets(sets);
 }
 
 // A handler may call it, also one that interrupted the loader: which libraries there are, the recording process finds
@@ -149,7 +169,7 @@ void end_recording_quickly() {
   end_recording();
 }
 
-__attribute__((constructor)) void on_load() {
+__attribute__((constructor)) void on_load(int, char**, char** environment) {
   resolve_real();
   char** const variable = find_variable(kOptionsVariable);
   if (!variable) return;
@@ -165,16 +185,23 @@ __attribute__((constructor)) void on_load() {
   shared->agent_file = own_path();
   shared->preload_entry = "LD_PRELOAD=" + shared->agent_file;
   shared->options_entry = *variable;
+  if (!options->later) shared->options_entry += ",later=1";
   shared->restricted_options_entry = shared->options_entry + (options->restricted ? "" : ",restricted=1");
   g_agent.pid = static_cast<pid_t>(own_thread_id());  // the first thread's
   g_agent.restricted.store(options->restricted, std::memory_order_relaxed);
-  clean_environment(*shared);
+  if (options->children) {
+    *variable = shared->options_entry.data();  // for the program's children
+  } else {
+    clean_environment(*shared, environment);
+  }
   // Not where even asking for that may be forbidden.
   if (!options->restricted) madvise(&g_original, sizeof g_original, MADV_WIPEONFORK);
   if (pthread_key_create(&g_agent.ended, thread_ended) != 0) return;
   if (!begin_recording(*shared, 0)) return;
-  if (shared->options.sets && !shared->options.restricted) {
-    if (auto begun = begin_sets(shared->options); !begun) say(begun.error().message);
+  base::Status sets;
+  if (options->sets && !options->restricted) {
+    sets = begin_sets(shared->options);
+    if (!sets && !options->later) say(sets.error().message);
     prepare_to_attach_sets();
   }
   reserve_for_exec();
@@ -182,6 +209,7 @@ __attribute__((constructor)) void on_load() {
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit(end_recording_quickly);
   if (Client* client = go_live(*shared)) list_libraries(client);
+  note_end_of_sets(sets);
 }
 
 __attribute__((destructor)) void on_exit() {
@@ -216,6 +244,9 @@ using namespace contrafact::agent_native;
 // Runs no handlers of forks, and so its child is not recorded. Without CONTRAFACT_CALLED: a thread goes on natively.
 CONTRAFACT_INTERPOSE(pid_t, _Fork, ()) {
   const pid_t child = real()._Fork();
-  if (child == 0) keep_interrupted_apart();
-  return child;
+  if (child != 0) return child;
+  keep_interrupted_apart();
+  contrafact_vfork_depth = 0;
+  g_original.is_original.store(0, std::memory_order_relaxed);  // the kernel may not have done it
+  return 0;
 }

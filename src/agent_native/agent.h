@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "agent_native/options.h"
@@ -46,6 +47,10 @@ struct alignas(4096) OriginalPage {
   std::atomic<uint32_t> is_original{0};
 };
 extern constinit OriginalPage g_original;
+
+// How deep the thread is in children made by vfork, which run on their parents' threads and memory (processes.cc).
+extern "C" thread_local constinit uint32_t contrafact_vfork_depth
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // Before `main`: memory for exec (processes.cc).
 void reserve_for_exec();

@@ -35,6 +35,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     return !options.control.empty();
   }
   if (key == "children") return parse_flag(value, options.children);
+  if (key == "later") return parse_flag(value, options.later);
   if (key == "restricted") return parse_flag(value, options.restricted);
   if (key == "sets") return parse_sets(options, value);
   if (key == "accesses") return options.accesses = parse_sets(options, value);

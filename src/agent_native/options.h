@@ -12,9 +12,13 @@ namespace contrafact::agent_native {
 
 inline constexpr char kOptionsVariable[] = "CONTRAFACT_NATIVE";
 
+// Beside an LD_PRELOAD that stays, so that in each case two entries go out of the environment (agent.cc).
+inline constexpr char kPaddingEntry[] = "CONTRAFACT_PADDING=";
+
 struct Options {
   std::string control;         // path of the recording's control page (recorder/process_page.h)
   bool children = false;       // record forked and spawned processes too
+  bool later = false;          // not the program that the recording was begun with
   bool restricted = false;     // the process became this program while its system calls were restricted
   bool sets = false;           // gather the read and write sets of critical sections
   bool sets_translate = true;  // by translation; else only what the program tells of itself

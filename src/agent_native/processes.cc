@@ -1,5 +1,5 @@
-// exec, which ends this image of the process: a new image of the recorded process is recorded in its place. And _exit,
-// which runs no destructor.
+// exec, which ends this image of the process: a new image of the recorded process is recorded in its place. vfork, whose
+// child is another process. And _exit, which runs no destructor.
 //
 // All of it may be called in a signal's handler, on a small stack, in a vforked child: nothing here allocates, locks or
 // needs more of the stack than the C library does.
@@ -14,9 +14,56 @@
 #include <string_view>
 
 #include "agent_native/agent.h"
+#include "agent_native/exec_target.h"
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 #include "translate/raw_system_call.h"
+
+thread_local constinit uint32_t contrafact_vfork_depth = 0;
+
+// The child adds 1 to the depth that there was, and the parent, which runs again when the child has ended or become
+// another program, puts it back. As the C library's own, it keeps where it returns to in a register: the child
+// overwrites the stack.
+__asm__(
+    ".pushsection .text\n"
+    ".globl vfork, __vfork\n"
+    ".type vfork, @function\n"
+    ".type __vfork, @function\n"
+    "vfork:\n"
+    "__vfork:\n"
+    ".cfi_startproc\n"
+    "  endbr64\n"
+    "  popq %rdi\n"
+    "  .cfi_adjust_cfa_offset -8\n"
+    "  .cfi_register %rip, %rdi\n"
+    "  movq contrafact_vfork_depth@gottpoff(%rip), %rdx\n"
+    "  movl %fs:(%rdx), %esi\n"
+    "  movl $58, %eax\n"  // SYS_vfork
+    "  syscall\n"
+    "  pushq %rdi\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  .cfi_offset %rip, -8\n"
+    "  testq %rax, %rax\n"
+    "  js 1f\n"
+    "  leal 1(%rsi), %ecx\n"
+    "  cmovnzl %esi, %ecx\n"  // the parent; leal leaves the flags
+    "  movl %ecx, %fs:(%rdx)\n"
+    "  ret\n"
+    "1:\n"
+    "  negl %eax\n"
+    "  pushq %rax\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  call __errno_location@PLT\n"
+    "  popq %rcx\n"
+    "  .cfi_adjust_cfa_offset -8\n"
+    "  movl %ecx, (%rax)\n"
+    "  movl $-1, %eax\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".size vfork, . - vfork\n"
+    ".size __vfork, . - __vfork\n"
+    ".popsection");
+static_assert(SYS_vfork == 58);
 
 namespace contrafact::agent_native {
 namespace {
@@ -100,47 +147,73 @@ class ExecMemory {
   bool is_mapped_ = false;
 };
 
+// In another root, or among other mounts, the loader would complain that it does not find the agent.
+bool agent_is_in_sight() {
+  return access(g_agent.shared->agent_file.c_str(), R_OK) == 0;
+}
+
 // The environment of the new image, in memory that goes with this one: the program's, with ours in place of what it has
 // of ours, or without. If there is no memory it has no entries, and the program's own is to be used.
+//
+// Another thread may change the program's meanwhile: what has been measured is never exceeded.
 class NewEnvironment {
  public:
-  NewEnvironment(char* const* environment, const Shared& shared, bool with_agent)
+  NewEnvironment(char* const* environment, const Shared& shared, const ExecTarget& target)
       : count_(count_of(environment)),
-        memory_(bytes_of_entries() + preload_bytes(environment) + shared.preload_entry.size() + 2) {
+        preload_bytes_(preload_bytes(environment)),
+        memory_(kLookBytes + bytes_of_entries() + preload_bytes_ + shared.preload_entry.size() + 2) {
     if (!memory_.at()) return;
-    entries_ = reinterpret_cast<char**>(memory_.at());
-    char* const preload = memory_.at() + bytes_of_entries();
+    const bool restricted = g_agent.restricted.load(std::memory_order_relaxed);
+    with_agent_ = restricted || (agent_is_in_sight() && can_load_agent(target, memory_.at()));
+    entries_ = reinterpret_cast<char**>(memory_.at() + kLookBytes);
+    char* const preload = memory_.at() + kLookBytes + bytes_of_entries();
     char* end = preload;
-    if (with_agent) {
+    size_t left = preload_bytes_;
+    if (with_agent_) {
       end += shared.preload_entry.copy(preload, shared.preload_entry.size());
     } else {
       end += kPreload.copy(preload, kPreload.size());
     }
-    const char* const nothing_preloaded = with_agent ? nullptr : end;
+    const char* const nothing_preloaded = with_agent_ ? nullptr : end;
     size_t n = 0;
-    for (size_t i = 0; i < count_; ++i) {
-      if (begins_with(environment[i], kPreload)) {
+    char** place = nullptr;  // of the program's own LD_PRELOAD
+    for (size_t i = 0; i < count_ && environment[i]; ++i) {
+      char* const entry = environment[i];
+      if (begins_with(entry, kPreload)) {
+        const size_t bytes = strnlen(entry, left);
+        left -= bytes;
+        if (bytes < kPreload.size()) continue;
         const size_t colon = end != nothing_preloaded;
         *end = ':';
-        const size_t added = copy_without(end + colon, environment[i] + kPreload.size(), shared.agent_file);
-        if (added > 0) end += colon + added;
-      } else if (!is_options(environment[i])) {
-        entries_[n++] = environment[i];
+        const std::string_view value(entry + kPreload.size(), bytes - kPreload.size());
+        const size_t added = copy_without(end + colon, value, shared.agent_file);
+        if (added == 0) continue;
+        end += colon + added;
+        if (!place) place = &entries_[n++];
+      } else if (!is_ours(entry)) {
+        entries_[n++] = entry;
       }
     }
     *end = 0;
-    if (end != nothing_preloaded) entries_[n++] = preload;
-    const bool restricted = g_agent.restricted.load(std::memory_order_relaxed);
-    if (with_agent)
+    if (place) {
+      *place = preload;
+    } else if (end != nothing_preloaded) {
+      entries_[n++] = preload;
+    }
+    if (with_agent_) {
       entries_[n++] = const_cast<char*>((restricted ? shared.restricted_options_entry : shared.options_entry).c_str());
+      if (place && !shared.options.children) entries_[n++] = const_cast<char*>(kPaddingEntry);
+    }
     entries_[n] = nullptr;
   }
   char* const* entries() const { return entries_; }
+  bool with_agent() const { return with_agent_; }
 
  private:
-  static bool is_options(const char* entry) {
+  static bool is_ours(const char* entry) {
     const size_t name = sizeof kOptionsVariable - 1;
-    return std::strncmp(entry, kOptionsVariable, name) == 0 && entry[name] == '=';
+    return std::strcmp(entry, kPaddingEntry) == 0 ||
+           (std::strncmp(entry, kOptionsVariable, name) == 0 && entry[name] == '=');
   }
 
   static size_t count_of(char* const* environment) {
@@ -150,15 +223,16 @@ class NewEnvironment {
   }
   size_t preload_bytes(char* const* environment) const {
     size_t bytes = 0;
-    for (size_t i = 0; i < count_; ++i) {
+    for (size_t i = 0; i < count_ && environment[i]; ++i) {
       if (begins_with(environment[i], kPreload)) bytes += std::strlen(environment[i]);
     }
     return bytes;
   }
-  size_t bytes_of_entries() const { return (count_ + 3) * sizeof(char*); }  // two of ours, and the end
+  size_t bytes_of_entries() const { return (count_ + 4) * sizeof(char*); }  // three of ours, and the end
 
-  const size_t count_;
+  const size_t count_, preload_bytes_;
   const ExecMemory memory_;
+  bool with_agent_ = false;
   char** entries_ = nullptr;
 };
 
@@ -178,27 +252,25 @@ void reserve_for_exec() {
 namespace {
 
 // Not a child made by vfork, which shares our memory: what it becomes is another process. Where system calls are
-// restricted that is not asked.
+// restricted, one that was made by the system call alone is not known.
 bool goes_on_recorded() {
   if (!g_agent.live.load(std::memory_order_acquire) || !is_original() || t_local.inside) return false;
+  if (contrafact_vfork_depth != 0) return false;
   return g_agent.restricted.load(std::memory_order_relaxed) || getpid() == g_agent.pid;
-}
-
-// In another root, or among other mounts, the loader would complain that it does not find the agent.
-bool agent_is_in_sight() {
-  return g_agent.restricted.load(std::memory_order_relaxed) || access(g_agent.shared->agent_file.c_str(), R_OK) == 0;
 }
 
 // Runs `library` with an environment that makes the new image load the agent. It returns only if it failed.
 template <typename Library>
-int exec(char* const* environment, Library library) {
+int exec(const ExecTarget& target, char* const* environment, Library library) {
   if (!goes_on_recorded()) return library(environment);
   if (!is_readable(environment)) return library(environment);
   const int error = errno;
-  const NewEnvironment new_environment(environment, *g_agent.shared, agent_is_in_sight());
+  const NewEnvironment new_environment(environment, *g_agent.shared, target);
   errno = error;
   if (!new_environment.entries()) return library(environment);
-  append_text(recorder::TextKind::fact, 0, "process.exec", "the process went on as another program");
+  append_text(recorder::TextKind::fact, 0, "process.exec",
+              new_environment.with_agent() ? "the process went on as another program"
+                                           : "the process went on as a program that cannot be recorded");
   const int result = library(new_environment.entries());
   // The program's own may be just short enough.
   return result < 0 && errno == E2BIG ? library(environment) : result;
@@ -229,6 +301,7 @@ void gather(const char* first, va_list rest, char** arguments, size_t count) {
   gather(first, rest, arguments, count)
 
 using namespace contrafact::agent_native;
+using By = ExecTarget::By;
 
 CONTRAFACT_INTERPOSE(void, _exit, (int status)) {
   CONTRAFACT_CALLED;
@@ -243,40 +316,40 @@ CONTRAFACT_INTERPOSE(void, _Exit, (int status)) {
 
 CONTRAFACT_INTERPOSE(int, execve, (const char* path, char* const* arguments, char* const* environment)) {
   CONTRAFACT_CALLED;
-  return exec(environment, [&](char* const* with) { return real().execve(path, arguments, with); });
+  return exec({By::path, path}, environment, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execv, (const char* path, char* const* arguments)) {
   CONTRAFACT_CALLED;
-  return exec(environ, [&](char* const* with) { return real().execve(path, arguments, with); });
+  return exec({By::path, path}, environ, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execvp, (const char* file, char* const* arguments)) {
   CONTRAFACT_CALLED;
-  return exec(environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
+  return exec({By::search, file}, environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execvpe, (const char* file, char* const* arguments, char* const* environment)) {
   CONTRAFACT_CALLED;
-  return exec(environment, [&](char* const* with) { return real().execvpe(file, arguments, with); });
+  return exec({By::search, file}, environment, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, fexecve, (int fd, char* const* arguments, char* const* environment)) {
   CONTRAFACT_CALLED;
-  return exec(environment, [&](char* const* with) { return real().fexecve(fd, arguments, with); });
+  return exec({By::descriptor, nullptr, fd}, environment, [&](char* const* with) { return real().fexecve(fd, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execl, (const char* path, const char* first, ...)) {
   CONTRAFACT_CALLED;
   CONTRAFACT_GATHER(first);
   va_end(rest);
-  return exec(environ, [&](char* const* with) { return real().execve(path, arguments, with); });
+  return exec({By::path, path}, environ, [&](char* const* with) { return real().execve(path, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execlp, (const char* file, const char* first, ...)) {
   CONTRAFACT_CALLED;
   CONTRAFACT_GATHER(first);
   va_end(rest);
-  return exec(environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
+  return exec({By::search, file}, environ, [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execle, (const char* path, const char* first, ...)) {
   CONTRAFACT_CALLED;
   CONTRAFACT_GATHER(first);
   char* const* environment = va_arg(rest, char* const*);
   va_end(rest);
-  return exec(environment, [&](char* const* with) { return real().execve(path, arguments, with); });
+  return exec({By::path, path}, environment, [&](char* const* with) { return real().execve(path, arguments, with); });
 }

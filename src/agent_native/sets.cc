@@ -80,10 +80,10 @@ void end_sets_in_child() {
   g_state->translator->detach_in_child();
 }
 
-void begin_sets_in_child() {
-  if (!g_state || g_goes_on_with_parents) return;
+base::Status begin_sets_in_child() {
+  if (!g_state || g_goes_on_with_parents) return {};
   auto translator = translate::Translator::create_in_child(*g_state->translator);
-  if (!translator) return say(translator.error().message);
+  if (!translator) return translator.error();
   auto* child = new Sets;
   child->translator = std::move(*translator);
   child->translates = g_state->translates;
@@ -93,6 +93,7 @@ void begin_sets_in_child() {
   note_allocator_at(*child->translator);
   wrap_signal_handlers(*child->translator);
   g_sets.store(true, std::memory_order_release);
+  return {};
 }
 
 void begin_unload_sets() {

@@ -58,7 +58,7 @@ void end_sets_in_child();
 // until it is recorded itself, if its parent had any. None where it goes on with its parent's: a handler forked, and
 // had interrupted the recorder, or what leads into translated code. Asks the loader nothing: another thread may have
 // had its lock.
-void begin_sets_in_child();
+base::Status begin_sets_in_child();
 // Counts for `info`, as they are now. In a signal's handler, too.
 void count_sets();
 // Where the sets come from, for `info`. REQUIRES: the current thread, the client's, is inside.

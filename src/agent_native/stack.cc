@@ -1,7 +1,9 @@
 #include "agent_native/stack.h"
 
+#include <dlfcn.h>
 #include <unwind.h>
 
+#include <cstddef>
 #include <iterator>
 
 #include "agent_native/lock_events.h"
@@ -9,6 +11,11 @@
 
 namespace contrafact::agent_native {
 namespace {
+
+// Of the unwinder (dwarf_eh_bases), which has it in no header.
+struct UnwindBases {
+  void *text, *data, *function;
+};
 
 constexpr uint32_t kCallersMax = 6;     // enough to leave a library's wrapper and see who asked
 constexpr uint32_t kOwnFramesMax = 12;  // and of functions that only lock
@@ -67,7 +74,39 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* of) {
   return walk.count == std::size(walk.frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
+// What the unwinder is given to know of code that no table knows: that it has no caller. It would read the code
+// otherwise, to see whether a signal's handler returns there; and a coroutine's outermost frame may return to anything.
+// As .eh_frame has it: what frames have in common, and a frame.
+struct OutermostFrame {
+  uint32_t common_bytes = 20;  // what follows, up to the frame
+  uint32_t id = 0;
+  uint8_t version = 1, augmentation = 0, code_alignment = 1, data_alignment = 0x78;  // -8
+  uint8_t return_address = 16;
+  uint8_t instructions[11] = {0x0c, 7, 8,  // the frame ends 8 bytes above the stack pointer,
+                              0x07, 16};   // and its return address is undefined
+  uint32_t frame_bytes = 20;
+  uint32_t back_to_common = 28;
+  uint64_t begin = 0, size = 0;
+};
+static_assert(offsetof(OutermostFrame, frame_bytes) == 24 && sizeof(OutermostFrame) == 48);
+constinit const OutermostFrame g_outermost;
+
 }  // namespace
+
+// The linker has the unwinder call this in place of its own (--wrap).
+extern "C" const void* __real__Unwind_Find_FDE(void* address, UnwindBases* bases);
+extern "C" const void* __wrap__Unwind_Find_FDE(void* address, UnwindBases* bases) {
+  if (const void* const found = __real__Unwind_Find_FDE(address, bases)) return found;
+  *bases = {};
+  return &g_outermost.frame_bytes;
+}
+
+bool is_function(uint64_t address) {
+  UnwindBases bases;
+  const auto at = reinterpret_cast<void*>(address);
+  dl_find_object object;
+  return _dl_find_object(at, &object) == 0 && __real__Unwind_Find_FDE(at, &bases) && bases.function == at;
+}
 
 std::span<const StackFrame> walk_stack(uint64_t site) {
   if (!g_walks_ready) return {};

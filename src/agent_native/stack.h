@@ -22,6 +22,8 @@ struct StackFrame {
 // The function that `site` lies in and its callers, innermost first; empty if the site is not on the stack. Valid until
 // the thread's next walk. REQUIRES: the thread is inside (Inside).
 std::span<const StackFrame> walk_stack(uint64_t site);
+// A function begins there, as far as the unwinder's tables know.
+bool is_function(uint64_t address);
 // Makes the unwinder ready: its first walk ends with a system call, which a program that has restricted itself may not
 // make.
 void prepare_walks();

@@ -30,6 +30,11 @@ class ThreadTasks {
   void forget(pthread_t thread) {
     if (Slot* slot = find(thread, false)) slot->task_and_one.store(0, std::memory_order_release);
   }
+  // Unless the handle stands for another task by now.
+  void forget(pthread_t thread, uint32_t task) {
+    uint32_t there = task + 1;
+    if (Slot* slot = find(thread, false)) slot->task_and_one.compare_exchange_strong(there, 0);
+  }
 
  private:
   static constexpr size_t kSlots = 1 << 15;

@@ -20,6 +20,11 @@ TEST(ThreadTasks, AHandleNamesItsLatestTask) {
   EXPECT_EQ(tasks->of(kBase), 7u);
   tasks->forget(kBase);
   EXPECT_EQ(tasks->of(kBase), ThreadTasks::kNone);
+  tasks->set(kBase, 9);
+  tasks->forget(kBase, 7);  // another's by now
+  EXPECT_EQ(tasks->of(kBase), 9u);
+  tasks->forget(kBase, 9);
+  EXPECT_EQ(tasks->of(kBase), ThreadTasks::kNone);
   tasks->forget(kBase + 64);  // never known
   EXPECT_EQ(tasks->of(kBase + 64), ThreadTasks::kNone);
 }

@@ -4,22 +4,15 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <malloc.h>
 #include <time.h>
-#include <unwind.h>
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
 #include "agent_native/real.h"
+#include "agent_native/stack.h"
 #include "agent_native/thread_tasks.h"
-
-// Of the unwinder, which has it in no header.
-struct dwarf_eh_bases {
-  void *tbase, *dbase, *func;
-};
-extern "C" const void* _Unwind_Find_FDE(void* address, dwarf_eh_bases* bases);
 
 namespace contrafact::agent_native {
 namespace {
@@ -43,6 +36,7 @@ struct Start {
   void* (*posix)(void*);
   thrd_start_t c11;
   void* argument;
+  bool is_detached = false;  // nobody joins it
   bool is_recorded = false;  // its creator is: else it is the recorder's own thread, or one that is not to be recorded
   uint32_t task = kNone;
   const Shared* task_of = nullptr;  // a child that was forked meanwhile makes the thread, but did not spawn the task
@@ -88,7 +82,6 @@ Client* attach(uint32_t number, uint32_t task, bool from_its_beginning) {
   Recorder::append(client, EventKind::thread_begin, g_clock.now_ns());
   t_task = task;
   if (task != kNone) {
-    g_tasks.set(pthread_self(), task);  // it may be joined before its creator knows its handle
     Recorder::append(client, EventKind::task_start, g_clock.now_ns(), task);
   }
   if (from_its_beginning || g_agent.ended < kKeysInPlace)
@@ -120,7 +113,9 @@ Start take(void* start) {
     t_local.over = true;
   } else {
     prepare_to_attach_sets();
-    attach(next_number(), taken.task_of == g_agent.shared ? taken.task : kNone, true);
+    const uint32_t task = taken.task_of == g_agent.shared ? taken.task : kNone;
+    if (task != kNone && !taken.is_detached) g_tasks.set(pthread_self(), task);
+    attach(next_number(), task, true);
   }
   return taken;
 }
@@ -159,17 +154,36 @@ bool is_in_cpp_library(const void* address) {
          object.dlfo_link_map->l_name && std::strstr(object.dlfo_link_map->l_name, "libstdc++");
 }
 
-// A function begins there, as far as the tables for exceptions know.
-bool is_function(uint64_t address) {
-  dwarf_eh_bases bases;
-  const auto at = reinterpret_cast<void*>(address);
-  dl_find_object object;
-  return _dl_find_object(at, &object) == 0 && _Unwind_Find_FDE(at, &bases) && bases.func == at;
+// Memory can be read up to the end of a page of which a part can.
+uint64_t bytes_up_to_page_end(uint64_t address) {
+  constexpr uint64_t kPageBytes = 4096;
+  return kPageBytes - address % kPageBytes;
+}
+uint64_t words_up_to_page_end(const uint64_t* at) {
+  return bytes_up_to_page_end(reinterpret_cast<uint64_t>(at)) / sizeof *at;
 }
 
-// A std::thread that was given a function or a method has it last in its state, in front of what fills up the block; so
-// the type of the state says. 0: it was given an object, or it is not clear which it is.
+// Calls `take` for what may be the size of the object that this destructor gives back: operator delete is told it, as a
+// constant in the second argument's register. Other constants may be among them, and compilers may leave the size out.
+template <typename Take>
+void for_each_deleted_size(uint64_t destructor, Take take) {
+  constexpr uint8_t kMoveToSecondArgument = 0xbe;  // mov esi, imm32
+  constexpr uint64_t kCodeBytesMax = 512;
+  const auto* const code = reinterpret_cast<const uint8_t*>(destructor);
+  const uint64_t end = std::min(kCodeBytesMax, bytes_up_to_page_end(destructor));
+  uint32_t constant;
+  for (uint64_t at = 0; at + 1 + sizeof constant <= end; ++at) {
+    if (code[at] != kMoveToSecondArgument) continue;
+    std::memcpy(&constant, code + at + 1, sizeof constant);
+    take(constant);
+  }
+}
+
+// A std::thread that was given a function or a method has it last in its state; so the type of the state says. 0: it
+// was given an object, or it is not clear which it is.
 uint64_t function_in(const uint64_t* state) {
+  constexpr size_t kDeletingDestructor = 1;  // in the virtual table
+  constexpr uint64_t kSeveral = UINT64_MAX;
   constexpr std::string_view kBefore = "NSt6thread11_State_implINS_8_InvokerISt5tupleIJ";
   const auto* const type = reinterpret_cast<const uint64_t*>((reinterpret_cast<const uint64_t*>(*state))[-1]);
   if (!type) return 0;  // compiled without them
@@ -179,19 +193,13 @@ uint64_t function_in(const uint64_t* state) {
   const std::string_view callee(name + kBefore.size(), strnlen(name + kBefore.size(), 4));
   const bool is_method = callee.starts_with("M");
   if (!is_method && !callee.starts_with("PF") && !callee.starts_with("PDoF")) return 0;
-  constexpr uint64_t kPageBytes = 4096;
-  const auto begin = reinterpret_cast<uint64_t>(state);
-  const uint64_t bytes = malloc_usable_size(const_cast<uint64_t*>(state));
-  const uint64_t end = std::min(begin + std::min(bytes, uint64_t{512}), begin / kPageBytes * kPageBytes + kPageBytes);
-  const uint64_t words = (end - begin) / 8;
   uint64_t found = 0;
-  for (uint64_t from_end = is_method ? 2 : 1; from_end <= (is_method ? 3u : 2u) && from_end < words; ++from_end) {
-    const uint64_t word = state[words - from_end];
-    if (!is_function(word)) continue;
-    if (found != 0) return 0;
-    found = word;
-  }
-  return found;
+  for_each_deleted_size(reinterpret_cast<const uint64_t*>(*state)[kDeletingDestructor], [&](uint64_t bytes) {
+    const uint64_t place = bytes / sizeof *state - (is_method ? 2 : 1);
+    if (bytes % sizeof *state != 0 || place == 0 || place >= words_up_to_page_end(state)) return;
+    if (const uint64_t word = state[place]; is_function(word)) found = found == 0 || found == word ? word : kSeveral;
+  });
+  return found == kSeveral ? 0 : found;
 }
 
 // The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third
@@ -210,31 +218,31 @@ void spawn(Client* client, Start& start, void* routine, uint64_t site) {
   Shared& shared = *g_agent.shared;
   start.task_of = &shared;
   start.task = shared.next_task.fetch_add(1, std::memory_order_relaxed);
+  append_callers(client, walk_stack(site));
   const uint64_t body = body_of(routine, start.argument);
   Recorder::append_words(client, recorder::kBodyCall, body, body >> 32);
   Recorder::append_addressed(client, recorder::addressed_call(EventKind::task_spawn), g_clock.now_ns(), start.task,
                              site, site >> 32, kNone);
 }
 
-// The library has created the thread, or not.
-void created(Client* client, uint32_t task, int error, const pthread_t* thread) {
-  const Appending appending{client};
-  if (!appending) return;
-  if (error != 0) {
-    Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
-    return;
-  }
-  g_tasks.set(*thread, task);
+// The library has not created the thread. If it has, the thread says by itself which task it is: where its handle lies
+// may be gone by now.
+void not_created(Client* client, uint32_t task) {
+  if (const Appending appending{client}) Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
 }
 
 // `library` returns 0 once the thread has ended.
 template <typename Library>
 int join(Client* client, pthread_t thread, uint64_t site, Library library) {
-  const uint32_t task = g_tasks.of(thread);
+  uint32_t task = g_tasks.of(thread);
   append_stack(client, site);
   append(client, EventKind::wait_begin, g_clock.now_ns(), task, site, site >> 32);
   const int error = library();
   if (!is_own(client)) return error;
+  if (error == 0) {
+    if (task == kNone) task = g_tasks.of(thread);  // it had not begun
+    g_tasks.forget(thread, task);
+  }
   append(client, EventKind::wait_end, g_clock.now_ns(), error == 0 ? task : kNone,
          static_cast<uint32_t>(error == 0           ? Outcome::normal
                                : error == ETIMEDOUT ? Outcome::timeout
@@ -282,6 +290,7 @@ void leave_current() {
 void thread_ended(void* round) {
   CONTRAFACT_CALLED;  // of a thread that ends while it holds a lock, by translated code
   const auto number = reinterpret_cast<uintptr_t>(round);
+  const bool was_inside = t_local.inside;
   Inside inside;
   Client* client = t_local.client;
   if (!client || !g_agent.live.load(std::memory_order_acquire) || !is_original()) return;
@@ -289,9 +298,14 @@ void thread_ended(void* round) {
     pthread_setspecific(g_agent.ended, reinterpret_cast<void*>(number + 1));
     return;
   }
-  leave_current();
+  if (was_inside) {  // a handler left it by a jump, or it was cancelled, in the middle of an event
+    t_local.client = nullptr;
+    t_local.over = true;
+  } else {
+    leave_current();
+  }
   detach_sets();
-  g_agent.shared->log->detach(client);
+  if (!was_inside) g_agent.shared->log->detach(client);
 }
 
 }  // namespace contrafact::agent_native
@@ -307,11 +321,15 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
     return real().pthread_create(thread, attributes, routine, argument);
   }
   Start what{routine, nullptr, argument};
+  int detach_state = PTHREAD_CREATE_JOINABLE;
+  what.is_detached = attributes && pthread_attr_getdetachstate(attributes, &detach_state) == 0 &&
+                     detach_state == PTHREAD_CREATE_DETACHED;
   if (client) spawn(client, what, reinterpret_cast<void*>(routine), CONTRAFACT_SITE);
   Start* const start = new_start(what);
   const int error = real().pthread_create(thread, attributes, run_posix, start);
-  if (error != 0) give_back(start);
-  if (client) created(client, what.task, error, thread);
+  if (error == 0) return 0;
+  give_back(start);
+  if (client) not_created(client, what.task);
   return error;
 }
 
@@ -324,8 +342,9 @@ CONTRAFACT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t routine, v
   spawn(client, what, reinterpret_cast<void*>(routine), CONTRAFACT_SITE);
   Start* const start = new_start(what);
   const int result = real().thrd_create(thread, run_c11, start);
-  if (result != thrd_success) give_back(start);
-  created(client, what.task, result == thrd_success ? 0 : EAGAIN, thread);
+  if (result == thrd_success) return result;
+  give_back(start);
+  not_created(client, what.task);
   return result;
 }
 

@@ -22,17 +22,24 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
+std::string_view name_of(std::string_view entry) {
+  return entry.substr(0, entry.find('='));
+}
+
+// Each change in the place of what it changes, new ones at the end.
 std::vector<std::string> merged_environment(const std::vector<std::string>& changes) {
   std::vector<std::string> merged;
+  std::vector<bool> is_made(changes.size());
+  const auto make = [&](size_t change) {
+    if (!is_made[change]) merged.push_back(changes[change]);
+    is_made[change] = true;
+  };
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
-    bool replaced = false;
-    for (const std::string& change : changes) {
-      replaced = replaced || (change.size() > name.size() && change.starts_with(name) && change[name.size()] == '=');
-    }
-    if (!replaced) merged.emplace_back(*entry);
+    size_t change = 0;
+    while (change < changes.size() && name_of(changes[change]) != name_of(*entry)) ++change;
+    change == changes.size() ? static_cast<void>(merged.emplace_back(*entry)) : make(change);
   }
-  merged.insert(merged.end(), changes.begin(), changes.end());
+  for (size_t change = 0; change < changes.size(); ++change) make(change);
   return merged;
 }
 

@@ -325,6 +325,8 @@ constexpr Case kCases[] = {
     {"destructors", destructors},
     {"executes_dynamic", [] { return executes("/bin/echo", "from exec"); }},
     {"executes_static", [] { return executes(beside("harm_static").c_str(), nullptr); }},
+    {"executes_static_for_environment",
+     [] { return executes(beside("harm_static").c_str(), "shows_environment"); }},
     {"executes_script", executes_script},
     {"executes_itself", [] { return executes(beside("harm_ends").c_str(), "destructors"); }},
     {"executes_itself_often", executes_itself_often},

@@ -85,6 +85,19 @@ def never_called(contrafact, program, wanted):
     return [f"{program} has no call of {name}, which the agents stand in front of" for name in found]
 
 
+# --- What a recording says --------------------------------------------------------------------------------------------
+
+
+def is_alone(_, trace, __):
+    return [f"a child is recorded: {path.name}" for path in trace.parent.iterdir() if path != trace]
+
+
+def names_bodies(contrafact, trace, _):
+    """Threads that were given a function or a method are named after it."""
+    said = subprocess.run([contrafact, "tasks", trace], capture_output=True, text=True, check=True).stdout
+    return [f"no task is named after {name}" for name in ["sections", "Shop::open"] if name not in said]
+
+
 # --- Allocations and locks --------------------------------------------------------------------------------------------
 
 

@@ -101,6 +101,9 @@ def declare_sandboxes():
     for by in ["prctl", "syscall", "bare"]:
         ways = ["plain recording", "children"] if by == "bare" else tuple(WAYS)
         case(f"sandbox.exec_static_after_{by}", ["harm_sandbox", f"exec_static_after_{by}"], ways)
+    case("sandbox.vfork_after", ["harm_sandbox", "vfork_after"], ["plain recording", "sets"], sections=100,
+         judge_trace=judges.is_alone)
+    case("sandbox.library_child_after", ["harm_sandbox", "library_child_after"], sections=2000, sections_max=2010)
     case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
     case("sandbox.memory_by_shell", ["sh", "-c", "ulimit -v 60000; exec %programs/harm_sandbox locks"], recorded=False)
@@ -177,6 +180,19 @@ def declare_ends():
         case(f"ends.{name}.sets", ["harm_ends", name], ["sets", "children"], repeats=8)
 
 
+def declare_strange():
+    case("strange.own_blocks", ["harm_strange", "own_blocks"], sections=3000, tasks=4, judge_trace=judges.names_bodies)
+    case("strange.coroutines_return_nowhere", ["harm_strange", "coroutines_return_nowhere"], sections=700)
+    for name in ["threads_free_requests", "threads_free_requests_alone"]:
+        case(f"strange.{name}", ["harm_strange", name], sections=4000, tasks=4000)
+    for before in [{}, {"LD_PRELOAD": "libm.so.6"}]:
+        name = "strange.walks_past_environment" + (".preloaded" if before else "")
+        case(name, ["harm_strange", "walks_past_environment"], sections=1000, environment=before)
+        case(f"{name}.after_exec", ["sh", "-c", "exec %programs/harm_strange walks_past_environment"], sections=1000, environment=before)
+    case("strange.own_file_at_two", ["harm_strange", "own_file_at_two"])
+    case("strange.jumps_out_of_locks", ["harm_strange", "jumps_out_of_locks"], sections=1000)
+
+
 def declare_pointers():
     case("pointers.bad", ["harm_pointers", "bad"], [*WAYS, *FURTHER_WAYS], sections=5000)
 
@@ -204,6 +220,11 @@ def declare_starts():
     alone = ["plain recording", "sets"]
     case("starts.environment", ["harm_ends", "prints_environment"], alone)
     case("starts.environment_after_exec", ["harm_ends", "executes_for_environment"], alone)
+    case("starts.environment_of_static", ["harm_ends", "executes_static_for_environment"])
+    case("starts.environment_of_static_script", ["sh", "-c", "echo '#!%programs/harm_static shows_environment' >script; chmod +x script; "
+                                                 "PATH=.:$PATH; exec env -u PWD -u OLDPWD script"])
+    case("starts.environment_of_static_shell", ["sh", "-c", "PATH=%programs:$PATH; exec env -u PWD -u OLDPWD harm_static shows_environment"],
+         environment={"LD_PRELOAD": "libm.so.6"})
     case("starts.empty_environment", ["sh", "-c", f"env -i {ends} prints_environment"], alone)
     # A shell that brings its own functions for the environment.
     case("starts.bash_environment", ["bash", "-c", "env | grep -cE 'LD_PRELOAD|CONTRAFACT_'; echo \"[$LD_PRELOAD]\"; exit 6"], alone)
@@ -267,6 +288,7 @@ declare_becomes()
 declare_waits()
 declare_ends()
 declare_pointers()
+declare_strange()
 declare_starts()
 declare_kills()
 

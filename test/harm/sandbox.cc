@@ -187,6 +187,44 @@ int exec_after() {
   return 1;
 }
 
+// The path of another program of this folder.
+const char* beside(const char* name) {
+  static char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+  expect(length > 0, "readlink");
+  path[length] = 0;
+  strcpy(strrchr(path, '/') + 1, name);
+  return path;
+}
+
+// The child shares its parent's memory, and is no part of it.
+int vfork_after() {
+  install(Filter({SYS_ptrace}, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), By::prctl);
+  sections(1000);
+  const char* const path = beside("harm_ends");
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      execl(path, path, "returns", static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    int status = 0;
+    expect(waitpid(child, &status, 0) == child, "waitpid");
+    dprintf(1, "child %d\n", status);
+  }
+  sections(1000);
+  execl(path, path, "exits", static_cast<char*>(nullptr));
+  return 1;
+}
+
+// A child that no handler of forks knows of, in a program that began restricted.
+int library_child_after() {
+  install(Filter({SYS_ptrace}, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), By::prctl);
+  const char* const path = beside("harm_becomes");
+  execl(path, path, "library_child", static_cast<char*>(nullptr));
+  return 1;
+}
+
 // What a recorder may need to hand itself on to the new image, and a program without a loader does not: where nobody
 // saw the restriction it has to ask at least which process it is.
 constexpr Numbers kHandingOn{SYS_mmap, SYS_munmap, SYS_mremap, SYS_access, SYS_faccessat, SYS_getpid};
@@ -194,11 +232,7 @@ constexpr Numbers kMapping{SYS_mmap, SYS_munmap, SYS_mremap};
 
 // The first ones fail, and leave what they need to the next.
 int exec_static_after(By by) {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);
-  expect(length > 0, "readlink");
-  path[length] = 0;
-  strcpy(strrchr(path, '/') + 1, "harm_static");
+  const char* const path = beside("harm_static");
   sections(1000);
   install(Filter(by == By::bare ? kMapping : kHandingOn, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), by);
   for (int i = 0; i < 3; ++i) execl("/nowhere/to/be/found", "nobody", static_cast<char*>(nullptr));
@@ -384,6 +418,8 @@ constexpr Case kCases[] = {
     {"synchronised_bare", [] { return synchronised(restrict_all_bare); }},
     {"with_threads", with_threads},
     {"exec_after", exec_after},
+    {"vfork_after", vfork_after},
+    {"library_child_after", library_child_after},
     {"exec_static_after_prctl", [] { return exec_static_after(By::prctl); }},
     {"exec_static_after_syscall", [] { return exec_static_after(By::syscall); }},
     {"exec_static_after_bare", [] { return exec_static_after(By::bare); }},

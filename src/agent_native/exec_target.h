@@ -1,0 +1,27 @@
+// What an exec is about to make of the process: whether the agent can be in it.
+#pragma once
+
+#include <cstddef>
+
+namespace contrafact::agent_native {
+
+// The file, as one of exec's functions is given it.
+struct ExecTarget {
+  enum class By { path, search, descriptor };
+  By by;
+  const char* name = nullptr;  // path; or the name that is looked for along PATH
+  int descriptor = -1;
+};
+
+// Memory that looking takes, of the caller's.
+inline constexpr size_t kLookBytes = 8192;
+
+// False where the program would run with our entries in its environment and without the agent, or not at all: it is
+// statically linked, of another loader or processor, runs with other rights than ours, or a script for such a program.
+// True where that cannot be told, and so for a process with several threads: to read the file takes a descriptor for a
+// moment, whose number another thread may make its own meanwhile.
+//
+// May be called in a signal's handler. Calls the kernel; not for a process that restricts its system calls.
+bool can_load_agent(const ExecTarget& target, char* memory);
+
+}  // namespace contrafact::agent_native
