@@ -22,7 +22,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-std::string_view name_of(std::string_view entry) {
+std::string_view variable_in(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
@@ -36,7 +36,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
   };
   for (char** entry = environ; *entry != nullptr; ++entry) {
     size_t change = 0;
-    while (change < changes.size() && name_of(changes[change]) != name_of(*entry)) ++change;
+    while (change < changes.size() && variable_in(changes[change]) != variable_in(*entry)) ++change;
     change == changes.size() ? static_cast<void>(merged.emplace_back(*entry)) : make(change);
   }
   for (size_t change = 0; change < changes.size(); ++change) make(change);

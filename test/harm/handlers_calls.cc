@@ -71,6 +71,12 @@ void call_vfork() {
   if (child == 0) _exit(0);
   await_child(child);
 }
+extern "C" pid_t __vfork() __attribute__((returns_twice));
+void call_vfork_by_other_name() {
+  const pid_t child = __vfork();
+  if (child == 0) _exit(0);
+  await_child(child);
+}
 void call_sigsuspend() {
   sigset_t one, before;
   sigemptyset(&one);
@@ -290,6 +296,7 @@ const Call kCalls[] = {
     {"_Fork", call_bare_fork},
     {"fork", call_fork, true},
     {"vfork", call_vfork},
+    {"__vfork", call_vfork_by_other_name},
     {"execve, failing", [] { made(execve(kNowhere, kNobody, environ)); }},
     {"execv, failing", [] { made(execv(kNowhere, kNobody)); }},
     {"execl, failing", [] { made(execl(kNowhere, "nobody", static_cast<char*>(nullptr))); }},
