@@ -93,9 +93,11 @@ def is_alone(_, trace, __):
 
 
 def names_bodies(contrafact, trace, _):
-    """Threads that were given a function or a method are named after it."""
+    """Threads that were given a function or a method are named after it, and made where the program's code makes them."""
     said = subprocess.run([contrafact, "tasks", trace], capture_output=True, text=True, check=True).stdout
-    return [f"no task is named after {name}" for name in ["sections", "Shop::open"] if name not in said]
+    wrong = [f"no task is named after {name}" for name in ["sections", "Shop::open"] if name not in said]
+    made = said.count(" own_blocks (")
+    return wrong + ([] if made == 4 else [f"{made} of 4 tasks are spawned in own_blocks"])
 
 
 # --- Allocations and locks --------------------------------------------------------------------------------------------
