@@ -2,7 +2,9 @@
 //
 // With sections of a few microseconds it hangs on the phases of threads, to a fraction of a microsecond, whether one
 // that was woken finds a lock free: simulated runs come out up to a quarter shorter than recorded, with less waiting.
-// The share of the waiting that a change takes away, it takes of what was not simulated, too.
+// The share of the waiting that a change takes away, it takes of what was not simulated, too. That is the share of the
+// time or of the waits, whichever is larger: what is missed comes with each wait, and few that are left may be long,
+// for a core, as changed programs use them all.
 //
 // Pure.
 #pragma once
@@ -14,6 +16,7 @@ namespace contrafact::advise {
 struct WaitingRun {
   int64_t duration_ns = 0;
   int64_t waits_ns = 0;  // for locks, of all threads together
+  int64_t waits = 0;
 };
 
 // Of the recorded duration, what goes with waiting that was not simulated; < 0: with waiting that was simulated and not

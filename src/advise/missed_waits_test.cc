@@ -31,5 +31,12 @@ TEST(MissedWaits, GoWithTheWaiting) {
   EXPECT_DOUBLE_EQ(gain_with_missed(unchanged, 0, {400'000, 0}), 0.5);
 }
 
+// Half of the time, in a tenth of the waits; and the other way round.
+TEST(MissedWaits, GoWithTheTimeOrWithTheWaits) {
+  const WaitingRun unchanged{800'000, 1'500'000, 100};
+  EXPECT_DOUBLE_EQ(gain_with_missed(unchanged, 200'000, {400'000, 750'000, 10}), 0.58);
+  EXPECT_DOUBLE_EQ(gain_with_missed(unchanged, 200'000, {400'000, 150'000, 50}), 0.58);
+}
+
 }  // namespace
 }  // namespace contrafact::advise

@@ -81,7 +81,9 @@ base::Result<whatif::Variant> Pricer::variant(std::span<const whatif::Improvemen
 WaitingRun Pricer::waiting_run(const whatif::Simulation& simulation) const {
   WaitingRun run{simulation.duration_ns};
   for (const whatif::LockWait& wait : simulation.locks) {
-    if (wait.lock >= trace_.locks.size() || model::is_held(trace_.locks[wait.lock].kind)) run.waits_ns += wait.wait_ns;
+    if (wait.lock < trace_.locks.size() && !model::is_held(trace_.locks[wait.lock].kind)) continue;
+    run.waits_ns += wait.wait_ns;
+    run.waits += static_cast<int64_t>(wait.contended);
   }
   return run;
 }

@@ -345,21 +345,21 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
   return table;
 }
 
-// What the recording leaves open about locks.
+// What the recording leaves open about locks; each ends with "; ".
 std::string hint_of_locks(const model::Facts& facts) {
   const model::Trace& trace = facts.trace();
   std::string hint;
   const auto is_held = [](const format::LockRow& lock) { return model::is_held(lock.kind); };
   if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
     hint +=
-        "; what its critical sections touch, and so which of their waiting is unnecessary, a recording with --sets "
-        "tells";
+        "which of its waiting for locks is unnecessary, a second recording tells, with --sets: give both to contrafact "
+        "advise; ";
   }
   const std::vector<bool> by_use = analysis::locks_by_use(trace, facts.sections(), facts.wakes());
   if (std::ranges::find(by_use, true) != by_use.end()) {
     hint +=
-        "; for how long a lock built of a condition or futex is held is not recorded: contrafact locks shows who waits "
-        "there, and who ends the waits";
+        "for how long a lock built of a condition or futex is held is not recorded: contrafact locks shows who waits "
+        "there, and who ends the waits; ";
   }
   return hint;
 }
@@ -376,10 +376,9 @@ std::string no_advice_reason(const model::Facts& facts, const Advices& advices) 
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
     const std::string unseen = unseen_schedulers(trace);
-    return fmt::format("no task {} can be inlined, hoisted or turned into a combinator{}{}{}{}",
+    return fmt::format("{}no task {} can be inlined, hoisted or turned into a combinator{}{}{}", hint_of_locks(facts),
                        unseen.empty() ? "of the run" : "that was recorded",
-                       list.empty() ? "" : "; tasks by reason: ", list, hint_of_locks(facts),
-                       unseen.empty() ? "" : "; " + unseen_line(unseen));
+                       list.empty() ? "" : "; tasks by reason: ", list, unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
     const std::string& reason = advice.failed.empty() ? advice.filtered : advice.failed;
