@@ -36,7 +36,8 @@ struct Candidate {
   uint64_t making_durable = 0;  // shorten_section: sections whose ends make durable what was written before
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
-  model::ContextId blocks_at;  // likewise: where the longest of these block there; none: none does
+  bool of_words = false;       // make_atomic: of several words
+  model::ContextId blocks_at;  // shorten_section: where the longest of these block there; none: none does
   std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
   bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)
   uint64_t of_sections = 0;    // that these sites have under these locks

@@ -33,6 +33,7 @@ struct Scene {
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
+        "access_set m64 complete 64+8:rwcm\naccess_set m68 complete 68+8:rwcm\naccess_set m128 complete 128+8:rwcm\n"
         "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
         "access_set file complete 9223372036854775808+1:rwc\n"
         "access_set durable complete 9943947977234055168+1:r\n"
@@ -212,6 +213,16 @@ TEST(LockCandidates, OneContestedWordBecomesAnAtomic) {
   EXPECT_EQ(longer.get(kinds::make_atomic), nullptr);
   ASSERT_FALSE(longer.found.ineligible.empty());
   EXPECT_EQ(longer.found.ineligible[0].reason, "long sections need the value that they replace");
+}
+
+TEST(LockCandidates, SeveralContestedWordsBecomeAtomicsWhereTheyAreOnlyUpdated) {
+  const Scene several({"x b m0 m64", "y b m0", "y b m64 m128", "x b m128", "y b m128"}), one({"x b m0", "y b m0"});
+  ASSERT_NE(several.get(kinds::make_atomic), nullptr);
+  EXPECT_TRUE(several.get(kinds::make_atomic)->of_words);
+  EXPECT_FALSE(one.get(kinds::make_atomic)->of_words);
+  EXPECT_EQ(Scene({"x b m0 m64", "y b m0 m64", "x b r0"}).get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(Scene({"x b m0 m64", "y b m0 w64"}).get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(Scene({"x b m0 m68", "y b m0 m68"}).get(kinds::make_atomic), nullptr);  // over two words
 }
 
 TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {

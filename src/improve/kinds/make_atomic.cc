@@ -1,5 +1,6 @@
 // make-atomic: all that is contested under the lock is one word, and no section computes its new value from the old one
-// but by operations that commute, or in short sections: the lock gives way to atomic operations on that word.
+// but by operations that commute, or in short sections. Or it is several words, as counters, and sections do nothing
+// to them but such operations. The lock gives way to atomic operations on these words.
 
 #include <algorithm>
 
@@ -28,6 +29,20 @@ bool has_one_word(const LockUses::Lock& lock) {
   return end == 0 || begin / 8 == (end - 1) / 8;
 }
 
+// Each section does nothing to any of them but operations that commute and whose result it does not use; a word at a
+// time, so what crosses words is several whole ones.
+bool only_updates_words(const LockUses::Lock& lock) {
+  const auto is_of_words = [&](uint32_t cell) {
+    const uint64_t begin = lock.cells->address(cell), end = lock.cells->end_address(cell);
+    return begin / 8 == (end - 1) / 8 || (begin % 8 == 0 && end % 8 == 0);
+  };
+  return std::ranges::all_of(lock.cells->sets(), [&](uint32_t set) {
+    return std::ranges::all_of(lock.cells->of(set), [&](const graph::CellUse& use) {
+      return !lock.contested[use.cell] || (use.access == graph::AccessClass::updates && is_of_words(use.cell));
+    });
+  });
+}
+
 // A section that computes the new value from the old one otherwise than by an operation that commutes.
 bool replaces(const LockUses::Lock& lock) {
   return std::ranges::any_of(lock.cells->sets(), [&](uint32_t set) {
@@ -53,14 +68,16 @@ class MakeAtomic final : public SectionChange {
 
   void find(LockSearch& search) const override {
     std::vector<uint32_t> sections;
-    bool any = false, exchanges = false;
+    bool any = false, exchanges = false, several = false;
     for (const model::LockId lock : search.locks()) {
       const std::string_view reason = search.not_judged(lock);
       if (!reason.empty()) return search.refuse(this, lock, reason);
       const LockUses::Lock& info = search.lock(lock);
       if (changes_kernel_state(info)) return search.refuse(this, lock, "it orders system calls");
-      if (!has_one_word(info)) return;
-      if (replaces(info)) {
+      if (!has_one_word(info)) {
+        if (!only_updates_words(info)) return;
+        several = true;
+      } else if (replaces(info)) {
         if (!are_short(search, lock))
           return search.refuse(this, lock, "long sections need the value that they replace");
         exchanges = true;
@@ -71,6 +88,7 @@ class MakeAtomic final : public SectionChange {
     if (!any) return;
     Candidate made = search.candidate(this, std::move(sections));
     made.exchanges = exchanges;
+    made.of_words = several;
     search.add(std::move(made));
   }
 
@@ -86,6 +104,8 @@ class MakeAtomic final : public SectionChange {
     if (candidate.exchanges)
       notes.emplace_back(
           "the new value follows from the old one: fetch_add where one is added, else compare_exchange in a loop");
+    if (candidate.of_words)
+      notes.emplace_back("each word by itself: another thread may see one changed and the next one not yet");
   }
 };
 
