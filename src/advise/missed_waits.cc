@@ -22,10 +22,9 @@ double gain_with_missed(const WaitingRun& unchanged, int64_t missed_ns, const Wa
   const auto share_left = [](int64_t of_changed, int64_t of_unchanged) {
     return of_unchanged == 0 ? 1.0 : static_cast<double>(of_changed) / static_cast<double>(of_unchanged);
   };
-  const double left =
-      missed_ns == 0 ? 0
-                     : std::min({1.0, share_left(changed.waits_ns, unchanged.waits_ns),
-                                 share_left(changed.waits, unchanged.waits)});
+  const double left = missed_ns == 0 ? 0
+                                     : std::min({1.0, share_left(changed.waits_ns, unchanged.waits_ns),
+                                                 share_left(changed.waits, unchanged.waits)});
   return gain(static_cast<double>(unchanged.duration_ns) + missed,
               static_cast<double>(changed.duration_ns) + left * missed);
 }

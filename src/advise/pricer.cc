@@ -53,13 +53,16 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   const base::Result<whatif::Variant> unchanged = variant({});
   // The check has simulated seed 0 of it, but for what sections cost and how long threads waited.
   if (trace_.locks.empty()) base_.push_back({{.duration_ns = baseline_->stuck ? 0 : baseline_->simulated_ns}});
+  std::vector<double> missed;
   for (uint64_t seed = base_.size(); seed <= draws_of(trace_, options_); ++seed) {
     const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
     Base& base = base_.emplace_back();
     if (!simulation.ok() || !simulation->stuck.empty()) continue;
     base.run = waiting_run(*simulation);
     base.missed_ns = missed_ns(recorded, base.run);
+    missed.push_back(static_cast<double>(base.missed_ns) / static_cast<double>(recorded.duration_ns));
   }
+  if (!missed.empty()) missed_ = base::median(std::span(missed));
   if (!trace_.locks.empty()) return;
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
   fleeting_ = fleeting_share(trace_);
@@ -115,6 +118,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   effect.gain = base::median(std::span(gains));
   effect.duration_ns = std::llround(static_cast<double>(baseline_->simulated_ns) * (1 - effect.gain));
   const auto [lowest, highest] = std::ranges::minmax(gains);
+  effect.missed = missed_;
   effect.drawn_low = lowest;
   effect.drawn_high = highest;
   if (trace_.locks.empty()) effect.usual_error = usual_error(effect.gain);
@@ -174,7 +178,8 @@ base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif:
 }
 
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  const double off = std::max({std::fabs(baseline.error), effect.doubt, effect.usual_error});
+  const double unexplained = std::fabs(baseline.error + effect.missed) + std::fabs(effect.missed) / 2;
+  const double off = std::max({std::min(std::fabs(baseline.error), unexplained), effect.doubt, effect.usual_error});
   return {effect.gain, effect.drawn_low - off, std::min(1.0, effect.drawn_high + off + effect.more),
           model::Origin::simulated};
 }

@@ -72,11 +72,14 @@ class Pricer {
   std::unique_ptr<const whatif::SectionBounds> bounds_;
   std::optional<whatif::BaselineCheck> baseline_;
   std::vector<Base> base_;   // by draw
+  double missed_ = 0;        // of the recorded duration, the median of the draws
   double base_threads_ = 0;  // that computed in it at a time, on average
   double fleeting_ = 0;      // of the computing, what hung on the moment: warm-up, and what others took of the cores
 };
 
 // From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.
+// What of the unchanged run's error is missed waiting is in the gain, by a rule (missed_waits.h): half of it is what
+// that leaves open.
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 }  // namespace contrafact::advise

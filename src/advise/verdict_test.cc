@@ -28,6 +28,20 @@ TEST(Verdict, AGainIsHeldAgainstItsErrors) {
   EXPECT_EQ(verdict_of(Effect{}, BaselineCheck{.trusted = true}), Verdict::not_simulated);
 }
 
+// Of an error that missed waiting explains, half is left open; of another one, all.
+TEST(Verdict, AnExplainedErrorLeavesHalfOfItOpen) {
+  const auto low = [](double error, double missed) {
+    Effect effect = effect_of(0.4, 0.4, 0.4);
+    effect.simulated->missed = missed;
+    return gain_of(BaselineCheck{.error = error}, *effect.simulated).low;
+  };
+  EXPECT_DOUBLE_EQ(low(-0.3, 0.3), 0.4 - 0.15);
+  EXPECT_DOUBLE_EQ(low(0.2, -0.2), 0.4 - 0.1);
+  EXPECT_DOUBLE_EQ(low(-0.3, 0.1), 0.4 - 0.25);
+  EXPECT_DOUBLE_EQ(low(-0.3, 0), 0.4 - 0.3);
+  EXPECT_DOUBLE_EQ(low(-0.02, -0.1), 0.4 - 0.02);  // it is no cause
+}
+
 // Beside every verdict stands its interval: the one follows from the other.
 TEST(Verdict, FollowsFromTheIntervalThatIsShown) {
   const BaselineCheck baseline{.error = -0.02, .trusted = true};

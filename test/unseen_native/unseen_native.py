@@ -32,7 +32,7 @@ import machine
 import same_work
 import shortest_run
 
-RUN_SECONDS_MAX = 120
+RUN_SECONDS_MAX = 300
 FOREIGN_MAX = 0.05
 
 
