@@ -1,5 +1,5 @@
-// exec, which ends this image of the process: a new image of the recorded process is recorded in its place. vfork, whose
-// child is another process. And _exit, which runs no destructor.
+// exec, which ends this image of the process: a new image of the recorded process is recorded in its place. vfork,
+// whose child is another process. And _exit, which runs no destructor.
 //
 // All of it may be called in a signal's handler, on a small stack, in a vforked child: nothing here allocates, locks or
 // needs more of the stack than the C library does.
@@ -328,11 +328,13 @@ CONTRAFACT_INTERPOSE(int, execvp, (const char* file, char* const* arguments)) {
 }
 CONTRAFACT_INTERPOSE(int, execvpe, (const char* file, char* const* arguments, char* const* environment)) {
   CONTRAFACT_CALLED;
-  return exec({By::search, file}, environment, [&](char* const* with) { return real().execvpe(file, arguments, with); });
+  return exec({By::search, file}, environment,
+              [&](char* const* with) { return real().execvpe(file, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, fexecve, (int fd, char* const* arguments, char* const* environment)) {
   CONTRAFACT_CALLED;
-  return exec({By::descriptor, nullptr, fd}, environment, [&](char* const* with) { return real().fexecve(fd, arguments, with); });
+  return exec({By::descriptor, nullptr, fd}, environment,
+              [&](char* const* with) { return real().fexecve(fd, arguments, with); });
 }
 CONTRAFACT_INTERPOSE(int, execl, (const char* path, const char* first, ...)) {
   CONTRAFACT_CALLED;

@@ -378,7 +378,8 @@ std::string no_advice_reason(const model::Facts& facts, const Advices& advices) 
     const std::string unseen = unseen_schedulers(trace);
     return fmt::format("{}no task {} can be inlined, hoisted or turned into a combinator{}{}{}", hint_of_locks(facts),
                        unseen.empty() ? "of the run" : "that was recorded",
-                       list.empty() ? "" : "; tasks by reason: ", list, unseen.empty() ? "" : "; " + unseen_line(unseen));
+                       list.empty() ? "" : "; tasks by reason: ", list,
+                       unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
     const std::string& reason = advice.failed.empty() ? advice.filtered : advice.failed;

@@ -89,7 +89,8 @@ void* g_outside;
 int coroutines_return_nowhere() {
   constexpr size_t kBytes = 256 << 10;
   void* const closed = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  auto* const stack = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const stack =
+      static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   // Right at the end of what can be read, too.
   expect(mprotect(stack + kBytes - 4096, 4096, PROT_NONE) == 0, "mprotect");
   auto* const top = reinterpret_cast<uint64_t*>(stack + kBytes - 4096);
