@@ -34,7 +34,7 @@ bool read_at(int file, uint64_t at, void* to, size_t bytes) {
 
 // The kernel's stat, whose layout on this platform is the C library's.
 bool gains_rights(int file) {
-  struct stat status;
+  struct stat status{};
   if (raw_system_call(SYS_fstat, file, address_of(&status)) != 0) return false;
   const auto is_own_user = status.st_uid == static_cast<uid_t>(raw_system_call(SYS_geteuid));
   const auto is_own_group = status.st_gid == static_cast<gid_t>(raw_system_call(SYS_getegid));
@@ -46,11 +46,11 @@ bool gains_rights(int file) {
 
 // `buffer`: kPathBytes.
 bool elf_can_load_agent(int file, char* buffer) {
-  Elf64_Ehdr header;
+  Elf64_Ehdr header{};
   if (!read_at(file, 0, &header, sizeof header)) return true;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return false;
   for (uint16_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
+    Elf64_Phdr segment{};
     if (!read_at(file, header.e_phoff + uint64_t{i} * header.e_phentsize, &segment, sizeof segment)) return true;
     if (segment.p_type != PT_INTERP) continue;
     const size_t bytes = std::min<size_t>(segment.p_filesz, kPathBytes);
@@ -87,7 +87,7 @@ Kind look_at(int file, char* buffer, const char*& interpreter) {
 
 bool path_can_load_agent(const char* path, char* buffer) {
   for (int scripts = 0; scripts < kScriptsMax; ++scripts) {
-    struct stat status;
+    struct stat status{};
     if (raw_system_call(SYS_newfstatat, AT_FDCWD, address_of(path), address_of(&status), 0) != 0) return true;
     if (!S_ISREG(status.st_mode)) return true;  // others may do something when they are opened
     const long file = raw_system_call(SYS_openat, AT_FDCWD, address_of(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

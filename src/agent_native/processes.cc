@@ -19,7 +19,9 @@
 #include "agent_native/recording.h"
 #include "translate/raw_system_call.h"
 
+extern "C" {
 thread_local constinit uint32_t contrafact_vfork_depth = 0;
+}
 
 // The child adds 1 to the depth that there was, and the parent, which runs again when the child has ended or become
 // another program, puts it back. As the C library's own, it keeps where it returns to in a register: the child
