@@ -190,7 +190,6 @@ def declare_strange():
         case(name, ["harm_strange", "walks_past_environment"], sections=1000, environment=before)
         case(f"{name}.after_exec", ["sh", "-c", "exec %programs/harm_strange walks_past_environment"], sections=1000, environment=before)
     case("strange.own_file_at_two", ["harm_strange", "own_file_at_two"])
-    case("strange.jumps_out_of_locks", ["harm_strange", "jumps_out_of_locks"], sections=1000)
 
 
 def declare_pointers():

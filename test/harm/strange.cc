@@ -4,10 +4,8 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -177,35 +175,6 @@ int own_file_at_two() {
   return 54;
 }
 
-sigjmp_buf g_out;
-
-// A handler leaves whatever it interrupts by a jump, again and again; the thread then ends as any other.
-void* jump_out(void*) {
-  static volatile int jumps;
-  jumps = 0;
-  signal(SIGALRM, [](int) { siglongjmp(g_out, 1); });
-  if (sigsetjmp(g_out, 1) != 0) jumps = jumps + 1;
-  if (jumps >= 50) return nullptr;
-  ualarm(1000, 0);
-  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
-  for (;;) {
-    pthread_mutex_lock(&own);
-    pthread_mutex_unlock(&own);
-  }
-}
-
-int jumps_out_of_locks() {
-  sigset_t alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
-  const pthread_t thread = start(jump_out);
-  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
-  pthread_join(thread, nullptr);
-  sections(kSome);
-  say("jumped\n");
-  return 55;
-}
-
 constexpr Case kCases[] = {
     {"own_blocks", own_blocks},
     {"coroutines_return_nowhere", coroutines_return_nowhere},
@@ -213,7 +182,6 @@ constexpr Case kCases[] = {
     {"threads_free_requests_alone", [] { return threads_free_requests(true); }},
     {"walks_past_environment", walks_past_environment},
     {"own_file_at_two", own_file_at_two},
-    {"jumps_out_of_locks", jumps_out_of_locks},
 };
 
 }  // namespace
