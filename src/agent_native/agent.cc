@@ -100,8 +100,8 @@ void clean_environment(const Shared& shared, char** kernels) {
   gap->a_un.a_val = 0;
 }
 
-// False, with the reason told, if this process cannot be recorded. Not where the program has run before: its standard
-// error may be a file of its own by now.
+// False if this process cannot be recorded. The reason is reported, but not where the program has run before: its
+// standard error may be a file of its own by now.
 bool begin_recording(Shared& shared, pid_t parent_pid) {
   auto log = recorder::SharedLog::open(shared.options.control, g_agent.pid, parent_pid, shared.options.restricted);
   if (!log) {

@@ -1,4 +1,4 @@
-// What an exec is about to make of the process: whether the agent can be in it.
+// The program that an exec is about to start: can the agent be loaded into it?
 #pragma once
 
 #include <cstddef>

@@ -74,7 +74,7 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* of) {
   return walk.count == std::size(walk.frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-// What the unwinder is given to know of code that no table knows: that it has no caller. It would read the code
+// The unwinder gets this table entry for code that no table describes: such code has no caller. It would read the code
 // otherwise, to see whether a signal's handler returns there; and a coroutine's outermost frame may return to anything.
 // As .eh_frame has it: what frames have in common, and a frame.
 struct OutermostFrame {

@@ -163,8 +163,9 @@ uint64_t words_up_to_page_end(const uint64_t* at) {
   return bytes_up_to_page_end(reinterpret_cast<uint64_t>(at)) / sizeof *at;
 }
 
-// Calls `take` for what may be the size of the object that this destructor gives back: operator delete is told it, as a
-// constant in the second argument's register. Other constants may be among them, and compilers may leave the size out.
+// Calls `take` for what may be the size of the object that this destructor gives back: operator delete receives it, as
+// a constant in the second argument's register. Other constants may be among them, and compilers may leave the size
+// out.
 template <typename Take>
 void for_each_deleted_size(uint64_t destructor, Take take) {
   constexpr uint8_t kMoveToSecondArgument = 0xbe;  // mov esi, imm32

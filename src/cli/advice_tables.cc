@@ -345,15 +345,15 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
   return table;
 }
 
-// What the recording leaves open about locks; each ends with "; ".
+// Hints at what the recording does not show about locks. Each hint ends with "; ".
 std::string hint_of_locks(const model::Facts& facts) {
   const model::Trace& trace = facts.trace();
   std::string hint;
   const auto is_held = [](const format::LockRow& lock) { return model::is_held(lock.kind); };
   if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
     hint +=
-        "which of its waiting for locks is unnecessary, a second recording tells, with --sets: give both to contrafact "
-        "advise; ";
+        "a second recording, with --sets, shows which waiting for locks is unnecessary: give both recordings to "
+        "contrafact advise; ";
   }
   const std::vector<bool> by_use = analysis::locks_by_use(trace, facts.sections(), facts.wakes());
   if (std::ranges::find(by_use, true) != by_use.end()) {

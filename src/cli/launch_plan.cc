@@ -80,7 +80,8 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
   if (!options.accesses.empty()) text += ",accesses=" + base::percent_encode(options.accesses);
   if (!options.sets_translate) text += ",sets_translate=0";
   plan.environment = {fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
-  if (!ld_preload.empty() && !children) plan.environment.emplace_back("CONTRAFACT_PADDING=");  // the agent says why
+  if (!ld_preload.empty() && !children)
+    plan.environment.emplace_back("CONTRAFACT_PADDING=");  // agent_native/options.h says why
   return plan;
 }
 
