@@ -20,10 +20,11 @@ struct SimulatedEffect {
   std::string stuck_why;
   double gain = 0;                       // the median of all draws
   double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
-  double missed = 0;       // waiting that the unchanged simulated run lacks (< 0: has too much), which is in the gain
-  double doubt = 0;        // more or less: what one recording cannot tell of a run with more or fewer threads
-  double usual_error = 0;  // more or less: 0 in native runs
-  double more = 0;         // beyond that: what handing out cost, if no code of the program's was between
+  double missed = 0;         // waiting that the unchanged simulated run lacks (< 0: has too much), which is in the gain
+  double doubt = 0;          // more or less: what one recording cannot tell of a run with more or fewer threads
+  double usual_error = 0;    // more or less: 0 in native runs
+  double between_cores = 0;  // less: what sections cost that no longer exclude each other
+  double more = 0;           // beyond that: what handing out cost, if no code of the program's was between
   std::vector<std::string> notes;  // assumptions that the trace forced, one line each
 };
 

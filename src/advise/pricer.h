@@ -62,6 +62,7 @@ class Pricer {
   double doubt(const whatif::Simulation& simulation) const;
   double vm_doubt(const whatif::Simulation& simulation) const;
   double spared_share(const whatif::Simulation& simulation) const;
+  double between_cores(const whatif::Variant& variant) const;
   double more(const whatif::Variant& variant) const;
 
   const model::Facts& facts_;

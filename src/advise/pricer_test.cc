@@ -59,6 +59,26 @@ TEST(Pricer, ReadersRunSideBySideUnderEveryBound) {
   EXPECT_GE(estimate->simulated.drawn_high, estimate->simulated.gain);
 }
 
+// 130 ns for each of the two, of 1 us on two cores; of 100 us that is nothing worth telling.
+TEST(Pricer, SectionsThatNoLongerExcludeEachOtherTakeFromEachOthersCaches) {
+  Case brief(
+      "fact agent native\nfact cores 2\nlock l mutex\naccess_set s complete 0+8:r\nthread x\nthread y\n"
+      "0 x thread_begin\n0 y thread_begin\n100 x lock_acquire l\n200 y lock_request l\n500 x accesses s\n"
+      "500 x lock_release l\n500 y lock_acquired l\n600 x thread_end\n900 y accesses s\n900 y lock_release l\n"
+      "1000 y thread_end\n");
+  const whatif::Improvement readers = section_improvement(improve::kinds::reader_writer_lock, {0, 1});
+  const auto made_brief = brief.price(readers);
+  ASSERT_TRUE(made_brief.ok()) << made_brief.error().message;
+  EXPECT_NEAR(made_brief->simulated.between_cores, 0.13, 1e-6);
+  const auto shorter = brief.price(section_improvement(improve::kinds::shorten_section, {0}, {}, {0}, {100}));
+  ASSERT_TRUE(shorter.ok()) << shorter.error().message;
+  EXPECT_EQ(shorter->simulated.between_cores, 0);
+  Case longer(two_holds("0+8:r"));
+  const auto made_longer = longer.price(readers);
+  ASSERT_TRUE(made_longer.ok()) << made_longer.error().message;
+  EXPECT_EQ(made_longer->simulated.between_cores, 0);
+}
+
 TEST(Pricer, TheFloorIsWhatConflictsAllow) {
   Case run(two_holds("0+8:rwc"));
   const auto dropped = run.price(section_improvement(improve::kinds::drop_lock, {0, 1}));

@@ -88,6 +88,16 @@ TEST(Verdict, ALossThatMayBeAGainIsNeither) {
   EXPECT_EQ(verdict_of(effect, good), Verdict::gain);
 }
 
+TEST(Verdict, WhatMovesBetweenCoresMakesAGainLessSure) {
+  const BaselineCheck good{.error = 0.02, .trusted = true};
+  Effect effect;
+  effect.simulated = SimulatedEffect{.gain = 0.2, .drawn_low = 0.2, .drawn_high = 0.2, .between_cores = 0.19};
+  EXPECT_EQ(verdict_of(effect, good), Verdict::within_error);
+  EXPECT_DOUBLE_EQ(gain_of(good, *effect.simulated).high, 0.22);
+  effect.simulated->between_cores = 0.1;
+  EXPECT_EQ(verdict_of(effect, good), Verdict::gain);
+}
+
 TEST(Verdict, OnlyAGainThatCanBeBelievedHelps) {
   const BaselineCheck good{.error = 0.02, .trusted = true}, off{.error = 0.2, .trusted = false};
   const auto advice = [](Effect effect, const BaselineCheck& baseline) {

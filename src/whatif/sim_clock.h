@@ -28,11 +28,12 @@ class SimClock {
     uint32_t id;
   };
 
-  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares; `stays_ns` is as in sim_slices.h. `vm_work` takes of
-  // shared cores, and outlives the clock.
-  explicit SimClock(uint32_t cores, int64_t slice_ns = 0, int64_t stays_ns = 0, const VmWork& vm_work = {})
+  // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares; `stays_ns` and `placement` are as in sim_slices.h.
+  // `vm_work` takes of shared cores, and outlives the clock.
+  explicit SimClock(uint32_t cores, int64_t slice_ns = 0, int64_t stays_ns = 0, const WakePlacement& placement = {},
+                    const VmWork& vm_work = {})
       : cores_(cores) {
-    if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns, stays_ns);
+    if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns, stays_ns, placement);
     if (cores > 0 && slice_ns == 0 && vm_work.total_ns() > 0) vm_load_.emplace(vm_work, cores);
   }
 
@@ -62,6 +63,8 @@ class SimClock {
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
   void stop_core(uint32_t id) { slices_->end_now(now_ns_, id); }
+  // The thread is woken. Whether it queues for a core at once, for no idle one has to be woken for it.
+  bool wake(uint32_t id) { return slices_->wake(id); }
 
   // Moves to the next event; false if there is none.
   bool next(Event& event) {

@@ -24,7 +24,7 @@ struct Waits {
   std::string_view kind = "mutex";
 };
 
-model::Trace recorded(const Waits& waits) {
+model::Trace trace_of_waits(const Waits& waits) {
   std::string text = fmt::format(
       "fact agent native\nfact cores 2\nmethod m .work w.cc:1\ncontext a - m:10\nlock l {}\n"
       "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n",
@@ -59,7 +59,7 @@ Lingers found_in(const model::Trace& trace) {
 
 TEST(Lingers, AreOfWaitsWithAndWithoutSleep) {
   for (const char* kind : {"mutex", "rwlock"}) {
-    const Lingers lingers = found_in(recorded({.hold_ns = 800, .asleep = kRounds / 2, .kind = kind}));
+    const Lingers lingers = found_in(trace_of_waits({.hold_ns = 800, .asleep = kRounds / 2, .kind = kind}));
     EXPECT_EQ(lingers.asked_ns, 1000) << kind;
     EXPECT_EQ(lingers.asleep_ns, 1500) << kind;
     EXPECT_EQ(lingers.again_ns, 0) << kind;  // nobody came in vain
@@ -107,9 +107,9 @@ constexpr double kAllNs = 1000 + kRounds * kRoundNs;
 // Waits for a lock that is given up before the kernel looks take a core all the time. Of those for one that is held for
 // longer 1500 ns are on a core.
 TEST(Lingers, TakeTheCoreInTheSimulation) {
-  EXPECT_NEAR(simulated_cpu_ns(recorded({.hold_ns = 800, .asleep = 1})), 2 * kAllNs, 10'000);
+  EXPECT_NEAR(simulated_cpu_ns(trace_of_waits({.hold_ns = 800, .asleep = 1})), 2 * kAllNs, 10'000);
   const Waits longer{.hold_ns = 2000, .asleep = kRounds};
-  EXPECT_NEAR(simulated_cpu_ns(recorded(longer)), 2 * kAllNs - kRounds * (2000 - 50 - 1500 + 4000), 10'000);
+  EXPECT_NEAR(simulated_cpu_ns(trace_of_waits(longer)), 2 * kAllNs - kRounds * (2000 - 50 - 1500 + 4000), 10'000);
 }
 
 }  // namespace

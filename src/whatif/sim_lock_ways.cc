@@ -182,13 +182,8 @@ std::vector<Chase> chases(const model::Trace& trace, std::span<const CriticalSec
   return found;
 }
 
-// Now and then the kernel lets the woken thread queue for the core of the one that woke it, though another is free. How
-// long that takes depends on when that thread leaves its core; without this bound it would be as long in a run in which
-// it leaves it at once.
-constexpr int64_t kMedians = 10;
-
-std::vector<int64_t> ways_by_kernel(std::span<const CriticalSection> sections, const Woken& woken,
-                                    const BusyCores& busy) {
+std::vector<int64_t> all_ways_by_kernel(std::span<const CriticalSection> sections, const Woken& woken,
+                                        const BusyCores& busy) {
   struct Way {
     int64_t release_ns, way_ns;
   };
@@ -202,10 +197,18 @@ std::vector<int64_t> ways_by_kernel(std::span<const CriticalSection> sections, c
   std::ranges::stable_sort(ways, {}, &Way::release_ns);
   std::vector<int64_t> ways_ns;
   for (const Way& way : ways) ways_ns.push_back(way.way_ns);
-  if (ways_ns.empty()) return ways_ns;
-  std::vector<int64_t> sorted_ns = ways_ns;
-  const int64_t most_ns = base::multiply_saturated(median_ns(sorted_ns), kMedians);
-  for (int64_t& way_ns : ways_ns) way_ns = std::min(way_ns, most_ns);
+  return ways_ns;
+}
+
+int64_t longest_way_ns(std::vector<int64_t> ways_ns) {
+  constexpr int64_t kMedians = 10;
+  return base::multiply_saturated(median_ns(ways_ns), kMedians);
+}
+
+std::vector<int64_t> ways_by_kernel(std::span<const CriticalSection> sections, const Woken& woken,
+                                    const BusyCores& busy) {
+  std::vector<int64_t> ways_ns = all_ways_by_kernel(sections, woken, busy);
+  std::erase_if(ways_ns, [longest_ns = longest_way_ns(ways_ns)](int64_t ns) { return ns > longest_ns; });
   return ways_ns;
 }
 

@@ -41,8 +41,15 @@ std::vector<Chase> chases(const model::Trace& trace, std::span<const model::Crit
                           const BusyCores& busy);
 
 // The ways that the kernel's context switches show, in ns, in the order of their time: to mutexes that were given up
-// while a core was free.
-// `woken`: find_woken of the sections.
+// while a core was free. `woken`: find_woken of the sections.
+std::vector<int64_t> all_ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
+                                        const BusyCores& busy);
+
+// A way that takes longer was none: the thread waited for a core that was in use, though another was free
+// (sim_wake_placement.h).
+int64_t longest_way_ns(std::vector<int64_t> ways_ns);
+
+// Without those that take longer.
 std::vector<int64_t> ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
                                     const BusyCores& busy);
 

@@ -32,6 +32,11 @@ int64_t stays_ns(const SimProgram& program) {
   return program.sync.lingers.of_lock.empty() ? 0 : SimSlices::kStaysNs;
 }
 
+// Where hand-overs take no time, nobody waits for a core that it need not wait for, either.
+WakePlacement wake_placement(const SimProgram& program, const SimulateOptions& options) {
+  return options.recorded_latencies ? program.sync.wake_placement : WakePlacement();
+}
+
 // More than there are fibers are never busy, and each costs memory: a trace may say that it had billions.
 uint32_t useful_cores(const SimProgram& program, uint32_t cores) {
   return static_cast<uint32_t>(std::min<size_t>(cores, std::max<size_t>(program.fibers.size(), 1)));
@@ -49,7 +54,8 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       treatments_(treatments),
       options_(options),
       cores_(cores),
-      clock_(useful_cores(program, cores), slice_ns(program, options), stays_ns(program), program.vm_work),
+      clock_(useful_cores(program, cores), slice_ns(program, options), stays_ns(program),
+             wake_placement(program, options), program.vm_work),
       out_(program, options.build_trace),
       needs_(program.needs),
       fired_(program.tokens),

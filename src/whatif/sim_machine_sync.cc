@@ -174,6 +174,7 @@ uint32_t SimMachine::dequeue(uint32_t& first, uint32_t& last) {
 
 void SimMachine::wake_waiter(uint32_t id, int64_t latency_ns) {
   if (threads_[id].mode == Mode::spinning) return clock_.stop_core(id);
+  if (clock_.sliced() && clock_.wake(id)) latency_ns = 0;
   threads_[id].comes_ns = clock_.now_ns() + latency_ns;
   if (threads_[id].mode != Mode::leaving) clock_.at(threads_[id].comes_ns, TimedKind::resume, id);
 }

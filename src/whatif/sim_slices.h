@@ -3,8 +3,9 @@
 // as nobody waits there; a thread that comes back from a wait keeps a little of what it had run less than others.
 //
 // Who wants a core gets the one that it had, if that is idle, else another idle one, else it queues for the one that it
-// had. An idle core takes a thread out of another's queue only when that has waited there for a while: Linux leaves a
-// thread where its data is in the caches, and does not look for work at all where a core idles for short times only.
+// had; who is woken may do that, or take the core at once, though another is idle (sim_wake_placement.h). An idle core
+// takes a thread out of another's queue only when that has waited there for a while: Linux leaves a thread where its
+// data is in the caches, and does not look for work at all where a core idles for short times only.
 //
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
@@ -19,10 +20,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/saturating.h"
+#include "whatif/sim_wake_placement.h"
 
 namespace contrafact::whatif {
 
@@ -44,19 +47,28 @@ class SimSlices {
   // So much of what a thread had run less than others it is still owed when it comes back from a wait.
   static constexpr int64_t kOwedMostNs = 100'000;
 
-  // `stays_ns`: for so long a thread that waits for its core is not taken by an idle one.
+  // `stays_ns`: for so long a thread that waits for its core is not taken by an idle one, unless `placement` says that
+  // this happens at ticks.
   // REQUIRES: cores > 0, slice_ns > 0, stays_ns >= 0.
-  SimSlices(uint32_t cores, int64_t slice_ns, int64_t stays_ns = kStaysNs)
-      : slice_ns_(slice_ns), stays_ns_(stays_ns), cores_(cores), idle_(cores) {
-    CHECK(cores > 0 && slice_ns > 0 && stays_ns >= 0);
+  SimSlices(uint32_t cores, int64_t slice_ns, int64_t stays_ns = kStaysNs, const WakePlacement& placement = {})
+      : slice_ns_(slice_ns), stays_ns_(stays_ns), placement_(placement), cores_(cores), idle_(cores) {
+    CHECK(cores > 0 && slice_ns > 0 && stays_ns >= 0 && (!placement.stays || placement.tick_ns > 0));
   }
 
   int64_t cpu_ns() const { return cpu_ns_; }
 
+  // The thread is woken, and will want a core. Whether it queues for one at once; else an idle one has to come to it.
+  bool wake(uint32_t id) {
+    if (!placement_.known) return false;
+    Thread& thread = thread_of(id);
+    thread.woken = true;
+    thread.stays = placement_.stays && thread.core != kNone && cores_[thread.core].id != kNone;
+    return thread.stays || idle_ == 0;
+  }
+
   // The thread wants a core until it has had it for this long. Whoever's stretch has just ended keeps the core.
   void use(int64_t now_ns, int64_t duration_ns, uint32_t id) {
-    if (id >= threads_.size()) threads_.resize(id + 1);
-    Thread& thread = threads_[id];
+    Thread& thread = thread_of(id);
     thread.left_ns = duration_ns;
     if (duration_ns == kUntilTold) ++endless_;
     if (pending_ != kNone && cores_[pending_].id == id) {
@@ -70,10 +82,17 @@ class SimSlices {
     see_least(core, now_ns);
     move(thread, chosen);
     thread.ran_ns = std::max(thread.ran_ns, core.least_ran_ns - kOwedMostNs);
+    const bool preempts = std::exchange(thread.woken, false) && core.id != kNone && next_preempts();
+    thread.stays = false;
     if (core.id == kNone) return start(core, now_ns, id);
+    if (preempts) {
+      thread.ran_ns = std::min(thread.ran_ns, core.least_ran_ns - 1);
+      core.slice_end_ns = now_ns;
+    }
     push(core, now_ns, id);
-    if (core.ready.size() == 1 && chosen != pending_)
+    if ((core.ready.size() == 1 || preempts) && chosen != pending_)
       core.end_ns = std::min(core.end_ns, std::max(core.slice_end_ns, now_ns));
+    let_idle_look(thread);
   }
 
   // A thread that uses a core, or waits for one, has had enough at the next instant.
@@ -153,7 +172,22 @@ class SimSlices {
     int64_t left_ns = 0;
     int64_t ran_ns = 0;     // its virtual run time
     int64_t queued_ns = 0;  // when it began to wait for its core
+    bool woken = false;     // and has had no core since
+    bool stays = false;     // woken, and queues for its core though another is idle
   };
+
+  Thread& thread_of(uint32_t id) {
+    if (id >= threads_.size()) threads_.resize(id + 1);
+    return threads_[id];
+  }
+
+  // The recorded share of them, evenly.
+  bool next_preempts() {
+    preempting_due_ += placement_.preempting;
+    if (preempting_due_ < 1) return false;
+    preempting_due_ -= 1;
+    return true;
+  }
 
   void charge(Core& core, int64_t now_ns) {
     const int64_t had_ns = now_ns - core.since_ns;
@@ -169,7 +203,7 @@ class SimSlices {
   }
 
   uint32_t core_for(const Thread& thread) const {
-    if (thread.core != kNone && cores_[thread.core].id == kNone) return thread.core;
+    if (thread.core != kNone && (thread.stays || cores_[thread.core].id == kNone)) return thread.core;
     uint32_t shortest = 0;
     for (uint32_t k = 0; k < cores_.size(); ++k) {
       if (cores_[k].id == kNone) return k;
@@ -238,6 +272,22 @@ class SimSlices {
     }
   }
 
+  // When an idle core may take it from the one that it waits for. Each core's clock ticks at a time of its own.
+  int64_t may_move_ns(const Thread& thread) const {
+    if (!placement_.stays) return base::add_saturated(thread.queued_ns, stays_ns_);
+    const int64_t tick_ns = placement_.tick_ns;
+    const int64_t first_ns = tick_ns * thread.core / static_cast<int64_t>(cores_.size());
+    return base::add_saturated(thread.queued_ns, tick_ns - (thread.queued_ns + tick_ns - first_ns) % tick_ns);
+  }
+
+  // The thread waits for a core.
+  void let_idle_look(const Thread& thread) {
+    if (idle_ == 0) return;
+    for (Core& core : cores_) {
+      if (core.id == kNone) core.end_ns = std::min(core.end_ns, may_move_ns(thread));
+    }
+  }
+
   // The idle core runs who has waited longest elsewhere, if that is long enough, or looks again when it will be.
   void take_from_others(Core& idle, int64_t now_ns) {
     idle.end_ns = INT64_MAX;
@@ -249,9 +299,8 @@ class SimSlices {
       }
     }
     Thread& thread = threads_[longest];
-    const int64_t may_move_ns = base::add_saturated(thread.queued_ns, stays_ns_);
-    if (may_move_ns > now_ns) {
-      idle.end_ns = may_move_ns;
+    if (const int64_t then_ns = may_move_ns(thread); then_ns > now_ns) {
+      idle.end_ns = then_ns;
       return;
     }
     std::vector<Ready>& queue = cores_[thread.core].ready;
@@ -264,6 +313,8 @@ class SimSlices {
 
   int64_t slice_ns_;
   const int64_t stays_ns_;
+  const WakePlacement placement_;
+  double preempting_due_ = 0;
   uint64_t slices_ = 0;
   std::vector<Core> cores_;
   uint32_t idle_;

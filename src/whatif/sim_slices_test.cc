@@ -105,5 +105,51 @@ TEST(SimSlices, AThreadComesBackToItsCore) {
   EXPECT_EQ(next_over(slices, 2 * kSliceNs), (Over{0, 3 * kSliceNs}));
 }
 
+constexpr int64_t kTickNs = 4'000'000;
+
+TEST(SimSlices, OfThoseThatAreWokenTheRecordedShareTakesACoreAtOnce) {
+  SimSlices slices(1, kSliceNs, SimSlices::kStaysNs, {.known = true, .preempting = 0.5});
+  slices.use(0, 2'000'000, 0);
+  slices.settle(0);
+  EXPECT_TRUE(slices.wake(1));
+  slices.use(100'000, 50'000, 1);
+  EXPECT_TRUE(slices.wake(2));
+  slices.use(100'000, 50'000, 2);
+  EXPECT_EQ(next_over(slices, 100'000), (Over{2, 150'000}));
+  EXPECT_EQ(next_over(slices, 150'000), (Over{0, 2'050'000}));
+  EXPECT_EQ(next_over(slices, 2'050'000), (Over{1, 2'100'000}));
+}
+
+// Threads 0 and 2 had the first core before, and thread 0 has it again when the other one is woken.
+SimSlices woken_at_a_core_in_use(int64_t woken_ns, const WakePlacement& placement) {
+  SimSlices slices(2, 5 * kSliceNs, SimSlices::kStaysNs, placement);
+  slices.use(0, 100'000, 0);
+  EXPECT_EQ(next_over(slices, 0), (Over{0, 100'000}));
+  slices.settle(100'000);
+  slices.use(200'000, 100'000, 2);
+  EXPECT_EQ(next_over(slices, 200'000), (Over{2, 300'000}));
+  slices.settle(300'000);
+  slices.use(400'000, 3 * kSliceNs, 0);
+  slices.settle(400'000);
+  EXPECT_EQ(slices.wake(2), placement.stays);
+  slices.use(woken_ns, 100'000, 2);
+  return slices;
+}
+
+TEST(SimSlices, WhoIsWokenGetsAnIdleCore) {
+  SimSlices slices = woken_at_a_core_in_use(500'000, {.known = true});
+  EXPECT_EQ(next_over(slices, 500'000), (Over{2, 600'000}));
+}
+
+TEST(SimSlices, WhoIsWokenStaysWithItsCoreUntilTheNextTick) {
+  SimSlices slices = woken_at_a_core_in_use(500'000, {.known = true, .stays = true, .tick_ns = kTickNs});
+  EXPECT_EQ(next_over(slices, 500'000), (Over{2, kTickNs + 100'000}));
+}
+
+TEST(SimSlices, WhoIsWokenJustBeforeATickIsTakenByIt) {
+  SimSlices slices = woken_at_a_core_in_use(kTickNs - 1000, {.known = true, .stays = true, .tick_ns = kTickNs});
+  EXPECT_EQ(next_over(slices, kTickNs - 1000), (Over{2, kTickNs + 100'000}));
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

@@ -38,6 +38,7 @@ class Gatherer {
     sample_latencies();
     facts_.wake_cost = measure_wake_cost(trace_, facts_.sections, woken_);
     facts_.lingers = find_lingers(trace_, facts_.sections, woken_);
+    facts_.wake_placement = measure_wake_placement(trace_, facts_.sections, woken_, busy_);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);
   }

@@ -20,6 +20,7 @@
 #include "whatif/sim_credits.h"
 #include "whatif/sim_lingers.h"
 #include "whatif/sim_wake_cost.h"
+#include "whatif/sim_wake_placement.h"
 
 namespace contrafact::whatif {
 
@@ -58,6 +59,7 @@ struct SyncFacts {
   std::vector<int64_t> mutex_ways_ns;
   WakeCost wake_cost;
   Lingers lingers;
+  WakePlacement wake_placement;
   LatencySamples thread_latency;  // from the creation of a thread to its first event
   LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
   CoreQueue queue;
