@@ -81,8 +81,8 @@ std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const A
 void judge_simulated(std::vector<Advice>& advices, const Advices& all, const AdviceOptions& options) {
   for (Advice& advice : advices) {
     judge(advice, all, options);
-    const bool kept = is_worth_ranking(advice.verdict, gain_to_read(all, advice.effect));
-    if (options.filter_gain && !kept && advice.filtered.empty()) advice.filtered = name_of(advice.verdict);
+    if (options.filter_gain && advice.verdict != Verdict::gain && advice.filtered.empty())
+      advice.filtered = name_of(advice.verdict);
   }
 }
 
@@ -200,8 +200,8 @@ std::string simulated_loss(const Advices& advices, const Effect& effect, const A
 }
 
 Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
-  if (effect.over && !(reads_simulation(advices, effect) && !advices.baseline->trusted))
-    return verdict_of(effect.over->gain);
+  if (effect.over)
+    return verdict_of(effect.over->gain, !reads_simulation(advices, effect) || advices.baseline->trusted);
   const bool reads_estimate = effect.estimated && !reads_simulation(advices, effect);
   return reads_estimate ? verdict_of(effect.estimated ? estimated_gain(advices, effect) : gain_to_read(advices, effect))
                         : verdict_of(effect, advices.baseline);

@@ -150,8 +150,7 @@ class Merger {
       if (std::string why = contradiction(advice.effect); options_.filter_time && !why.empty())
         advice.filtered = std::move(why);
       const bool simulated_only = !changes_tasks(advice.improvement());
-      if (options_.filter_gain && simulated_only && advice.filtered.empty() &&
-          !is_worth_ranking(advice.verdict, advice.effect.over->gain))
+      if (options_.filter_gain && simulated_only && advice.filtered.empty() && advice.verdict != Verdict::gain)
         advice.filtered = name_of(advice.verdict);
     }
     std::ranges::stable_sort(

@@ -26,18 +26,14 @@ std::string_view name_of(Verdict verdict) {
 
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline) {
   if (!baseline || !ends_simulated(effect)) return Verdict::not_simulated;
-  if (!baseline->trusted) return Verdict::baseline_off;
-  return verdict_of(gain_of(*baseline, *effect.simulated));
+  return verdict_of(gain_of(*baseline, *effect.simulated), baseline->trusted);
 }
 
-Verdict verdict_of(const Gain& gain) {
+Verdict verdict_of(const Gain& gain, bool trusted) {
+  if (!trusted) return gain.low > kGainTie ? Verdict::gain : Verdict::baseline_off;
   if (std::fabs(gain.share) < kGainMin) return Verdict::no_gain;
   if (gain.low <= 0 && gain.high >= 0) return Verdict::within_error;
   return gain.share < 0 ? Verdict::loss : Verdict::gain;
-}
-
-bool is_worth_ranking(Verdict verdict, const Gain& gain) {
-  return verdict == Verdict::gain || (verdict == Verdict::baseline_off && gain.low > kGainTie);
 }
 
 }  // namespace contrafact::advise

@@ -14,7 +14,7 @@ enum class Verdict : uint8_t {
   within_error,   // its interval reaches from a loss to a gain
   no_gain,        // less than anybody would see
   loss,           // the run takes longer
-  baseline_off,   // the simulation misses the unchanged run by too much
+  baseline_off,   // the simulation misses the unchanged run by too much, and the gain is not greater than that
   not_simulated,  // only estimated, where that model knows too little
 };
 
@@ -27,14 +27,11 @@ inline constexpr double kGainMin = 0.0005;
 inline constexpr double kGainTie = 0.01;
 
 // Of an effect that has to be simulated: of sections, pools or cores, or of several kinds together. `baseline` none:
-// nothing was simulated. That of its gain, unless the simulation misses the unchanged run.
+// nothing was simulated.
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline);
 
-// Of a gain by any engine, and over any number of recordings: by its interval.
-Verdict verdict_of(const Gain& gain);
-
-// Whether a change of sections or sizes is worth ranking: a gain, or one that exceeds all that the simulation missed of
-// the unchanged run. `gain` has that in its interval.
-bool is_worth_ranking(Verdict verdict, const Gain& gain);
+// Of a gain by any engine, and over any number of recordings: by its interval, which has in it what the simulation
+// missed of the unchanged run. `trusted`: that was little (whatif::BaselineCheck).
+Verdict verdict_of(const Gain& gain, bool trusted = true);
 
 }  // namespace contrafact::advise

@@ -25,6 +25,7 @@ TEST(Verdict, AGainIsHeldAgainstItsErrors) {
   EXPECT_EQ(verdict(-0.2, -0.21, -0.19, 0.01), "a loss");
   EXPECT_EQ(verdict(0.0001, 0, 0, 0.04), "no gain");
   EXPECT_EQ(verdict(0.2, 0.19, 0.21, 0.3, false), "baseline off");
+  EXPECT_EQ(verdict(0.5, 0.45, 0.55, 0.3, false), "a gain");  // more than all that was missed
   EXPECT_EQ(verdict_of(Effect{}, BaselineCheck{.trusted = true}), Verdict::not_simulated);
 }
 
@@ -67,11 +68,11 @@ TEST(Verdict, AnEstimateIsHeldAgainstItsInterval) {
   EXPECT_EQ(verdict_of(Gain{}), Verdict::no_gain);
 }
 
-TEST(Verdict, AChangeMayBeRankedWhereItsGainExceedsWhatTheSimulationMissed) {
-  EXPECT_TRUE(is_worth_ranking(Verdict::gain, {.share = 0.1, .low = 0.08, .high = 0.12}));
-  EXPECT_TRUE(is_worth_ranking(Verdict::baseline_off, {.share = 0.6, .low = 0.53, .high = 0.67}));
-  EXPECT_FALSE(is_worth_ranking(Verdict::baseline_off, {.share = 0.2, .low = -0.01, .high = 0.41}));
-  EXPECT_FALSE(is_worth_ranking(Verdict::within_error, {.share = 0.1, .low = 0.05, .high = 0.15}));
+TEST(Verdict, OfARunThatTheSimulationMissesOnlyAGainBeyondThatIsOne) {
+  EXPECT_EQ(verdict_of(Gain{.share = 0.6, .low = 0.53, .high = 0.67}, false), Verdict::gain);
+  EXPECT_EQ(verdict_of(Gain{.share = 0.2, .low = -0.01, .high = 0.41}, false), Verdict::baseline_off);
+  EXPECT_EQ(verdict_of(Gain{.share = 0.02, .low = 0.005, .high = 0.03}, false), Verdict::baseline_off);
+  EXPECT_EQ(verdict_of(Gain{.share = -0.2, .low = -0.3, .high = -0.1}, false), Verdict::baseline_off);
 }
 
 TEST(Verdict, ALossThatMayBeAGainIsNeither) {
@@ -112,7 +113,8 @@ TEST(Verdict, OnlyAGainThatCanBeBelievedHelps) {
   EXPECT_TRUE(helps_with(effect_of(0.3, 0.3, 0.3), good));
   EXPECT_TRUE(helps_with(effect_of(0.3, 0.3, 0.3, 0.02), good))
       << "the recorded order of other locks allowed less: it is no limit";
-  EXPECT_FALSE(helps_with(effect_of(0.3, 0.3, 0.3), off));
+  EXPECT_TRUE(helps_with(effect_of(0.3, 0.3, 0.3), off)) << "more than all that the simulation missed";
+  EXPECT_FALSE(helps_with(effect_of(0.2, 0.2, 0.2), off));
   EXPECT_FALSE(helps_with(effect_of(0.01, 0.01, 0.01), good)) << "within its error";
   const Effect not_simulated{.sections = whatif::SectionGains{.recorded_order = 0.1}};
   EXPECT_TRUE(helps_with(not_simulated, good));
