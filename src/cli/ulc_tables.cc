@@ -167,7 +167,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
 #define CONTRAFACT_VERDICT                                                                                           \
   "What to think of the gain: within its error is one no greater than the simulation's error on the unchanged run, " \
   "or than the spread of its own runs; "                                                                             \
-  "baseline off: no more than that error is gained."
+  "baseline off: the gain is not greater than that error."
 
 const table::Schema kUlcSitesSchema{
     "ulc_sites",

@@ -63,7 +63,7 @@ class SimClock {
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
   void stop_core(uint32_t id) { slices_->end_now(now_ns_, id); }
-  // The thread is woken. Whether it queues for a core at once, for no idle one has to be woken for it.
+  // The thread is woken. True: it queues for a core at once, and no idle core has to wake up for it.
   bool wake(uint32_t id) { return slices_->wake(id); }
 
   // Moves to the next event; false if there is none.

@@ -45,8 +45,8 @@ std::vector<Chase> chases(const model::Trace& trace, std::span<const model::Crit
 std::vector<int64_t> all_ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
                                         const BusyCores& busy);
 
-// A way that takes longer was none: the thread waited for a core that was in use, though another was free
-// (sim_wake_placement.h).
+// Ten medians. What takes longer is no way: the thread waited for a core that was in use, although another core was
+// idle (sim_wake_placement.h).
 int64_t longest_way_ns(std::vector<int64_t> ways_ns);
 
 // Without those that take longer.

@@ -1,5 +1,6 @@
 #include "whatif/sim_lock_ways.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,6 +93,28 @@ TEST(WaysByKernel, KnowsThoseThatCameInVain) {
   const std::vector<model::CriticalSection> sections = model::critical_sections(*trace);
   EXPECT_THAT(ways_by_kernel(sections, find_woken(*trace, sections), BusyCores(*trace, 2)),
               testing::ElementsAre(43'000, 33'000));
+}
+
+// Of eleven ways one takes a millisecond, the others 42 us.
+TEST(WaysByKernel, LeaveOutWhatIsMuchLongerThanTheOthers) {
+  std::string text = "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\n", of_b;
+  constexpr int kWays = 11;
+  int64_t now_ns = 0;
+  for (int i = 0; i < kWays; ++i) {
+    const int64_t given_up_ns = now_ns + 100'000, back_ns = given_up_ns + (i == 5 ? 998'000 : 40'000);
+    text += fmt::format("{} a lock_acquire l -\n{} a lock_release l -\n", now_ns, given_up_ns);
+    of_b += fmt::format("cpu b {} {} blocked\n{} b lock_request l -\n{} b lock_acquired l\n{} b lock_release l -\n",
+                        now_ns + 11'000, back_ns, now_ns + 10'000, back_ns + 2'000, back_ns + 3'000);
+    now_ns = back_ns + 10'000;
+  }
+  const base::Result<model::Trace> trace =
+      model::parse_text(text + of_b + fmt::format("{} a thread_end\n{} b thread_end\n", now_ns, now_ns));
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const std::vector<model::CriticalSection> sections = model::critical_sections(*trace);
+  const Woken woken = find_woken(*trace, sections);
+  const BusyCores busy(*trace, 2);
+  EXPECT_THAT(all_ways_by_kernel(sections, woken, busy), testing::Contains(1'000'000));
+  EXPECT_THAT(ways_by_kernel(sections, woken, busy), testing::AllOf(SizeIs(kWays - 1), testing::Each(42'000)));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ int64_t stays_ns(const SimProgram& program) {
   return program.sync.lingers.of_lock.empty() ? 0 : SimSlices::kStaysNs;
 }
 
-// Where hand-overs take no time, nobody waits for a core that it need not wait for, either.
+// If hand-overs are to take no time, woken threads do not wait beside an idle core, either.
 WakePlacement wake_placement(const SimProgram& program, const SimulateOptions& options) {
   return options.recorded_latencies ? program.sync.wake_placement : WakePlacement();
 }

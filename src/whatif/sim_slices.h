@@ -3,9 +3,9 @@
 // as nobody waits there; a thread that comes back from a wait keeps a little of what it had run less than others.
 //
 // Who wants a core gets the one that it had, if that is idle, else another idle one, else it queues for the one that it
-// had; who is woken may do that, or take the core at once, though another is idle (sim_wake_placement.h). An idle core
-// takes a thread out of another's queue only when that has waited there for a while: Linux leaves a thread where its
-// data is in the caches, and does not look for work at all where a core idles for short times only.
+// had. A woken thread may queue although another core is idle, or preempt the running thread (sim_wake_placement.h). An
+// idle core takes a thread out of another's queue only when that has waited there for a while: Linux leaves a thread
+// where its data is in the caches, and does not look for work at all where a core idles for short times only.
 //
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
 // lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
@@ -57,7 +57,8 @@ class SimSlices {
 
   int64_t cpu_ns() const { return cpu_ns_; }
 
-  // The thread is woken, and will want a core. Whether it queues for one at once; else an idle one has to come to it.
+  // The thread is woken, and will want a core. True: it queues for one at once. False: an idle core has to wake up
+  // first.
   bool wake(uint32_t id) {
     if (!placement_.known) return false;
     Thread& thread = thread_of(id);
@@ -172,8 +173,8 @@ class SimSlices {
     int64_t left_ns = 0;
     int64_t ran_ns = 0;     // its virtual run time
     int64_t queued_ns = 0;  // when it began to wait for its core
-    bool woken = false;     // and has had no core since
-    bool stays = false;     // woken, and queues for its core though another is idle
+    bool woken = false;     // and has not asked for a core since
+    bool stays = false;     // it was woken, and queues for its core although another is idle
   };
 
   Thread& thread_of(uint32_t id) {
@@ -181,7 +182,7 @@ class SimSlices {
     return threads_[id];
   }
 
-  // The recorded share of them, evenly.
+  // Whether the next woken thread preempts another one: the recorded share of them does, spread evenly.
   bool next_preempts() {
     preempting_due_ += placement_.preempting;
     if (preempting_due_ < 1) return false;
@@ -272,7 +273,7 @@ class SimSlices {
     }
   }
 
-  // When an idle core may take it from the one that it waits for. Each core's clock ticks at a time of its own.
+  // When an idle core may take the thread out of the queue that it waits in. Cores tick one after the other.
   int64_t may_move_ns(const Thread& thread) const {
     if (!placement_.stays) return base::add_saturated(thread.queued_ns, stays_ns_);
     const int64_t tick_ns = placement_.tick_ns;
@@ -280,7 +281,7 @@ class SimSlices {
     return base::add_saturated(thread.queued_ns, tick_ns - (thread.queued_ns + tick_ns - first_ns) % tick_ns);
   }
 
-  // The thread waits for a core.
+  // The thread has begun to wait in a queue: idle cores look at it when they may take it.
   void let_idle_look(const Thread& thread) {
     if (idle_ == 0) return;
     for (Core& core : cores_) {

@@ -17,7 +17,7 @@ struct Leaving {
   int64_t time_ns;
   uint32_t thread;
   bool preempted;
-  int64_t had_ns;  // for so long it had had the core
+  int64_t ran_ns;  // how long it had run there; without a beginning, as long as can be
 };
 
 std::vector<Leaving> leavings_of(const model::Trace& trace) {
@@ -33,8 +33,8 @@ std::vector<Leaving> leavings_of(const model::Trace& trace) {
   return leavings;
 }
 
-// Who comes right after another one has left a core had queued for it, or took it. Who has had a core for longer than
-// this loses it at the end of its turn, not to somebody who was just woken.
+// A thread that runs right after another one left a core had queued for that core, or preempted the other one. A thread
+// that had run for kTurnMin was preempted at the end of its turn, not by a thread that was just woken.
 double preempting_share(const model::Trace& trace) {
   constexpr int64_t kSwitchMax = 1'500, kTurnMin = 1'000'000;
   constexpr int kLookMost = 16;  // as many threads as can leave cores at once
@@ -49,7 +49,7 @@ double preempting_share(const model::Trace& trace) {
         if (base::subtract_saturated(gap.in_ns, (--before)->time_ns) > kSwitchMax) break;
         if (before->thread != t && (left == nullptr || before->preempted)) left = &*before;
       }
-      if (left == nullptr || (left->preempted && left->had_ns >= kTurnMin)) continue;
+      if (left == nullptr || (left->preempted && left->ran_ns >= kTurnMin)) continue;
       ++(left->preempted ? took : queued);
     }
   }
@@ -70,10 +70,11 @@ WakePlacement measure_wake_placement(const model::Trace& trace, std::span<const 
   const auto stuck_count = static_cast<size_t>(ways_ns.end() - stuck);
   constexpr size_t kRare = 100;
   if (stuck_count < kEnough || stuck_count * kRare < ways_ns.size()) return placement;
-  // The wake-ups lie anywhere between two ticks, so that three in four wait for less than three quarters.
+  // Wake-ups happen anywhere between two ticks: three in four wait for less than three quarters of the time between.
   constexpr int64_t kLeastTick = 1'000'000, kMostTick = 10'000'000;
+  const int64_t three_quarters_ns = std::min(stuck[static_cast<ptrdiff_t>(stuck_count * 3 / 4)], kMostTick);
   placement.stays = true;
-  placement.tick_ns = std::clamp(stuck[static_cast<ptrdiff_t>(stuck_count * 3 / 4)] / 3 * 4, kLeastTick, kMostTick);
+  placement.tick_ns = std::clamp(three_quarters_ns / 3 * 4, kLeastTick, kMostTick);
   return placement;
 }
 

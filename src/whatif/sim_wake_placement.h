@@ -1,10 +1,10 @@
-// Which core a thread gets that was woken, as the kernel's context switches show it.
+// Which core a woken thread gets, as the kernel's context switches show it.
 //
-// Linux wakes a thread on the core that it had. Where that one is in use, the thread often queues for it though another
-// is idle: the kernel does not look for idle ones where the cores had much to do lately, and leaves a thread where it
-// has not taken it off the queue yet. There the thread gets its core when the one that has it leaves it, or at once
-// instead of that one, or an idle core takes it at a tick of the clock. Short sections turn on this: while the one that
-// was woken waits for a core, nobody else is woken for the lock, and one thread has it all for milliseconds.
+// Linux wakes a thread on the core that it ran on before. If another thread runs there, the woken thread often queues
+// for that core although another core is idle. The woken thread then runs in one of three ways: the running thread
+// leaves the core; the woken thread preempts it at once; or an idle core takes the woken thread at a tick of the clock.
+// With short sections this decides who gets a lock. As long as the woken thread waits for a core, no other thread is
+// woken for the lock, and one thread acquires it again and again for milliseconds.
 //
 // Pure; O(switches log switches).
 #pragma once
@@ -20,12 +20,13 @@
 namespace contrafact::whatif {
 
 struct WakePlacement {
-  bool known = false;  // by the kernel's switches; else who is woken comes as late as the typical one does
-  // Of those that were woken and found all cores in use, the share that took one from the thread that had it.
+  bool known = false;  // false: the kernel's switches were not recorded, and nothing of this is simulated
+  // The share of the woken threads that preempt another thread, of those that find all cores in use.
   double preempting = 0;
-  // Who is woken queues for its core, in use as that is, though another is idle; a tick later that one takes it.
+  // A woken thread queues for the core that it ran on before, if that is in use, although another core is idle. The
+  // idle core takes it at the next tick.
   bool stays = false;
-  int64_t tick_ns = 0;  // REQUIRES: > 0 where it stays
+  int64_t tick_ns = 0;  // between two ticks of one core; > 0 if `stays`
 };
 
 // `sections`: of model::critical_sections. `woken`: find_woken of these.
