@@ -8,6 +8,24 @@
 
 namespace contrafact::advise {
 
+WaitingRun recorded_run(const model::Trace& trace, std::span<const model::CriticalSection> sections) {
+  WaitingRun run{trace.end_ns() - trace.begin_ns()};
+  for (const model::CriticalSection& section : sections) {
+    if (model::is_held(trace.locks[section.lock.index()].kind)) run.waits_ns += section.wait_ns();
+  }
+  return run;
+}
+
+WaitingRun simulated_run(const model::Trace& trace, const whatif::Simulation& simulation) {
+  WaitingRun run{simulation.duration_ns};
+  for (const whatif::LockWait& wait : simulation.locks) {
+    if (wait.lock < trace.locks.size() && !model::is_held(trace.locks[wait.lock].kind)) continue;
+    run.waits_ns += wait.wait_ns;
+    run.waits += static_cast<int64_t>(wait.contended);
+  }
+  return run;
+}
+
 int64_t missed_ns(const WaitingRun& recorded, const WaitingRun& unchanged) {
   const int64_t duration_ns = recorded.duration_ns - unchanged.duration_ns;
   const int64_t waits_ns = recorded.waits_ns - unchanged.waits_ns;
@@ -27,6 +45,10 @@ double gain_with_missed(const WaitingRun& unchanged, int64_t missed_ns, const Wa
                                                  share_left(changed.waits, unchanged.waits)});
   return gain(static_cast<double>(unchanged.duration_ns) + missed,
               static_cast<double>(changed.duration_ns) + left * missed);
+}
+
+double doubt_with_missed(double error, double missed) {
+  return std::min(std::fabs(error), std::fabs(error + missed) + std::fabs(missed) / 2);
 }
 
 }  // namespace contrafact::advise

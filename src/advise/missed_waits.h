@@ -10,6 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+
+#include "model/critical_sections.h"
+#include "whatif/simulate.h"
 
 namespace contrafact::advise {
 
@@ -19,11 +23,22 @@ struct WaitingRun {
   int64_t waits = 0;
 };
 
+// The recorded run, of which the sections are. Semaphores and conditions have waits of another kind, which do not count.
+WaitingRun recorded_run(const model::Trace& trace, std::span<const model::CriticalSection> sections);
+
+// A simulated run of the trace. A lock that the recording does not have is a copy of one that it has.
+WaitingRun simulated_run(const model::Trace& trace, const whatif::Simulation& simulation);
+
 // Of the recorded duration, what goes with waiting that was not simulated; < 0: with waiting that was simulated and not
 // recorded. 0 where the one does not explain the other, or it is less than repeated runs differ by.
 int64_t missed_ns(const WaitingRun& recorded, const WaitingRun& unchanged);
 
 // As a share of the unchanged run; < 0 is a loss. `missed_ns`: of missed_ns.
 double gain_with_missed(const WaitingRun& unchanged, int64_t missed_ns, const WaitingRun& changed);
+
+// What a gain with missed waiting may be off by, up or down, as a share. `error`: by how much the unchanged run differs
+// from the recorded one; `missed`: what of that is missed waiting, < 0 if the run is too long for it. Half of it is what
+// the rule leaves open.
+double doubt_with_missed(double error, double missed);
 
 }  // namespace contrafact::advise

@@ -46,10 +46,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
   if (!check) return;
   baseline_ = *std::move(check);
-  WaitingRun recorded{trace_.end_ns() - trace_.begin_ns()};
-  for (const model::CriticalSection& section : simulator_.sections()) {
-    if (model::is_held(trace_.locks[section.lock.index()].kind)) recorded.waits_ns += section.wait_ns();
-  }
+  const WaitingRun recorded = recorded_run(trace_, simulator_.sections());
   const base::Result<whatif::Variant> unchanged = variant({});
   // The check has simulated seed 0 of it, but for what sections cost and how long threads waited.
   if (trace_.locks.empty()) base_.push_back({{.duration_ns = baseline_->stuck ? 0 : baseline_->simulated_ns}});
@@ -58,7 +55,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
     const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
     Base& base = base_.emplace_back();
     if (!simulation.ok() || !simulation->stuck.empty()) continue;
-    base.run = waiting_run(*simulation);
+    base.run = simulated_run(trace_, *simulation);
     base.missed_ns = missed_ns(recorded, base.run);
     missed.push_back(static_cast<double>(base.missed_ns) / static_cast<double>(recorded.duration_ns));
   }
@@ -78,17 +75,6 @@ base::Result<whatif::Variant> Pricer::variant(std::span<const whatif::Improvemen
   base::Result<whatif::Variant> variant = whatif::variant_of(trace_, simulator_.sections(), improvements);
   if (variant.ok() && sections_ != nullptr) variant->cpu_scales = sections_->cpu_scales;
   return variant;
-}
-
-// Semaphores and conditions have waits of another kind. A lock that the recording does not have is a copy of one.
-WaitingRun Pricer::waiting_run(const whatif::Simulation& simulation) const {
-  WaitingRun run{simulation.duration_ns};
-  for (const whatif::LockWait& wait : simulation.locks) {
-    if (wait.lock < trace_.locks.size() && !model::is_held(trace_.locks[wait.lock].kind)) continue;
-    run.waits_ns += wait.wait_ns;
-    run.waits += static_cast<int64_t>(wait.contended);
-  }
-  return run;
 }
 
 base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improvement> improvements) const {
@@ -112,7 +98,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
       effect.stuck_why = simulation->stuck.front().reason;
     }
     if (!stuck && base_[seed].run.duration_ns > 0)
-      gains.push_back(gain_with_missed(base_[seed].run, base_[seed].missed_ns, waiting_run(*simulation)));
+      gains.push_back(gain_with_missed(base_[seed].run, base_[seed].missed_ns, simulated_run(trace_, *simulation)));
     if (effect.stuck) return effect;
   }
   if (gains.empty()) return effect;
@@ -198,8 +184,8 @@ base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif:
 }
 
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  const double unexplained = std::fabs(baseline.error + effect.missed) + std::fabs(effect.missed) / 2;
-  const double off = std::max({std::min(std::fabs(baseline.error), unexplained), effect.doubt, effect.usual_error});
+  const double off =
+      std::max({doubt_with_missed(baseline.error, effect.missed), effect.doubt, effect.usual_error});
   return {effect.gain, effect.drawn_low - off - effect.between_cores,
           std::min(1.0, effect.drawn_high + off + effect.more), model::Origin::simulated};
 }

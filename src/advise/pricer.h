@@ -58,7 +58,6 @@ class Pricer {
   };
 
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
-  WaitingRun waiting_run(const whatif::Simulation& simulation) const;
   double doubt(const whatif::Simulation& simulation) const;
   double vm_doubt(const whatif::Simulation& simulation) const;
   double spared_share(const whatif::Simulation& simulation) const;
@@ -79,8 +78,7 @@ class Pricer {
 };
 
 // From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.
-// What of the unchanged run's error is missed waiting is in the gain, by a rule (missed_waits.h): half of it is what
-// that leaves open.
+// What of the unchanged run's error is missed waiting is in the gain, by a rule (missed_waits.h).
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 }  // namespace contrafact::advise

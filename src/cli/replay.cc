@@ -5,8 +5,10 @@
 #include <optional>
 #include <set>
 
+#include "advise/missed_waits.h"
 #include "analysis/cpu_use.h"
 #include "base/file.h"
+#include "base/middle.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
@@ -77,35 +79,54 @@ struct Outcome {
 
 // ---- Simulation
 
-base::Status simulate(const whatif::Simulator& simulator, std::span<const SectionEdit> edits, const Options& options,
-                      Outcome& outcome) {
+void add_new(const std::vector<std::string>& notes, std::vector<std::string>& to) {
+  for (const std::string& note : notes)
+    if (std::ranges::find(to, note) == to.end()) to.push_back(note);
+}
+
+// By one rule: as recorded and changed, with the same hand-overs in either. Adds to the outcome.
+base::Status simulate_pairs(const model::Trace& trace, const whatif::Simulator& simulator,
+                            std::span<const SectionEdit> edits, whatif::LockRule rule, const Options& options,
+                            std::string method, Outcome& outcome) {
+  MethodRuns runs{.method = std::move(method), .origin = "simulated"};
+  const advise::WaitingRun recorded = advise::recorded_run(trace, simulator.sections());
+  std::vector<double> missed;
+  // Seed 0 has the typical latencies, the others those that the recording had.
+  for (uint32_t seed = 1; seed <= options.runs; ++seed) {
+    const whatif::SimulateOptions simulate{.cores = options.cores, .lock_rule = rule, .seed = seed};
+    const auto one = [&](std::span<const SectionEdit> made) -> base::Result<advise::WaitingRun> {
+      const base::Result<whatif::Simulation> run = simulator.simulate({.edits = {made.begin(), made.end()}}, simulate);
+      if (!run) return run.error();
+      if (!run->stuck.empty()) runs.impossible = "the simulated program hangs: " + run->stuck.front().reason;
+      if (seed == 1) add_new(run->notes, outcome.notes);
+      return advise::simulated_run(trace, *run);
+    };
+    const base::Result<advise::WaitingRun> before = one({});
+    if (!before) return before.error();
+    runs.before_ns.push_back(before->duration_ns);
+    if (edits.empty()) continue;
+    const base::Result<advise::WaitingRun> after = one(edits);
+    if (!after) return after.error();
+    runs.after_ns.push_back(after->duration_ns);
+    const int64_t missed_ns = advise::missed_ns(recorded, *before);
+    missed.push_back(static_cast<double>(missed_ns) / static_cast<double>(std::max<int64_t>(recorded.duration_ns, 1)));
+    runs.gains.push_back(advise::gain_with_missed(*before, missed_ns, *after));
+  }
+  if (!missed.empty()) runs.missed = base::median(std::span(missed));
+  outcome.methods.push_back(std::move(runs));
+  return {};
+}
+
+base::Status simulate(const model::Trace& trace, const whatif::Simulator& simulator, std::span<const SectionEdit> edits,
+                      const Options& options, Outcome& outcome) {
   MethodRuns retimed{.method = "re-timed, recorded order", .origin = "re-timed"};
   retimed.before_ns.push_back(simulator.retime_sections({}));
   if (!edits.empty()) retimed.after_ns.push_back(simulator.retime_sections(edits));
   outcome.methods.push_back(std::move(retimed));
-  for (const auto& [name, rule] : {std::pair{"simulated, free order", whatif::LockRule::barging},
-                                   std::pair{"simulated, recorded order", whatif::LockRule::recorded}}) {
-    MethodRuns runs{.method = name, .origin = "simulated"};
-    // Seed 0 has the typical latencies, the others those that the recording had.
-    for (uint32_t seed = 1; seed <= options.runs; ++seed) {
-      const whatif::SimulateOptions simulate{.cores = options.cores, .lock_rule = rule, .seed = seed};
-      const auto one = [&](std::span<const SectionEdit> made, std::vector<int64_t>& durations_ns) -> base::Status {
-        const base::Result<whatif::Simulation> run =
-            simulator.simulate({.edits = {made.begin(), made.end()}}, simulate);
-        if (!run) return run.error();
-        if (!run->stuck.empty()) runs.impossible = "the simulated program hangs: " + run->stuck.front().reason;
-        if (seed == 1) {
-          for (const std::string& note : run->notes)
-            if (std::ranges::find(outcome.notes, note) == outcome.notes.end()) outcome.notes.push_back(note);
-        }
-        durations_ns.push_back(run->duration_ns);
-        return {};
-      };
-      if (base::Status status = one({}, runs.before_ns); !status) return status;
-      if (edits.empty()) continue;
-      if (base::Status status = one(edits, runs.after_ns); !status) return status;
-    }
-    outcome.methods.push_back(std::move(runs));
+  for (const auto& [method, rule] : {std::pair{"simulated, free order", whatif::LockRule::barging},
+                                     std::pair{"simulated, recorded order", whatif::LockRule::recorded}}) {
+    if (base::Status status = simulate_pairs(trace, simulator, edits, rule, options, method, outcome); !status)
+      return status;
   }
   return {};
 }
@@ -244,6 +265,11 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
     } else if (runs.origin == "simulated" && std::abs(error) > 0.03) {
       table.add_note(
           fmt::format("warning: {}: the unchanged run is {} off (aim: 3 %)", runs.method, table::percent_text(error)));
+    }
+    if (runs.missed != 0) {
+      table.add_note(fmt::format(
+          "{}: waiting for locks explains {} of that; the gain is of it too, as far as the change takes waiting away",
+          runs.method, table::percent_text(-runs.missed)));
     }
   }
   if (const auto foreign = analysis::foreign_share(trace); foreign && *foreign >= kForeignShareTold) {
@@ -431,7 +457,7 @@ int run(const Options& given, const Session& session) {
                                              "allows more, --no-threads only computes",
                                              path, recorded_s, options.limit_s));
   }
-  if (base::Status status = simulate(simulator, *edits, options, outcome); !status)
+  if (base::Status status = simulate(trace, simulator, *edits, options, outcome); !status)
     return fail(kExitImpossible, path + ": " + status.error().message);
   if (!options.no_threads) {
     if (base::Status status = replay_all(*recordings, simulator, *edits, options, outcome); !status)

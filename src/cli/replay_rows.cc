@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "advise/missed_waits.h"
 #include "base/middle.h"
 
 namespace contrafact::cli {
@@ -35,15 +36,18 @@ std::string verdict_of(double gain, double error) {
 }  // namespace
 
 MethodRow row_of(const MethodRuns& runs, int64_t recorded_ns) {
-  MethodRow row{.method = runs.method, .origin = runs.origin};
+  MethodRow row{.method = runs.method, .origin = runs.origin, .missed = runs.missed};
   row.before_ns = median(runs.before_ns);
   row.error = static_cast<double>(row.before_ns - recorded_ns) / static_cast<double>(std::max<int64_t>(recorded_ns, 1));
   row.spread = spread_of(runs.before_ns);
   if (runs.after_ns.empty()) return row;
   row.after_ns = median(runs.after_ns);
-  row.gain = 1 - static_cast<double>(*row.after_ns) / static_cast<double>(std::max<int64_t>(row.before_ns, 1));
+  std::vector<double> gains = runs.gains;
+  row.gain = gains.empty()
+                 ? 1 - static_cast<double>(*row.after_ns) / static_cast<double>(std::max<int64_t>(row.before_ns, 1))
+                 : base::median(std::span(gains));
   const double spread = std::max(row.spread, spread_of(runs.after_ns));
-  row.verdict = verdict_of(*row.gain, std::fabs(row.error) + spread / 2);
+  row.verdict = verdict_of(*row.gain, advise::doubt_with_missed(row.error, row.missed) + spread / 2);
   if (std::fabs(row.error) > kErrorMax) row.verdict += ", baseline off";
   if (runs.foreign_share >= kForeignShareTold) row.verdict += ", disturbed";
   return row;
@@ -63,7 +67,7 @@ const table::Schema kReplaySchema{
      {"spread", "spread", Type::ratio, Unit::ratio, "Longest less shortest of the unchanged runs, of their median."},
      {"after_ns", "changed", Type::duration, Unit::ns,
       "With the changes made, or without unnecessary order: the median."},
-     {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method."},
+     {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method; simulated, together with the waiting that it lacks and the recorded run had."},
      {"verdict", "verdict", Type::word, Unit::none,
       "Whether the gain exceeds its error: the unchanged run's, and half of the spread. Baseline off: that error is "
       "beyond 5 %. Disturbed: other programs used 5 % or more of the cores during the replays."}}};

@@ -19,6 +19,8 @@ struct MethodRuns {
   std::string method;  // "simulated, free order", "replayed, RLSC"
   std::string origin;  // "re-timed", "simulated", "replayed"
   std::vector<int64_t> before_ns, after_ns;
+  std::vector<double> gains;  // simulated: of each pair, with what was missed of its waiting (advise/missed_waits.h)
+  double missed = 0;          // simulated: of the recorded duration, waiting that the runs before lack; the median
   std::string impossible;    // why it was not done
   double foreign_share = 0;  // replayed: of the cores' time, what others used; the mean
 };
@@ -31,6 +33,7 @@ struct MethodRow {
   int64_t before_ns = 0;  // medians
   std::optional<int64_t> after_ns;
   double error = 0;   // of the unchanged run, against the recorded one
+  double missed = 0;  // as MethodRuns's
   double spread = 0;  // of the unchanged runs: longest less shortest, of the median
   std::optional<double> gain;
   std::string verdict;

@@ -29,7 +29,7 @@ struct Scene {
 
   static std::string text(const std::vector<std::string>& sections, std::string_view extra) {
     std::string out =
-        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\nlock k mutex\nlock v condition\n"
+        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\ncontext c - m:30\nlock l mutex\nlock k mutex\nlock v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
@@ -259,6 +259,26 @@ TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(1));
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(2000));
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(2000));  // w64 is no other thread's
+}
+
+// x and y look up entries of a table and count. What they look up is moved out, as long as nothing shows that entries
+// are written: an entry beside theirs, once; or by code that was not observed.
+TEST(LockCandidates, WhatIsReadMayBeWrittenByWhoWritesElsewhereEachTime) {
+  const std::vector<std::string> looks{"x b r8,m0", "y b r64,m0", "x b r64,m0", "y b r8,m0", "x b none,m0"};
+  const auto with = [&](const std::vector<std::string>& others) {
+    std::vector<std::string> sections = looks;
+    sections.insert(sections.end(), others.begin(), others.end());
+    return Scene(sections);
+  };
+  const Candidate* shorten = with({}).get(kinds::shorten_section);
+  EXPECT_NE(shorten, nullptr);
+  for (const std::vector<std::string>& others : {std::vector<std::string>{"y a w128"}, {"y c -"}}) {
+    const Scene scene = with(others);
+    shorten = scene.get(kinds::shorten_section);
+    ASSERT_NE(shorten, nullptr);
+    EXPECT_THAT(shorten->improvement.sections, ElementsAre(5));  // which looks up nothing
+  }
+  EXPECT_THAT(with({"y a w128", "y a w128"}).get(kinds::shorten_section)->improvement.sections.size(), 5u);
 }
 
 // y runs the code in one recording only; its sections get the sets of x's, and with them words that are x's alone.

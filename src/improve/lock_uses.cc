@@ -117,6 +117,7 @@ void LockUses::find_contested(Lock& lock) {
       use.lone &= lone_sites_.contains(facts_.site_of[s]);
     }
   }
+  lock.shared.assign(uses.size(), false);
   lock.contested.assign(uses.size(), false);
   lock.guarded.assign(uses.size(), false);
   lock.settled.assign(uses.size(), false);
@@ -125,10 +126,11 @@ void LockUses::find_contested(Lock& lock) {
   constexpr uint32_t kBeginning = 20;  // the first of so many equal parts
   const uint32_t settled_from = lock.begin + (lock.end - lock.begin) / kBeginning;
   for (size_t cell = 0; cell < uses.size(); ++cell) {
-    const bool is_shared = uses[cell].several && uses[cell].written;
+    const bool is_guarded = uses[cell].several && uses[cell].written;
     const auto at = static_cast<uint32_t>(cell);
-    lock.inside[cell] = is_shared && inner.covers(lock.cells->address(at), lock.cells->end_address(at));
-    lock.contested[cell] = is_shared && !lock.inside[cell];
+    lock.shared[cell] = uses[cell].several;
+    lock.inside[cell] = is_guarded && inner.covers(lock.cells->address(at), lock.cells->end_address(at));
+    lock.contested[cell] = is_guarded && !lock.inside[cell];
     lock.settled[cell] = lock.contested[cell] && uses[cell].last_write < settled_from;
     lock.guarded[cell] = lock.contested[cell] || (uses[cell].written && uses[cell].lone);
   }

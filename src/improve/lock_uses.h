@@ -55,7 +55,8 @@ class LockUses {
     bool with_condition = false;  // it is given up while waiting at a condition
     uint64_t unknown = 0;
     std::optional<graph::LockCells> cells;
-    std::vector<bool> contested;    // by cell
+    std::vector<bool> shared;       // by cell: several threads use it
+    std::vector<bool> contested;    // likewise: and write it
     std::vector<bool> guarded;      // likewise: or written, and all that touch it are sections of lone sites
     std::vector<bool> settled;      // likewise: written by sections at the very beginning only
     std::vector<Passage> passages;  // likewise

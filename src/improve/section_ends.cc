@@ -14,7 +14,9 @@ int64_t length_ns(auto begin, auto end) {
 }  // namespace
 
 bool SectionEnds::may_move(uint32_t s, const model::SectionSets::Part& part) const {
-  return uses_.facts().sets.is_complete(part.set) && !uses_.is_disputed(uses_.section(s).lock, part.set);
+  const model::LockId lock = uses_.section(s).lock;
+  return uses_.facts().sets.is_complete(part.set) && !uses_.is_disputed(lock, part.set) &&
+         !unseen_.may_reach(lock, part.set);
 }
 
 bool SectionEnds::may_move_at(uint32_t s, int64_t since_ns) const {

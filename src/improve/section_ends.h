@@ -1,7 +1,7 @@
 // What needs no exclusion at the beginning, at the end and in the middle of a critical section.
 #pragma once
 
-#include "improve/lock_uses.h"
+#include "improve/unseen_writes.h"
 
 namespace contrafact::improve {
 
@@ -15,7 +15,8 @@ struct Movable {
 
 class SectionEnds {
  public:
-  explicit SectionEnds(const LockUses& uses) : uses_(uses) {}
+  // `unseen` of the site that the sections are of: what may be reached stays inside. Both must last.
+  SectionEnds(const LockUses& uses, const UnseenWrites& unseen) : uses_(uses), unseen_(unseen) {}
 
   // `hands_on`: its end may move with what its thread hands on later.
   Movable ends_and_middle(uint32_t s, bool hands_on) const;
@@ -31,6 +32,7 @@ class SectionEnds {
   Passage passage_of(uint32_t s, const model::SectionSets::Part& part) const;
 
   const LockUses& uses_;
+  const UnseenWrites& unseen_;
 };
 
 }  // namespace contrafact::improve

@@ -1,8 +1,7 @@
 """What the tests share that hold a gain that the tool finds against another figure for it, program by program.
 
 A little load on the machine does no harm. Much keeps a program's threads from meeting at its lock: where other programs had
-more than FOREIGN_MAX of the cores, no gain is judged. Runs of one program differ, so several are recorded, and the gain is
-that of the median one.
+more than FOREIGN_MAX of the cores, no gain is judged. Runs of one program differ, so several are recorded.
 """
 import argparse
 import pathlib

@@ -74,11 +74,13 @@ class SharedLook final : public SectionChange {
     const auto middle = looks_ns.begin() + static_cast<ptrdiff_t>(looks_ns.size() / 2);
     std::ranges::nth_element(looks_ns, middle);
     Candidate made = search.candidate(this, std::move(sections));
+    const UnseenWrites unseen(search, of_site);
+    const SectionEnds ends(search, unseen);
     for (const uint32_t s : made.improvement.sections) {
       made.improvement.part.push_back(only_looks(search, s) ? 1 : 0);
       made.improvement.look_ns.push_back(only_looks(search, s) ? 0 : *middle);
       // A thread that looks again before it changes something needs no lock for its work in between.
-      const Movable outside = only_looks(search, s) ? Movable() : SectionEnds(search).ends_and_middle(s, false);
+      const Movable outside = only_looks(search, s) ? Movable() : ends.ends_and_middle(s, false);
       made.improvement.head_ns.push_back(outside.head_ns + outside.middle_ns);
       made.in_middle += outside.head_ns + outside.middle_ns > 0;
     }

@@ -36,14 +36,13 @@ struct Block {
   int64_t length_ns = 0;
 };
 // Of those that may move, between what moves out in front of the section and behind it.
-Block longest_block(const LockUses& uses, uint32_t s, const Movable& outside) {
+Block longest_block(const LockUses& uses, const SectionEnds& ends, uint32_t s, const Movable& outside) {
   Block longest;
   if (!uses.section(s).release.valid()) return longest;
   const model::Trace& trace = uses.trace();
   const uint32_t acquire = uses.section(s).acquire.value, release = uses.section(s).release.value;
   const int64_t from_ns = trace.time_ns[acquire] + outside.head_ns;
   const int64_t to_ns = trace.time_ns[release] - outside.tail_ns;
-  const SectionEnds ends(uses);
   int64_t begin_ns = 0;
   model::ContextId at;
   for (uint32_t i = acquire + 1; i < release; ++i) {
@@ -61,14 +60,14 @@ Block longest_block(const LockUses& uses, uint32_t s, const Movable& outside) {
   return longest;
 }
 
-Movable movable(const LockUses& uses, uint32_t s, bool hands_on) {
-  Movable found = SectionEnds(uses).ends_and_middle(s, hands_on);
+Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool hands_on) {
+  Movable found = ends.ends_and_middle(s, hands_on);
   // Readers that share the lock need not give it up.
   if (uses.is_reader(uses.facts().site_of[s])) found.middle_ns = 0;
   // What is computed in between may depend on what was read before, in registers, and decide what is written after:
   // only who waits for something else is likely to need no lock meanwhile.
   constexpr int64_t kBlockedShareMin = 2;  // half of it
-  if (found.middle_ns > 0 && longest_block(uses, s, found).length_ns * kBlockedShareMin < found.middle_ns)
+  if (found.middle_ns > 0 && longest_block(uses, ends, s, found).length_ns * kBlockedShareMin < found.middle_ns)
     found.middle_ns = 0;
   return found;
 }
@@ -126,17 +125,24 @@ class ShortenSection final : public SectionChange {
     // Less than that is the recorder's, or a few instructions around what has to be inside.
     constexpr int64_t kLeastNs = 100;
     std::vector<uint32_t> sections;
-    const bool hands_on = SectionEnds(search).hands_on(of_site);
+    const UnseenWrites unseen(search, of_site);
+    const SectionEnds ends(search, unseen);
+    const bool hands_on = ends.hands_on(of_site);
     for (const uint32_t s : of_site) {
       const bool needs_lock =
           search.is_known(s) && search.is_contested(search.section(s).lock, search.facts().sets.of_section[s]);
-      if (needs_lock && movable(search, s, hands_on).all_ns() >= kLeastNs) sections.push_back(s);
+      if (needs_lock && movable(search, ends, s, hands_on).all_ns() >= kLeastNs) sections.push_back(s);
     }
-    if (sections.empty()) return;
+    if (sections.empty()) {
+      if (unseen.may_reach_any())
+        search.refuse(this, search.section(of_site[0]).lock,
+                      "which of what they read other sections write meanwhile depends on the data");
+      return;
+    }
     Candidate made = search.candidate(this, std::move(sections));
     int64_t longest_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
-      const Movable part = movable(search, s, hands_on);
+      const Movable part = movable(search, ends, s, hands_on);
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = search.follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
@@ -146,7 +152,7 @@ class ShortenSection final : public SectionChange {
       made.making_durable += part.makes_durable;
       if (part.middle_ns <= longest_ns) continue;
       longest_ns = part.middle_ns;
-      made.blocks_at = longest_block(search, s, part).at;
+      made.blocks_at = longest_block(search, ends, s, part).at;
     }
     search.add(std::move(made));
   }
