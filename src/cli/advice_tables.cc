@@ -253,7 +253,7 @@ table::Table improvements_table(const AdviceDocument& document, std::span<const 
   constexpr size_t kWhereColumn = 2;
   name_callers(document.trace(), contexts, kWhereColumn, rows);
   for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
-  table.set_empty_reason(no_advice_reason(*document.facts, document.advices));
+  table.set_empty_reason(no_advice_reason(document));
   return table;
 }
 
@@ -346,11 +346,18 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
 }
 
 // Hints at what the recording does not show about locks. Each hint ends with "; ".
-std::string hint_of_locks(const model::Facts& facts) {
+std::string hint_of_locks(const model::Facts& facts, const analysis::SectionFacts* sections) {
   const model::Trace& trace = facts.trace();
   std::string hint;
   const auto is_held = [](const format::LockRow& lock) { return model::is_held(lock.kind); };
-  if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
+  if (sections != nullptr) {
+    const std::vector<uint32_t>& sets = sections->sets.of_section;
+    const auto known = std::ranges::count_if(sets, [&](uint32_t set) { return sections->sets.is_complete(set); });
+    if (2 * static_cast<size_t>(known) < sets.size()) {
+      hint += fmt::format("what critical sections touch is known of {} of {}: contrafact ulc says why of no more; ",
+                          table::count_text(known), table::count_text(static_cast<int64_t>(sets.size())));
+    }
+  } else if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
     hint +=
         "a second recording, with --sets, shows which waiting for locks is unnecessary: give both recordings to "
         "contrafact advise; ";
@@ -364,8 +371,9 @@ std::string hint_of_locks(const model::Facts& facts) {
   return hint;
 }
 
-std::string no_advice_reason(const model::Facts& facts, const Advices& advices) {
-  const model::Trace& trace = facts.trace();
+std::string no_advice_reason(const AdviceDocument& document) {
+  const Advices& advices = document.advices;
+  const model::Trace& trace = document.trace();
   if (trace.tasks.empty() && advices.candidates == 0) return no_tasks_reason(trace);
   std::map<std::string, uint64_t> reasons;
   if (advices.candidates == 0) {
@@ -376,7 +384,7 @@ std::string no_advice_reason(const model::Facts& facts, const Advices& advices) 
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
     const std::string unseen = unseen_schedulers(trace);
-    return fmt::format("{}no task {} can be inlined, hoisted or turned into a combinator{}{}{}", hint_of_locks(facts),
+    return fmt::format("{}no task {} can be inlined, hoisted or turned into a combinator{}{}{}", hint_of_locks(*document.facts, document.sections),
                        unseen.empty() ? "of the run" : "that was recorded",
                        list.empty() ? "" : "; tasks by reason: ", list,
                        unseen.empty() ? "" : "; " + unseen_line(unseen));

@@ -41,7 +41,7 @@ std::string what_of(const advise::Advice& advice);
 std::string kinds_text(whatif::Target target, bool with_legends = false);
 
 // Why there is nothing to advise.
-std::string no_advice_reason(const model::Facts& facts, const advise::Advices& advices);
+std::string no_advice_reason(const AdviceDocument& document);
 
 // Whether the two models say the same of a duration: "agree", "differ", "stuck", or "-" where one is missing.
 std::string agreement(const advise::Advices& advices, const advise::Advice& advice);

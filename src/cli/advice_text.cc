@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "advise/starvation_text.h"
+#include "analysis/cpu_use.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
 #include "cli/advice_tables.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
+#include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
 #include "improve/lock_notes.h"
@@ -350,7 +352,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
   if (advices.ranked.empty()) {
     if (const std::string limit = limit_sentence(document); !limit.empty())
       out += table::printable(limit, style.unicode) + "\n";
-    out += table::render_text(improvements_table(document), style);
+    out += foreign_text(document.trace()) + table::render_text(improvements_table(document), style);
   } else {
     const Shown shown = shown_of(document);
     const auto line = [&](const std::string& text) {
@@ -358,7 +360,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     };
     out += line(several_sentence(document)) + line(limit_sentence(document)) + line(summary_sentence(document)) +
            line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
-           line(certainty_sentence(document)) + document.recordings + headroom_text(document, style.unicode) +
+           line(certainty_sentence(document)) + foreign_text(document.trace()) + document.recordings + headroom_text(document, style.unicode) +
            bounded_text(document) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
@@ -377,6 +379,8 @@ std::string advice_json(const AdviceDocument& document) {
   Json out = json_document("advise");
   out["trace"] = trace_json_header(document.path, document.trace());
   out["recordings"] = several_json(document);
+  out["foreign_share"] = nullptr;
+  if (const auto foreign = analysis::foreign_share(document.trace())) out["foreign_share"] = *foreign;
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/cpu_use.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/trace_input.h"
@@ -157,6 +158,15 @@ std::string recordings_text(const Recordings& recordings, const analysis::Sectio
     text += fmt::format("; {} without a counterpart there",
                         table::counted_text(counterparts.missing, "section is", "sections are"));
   return text + "\n";
+}
+
+std::string foreign_text(const model::Trace& trace) {
+  const std::optional<double> foreign = analysis::foreign_share(trace);
+  if (!foreign || *foreign < kForeignShareTold) return "";
+  return fmt::format(
+      "warning: other programs had at least {} of the cores while this one wanted them: the recorded run is longer for "
+      "it; record again when the machine is quiet\n",
+      table::percent_text(*foreign));
 }
 
 table::Json counterparts_json(const Recordings& recordings, const analysis::SectionFacts& facts) {

@@ -14,6 +14,7 @@
 #include "cli/json_document.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/recordings.h"
 #include "cli/replay_conflicts.h"
 #include "cli/replay_edits.h"
 #include "cli/replay_rows.h"
@@ -272,12 +273,8 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
           runs.method, table::percent_text(-runs.missed)));
     }
   }
-  if (const auto foreign = analysis::foreign_share(trace); foreign && *foreign >= kForeignShareTold) {
-    table.add_note(
-        fmt::format("warning: other programs had at least {:.0f} % of the cores while this one wanted them, "
-                    "when it was recorded: the recorded run is longer for it",
-                    100 * *foreign));
-  }
+  if (const std::string foreign = foreign_text(trace); !foreign.empty())
+    table.add_note(foreign.substr(0, foreign.size() - 1));
   for (const MethodRuns& runs : outcome.methods) {
     if (runs.foreign_share < kForeignShareTold) continue;
     table.add_note(

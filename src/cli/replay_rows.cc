@@ -6,6 +6,7 @@
 
 #include "advise/missed_waits.h"
 #include "base/middle.h"
+#include "cli/recordings.h"
 
 namespace contrafact::cli {
 namespace {

@@ -25,9 +25,6 @@ struct MethodRuns {
   double foreign_share = 0;  // replayed: of the cores' time, what others used; the mean
 };
 
-// What others use of the cores disturbs no more than repetitions differ anyway, below this.
-inline constexpr double kForeignShareTold = 0.05;
-
 struct MethodRow {
   std::string method, origin;
   int64_t before_ns = 0;  // medians

@@ -117,7 +117,7 @@ std::string head_text(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
   std::string text = coverage_text(*document.facts.trace, profile);
-  text += fmt::format("{}: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {}\n",
+  text += fmt::format("{}: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {} of waiting (measured)\n",
                       table::counted_text(profile.pairs.all(), "pair", "pairs"), count(profile.pairs.unnecessary()),
                       count(profile.pairs[graph::PairKind::conflict]), count(profile.pairs[graph::PairKind::unknown]),
                       table::duration_text(static_cast<double>(profile.cost_ns)));
@@ -132,15 +132,10 @@ std::string head_text(const Document& document) {
     text +=
         fmt::format("the unchanged run: {} recorded, {} simulated ({}), {} re-timed{}\n", duration(profile.recorded_ns),
                     duration(baseline.simulated_ns), table::percent_text(baseline.error), duration(baseline.retimed_ns),
-                    baseline.trusted ? "" : ": too far off, do not trust the gains");
+                    baseline.trusted ? "" : ": too far off, gains are the less certain");
   }
   text += recordings_text(document.recordings, document.facts) + little_observed_text(document);
-  if (const auto foreign = analysis::foreign_share(*document.facts.trace); foreign && *foreign >= kForeignShareTold) {
-    text += fmt::format(
-        "other programs had at least {} of the cores while this one wanted them: the recorded run is "
-        "longer for it\n",
-        table::percent_text(*foreign));
-  }
+  text += foreign_text(*document.facts.trace);
   return text;
 }
 

@@ -175,7 +175,7 @@ const table::Schema kUlcSitesSchema{
     "simulated.",
     {{"site", "site", Type::places, Unit::none, "Function, file and line of the call, or symbol and offset."},
      CONTRAFACT_PAIR_COLUMNS,
-     {"remedy", "best remedy", Type::word, Unit::none, "What would gain most of what can be done here."},
+     {"remedy", "best remedy", Type::text, Unit::none, "What would gain most of what can be done here."},
      {"gain", "gain", Type::ratio, Unit::ratio,
       "Of the run's duration, by that: simulated, or of the recorded order where it could not be simulated."},
      {"gain_interval", "interval", Type::interval, Unit::ratio,
@@ -201,7 +201,7 @@ const table::Schema kLockRemediesSchema{
     "lock_remedies",
     "What to change about locks and what that would gain, the best first.",
     {{"rank", "#", Type::integer, Unit::none, "Position in the ranking; the file name of its spec begins with it."},
-     {"what", "what", Type::word, Unit::none, section_kinds_legend()},
+     {"what", "what", Type::text, Unit::none, section_kinds_legend()},
      {"where", "where", Type::places, Unit::none, "The code that changes, the most used first."},
      {"locks", "locks", Type::text, Unit::none, "The locks concerned.", 3},
      {"sections", "sections", Type::word, Unit::none, "How many critical sections of how many there would change.", 5},
@@ -218,6 +218,6 @@ const table::Schema kLockRemediesSchema{
       "Estimated: these locks order only what conflicts, cores are no limit. Not an upper bound: other orders of "
       "locks may gain more.",
       4},
-     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 2}}};
+     {"note", "note", Type::text, Unit::none, "What to know before believing it.", 0, true}}};
 
 }  // namespace contrafact::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace contrafact::improve {
 namespace {
@@ -35,17 +36,19 @@ bool reads_any(const LockUses::Lock& lock, uint32_t set, const std::vector<bool>
   return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return use.reads && cells[use.cell]; });
 }
 
-// What the section reads before it comes to `reached` leads there: a table's root, a list's head.
-void add_way(const LockUses& uses, uint32_t s, const std::vector<bool>& reached, std::vector<bool>& with_ways) {
+// What a section reads before it comes to `reached` leads there: a table's root, a list's head. Counts the sections, by
+// cell.
+void count_way(const LockUses& uses, uint32_t s, const std::vector<bool>& reached, std::vector<uint32_t>& leading) {
   const model::SectionSets& sets = uses.facts().sets;
   const LockUses::Lock& lock = uses.lock_of(s);
   const auto reaches = [&](const model::SectionSets::Part& part) { return reads_any(lock, part.set, reached); };
+  std::set<uint32_t> seen;
   for (const model::SectionSets::PartRange& range : {sets.head[s], sets.tail[s]}) {
     const auto parts = sets.parts_of(range);
     const auto last = std::ranges::find_if(parts.rbegin(), parts.rend(), reaches).base();
     for (auto part = parts.begin(); part != last; ++part) {
       for (const CellUse& use : lock.cells->of(part->set))
-        if (use.reads && is_open(lock, use.cell)) with_ways[use.cell] = true;
+        if (use.reads && is_open(lock, use.cell) && seen.insert(use.cell).second) ++leading[use.cell];
     }
   }
 }
@@ -108,14 +111,17 @@ bool are_beside(const std::vector<Write>& writes) {
   return beside > 0 && beside * kByChance >= writes.size();
 }
 
-// A site of which no section was observed may write anything; but for what ran before there was a second thread.
+// A site of which no section was observed may write anything; but for what ran before there was a second thread, and
+// what ran once: it begins or ends something.
 bool has_unknown_site(const LockUses& uses, const LockUses::Lock& lock) {
   const model::ThreadId first = uses.section(lock.begin).thread;
   bool alone = true;
+  std::map<uint32_t, uint32_t> sections;  // by site
   for (uint32_t s = lock.begin; s < lock.end; ++s) {
     if (!uses.counts(s)) continue;
     alone &= uses.section(s).thread == first;
-    if (!alone && uses.facts().observed[uses.facts().site_of[s]] == 0 && !uses.is_known(s)) return true;
+    const uint32_t site = uses.facts().site_of[s];
+    if (!alone && uses.facts().observed[site] == 0 && !uses.is_known(s) && ++sections[site] > 1) return true;
   }
   return false;
 }
@@ -139,10 +145,16 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
   });
   std::map<uint32_t, model::ThreadId> own_sets;
   std::vector<uint32_t> reading(lock.cells->cell_count());  // sections of the site, by cell
+  size_t readers = 0;                                       // of anything that is open and not disputed
   for (const uint32_t s : of_site) {
     if (!uses_.is_known(s)) continue;
     own_sets.try_emplace(facts.sets.of_section[s], facts.touched_by[s]);
-    for (const CellUse& use : lock.cells->of(facts.sets.of_section[s])) reading[use.cell] += use.reads;
+    bool reads_any = false;
+    for (const CellUse& use : lock.cells->of(facts.sets.of_section[s])) {
+      reading[use.cell] += use.reads;
+      reads_any |= use.reads && is_open(lock, use.cell) && !lock.contested[use.cell];
+    }
+    readers += reads_any;
   }
   bool may_write = has_unknown_site(uses_, lock);
   for (const auto& [site, sets] : sets_of_site) {
@@ -153,12 +165,15 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
     may_write = are_beside(writes);
   }
   if (!may_write) return;
+  constexpr size_t kMost = 2;  // half of them
   std::vector<bool> reached(reading.size());
   for (size_t cell = 0; cell < reading.size(); ++cell)
-    reached[cell] = is_open(lock, static_cast<uint32_t>(cell)) && size_t{2} * reading[cell] < of_site.size();
-  std::vector<bool> with_ways = reached;
-  for (const uint32_t s : of_site) add_way(uses_, s, reached, with_ways);
-  reached_.emplace(id.value, std::move(with_ways));
+    reached[cell] = is_open(lock, static_cast<uint32_t>(cell)) && kMost * reading[cell] <= readers;
+  std::vector<uint32_t> leading(reading.size());
+  for (const uint32_t s : of_site) count_way(uses_, s, reached, leading);
+  for (size_t cell = 0; cell < reading.size(); ++cell)
+    reached[cell] = reached[cell] || (leading[cell] > 0 && kMost * leading[cell] >= reading[cell]);
+  reached_.emplace(id.value, std::move(reached));
 }
 
 bool UnseenWrites::may_reach(LockId lock, uint32_t set) const {

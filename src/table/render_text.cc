@@ -73,7 +73,7 @@ std::vector<size_t> hideable(const Table& table) {
   const std::vector<Column>& columns = table.schema().columns;
   std::vector<size_t> order;
   for (size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].hide_order > 0) order.push_back(c);
+    if (columns[c].hide_order > 0 && !columns[c].below) order.push_back(c);
   }
   const auto key = [&](size_t c) { return is_blank(table, c) ? UINT_MAX : unsigned{columns[c].hide_order}; };
   std::ranges::stable_sort(order, {}, key);
@@ -136,7 +136,8 @@ Layout lay_out(const Table& table, const TextStyle& style) {
   const Schema& schema = table.schema();
   Layout layout;
   measure(layout, table, style);
-  layout.hidden.assign(schema.columns.size(), false);
+  layout.hidden.clear();
+  for (const Column& column : schema.columns) layout.hidden.push_back(column.below);
   layout.widths = layout.natural;
   if (style.width == 0 || total_width(layout) <= style.width) return layout;
   const std::vector<size_t> order = hideable(table);
@@ -148,7 +149,7 @@ Layout lay_out(const Table& table, const TextStyle& style) {
     layout.hidden[c] = true;
     break;
   }
-  if (std::ranges::none_of(layout.hidden, std::identity())) {
+  if (std::ranges::none_of(order, [&](size_t c) { return bool{layout.hidden[c]}; })) {
     layout.widths = layout.natural;
     const auto packages = [&](size_t c) {  // before a sentence is cut
       return schema.columns[c].type == Type::text ? layout.natural[c] : layout.readable[c];
@@ -212,6 +213,29 @@ void append_row(std::string& out, const Layout& layout, const Schema& schema,
   out += row == 0 && style.colour ? "\x1b[1m" + line + "\x1b[0m\n" : line + "\n";
 }
 
+// Rows are called as in their first column; those of equal text have one line.
+std::string lines_below(const Table& table, const Layout& layout) {
+  const std::vector<Column>& columns = table.schema().columns;
+  const std::string_view sign = columns[0].title == "#" ? "#" : "";
+  std::string out;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (!columns[c].below) continue;
+    std::vector<std::pair<std::string, std::string>> lines;  // the rows' names, and the text
+    for (size_t row = 0; row < table.rows().size(); ++row) {
+      if (table.rows()[row][c].is_empty()) continue;
+      const std::vector<std::string>& texts = layout.cells[row + 1];
+      const auto known = std::ranges::find(lines, texts[c], &std::pair<std::string, std::string>::second);
+      if (known == lines.end()) {
+        lines.emplace_back(fmt::format("{}{}", sign, texts[0]), texts[c]);
+      } else {
+        known->first += fmt::format(", {}{}", sign, texts[0]);
+      }
+    }
+    for (const auto& [rows, text] : lines) out += fmt::format("{} {}: {}\n", rows, columns[c].title, text);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string render_text(const Table& table, const TextStyle& style) {
@@ -229,9 +253,10 @@ std::string render_text(const Table& table, const TextStyle& style) {
     for (size_t row = 0; row < layout.cells.size(); ++row) append_row(out, layout, schema, shown, row, style);
     std::string hidden;
     for (size_t c = 0; c < schema.columns.size(); ++c) {
-      if (layout.hidden[c]) hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", schema.columns[c].title);
+      if (layout.hidden[c] && !schema.columns[c].below) hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", schema.columns[c].title);
     }
     if (!hidden.empty()) out += fmt::format("(no room in {} columns for: {})\n", style.width, hidden);
+    out += lines_below(table, layout);
   }
   for (const std::string& note : table.notes()) out += printable(note, style.unicode) + "\n";
   return out;

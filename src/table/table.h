@@ -100,6 +100,8 @@ struct Column {
   // Columns with the highest number are hidden first when a terminal is too narrow, those that are empty before all; 0
   // is never hidden.
   uint8_t hide_order = 0;
+  // On a terminal no column, but a line for each row under the table: "#2 note: ...". For sentences.
+  bool below = false;
 };
 
 struct Schema {

@@ -148,6 +148,20 @@ TEST(RenderText, HidesColumnsInTheirOrderAndSaysSo) {
   EXPECT_NE(text.find("(no room in 66 columns for: count, range)"), std::string::npos) << text;
 }
 
+TEST(RenderText, PutsSentencesBelowEachOnceWithItsRows) {
+  static const Schema schema{"remedies",
+                             "",
+                             {{"rank", "#", Type::integer, Unit::none, ""},
+                              {"what", "what", Type::text, Unit::none, ""},
+                              {"note", "note", Type::text, Unit::none, "", 0, true}}};
+  Table table(schema);
+  table.add_row({1, "split", "two locks"});
+  table.add_row({2, "drop", {}});
+  table.add_row({3, "share", "two locks"});
+  EXPECT_EQ(render_text(table, {.width = 20}),
+            "#  what\n1  split\n2  drop\n3  share\n#1, #3 note: two locks\n");
+}
+
 // The line of a table that begins with the text, whose columns are two or more blanks apart.
 std::vector<std::string> fields_of(const std::string& text, std::string_view begin) {
   const size_t at = text.find(begin);
