@@ -508,14 +508,15 @@ TEST(LockCandidates, NoLockIsNeededAroundLocksThatGuardTheSame) {
   EXPECT_THAT(notes[0], testing::HasSubstr("by the lock of get (lib.cc:20)"));
 }
 
-// Each of the readers walks further along a list than the one before, and writes what is its thread's own: as many cells as places in the list, times
-// sections. What is held for that is little, and nothing is left out.
+// Each of the readers walks further along a list than the one before, and writes what is its thread's own: as many
+// cells as places in the list, times sections. What is held for that is little, and nothing is left out.
 TEST(LockCandidates, AreFoundHoweverManyPlacesTheSectionsTouch) {
   constexpr int kSections = 8400;  // 35 million cells in sum
   std::string text =
       "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\naccess_set w complete 0+8:rwc\n"
       "thread x\nthread y\n";
-  for (int i = 0; i < kSections; ++i) text += fmt::format("access_set r{} complete 0+{}:r {}+8:rwc\n", i, 8 * (i + 1), (1 + i % 2) << 20);
+  for (int i = 0; i < kSections; ++i)
+    text += fmt::format("access_set r{} complete 0+{}:r {}+8:rwc\n", i, 8 * (i + 1), (1 + i % 2) << 20);
   text +=
       "0 x thread_begin\n0 y thread_begin\n1 x lock_acquire l b\n1 y lock_request l b\n9 x accesses w\n"
       "9 x lock_release l\n10 y lock_acquired l\n19 y accesses w\n19 y lock_release l\n";

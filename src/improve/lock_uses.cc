@@ -161,7 +161,7 @@ Passage LockUses::passage(LockId id, uint32_t set) const {
 bool LockUses::is_guarded(uint32_t s) const {
   const Lock& lock = locks_[section(s).lock.index()];
   return !lock.cells || std::ranges::any_of(lock.cells->of(facts_.sets.of_section[s]),
-                             [&](const CellUse& use) { return lock.guarded[use.cell]; });
+                                            [&](const CellUse& use) { return lock.guarded[use.cell]; });
 }
 bool LockUses::is_guarded_inside(uint32_t s) const {
   const Lock& lock = locks_[section(s).lock.index()];

@@ -1,8 +1,8 @@
 #include "model/section_sets.h"
 
 #include <algorithm>
-#include <map>
 #include <iterator>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -220,7 +220,7 @@ class SetCollector {
   std::vector<Open> open_;
   Segment segment_;
   std::map<std::pair<SetGap, std::vector<uint32_t>>, uint32_t> by_parts_;
-  size_t parts_known_ = 0;  // in its keys
+  size_t parts_known_ = 0;                                                 // in its keys
   std::map<std::tuple<SetGap, uint32_t, uint32_t>, uint32_t> by_content_;  // by the list of ranges
   std::vector<AccessRange> joined_;
 };
