@@ -50,9 +50,10 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   const base::Result<whatif::Variant> unchanged = variant({});
   // The check has simulated seed 0 of it, but for what sections cost and how long threads waited.
   if (trace_.locks.empty()) base_.push_back({{.duration_ns = baseline_->stuck ? 0 : baseline_->simulated_ns}});
+  const auto plan = simulator_.plan(*unchanged, whatif::SimulateOptions().lock_rule);
   std::vector<double> missed;
   for (uint64_t seed = base_.size(); seed <= draws_of(trace_, options_); ++seed) {
-    const base::Result<whatif::Simulation> simulation = run(*unchanged, seed);
+    const base::Result<whatif::Simulation> simulation = run(*unchanged, plan.get(), seed);
     Base& base = base_.emplace_back();
     if (!simulation.ok() || !simulation->stuck.empty()) continue;
     base.run = simulated_run(trace_, *simulation);
@@ -67,8 +68,9 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
 
 Pricer::~Pricer() = default;
 
-base::Result<whatif::Simulation> Pricer::run(const whatif::Variant& variant, uint64_t seed) const {
-  return simulator_.simulate(variant, {.cores = options_.cores, .seed = seed});
+base::Result<whatif::Simulation> Pricer::run(const whatif::Variant& variant, const whatif::SectionPlan* plan,
+                                             uint64_t seed) const {
+  return simulator_.simulate(variant, {.cores = options_.cores, .seed = seed}, plan);
 }
 
 base::Result<whatif::Variant> Pricer::variant(std::span<const whatif::Improvement> improvements) const {
@@ -82,8 +84,9 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   if (!made) return made.error();
   SimulatedEffect effect;
   std::vector<double> gains;
+  const auto plan = simulator_.plan(*made, whatif::SimulateOptions().lock_rule);
   for (uint64_t seed = 0; seed < base_.size(); ++seed) {
-    base::Result<whatif::Simulation> simulation = run(*made, seed);
+    base::Result<whatif::Simulation> simulation = run(*made, plan.get(), seed);
     if (!simulation) return simulation.error();
     const bool stuck = !simulation->stuck.empty();
     if (seed == 0) {

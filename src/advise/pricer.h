@@ -57,7 +57,8 @@ class Pricer {
     int64_t missed_ns = 0;
   };
 
-  base::Result<whatif::Simulation> run(const whatif::Variant& variant, uint64_t seed) const;
+  base::Result<whatif::Simulation> run(const whatif::Variant& variant, const whatif::SectionPlan* plan,
+                                       uint64_t seed) const;
   double doubt(const whatif::Simulation& simulation) const;
   double vm_doubt(const whatif::Simulation& simulation) const;
   double spared_share(const whatif::Simulation& simulation) const;

@@ -44,12 +44,12 @@ class Guards {
       scan(trace_.thread_events(model::ThreadId(t)));
     std::vector<InnerGuard> guards(trace_.locks.size());
     if (count_ >= kTouchesMax) return guards;
-    all_.sets = trace_.access_sets;
-    all_.ranges = trace_.access_ranges;
     for (size_t lock = 0; lock < touches_.size(); ++lock) {
       const std::vector<Touch>& of_lock = touches_[lock];
       const bool any = std::ranges::any_of(of_lock, [](const Touch& t) { return t.inner_begin < t.inner_end; });
-      if (any) guards[lock] = guard_of(of_lock);
+      if (!any) continue;
+      if (all_.sets.empty()) all_.sets = trace_.access_sets, all_.ranges = trace_.access_ranges;
+      guards[lock] = guard_of(of_lock);
     }
     return guards;
   }

@@ -30,8 +30,7 @@ class Borrower {
     sets_.sets = from.sets.sets;
     sets_.ranges = from.sets.ranges;
     unobserved_ = static_cast<uint32_t>(sets_.sets.size());
-    const auto none = static_cast<uint32_t>(sets_.ranges.size());
-    sets_.sets.push_back({format::SetGap::not_observed, none, none});
+    sets_.sets.push_back({format::SetGap::not_observed, {}});
   }
 
   SectionSets run() {

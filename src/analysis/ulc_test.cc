@@ -92,11 +92,11 @@ TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
                              "8 x lock_release k\n12 x accesses none\n12 x lock_release l\n");
   const SectionFacts facts(trace);
   ASSERT_EQ(facts.sections.size(), 2u);
-  EXPECT_EQ(facts.sets.ranges_of(facts.sets.of_section[0])[0].flags,
+  EXPECT_EQ(facts.sets.ranges_of(facts.sets.of_section[0]).front().flags,
             format::kAccessRead | format::kAccessWrite | format::kAccessChanged);
   const auto head = [&](size_t s) { return facts.sets.parts_of(facts.sets.head[s]); };
   const auto tail = [&](size_t s) { return facts.sets.parts_of(facts.sets.tail[s]); };
-  EXPECT_EQ(facts.sets.ranges_of(head(0)[0].set)[0].flags, format::kAccessRead);
+  EXPECT_EQ(facts.sets.ranges_of(head(0)[0].set).front().flags, format::kAccessRead);
   EXPECT_EQ(head(0)[0].length_ns, 5);
   EXPECT_EQ(tail(0)[0].length_ns, 4);
   EXPECT_TRUE(facts.sets.ranges_of(tail(0)[0].set).empty());

@@ -1,6 +1,7 @@
 #include "graph/section_conflicts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 namespace contrafact::graph {
@@ -9,23 +10,41 @@ using format::AccessRange;
 
 namespace {
 
-bool writes_any(std::span<const AccessRange> ranges) {
+bool writes_any(const model::AccessRanges::View& ranges) {
   return std::ranges::any_of(ranges, [](const AccessRange& range) { return range.flags & format::kAccessWrite; });
 }
 
-// The first range that ends beyond `address`. Doubling steps: few of a long set's ranges lie near those of a short one.
-size_t seek(std::span<const AccessRange> ranges, size_t from, uint64_t address) {
-  size_t step = 1, low = from;
-  while (low + step < ranges.size() && ranges[low + step].end() <= address) {
-    low += step;
-    step *= 2;
+// A place in a set.
+class Walk {
+ public:
+  explicit Walk(const model::AccessRanges::View& ranges) : ranges_(ranges) { enter(); }
+  bool at_end() const { return chunk_ == ranges_.chunks().size(); }
+  const AccessRange& operator*() const { return *at_; }
+  const AccessRange* operator->() const { return at_; }
+  void next() {
+    if (++at_ == end_) ++chunk_, enter();
   }
-  const auto begin = ranges.begin() + static_cast<ptrdiff_t>(low);
-  const auto end = ranges.begin() + static_cast<ptrdiff_t>(std::min(low + step + 1, ranges.size()));
-  return static_cast<size_t>(
-      std::partition_point(begin, end, [&](const AccessRange& range) { return range.end() <= address; }) -
-      ranges.begin());
-}
+  // To the first range that ends beyond `address`. A chunk at a time: few of a long set's ranges lie near those of a
+  // short one. REQUIRES: not at the end.
+  void seek(uint64_t address) {
+    while (std::prev(end_)->end() <= address) {
+      ++chunk_, enter();
+      if (at_end()) return;
+    }
+    at_ = std::partition_point(at_, end_, [&](const AccessRange& range) { return range.end() <= address; });
+  }
+
+ private:
+  void enter() {
+    if (at_end()) return;
+    const std::span<const AccessRange> ranges = ranges_.chunk(chunk_);
+    at_ = ranges.data();
+    end_ = at_ + ranges.size();
+  }
+  const model::AccessRanges::View ranges_;
+  size_t chunk_ = 0;
+  const AccessRange *at_ = nullptr, *end_ = nullptr;
+};
 
 }  // namespace
 
@@ -40,19 +59,15 @@ PairKind SectionConflicts::compare(uint32_t x, uint32_t y) const {
   const auto a = sets_.ranges_of(x), b = sets_.ranges_of(y);
   if ((a.empty() && sets_.is_complete(x)) || (b.empty() && sets_.is_complete(y))) return PairKind::null_lock;
   bool meet = false;  // one of the three intersections is not empty
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i].end() <= b[j].begin) {
-      i = seek(a, i, b[j].begin);
-    } else if (b[j].end() <= a[i].begin) {
-      j = seek(b, j, a[i].begin);
+  for (Walk i(a), j(b); !i.at_end() && !j.at_end();) {
+    if (i->end() <= j->begin) {
+      i.seek(j->begin);
+    } else if (j->end() <= i->begin) {
+      j.seek(i->begin);
     } else {
-      if (need_order(class_of(a[i].flags), class_of(b[j].flags))) return PairKind::conflict;
-      meet |= ((a[i].flags | b[j].flags) & format::kAccessWrite) != 0;
-      if (a[i].end() < b[j].end()) {
-        ++i;
-      } else {
-        ++j;
-      }
+      if (need_order(class_of(i->flags), class_of(j->flags))) return PairKind::conflict;
+      meet |= ((i->flags | j->flags) & format::kAccessWrite) != 0;
+      i->end() < j->end() ? i.next() : j.next();
     }
   }
   if (!sets_.is_complete(x) || !sets_.is_complete(y)) return PairKind::unknown;

@@ -39,16 +39,25 @@ struct CellState {
 
 class LockSweep {
  public:
-  LockSweep(std::span<const CriticalSection> sections, const SectionSets& sets, const LockCells& cells)
-      : sections_(sections), sets_(sets), cells_(cells), states_(cells.cell_count() + 1) {}
+  // Of the sections of one lock, `begin` to `end`.
+  LockSweep(std::span<const CriticalSection> sections, uint32_t begin, uint32_t end, const SectionSets& sets,
+            const LockCells& cells)
+      : sections_(sections),
+        sets_(sets),
+        cells_(cells),
+        states_(cells.cell_count() + 1),
+        begin_(begin),
+        found_by_(end - begin, UINT32_MAX) {}
 
-  // The sections before `section`, which is the next of the lock, unsorted and perhaps twice.
+  // The sections before `section`, which is the next of the lock, each once, unsorted.
   const std::vector<uint32_t>& next(uint32_t section) {
     found_.clear();
     const uint32_t set = sets_.of_section[section];
     const bool known = sets_.is_complete(set);
     const auto uses = cells_.of(set);
-    for (const CellUse& use : uses) touch(states_[use.cell], section, use.access);
+    for (const CellUse& use : uses) {
+      if (cells_.is_ordered(use.cell)) touch(states_[use.cell], section, use.access);
+    }
     // The last state stands for "anything": who is not known writes it, who touches something reads it.
     if (!known || !uses.empty()) touch(states_.back(), section, known ? AccessClass::reads : AccessClass::writes);
     return found_;
@@ -63,7 +72,9 @@ class LockSweep {
     }
     current.access = access;
     for (const uint32_t before : state.previous.members) {
-      if (sections_[before].thread != sections_[section].thread) found_.push_back(before);
+      if (found_by_[before - begin_] == section || sections_[before].thread == sections_[section].thread) continue;
+      found_by_[before - begin_] = section;
+      found_.push_back(before);
     }
     const auto same = std::find_if(current.members.begin(), current.members.end(), [&](uint32_t member) {
       return sections_[member].thread == sections_[section].thread;
@@ -79,6 +90,8 @@ class LockSweep {
   const SectionSets& sets_;
   const LockCells& cells_;
   std::vector<CellState> states_;
+  const uint32_t begin_;
+  std::vector<uint32_t> found_by_;  // by section from `begin_` on: the last one that it was found to be before
   std::vector<uint32_t> found_;
 };
 
@@ -173,7 +186,7 @@ class NeededOrder {
     if (shared && unknown) return keep(begin, end);
     const std::optional<LockCells> cells = LockCells::make(sets_, std::move(used), kCellUsesMax);
     if (!cells) return keep(begin, end);
-    LockSweep sweep(sections_, sets_, *cells);
+    LockSweep sweep(sections_, begin, end, sets_, *cells);
     Reduction reduction(sections_, begin, end);
     for (uint32_t s = begin; s < end; ++s) {
       if (!is_ordered(trace_, sections_[s])) continue;

@@ -22,7 +22,6 @@ std::vector<Passage> cell_passages(const graph::LockCells& cells, std::span<cons
   const auto thread_at = [&](uint32_t place) { return order[place - 1].thread; };
   std::map<uint32_t, uint32_t> read_from;  // by thread: the last place there that wrote what is read here
   uint32_t since = 1;                      // where this stretch of the order begins
-  size_t left = graph::kCellUsesMax;
   for (uint32_t place = 1; place <= order.size(); ++place) {
     const auto& [set, thread] = order[place - 1];
     if (set == analysis::kNotObserved) {
@@ -30,8 +29,6 @@ std::vector<Passage> cell_passages(const graph::LockCells& cells, std::span<cons
       continue;
     }
     const auto uses = cells.of(set);
-    if (uses.size() > left) return std::vector<Passage>(of.size(), Passage::unknown);
-    left -= uses.size();
     read_from.clear();
     for (const graph::CellUse& use : uses) {
       const uint32_t written_at = of[use.cell].written_at;

@@ -22,7 +22,7 @@ enum class Passage : uint8_t {
   taken,      // once at least none did: only the lock, or chance, orders the two
 };
 
-// By cell. Pure. Linear in the cells of the observed sections; all unknown where they are more than kCellUsesMax.
+// By cell. Pure. Linear in the cells of the observed sections.
 std::vector<Passage> cell_passages(const graph::LockCells& cells, std::span<const analysis::ObservedSection> order);
 
 }  // namespace contrafact::improve

@@ -1,5 +1,6 @@
 #include "improve/lock_candidates.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -526,6 +527,36 @@ TEST(LockCandidates, NoLockIsNeededAroundLocksThatGuardTheSame) {
   const std::vector<std::string> notes = lock_notes(trace, *drop);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_THAT(notes[0], testing::HasSubstr("by the lock of get (lib.cc:20)"));
+}
+
+// Each of the readers walks further along a list than the one before, and writes what is its thread's own: as many
+// cells as places in the list, times sections. What is held for that is little, and nothing is left out.
+TEST(LockCandidates, AreFoundHoweverManyPlacesTheSectionsTouch) {
+  constexpr int kSections = 8400;  // 35 million cells in sum
+  std::string text =
+      "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\nlock l mutex\naccess_set w complete 0+8:rwc\n"
+      "thread x\nthread y\n";
+  for (int i = 0; i < kSections; ++i)
+    text += fmt::format("access_set r{} complete 0+{}:r {}+8:rwc\n", i, 8 * (i + 1), (1 + i % 2) << 20);
+  text +=
+      "0 x thread_begin\n0 y thread_begin\n1 x lock_acquire l b\n1 y lock_request l b\n9 x accesses w\n"
+      "9 x lock_release l\n10 y lock_acquired l\n19 y accesses w\n19 y lock_release l\n";
+  for (int i = 0; i < kSections; ++i) {
+    const int at_ns = 100 + 20 * i;
+    const std::string_view thread = i % 2 == 0 ? "x" : "y";
+    text += fmt::format("{0} {1} lock_acquire l a\n{2} {1} accesses r{3}\n{2} {1} lock_release l\n", at_ns, thread,
+                        at_ns + 10, i);
+  }
+  const Trace trace = parsed(text);
+  const SectionFacts facts(trace);
+  const Candidates found = lock_candidates(facts);
+  const auto is_shared = [](const Candidate& each) {
+    return each.improvement.optimisation == kinds::reader_writer_lock;
+  };
+  const auto shared = std::ranges::find_if(found.candidates, is_shared);
+  ASSERT_NE(shared, found.candidates.end());
+  EXPECT_EQ(shared->improvement.sections.size(), static_cast<size_t>(kSections));
+  for (const Ineligible& refused : found.ineligible) EXPECT_THAT(refused.reason, testing::HasSubstr("reader-writer"));
 }
 
 }  // namespace

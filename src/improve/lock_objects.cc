@@ -11,6 +11,8 @@ using graph::CellUse;
 constexpr uint32_t kObjectsMin = 4;
 constexpr uint64_t kRare = 20;   // one of so many
 constexpr size_t kTogether = 2;  // objects of a section; who touches more takes all locks
+constexpr uint64_t kListedMax = uint64_t{1}
+                                << 26;  // guarded cells of all kinds of sections, and of all observed: 256 MiB
 
 constexpr bool is_nearly_all(uint64_t part, uint64_t all) {
   return part * kRare >= all * (kRare - 1);
@@ -21,8 +23,10 @@ class ObjectFinder {
   ObjectFinder(const LockUses& uses, model::LockId id) : uses_(uses), id_(id), lock_(uses.lock(id)) { list_kinds(); }
 
   LockObjects run() {
+    if (is_too_much_) return {.too_many_uses = true};
     LockObjects found = find();
     if (found.count == 0) say_what_ties(found);
+    found.too_many_uses = found.count == 0 && is_order_too_long_;
     return found;
   }
 
@@ -49,6 +53,15 @@ class ObjectFinder {
     for (const auto& [set, thread] : uses_.facts().observed_order[id_.index()]) {
       if (set != analysis::kNotObserved) kind_of(set);
     }
+    std::vector<uint32_t> kinds_of_cell(cells_.size());
+    uint64_t all = 0;
+    for (const Kind& kind : kinds_) {
+      for (const CellUse& use : lock_.cells->of(kind.set)) kinds_of_cell[use.cell] += lock_.guarded[use.cell];
+    }
+    for (const uint32_t kinds : kinds_of_cell) all += kinds;
+    is_too_much_ = all > kListedMax;
+    if (is_too_much_) return;
+    for (size_t cell = 0; cell < cells_.size(); ++cell) cells_[cell].kinds.reserve(kinds_of_cell[cell]);
     for (uint32_t kind = 0; kind < kinds_.size(); ++kind) {
       for (const CellUse& use : lock_.cells->of(kinds_[kind].set)) {
         if (!lock_.guarded[use.cell]) continue;
@@ -70,8 +83,9 @@ class ObjectFinder {
   // Where most of what could be an object moves between others, what was not seen to move is taken to do so as well.
   LockObjects find() {
     companion_.assign(cells_.size(), LockObjects::kNone);
-    place_all(true);
-    if (moving_ <= staying_) place_all(false);
+    list_observed();
+    place_all(!is_order_too_long_);
+    if (may_move_ && moving_ <= staying_) place_all(false);
     constexpr int kRounds = 4;
     for (int round = 0; round < kRounds && join_neighbours(); ++round) place_all(may_move_);
     return result();
@@ -190,7 +204,6 @@ class ObjectFinder {
   // nothing before there are some.
   bool moves(uint32_t cell) {
     if (roots_.size() < kObjectsMin) return false;
-    list_observed();
     uint32_t before = LockObjects::kNone;
     bool is_seen = false;
     for (const uint32_t place : cells_[cell].observed) {
@@ -212,21 +225,31 @@ class ObjectFinder {
     return std::ranges::find_first_of(x.objects, y.objects) != x.objects.end();
   }
 
-  // No further than memory reaches: equal sections come again and again.
+  // Where memory does not reach, nothing is taken to move: the sections that were left out might show that it stays.
   void list_observed() {
-    if (!observed_.empty()) return;
+    if (!observed_.empty() || is_order_too_long_) return;
+    const std::vector<analysis::ObservedSection>& order = uses_.facts().observed_order[id_.index()];
+    std::vector<uint64_t> observed_of_kind(kinds_.size());
+    for (const auto& [set, thread] : order) {
+      if (set != analysis::kNotObserved) ++observed_of_kind[kind_of_set_.at(set)];
+    }
+    std::vector<uint64_t> observed_of_cell(cells_.size());
+    uint64_t all = 0;
+    for (size_t cell = 0; cell < cells_.size(); ++cell) {
+      for (const uint32_t kind : cells_[cell].kinds) observed_of_cell[cell] += observed_of_kind[kind];
+      all += observed_of_cell[cell];
+    }
+    is_order_too_long_ = all > kListedMax;
+    if (is_order_too_long_) return;
+    for (size_t cell = 0; cell < cells_.size(); ++cell) cells_[cell].observed.reserve(observed_of_cell[cell]);
     uint32_t stretch = 0;
-    size_t left = graph::kCellUsesMax;
-    for (const auto& [set, thread] : uses_.facts().observed_order[id_.index()]) {
+    for (const auto& [set, thread] : order) {
       stretch += set == analysis::kNotObserved;
       if (set == analysis::kNotObserved) continue;
       const auto place = static_cast<uint32_t>(observed_.size());
       observed_.push_back(kind_of_set_.at(set));
       stretch_.push_back(stretch);
-      const auto uses = lock_.cells->of(set);
-      if (uses.size() > left) break;
-      left -= uses.size();
-      for (const CellUse& use : uses) {
+      for (const CellUse& use : lock_.cells->of(set)) {
         if (lock_.guarded[use.cell]) cells_[use.cell].observed.push_back(place);
       }
     }
@@ -298,6 +321,8 @@ class ObjectFinder {
   std::vector<uint64_t> together_;   // by cell: sections; 0 between calls
   std::vector<uint32_t> observed_;   // kinds, in the order in which they were observed
   std::vector<uint32_t> stretch_;    // likewise: equal where nothing between was not observed
+  bool is_too_much_ = false;         // the kinds' cells are more than kListedMax
+  bool is_order_too_long_ = false;   // likewise those of what was observed
   bool may_move_ = true;
   size_t moving_ = 0, staying_ = 0;  // cells that were seen to move between objects, or not to
 };

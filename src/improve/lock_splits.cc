@@ -141,7 +141,7 @@ class Splitter {
     for (const Place& place : components) count = std::max(count, place.part + 1);
     return count;
   }
-  std::span<const CellUse> uses_of(const Lock& lock, uint32_t s) const {
+  graph::LockCells::Uses uses_of(const Lock& lock, uint32_t s) const {
     return lock.cells->of(uses_.facts().sets.of_section[s]);
   }
 
@@ -255,6 +255,10 @@ class Splitter {
 
   // Of what no lock of its own can guard: the code that keeps most apart if it is left out.
   std::string why_tied(const Lock& lock, const LockObjects& objects) const {
+    if (objects.too_many_uses)
+      return fmt::format(
+          "not looked for objects in what it guards: its sections touch {} million places in sum, too many to list",
+          lock.cells->use_count() / 1'000'000);
     const std::string what = what_ties(objects);
     if (objects.count_without > 0)
       return fmt::format("{}: without {} there would be {} objects, each with a lock of its own", what,

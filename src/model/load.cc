@@ -118,15 +118,12 @@ class EventCollector : public format::Visitor {
     put(trace_.locks, file_.rows.locks, first.value, rows);
   }
   void on_access_sets(AccessSetId first, std::span<const format::AccessSetRow> rows) override {
-    uint64_t total = trace_.access_ranges.size();
+    uint64_t total = 0;
     for (const format::AccessSetRow& row : rows) total += row.ranges.size();
-    if (total > UINT32_MAX) return;  // their rows are lost ones
+    if (!trace_.access_ranges.has_room_for(total)) return;  // their rows are lost ones
     if (!can_add(file_.rows.access_sets, first.value, rows.size())) return;
-    for (const format::AccessSetRow& row : rows) {
-      const auto begin = static_cast<uint32_t>(trace_.access_ranges.size());
-      trace_.access_ranges.insert(trace_.access_ranges.end(), row.ranges.begin(), row.ranges.end());
-      trace_.access_sets.push_back({row.gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
-    }
+    for (const format::AccessSetRow& row : rows)
+      trace_.access_sets.push_back({row.gap, trace_.access_ranges.add(row.ranges)});
   }
   bool wants_access_chunks() const override { return true; }
   void on_access_chunks(uint32_t first, std::span<const format::AccessChunk> chunks) override {

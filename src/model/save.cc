@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <span>
 
 #include "format/writer.h"
@@ -64,13 +66,23 @@ class Saver {
     ok(writer_.add_access_chunks(access_chunks_));
   }
 
+  // Some at a time: one after the other their ranges are far more than the trace holds.
   void write_access_sets() {
+    constexpr size_t kRangesAtOnce = 1 << 20;
+    std::vector<AccessRange> ranges;
     std::vector<format::AccessSetRow> rows;
-    rows.reserve(trace_.access_sets.size());
-    for (uint32_t i = 0; i < trace_.access_sets.size(); ++i) {
-      rows.push_back({trace_.access_sets[i].gap, trace_.ranges_of(AccessSetId(i))});
+    std::vector<size_t> ends;
+    for (uint32_t i = 0; i < trace_.access_sets.size();) {
+      ranges.clear(), rows.clear(), ends.clear();
+      for (; i < trace_.access_sets.size() && ranges.size() < kRangesAtOnce; ++i) {
+        std::ranges::copy(trace_.ranges_of(AccessSetId(i)), std::back_inserter(ranges));
+        rows.push_back({trace_.access_sets[i].gap, {}});
+        ends.push_back(ranges.size());
+      }
+      for (size_t row = 0, begin = 0; row < rows.size(); begin = ends[row++])
+        rows[row].ranges = std::span(ranges).subspan(begin, ends[row] - begin);
+      ok(writer_.add_access_sets(rows));
     }
-    ok(writer_.add_access_sets(rows));
   }
 
   template <typename Row, typename Write>

@@ -1,8 +1,9 @@
 #include "model/section_sets.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <string>
+#include <tuple>
 #include <unordered_map>
 
 namespace contrafact::model {
@@ -55,6 +56,7 @@ class SetCollector {
         unseen_(trace.fact("sets.windows_ns").empty() ? SetGap::not_observed : SetGap::outside_window) {}
 
   SectionSets run() {
+    out_.ranges = trace_.access_ranges;
     const uint32_t unseen = intern({}, unseen_);
     out_.of_section.assign(sections_.size(), unseen);
     out_.parts.push_back({unseen, 0});
@@ -184,27 +186,30 @@ class SetCollector {
   }
 
   uint32_t intern_joined(const std::vector<uint32_t>& of_trace, SetGap gap) {
-    size_t most = out_.ranges.size();
-    for (const uint32_t set : of_trace) most += trace_.ranges_of(AccessSetId(set)).size();
-    std::vector<AccessRange> ranges;
-    if (most > 8 * trace_.access_ranges.size() + kJoinedRangesMax) {
+    AccessRanges::List list;
+    if (of_trace.size() == 1) {
+      list = trace_.access_sets[of_trace[0]].ranges;
+    } else if (!join(of_trace, list)) {
       gap = SetGap::overflow;
-    } else {
-      for (const uint32_t set : of_trace) {
-        const auto part = trace_.ranges_of(AccessSetId(set));
-        ranges.insert(ranges.end(), part.begin(), part.end());
-      }
-      format::make_canonical(ranges);
     }
-    std::string content(1, static_cast<char>(gap));
-    content.append(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(AccessRange));
-    const auto [same, fresh] = by_content_.try_emplace(std::move(content), static_cast<uint32_t>(out_.sets.size()));
-    if (fresh) {
-      const auto begin = static_cast<uint32_t>(out_.ranges.size());
-      out_.ranges.insert(out_.ranges.end(), ranges.begin(), ranges.end());
-      out_.sets.push_back({gap, begin, static_cast<uint32_t>(out_.ranges.size())});
-    }
+    const auto [same, fresh] =
+        by_content_.try_emplace({gap, list.begin, list.end}, static_cast<uint32_t>(out_.sets.size()));
+    if (fresh) out_.sets.push_back({gap, list});
     return same->second;
+  }
+
+  // False: that would be too many ranges.
+  bool join(const std::vector<uint32_t>& of_trace, AccessRanges::List& list) {
+    joined_.clear();
+    for (const uint32_t set : of_trace) {
+      std::ranges::copy(trace_.ranges_of(AccessSetId(set)), std::back_inserter(joined_));
+      const size_t most = out_.ranges.held() + joined_.size();
+      if (most > 8 * trace_.access_ranges.added() + kJoinedRangesMax) return false;
+    }
+    format::make_canonical(joined_);
+    if (!out_.ranges.has_room_for(joined_.size())) return false;
+    if (!joined_.empty()) list = out_.ranges.add(joined_);
+    return true;
   }
 
   const Trace& trace_;
@@ -215,8 +220,9 @@ class SetCollector {
   std::vector<Open> open_;
   Segment segment_;
   std::map<std::pair<SetGap, std::vector<uint32_t>>, uint32_t> by_parts_;
-  size_t parts_known_ = 0;  // in its keys
-  std::unordered_map<std::string, uint32_t> by_content_;
+  size_t parts_known_ = 0;                                                 // in its keys
+  std::map<std::tuple<SetGap, uint32_t, uint32_t>, uint32_t> by_content_;  // by the list of ranges
+  std::vector<AccessRange> joined_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What each critical section of a native trace read and wrote: the union of its segments' access sets (format/event.h,
 // `accesses`), whatever other locks were taken in between. Equal ones share one set.
 //
-// Pure function; linear in the events and in the ranges of the sets that are joined.
+// Pure function; linear in the events and in the ranges of the sets that are joined. One set by itself is not copied.
 #pragma once
 
 #include <span>
@@ -22,17 +22,15 @@ struct SectionSets {
     uint32_t begin = 0, end = 0;
   };
 
-  std::vector<AccessSet> sets;  // ranges: canonical, into `ranges`
-  std::vector<AccessRange> ranges;
+  std::vector<AccessSet> sets;  // their ranges are in `ranges`
+  AccessRanges ranges;
   std::vector<uint32_t> of_section;  // parallel to the sections
   std::vector<Part> parts;           // of one segment next to each other
   // Likewise: the segment from a section's acquisition to the next lock event of its thread, and that from the last one
   // to its release. Both are the whole section where it has no lock event inside.
   std::vector<PartRange> head, tail;
 
-  std::span<const AccessRange> ranges_of(uint32_t set) const {
-    return std::span(ranges).subspan(sets[set].ranges_begin, sets[set].ranges_end - sets[set].ranges_begin);
-  }
+  AccessRanges::View ranges_of(uint32_t set) const { return ranges.of(sets[set].ranges); }
   std::span<const Part> parts_of(PartRange range) const {
     return std::span(parts).subspan(range.begin, range.end - range.begin);
   }

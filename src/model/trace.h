@@ -25,10 +25,10 @@
 #include "format/access_log.h"
 #include "format/access_set.h"
 #include "format/event.h"
+#include "model/access_ranges.h"
 
 namespace contrafact::model {
 
-using format::AccessRange;
 using format::AccessSetId;
 using format::BlockReason;
 using format::ContextId;
@@ -115,8 +115,7 @@ struct Loss {
 // What a piece of code read and wrote; its ranges are a part of Trace::access_ranges.
 struct AccessSet {
   format::SetGap gap = format::SetGap::lost;
-  uint32_t ranges_begin = 0;
-  uint32_t ranges_end = 0;
+  AccessRanges::List ranges;
 };
 
 // What threads accessed, every access in its thread's order (format/access_log.h). The counts are always there, the
@@ -187,7 +186,7 @@ struct Trace {
   std::vector<format::LockRow> locks;
   std::vector<format::MethodAddressRow> method_addresses;  // of native methods whose names are not found yet
   std::vector<AccessSet> access_sets;
-  std::vector<AccessRange> access_ranges;
+  AccessRanges access_ranges;
   AccessLog access_log;
   std::vector<std::string> strings;
   CodeOwners owners;
@@ -203,10 +202,7 @@ struct Trace {
   int64_t begin_ns() const;                    // earliest event; 0 for an empty trace
   int64_t end_ns() const;
   // REQUIRES: `id` is valid.
-  std::span<const AccessRange> ranges_of(AccessSetId id) const {
-    const AccessSet& set = access_sets[id.index()];
-    return std::span(access_ranges).subspan(set.ranges_begin, set.ranges_end - set.ranges_begin);
-  }
+  AccessRanges::View ranges_of(AccessSetId id) const { return access_ranges.of(access_sets[id.index()].ranges); }
   std::string_view string(StringId id) const { return id.valid() ? std::string_view(strings[id.index()]) : ""; }
   std::string_view fact(std::string_view key) const;  // "" if absent
 

@@ -38,9 +38,7 @@ void TraceBuilder::add_access_chunk(const format::AccessChunk& chunk) {
 
 AccessSetId TraceBuilder::add_access_set(format::SetGap gap, std::vector<AccessRange> ranges) {
   format::make_canonical(ranges);
-  const auto begin = static_cast<uint32_t>(trace_.access_ranges.size());
-  trace_.access_ranges.insert(trace_.access_ranges.end(), ranges.begin(), ranges.end());
-  trace_.access_sets.push_back({gap, begin, static_cast<uint32_t>(trace_.access_ranges.size())});
+  trace_.access_sets.push_back({gap, trace_.access_ranges.add(ranges)});
   return AccessSetId(static_cast<uint32_t>(trace_.access_sets.size() - 1));
 }
 

@@ -181,7 +181,7 @@ class Planner {
   }
 
   void edit_ops() {
-    plan_.ops.reserve(program_.ops.size());
+    plan_.ops.reserve(program_.ops.size() * 3 / 2);  // what is not written takes no memory; copying all of it does
     plan_.fibers.resize(program_.fibers.size());
     FiberEditor editor(edits_, locks_, cpu_scales_, program_.sync.wake_cost, plan_.ops);
     for (size_t i = 0; i < program_.fibers.size(); ++i) {

@@ -60,8 +60,9 @@ base::Status check_edits(const SimProgram& program, std::span<const SectionEdit>
   return {};
 }
 
+// `planned`: of the variant's sections, if that is known.
 base::Result<Simulation> simulate_program(const SimProgram& program, const Variant& variant,
-                                          const SimulateOptions& given) {
+                                          const SimulateOptions& given, const SectionPlan* planned = nullptr) {
   if (base::Status status = check_treatments(*program.trace, variant.treatments); !status) return status.error();
   if (base::Status status = check_edits(program, variant.edits); !status) return status.error();
   SimulateOptions options = given;
@@ -69,8 +70,9 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
   std::vector<std::string> notes;
   const uint32_t cores = core_count(*program.trace, options, notes);
-  const SectionPlan plan = plan_sections(program, variant.edits, options.lock_rule, variant.cpu_scales);
-  SimMachine machine(program, plan, variant.treatments, options, cores);
+  SectionPlan own;
+  if (planned == nullptr) own = plan_sections(program, variant.edits, options.lock_rule, variant.cpu_scales);
+  SimMachine machine(program, planned == nullptr ? own : *planned, variant.treatments, options, cores);
   base::Result<Simulation> simulation = machine.run();
   if (!simulation) return simulation;
   simulation->locks = machine.lock_waits();
@@ -121,11 +123,21 @@ Simulator::Simulator(const model::Trace& trace) : Simulator(std::make_unique<con
 
 Simulator::~Simulator() = default;
 
+std::shared_ptr<const SectionPlan> Simulator::plan(const Variant& variant, LockRule rule) const {
+  if (!check_edits(*program_, variant.edits)) return nullptr;
+  return std::make_shared<const SectionPlan>(plan_sections(*program_, variant.edits, rule, variant.cpu_scales));
+}
+
 base::Result<Simulation> Simulator::simulate(const Variant& variant, const SimulateOptions& options) const {
+  return simulate(variant, options, nullptr);
+}
+
+base::Result<Simulation> Simulator::simulate(const Variant& variant, const SimulateOptions& options,
+                                             const SectionPlan* plan) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
   if (auto simulation = simulate_other_parts(*program_->trace, variant, quiet)) return *std::move(simulation);
-  return simulate_program(*program_, variant, quiet);
+  return simulate_program(*program_, variant, quiet, plan);
 }
 
 int64_t Simulator::retime_sections(std::span<const SectionEdit> edits) const {

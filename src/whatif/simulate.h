@@ -101,6 +101,8 @@ class Retimer;
 
 // Many simulations of one trace, metrics only: what they share is worked out once. Immutable, may be shared between
 // threads; what it is given must outlive it.
+struct SectionPlan;
+
 class Simulator {
  public:
   explicit Simulator(const model::Facts& facts);
@@ -108,6 +110,12 @@ class Simulator {
   ~Simulator();
   // As the functions of the same names; options.build_trace is ignored: there is none.
   base::Result<Simulation> simulate(const Variant& variant, const SimulateOptions& options = {}) const;
+  // What the variant makes of critical sections. Who simulates it several times, as with other seeds, has that done
+  // once: of a recording with many sections it takes as long as a simulation. Null where simulate() says why.
+  std::shared_ptr<const SectionPlan> plan(const Variant& variant, LockRule rule) const;
+  // REQUIRES: `plan` is of this variant's sections and of options.lock_rule, or null.
+  base::Result<Simulation> simulate(const Variant& variant, const SimulateOptions& options,
+                                    const SectionPlan* plan) const;
   base::Result<BaselineCheck> check_baseline(const SimulateOptions& options = {}) const;
   // The run with its critical sections changed, by re-timing (retime.h): recorded order, and as many cores as it takes.
   int64_t retime_sections(std::span<const SectionEdit> edits) const;
