@@ -69,9 +69,14 @@ Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
   });
   const auto makes_durable = [this](const auto& part) { return uses_.makes_durable(part.set); };
   // What others wrote before this section has to be there when it is made durable.
-  if (!uses_.follows_wait(s)) found.head_ns = length_ns(head.begin(), std::find_if(head.begin(), first, makes_durable));
+  if (!uses_.follows_wait(s)) {
+    const auto stays = std::find_if(head.begin(), first, makes_durable);
+    found.head_ns = length_ns(head.begin(), stays);
+    if (stays != head.begin()) found.head_cut = (stays - 1)->end;
+  }
   if (!uses_.ends_in_wait(s)) {
     found.tail_ns = length_ns(last.base(), tail.end());
+    if (last != tail.rend()) found.tail_cut = last->end;
     found.makes_durable = std::any_of(last.base(), tail.end(), makes_durable);
   }
   const auto middle_ns = [&](auto begin, auto end) {

@@ -27,6 +27,7 @@ struct Segment {
   bool waits = false;              // it lies within the lock's own function
   std::vector<uint32_t> of_trace;  // the trace's sets
   std::vector<int64_t> end_ns;     // parallel: when each part ended
+  std::vector<uint32_t> cuts;      // likewise: where
   SetGap gap = SetGap::complete;
 
   void begin(int64_t now_ns, bool is_wait) {
@@ -34,6 +35,7 @@ struct Segment {
     waits = is_wait;
     of_trace.clear();
     end_ns.clear();
+    cuts.clear();
     gap = SetGap::complete;
   }
 };
@@ -57,7 +59,7 @@ class SetCollector {
   SectionSets run() {
     const uint32_t unseen = intern({}, unseen_);
     out_.of_section.assign(sections_.size(), unseen);
-    out_.parts.push_back({unseen, 0});
+    out_.parts.push_back({.set = unseen});
     out_.head.assign(sections_.size(), {0, 1});
     out_.tail = out_.head;
     for (uint32_t s = 0; s < sections_.size(); ++s) {
@@ -78,6 +80,8 @@ class SetCollector {
       const EventKind kind = trace_.kind[i];
       if (kind == EventKind::accesses) {
         take(trace_.a[i], trace_.time_ns[i]);
+      } else if (kind == EventKind::accesses_cut) {
+        cut(ContextId(trace_.a[i]), trace_.b[i] != 0);
       } else if (kind == EventKind::gap) {
         segment_.gap = SetGap::lost;
       } else if (is_lock_event(kind)) {
@@ -100,7 +104,16 @@ class SetCollector {
     }
     segment_.of_trace.push_back(set);
     segment_.end_ns.push_back(now_ns);
+    segment_.cuts.push_back(SectionSets::kNoCut);
     if (segment_.gap == SetGap::complete) segment_.gap = trace_.access_sets[set].gap;
+  }
+
+  // Where the part that was taken last ends.
+  void cut(ContextId call, bool is_after) {
+    if (segment_.cuts.empty() || !call.valid()) return;
+    const auto [known, added] = cuts_.try_emplace({call.value, is_after}, static_cast<uint32_t>(out_.cuts.size()));
+    if (added) out_.cuts.push_back({trace_.context_label(call), is_after});
+    segment_.cuts.back() = known->second;
   }
 
   void lock_event(uint32_t event, EventKind kind) {
@@ -154,13 +167,14 @@ class SetCollector {
   SectionSets::PartRange add_parts(int64_t now_ns) {
     const auto begin = static_cast<uint32_t>(out_.parts.size());
     if (segment_.of_trace.empty()) {
-      out_.parts.push_back({intern({}, segment_.gap), now_ns - segment_.begin_ns});
+      out_.parts.push_back({.set = intern({}, segment_.gap), .length_ns = now_ns - segment_.begin_ns});
     } else {
       segment_.end_ns.back() = now_ns;
     }
     int64_t from_ns = segment_.begin_ns;
     for (size_t i = 0; i < segment_.of_trace.size(); ++i) {
-      out_.parts.push_back({intern({segment_.of_trace[i]}, segment_.gap), segment_.end_ns[i] - from_ns});
+      out_.parts.push_back(
+          {intern({segment_.of_trace[i]}, segment_.gap), segment_.cuts[i], segment_.end_ns[i] - from_ns});
       from_ns = segment_.end_ns[i];
     }
     return {begin, static_cast<uint32_t>(out_.parts.size())};
@@ -216,6 +230,7 @@ class SetCollector {
   Segment segment_;
   std::map<std::pair<SetGap, std::vector<uint32_t>>, uint32_t> by_parts_;
   size_t parts_known_ = 0;  // in its keys
+  std::map<std::pair<uint32_t, bool>, uint32_t> cuts_;  // by context
   std::unordered_map<std::string, uint32_t> by_content_;
 };
 

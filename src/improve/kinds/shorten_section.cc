@@ -72,6 +72,25 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
   return found;
 }
 
+// Where most of what moves out, by time, ends or begins.
+class CutVote {
+ public:
+  void add(uint32_t cut, int64_t length_ns) {
+    all_ns_ += length_ns;
+    if (cut != model::SectionSets::kNoCut) by_cut_[cut] += length_ns;
+  }
+  // None: not known, or each section has another one.
+  std::optional<model::SectionSets::Cut> most(const model::SectionSets& sets) const {
+    const auto found = std::ranges::max_element(by_cut_, {}, &std::pair<const uint32_t, int64_t>::second);
+    if (found == by_cut_.end() || 2 * found->second <= all_ns_) return {};
+    return sets.cuts[found->first];
+  }
+
+ private:
+  std::map<uint32_t, int64_t> by_cut_;
+  int64_t all_ns_ = 0;
+};
+
 class ShortenSection final : public SectionChange {
  public:
   constexpr ShortenSection() : SectionChange("shorten-section", Effort::one_function, 1, 2) {}
@@ -105,6 +124,12 @@ class ShortenSection final : public SectionChange {
 
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
+    if (const auto& until = candidate.moves_until)
+      notes.push_back(fmt::format("in front of the lock goes what stands {} {}", until->is_after ? "up to the end of" : "before",
+                                  call_text(*until)));
+    if (const auto& from = candidate.moves_from)
+      notes.push_back(fmt::format("behind its release goes what {} {}", from->is_after ? "follows" : "begins with",
+                                  call_text(*from)));
     if (candidate.in_middle > 0)
       notes.push_back(fmt::format(
           "from the middle of {}{}: give the lock up meanwhile, and look again at what was read before",
@@ -121,6 +146,8 @@ class ShortenSection final : public SectionChange {
   }
 
  private:
+  static std::string call_text(const model::SectionSets::Cut& cut) { return "the call in " + cut.call; }
+
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
     // Less than that is the recorder's, or a few instructions around what has to be inside.
     constexpr int64_t kLeastNs = 100;
@@ -141,12 +168,15 @@ class ShortenSection final : public SectionChange {
     }
     Candidate made = search.candidate(this, std::move(sections));
     int64_t longest_ns = 0;
+    CutVote heads, tails;
     for (const uint32_t s : made.improvement.sections) {
       const Movable part = movable(search, ends, s, hands_on);
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = search.follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
       made.improvement.tail_ns.push_back(part.tail_ns + part.middle_ns - in_front_ns);
+      heads.add(part.head_cut, part.head_ns);
+      tails.add(part.tail_cut, part.tail_ns);
       made.in_middle += part.middle_ns > 0;
       made.handing_on += part.hands_on;
       made.making_durable += part.makes_durable;
@@ -154,6 +184,8 @@ class ShortenSection final : public SectionChange {
       longest_ns = part.middle_ns;
       made.blocks_at = longest_block(search, ends, s, part).at;
     }
+    made.moves_until = heads.most(search.facts().sets);
+    made.moves_from = tails.most(search.facts().sets);
     search.add(std::move(made));
   }
 };
