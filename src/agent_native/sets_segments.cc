@@ -83,7 +83,7 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
     thread.segment_begin_ns = std::clamp(part_ns, earliest_ns, std::max(earliest_ns, time_ns));
     emit(client, thread, thread.segment_begin_ns, overflown ? SetGap::overflow : SetGap::complete, accesses);
     Recorder::append_addressed(client, recorder::addressed_call(EventKind::accesses_cut), thread.segment_begin_ns,
-                               cut.call, cut.call >> 32, static_cast<uint32_t>(cut.is_after));
+                               static_cast<uint32_t>(cut.is_after), cut.call, cut.call >> 32);
   }
 }
 

@@ -181,7 +181,7 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::permit_take, "permit_take", {Operand::pool, Operand::count}},
     {EventKind::permit_give, "permit_give", {Operand::pool, Operand::count}},
     {EventKind::cores_idle, "cores_idle", {Operand::count}},
-    {EventKind::accesses_cut, "accesses_cut", {Operand::context, Operand::mode}},
+    {EventKind::accesses_cut, "accesses_cut", {Operand::mode, Operand::context}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {

@@ -61,7 +61,8 @@ struct Write {
   bool is_beside = false;   // what the site that may change reads
 };
 
-// Of the sets of one site. What was observed once may be another place each time.
+// Of the sets of one site. What was observed once may be another place each time; but what is made at first use, and
+// not written later, comes to an end.
 std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uint32_t, model::ThreadId>& thread_of_set,
                                   const Counts& counts) {
   constexpr uint64_t kSeldom = 4;  // one of so many
@@ -79,7 +80,7 @@ std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uin
   std::map<uint32_t, Write> found;
   for (const auto& [set, thread] : thread_of_set) {
     for (const CellUse& use : lock.cells->of(set)) {
-      if (!use.writes || is_handed_on(lock, use.cell)) continue;
+      if (!use.writes || is_handed_on(lock, use.cell) || lock.settled[use.cell]) continue;
       const uint64_t sections = writing[use.cell];
       if (sections > 1 && sections * kSeldom > all) continue;
       const auto [known, added] = found.try_emplace(use.cell, Write{use.cell, thread});

@@ -218,7 +218,8 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
     case EventKind::accesses:
       return fix(a, rows_.access_sets);
     case EventKind::accesses_cut:
-      return fix(a, rows_.contexts);
+      limit(a, 1);
+      return fix(parts_.b[position], rows_.contexts);
     case EventKind::gap:
       gaps_ += a;
       return;

@@ -81,7 +81,7 @@ class SetCollector {
       if (kind == EventKind::accesses) {
         take(trace_.a[i], trace_.time_ns[i]);
       } else if (kind == EventKind::accesses_cut) {
-        cut(ContextId(trace_.a[i]), trace_.b[i] != 0);
+        cut(ContextId(trace_.b[i]), trace_.a[i] != 0);
       } else if (kind == EventKind::gap) {
         segment_.gap = SetGap::lost;
       } else if (is_lock_event(kind)) {
@@ -108,12 +108,17 @@ class SetCollector {
     if (segment_.gap == SetGap::complete) segment_.gap = trace_.access_sets[set].gap;
   }
 
-  // Where the part that was taken last ends.
+  // Where the part that was taken last ends. A place in a library is nothing that the program's author could change.
   void cut(ContextId call, bool is_after) {
-    if (segment_.cuts.empty() || !call.valid()) return;
+    if (segment_.cuts.empty() || !call.valid() || !is_of_program(call)) return;
     const auto [known, added] = cuts_.try_emplace({call.value, is_after}, static_cast<uint32_t>(out_.cuts.size()));
     if (added) out_.cuts.push_back({trace_.context_label(call), is_after});
     segment_.cuts.back() = known->second;
+  }
+
+  bool is_of_program(ContextId call) const {
+    const MethodId method = trace_.contexts[call.index()].method;
+    return method.valid() && trace_.owner_name(method).empty();
   }
 
   void lock_event(uint32_t event, EventKind kind) {
