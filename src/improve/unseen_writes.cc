@@ -27,13 +27,18 @@ bool is_handed_on(const LockUses::Lock& lock, uint32_t cell) {
   return lock.passages[cell] == Passage::handed_on;
 }
 
+// What a section writes itself, it knows.
+bool only_reads(const CellUse& use) {
+  return use.reads && !use.writes;
+}
+
 // Others may come to it while the lock is free.
 bool is_open(const LockUses::Lock& lock, uint32_t cell) {
   return lock.shared[cell] && !is_handed_on(lock, cell);
 }
 
 bool reads_any(const LockUses::Lock& lock, uint32_t set, const std::vector<bool>& cells) {
-  return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return use.reads && cells[use.cell]; });
+  return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return only_reads(use) && cells[use.cell]; });
 }
 
 // What a section reads before it comes to `reached` leads there: a table's root, a list's head. Counts the sections, by
@@ -48,7 +53,7 @@ void count_way(const LockUses& uses, uint32_t s, const std::vector<bool>& reache
     const auto last = std::ranges::find_if(parts.rbegin(), parts.rend(), reaches).base();
     for (auto part = parts.begin(); part != last; ++part) {
       for (const CellUse& use : lock.cells->of(part->set))
-        if (use.reads && is_open(lock, use.cell) && seen.insert(use.cell).second) ++leading[use.cell];
+        if (only_reads(use) && is_open(lock, use.cell) && seen.insert(use.cell).second) ++leading[use.cell];
     }
   }
 }
@@ -96,7 +101,7 @@ std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uin
 void mark_beside(const LockUses::Lock& lock, uint32_t set, model::ThreadId reader, std::vector<Write>& writes) {
   const graph::LockCells& cells = *lock.cells;
   for (const CellUse& use : cells.of(set)) {
-    if (!use.reads || !is_open(lock, use.cell)) continue;
+    if (!only_reads(use) || !is_open(lock, use.cell)) continue;
     const uint64_t begin = cells.address(use.cell), end = cells.end_address(use.cell);
     auto write = std::ranges::lower_bound(writes, begin < kBeside ? 0 : begin - kBeside, {},
                                           [&](const Write& each) { return cells.end_address(each.cell); });
@@ -152,8 +157,8 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
     own_sets.try_emplace(facts.sets.of_section[s], facts.touched_by[s]);
     bool reads_any = false;
     for (const CellUse& use : lock.cells->of(facts.sets.of_section[s])) {
-      reading[use.cell] += use.reads;
-      reads_any |= use.reads && is_open(lock, use.cell) && !lock.contested[use.cell];
+      reading[use.cell] += only_reads(use);
+      reads_any |= only_reads(use) && is_open(lock, use.cell) && !lock.contested[use.cell];
     }
     readers += reads_any;
   }
