@@ -76,12 +76,14 @@ void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t st
   const int64_t earliest_ns = std::max(t_local.last_event_ns, begin_ns);
   for (size_t left = translator.cut_segment(begin, end, ticks(part_ns_min) + 1, begin + ticks(earliest_ns - begin_ns));
        left > 0; --left) {
-    uint64_t clock = 0;
+    translate::Cut cut{};
     bool overflown = false;
-    const auto accesses = translator.next_part(stack_pointer, &clock, &overflown);
-    const auto part_ns = begin_ns + static_cast<int64_t>(static_cast<double>(clock - begin) * ns_per_tick);
+    const auto accesses = translator.next_part(stack_pointer, &cut, &overflown);
+    const auto part_ns = begin_ns + static_cast<int64_t>(static_cast<double>(cut.clock - begin) * ns_per_tick);
     thread.segment_begin_ns = std::clamp(part_ns, earliest_ns, std::max(earliest_ns, time_ns));
     emit(client, thread, thread.segment_begin_ns, overflown ? SetGap::overflow : SetGap::complete, accesses);
+    Recorder::append_addressed(client, recorder::addressed_call(EventKind::accesses_cut), thread.segment_begin_ns,
+                               static_cast<uint32_t>(cut.is_after), cut.call, cut.call >> 32);
   }
 }
 

@@ -29,6 +29,7 @@ class Borrower {
       : to_(to), from_(from), within_(&to == &from), to_blocked_(*to.trace), from_blocked_(*from.trace) {
     sets_.sets = from.sets.sets;
     sets_.ranges = from.sets.ranges;
+    sets_.cuts = from.sets.cuts;
     unobserved_ = static_cast<uint32_t>(sets_.sets.size());
     sets_.sets.push_back({format::SetGap::not_observed, {}});
   }
@@ -73,7 +74,7 @@ class Borrower {
   void take_nothing(uint32_t s) {
     const model::CriticalSection& section = to_.sections[s];
     const auto part = static_cast<uint32_t>(sets_.parts.size());
-    sets_.parts.push_back({unobserved_, section.hold_ns()});
+    sets_.parts.push_back({.set = unobserved_, .length_ns = section.hold_ns()});
     sets_.of_section.push_back(unobserved_);
     touched_by_.push_back(section.thread);
     sets_.head.push_back({part, part + 1});
@@ -128,7 +129,7 @@ class Borrower {
       const int64_t end_ns = begin_ns + part.length_ns, slept_ns = from_blocked_.within(thread, begin_ns, end_ns);
       const double length_ns =
           static_cast<double>(part.length_ns - slept_ns) * pace.computed + static_cast<double>(slept_ns) * pace.blocked;
-      sets_.parts.push_back({part.set, std::llround(length_ns)});
+      sets_.parts.push_back({part.set, part.end, std::llround(length_ns)});
       begin_ns = end_ns;
     }
     return {begin, static_cast<uint32_t>(sets_.parts.size())};

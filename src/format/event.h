@@ -93,8 +93,12 @@ enum class EventKind : uint8_t {
   // Cores that the program may use were idle for COUNT us in all since the previous such event, or since the recording
   // began; on any thread. What is neither idle nor the program's own is others'.
   cores_idle,
+
+  // The part of a segment that the thread's `accesses` event before it is of ends at a call, to which CONTEXT returns:
+  // MODE is 0 before it and 1 after it.
+  accesses_cut,
 };
-inline constexpr size_t kEventKinds = 47;
+inline constexpr size_t kEventKinds = 48;
 
 enum class Operand : uint8_t {
   none,
@@ -177,6 +181,7 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::permit_take, "permit_take", {Operand::pool, Operand::count}},
     {EventKind::permit_give, "permit_give", {Operand::pool, Operand::count}},
     {EventKind::cores_idle, "cores_idle", {Operand::count}},
+    {EventKind::accesses_cut, "accesses_cut", {Operand::mode, Operand::context}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {

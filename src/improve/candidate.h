@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/section_sets.h"
 #include "whatif/improvement.h"
 
 namespace contrafact::improve {
@@ -37,6 +38,8 @@ struct Candidate {
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
   bool of_words = false;       // make_atomic: of several words
+  // shorten_section: where what moves in front of most of these sections ends, and what moves behind them begins.
+  std::optional<model::SectionSets::Cut> moves_until, moves_from;
   model::ContextId blocks_at;  // shorten_section: where the longest of these block there; none: none does
   std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
   bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)

@@ -23,7 +23,8 @@ using testing::ElementsAre;
 
 // Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
 // another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
-// takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set.
+// takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set. Behind a part "<SITE": it ends before a call there; ">SITE":
+// after it.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
@@ -59,10 +60,14 @@ struct Scene {
           if (blocks) add(now_ns + 900, "block_end sleep");
           if (part == "sleep") part = "none";
           if (part.ends_with('!')) part.pop_back();
+          const size_t cut = part.find_first_of("<>");
+          const std::string call = cut == std::string::npos ? "" : part.substr(cut);
+          part.resize(std::min(cut, part.size()));
           const size_t at = part.find('@');
           now_ns += at == std::string::npos ? 1000 : std::stoi(part.substr(at + 1));
           part.resize(std::min(at, part.size()));
           if (part != "-") add(now_ns, "accesses " + part);
+          if (!call.empty()) add(now_ns, "accesses_cut " + std::string(call[0] == '<' ? "all " : "any ") + call.substr(1));
         }
       }
       add(now_ns, "lock_release l");
@@ -281,6 +286,27 @@ TEST(LockCandidates, WhatIsReadMayBeWrittenByWhoWritesElsewhereEachTime) {
   }
   EXPECT_THAT(with({"y c -"}).get(kinds::shorten_section)->improvement.sections.size(), 5u);  // what runs once ends it
   EXPECT_THAT(with({"y a w128", "y a w128"}).get(kinds::shorten_section)->improvement.sections.size(), 5u);
+}
+
+// The third section was not cut before the call that is behind what is shared: it moves out as much as the others.
+TEST(LockCandidates, WhereWhatMovesBeginsAndEndsIsSaid) {
+  const Scene scene({"x b none>a,w0<c,none", "y b none>a,w0<c,none", "x b none>a,w0@2000", "y b none>a,w0<c,none"});
+  const Candidate* shorten = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_THAT(lock_notes(scene.trace, *shorten),
+              ElementsAre("in front of the lock goes what stands up to the end of the call in work (w.cc:10)",
+                          "behind its release goes what begins with the call in work (w.cc:30)"));
+}
+
+// A section that was cut there and moves less does something else, and so does one that is far shorter.
+TEST(LockCandidates, OnlySectionsThatWereNotCutMoveAsMuchAsTheOthers) {
+  const Scene scene({"x b w0<c,none", "y b w0<c,none", "x b w0<c,w0", "y b w0@800", "x b w0@2000"});
+  const Candidate* shorten = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_THAT(shorten->improvement.sections, ElementsAre(1, 2, 5));
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000, 1000));
 }
 
 // y runs the code in one recording only; its sections get the sets of x's, and with them words that are x's alone.

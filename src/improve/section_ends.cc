@@ -68,10 +68,19 @@ Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
     return !is_handed_on;
   });
   const auto makes_durable = [this](const auto& part) { return uses_.makes_durable(part.set); };
+  const auto has_cut = [](const auto& part) { return part.end != model::SectionSets::kNoCut; };
   // What others wrote before this section has to be there when it is made durable.
-  if (!uses_.follows_wait(s)) found.head_ns = length_ns(head.begin(), std::find_if(head.begin(), first, makes_durable));
+  if (!uses_.follows_wait(s)) {
+    const auto stays = std::find_if(head.begin(), first, makes_durable);
+    found.head_ns = length_ns(head.begin(), stays);
+    const auto named = std::find_if(std::make_reverse_iterator(stays), head.rend(), has_cut);
+    if (named != head.rend()) found.head_cut = named->end;
+  }
   if (!uses_.ends_in_wait(s)) {
     found.tail_ns = length_ns(last.base(), tail.end());
+    // What moves out begins with the part behind that cut.
+    const auto named = std::find_if(last == tail.rend() ? tail.end() : last.base() - 1, tail.end(), has_cut);
+    if (named != tail.end()) found.tail_cut = named->end;
     found.makes_durable = std::any_of(last.base(), tail.end(), makes_durable);
   }
   const auto middle_ns = [&](auto begin, auto end) {

@@ -85,6 +85,8 @@ Json section_entry(const SpecTrace& in, const SpecEntry& entry) {
   if (candidate.parts > 0) json["parts"] = candidate.parts;
   if (candidate.taking_two + candidate.taking_all > 0)
     json["locks_at_once"] = {{"two", candidate.taking_two}, {"all", candidate.taking_all}};
+  for (const auto& [key, cut] : {std::pair{"moves_until", candidate.moves_until}, {"moves_from", candidate.moves_from}})
+    if (cut) json[key] = {{"call", cut->call}, {"after", cut->is_after}};
   return json;
 }
 

@@ -27,13 +27,18 @@ bool is_handed_on(const LockUses::Lock& lock, uint32_t cell) {
   return lock.passages[cell] == Passage::handed_on;
 }
 
+// What a section writes itself, it knows.
+bool only_reads(const CellUse& use) {
+  return use.reads && !use.writes;
+}
+
 // Others may come to it while the lock is free.
 bool is_open(const LockUses::Lock& lock, uint32_t cell) {
   return lock.shared[cell] && !is_handed_on(lock, cell);
 }
 
 bool reads_any(const LockUses::Lock& lock, uint32_t set, const std::vector<bool>& cells) {
-  return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return use.reads && cells[use.cell]; });
+  return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return only_reads(use) && cells[use.cell]; });
 }
 
 // What a section reads before it comes to `reached` leads there: a table's root, a list's head. Counts the sections, by
@@ -48,7 +53,7 @@ void count_way(const LockUses& uses, uint32_t s, const std::vector<bool>& reache
     const auto last = std::ranges::find_if(parts.rbegin(), parts.rend(), reaches).base();
     for (auto part = parts.begin(); part != last; ++part) {
       for (const CellUse& use : lock.cells->of(part->set))
-        if (use.reads && is_open(lock, use.cell) && seen.insert(use.cell).second) ++leading[use.cell];
+        if (only_reads(use) && is_open(lock, use.cell) && seen.insert(use.cell).second) ++leading[use.cell];
     }
   }
 }
@@ -61,7 +66,8 @@ struct Write {
   bool is_beside = false;   // what the site that may change reads
 };
 
-// Of the sets of one site. What was observed once may be another place each time.
+// Of the sets of one site. What was observed once may be another place each time; but what is made at first use, and
+// not written later, comes to an end.
 std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uint32_t, model::ThreadId>& thread_of_set,
                                   const Counts& counts) {
   constexpr uint64_t kSeldom = 4;  // one of so many
@@ -79,7 +85,7 @@ std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uin
   std::map<uint32_t, Write> found;
   for (const auto& [set, thread] : thread_of_set) {
     for (const CellUse& use : lock.cells->of(set)) {
-      if (!use.writes || is_handed_on(lock, use.cell)) continue;
+      if (!use.writes || is_handed_on(lock, use.cell) || lock.settled[use.cell]) continue;
       const uint64_t sections = writing[use.cell];
       if (sections > 1 && sections * kSeldom > all) continue;
       const auto [known, added] = found.try_emplace(use.cell, Write{use.cell, thread});
@@ -95,7 +101,7 @@ std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uin
 void mark_beside(const LockUses::Lock& lock, uint32_t set, model::ThreadId reader, std::vector<Write>& writes) {
   const graph::LockCells& cells = *lock.cells;
   for (const CellUse& use : cells.of(set)) {
-    if (!use.reads || !is_open(lock, use.cell)) continue;
+    if (!only_reads(use) || !is_open(lock, use.cell)) continue;
     const uint64_t begin = cells.address(use.cell), end = cells.end_address(use.cell);
     auto write = std::ranges::lower_bound(writes, begin < kBeside ? 0 : begin - kBeside, {},
                                           [&](const Write& each) { return cells.end_address(each.cell); });
@@ -151,8 +157,8 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
     own_sets.try_emplace(facts.sets.of_section[s], facts.touched_by[s]);
     bool reads_any = false;
     for (const CellUse& use : lock.cells->of(facts.sets.of_section[s])) {
-      reading[use.cell] += use.reads;
-      reads_any |= use.reads && is_open(lock, use.cell) && !lock.contested[use.cell];
+      reading[use.cell] += only_reads(use);
+      reads_any |= only_reads(use) && is_open(lock, use.cell) && !lock.contested[use.cell];
     }
     readers += reads_any;
   }

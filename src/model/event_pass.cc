@@ -217,6 +217,9 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
       return fix(a, rows_.threads);
     case EventKind::accesses:
       return fix(a, rows_.access_sets);
+    case EventKind::accesses_cut:
+      limit(a, 1);
+      return fix(parts_.b[position], rows_.contexts);
     case EventKind::gap:
       gaps_ += a;
       return;

@@ -28,6 +28,7 @@ struct Segment {
   bool waits = false;              // it lies within the lock's own function
   std::vector<uint32_t> of_trace;  // the trace's sets
   std::vector<int64_t> end_ns;     // parallel: when each part ended
+  std::vector<uint32_t> cuts;      // likewise: where
   SetGap gap = SetGap::complete;
 
   void begin(int64_t now_ns, bool is_wait) {
@@ -35,6 +36,7 @@ struct Segment {
     waits = is_wait;
     of_trace.clear();
     end_ns.clear();
+    cuts.clear();
     gap = SetGap::complete;
   }
 };
@@ -59,7 +61,7 @@ class SetCollector {
     out_.ranges = trace_.access_ranges;
     const uint32_t unseen = intern({}, unseen_);
     out_.of_section.assign(sections_.size(), unseen);
-    out_.parts.push_back({unseen, 0});
+    out_.parts.push_back({.set = unseen});
     out_.head.assign(sections_.size(), {0, 1});
     out_.tail = out_.head;
     for (uint32_t s = 0; s < sections_.size(); ++s) {
@@ -80,6 +82,8 @@ class SetCollector {
       const EventKind kind = trace_.kind[i];
       if (kind == EventKind::accesses) {
         take(trace_.a[i], trace_.time_ns[i]);
+      } else if (kind == EventKind::accesses_cut) {
+        cut(ContextId(trace_.b[i]), trace_.a[i] != 0);
       } else if (kind == EventKind::gap) {
         segment_.gap = SetGap::lost;
       } else if (is_lock_event(kind)) {
@@ -102,7 +106,21 @@ class SetCollector {
     }
     segment_.of_trace.push_back(set);
     segment_.end_ns.push_back(now_ns);
+    segment_.cuts.push_back(SectionSets::kNoCut);
     if (segment_.gap == SetGap::complete) segment_.gap = trace_.access_sets[set].gap;
+  }
+
+  // Where the part that was taken last ends. A place in a library is nothing that the program's author could change.
+  void cut(ContextId call, bool is_after) {
+    if (segment_.cuts.empty() || !call.valid() || !is_of_program(call)) return;
+    const auto [known, added] = cuts_.try_emplace({call.value, is_after}, static_cast<uint32_t>(out_.cuts.size()));
+    if (added) out_.cuts.push_back({trace_.context_label(call), is_after});
+    segment_.cuts.back() = known->second;
+  }
+
+  bool is_of_program(ContextId call) const {
+    const MethodId method = trace_.contexts[call.index()].method;
+    return method.valid() && trace_.owner_name(method).empty();
   }
 
   void lock_event(uint32_t event, EventKind kind) {
@@ -156,13 +174,14 @@ class SetCollector {
   SectionSets::PartRange add_parts(int64_t now_ns) {
     const auto begin = static_cast<uint32_t>(out_.parts.size());
     if (segment_.of_trace.empty()) {
-      out_.parts.push_back({intern({}, segment_.gap), now_ns - segment_.begin_ns});
+      out_.parts.push_back({.set = intern({}, segment_.gap), .length_ns = now_ns - segment_.begin_ns});
     } else {
       segment_.end_ns.back() = now_ns;
     }
     int64_t from_ns = segment_.begin_ns;
     for (size_t i = 0; i < segment_.of_trace.size(); ++i) {
-      out_.parts.push_back({intern({segment_.of_trace[i]}, segment_.gap), segment_.end_ns[i] - from_ns});
+      out_.parts.push_back(
+          {intern({segment_.of_trace[i]}, segment_.gap), segment_.cuts[i], segment_.end_ns[i] - from_ns});
       from_ns = segment_.end_ns[i];
     }
     return {begin, static_cast<uint32_t>(out_.parts.size())};
@@ -223,6 +242,7 @@ class SetCollector {
   size_t parts_known_ = 0;                                                 // in its keys
   std::map<std::tuple<SetGap, uint32_t, uint32_t>, uint32_t> by_content_;  // by the list of ranges
   std::vector<AccessRange> joined_;
+  std::map<std::pair<uint32_t, bool>, uint32_t> cuts_;  // by context
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/critical_sections.h"
@@ -16,7 +17,15 @@ struct SectionSets {
   // ends with it.
   struct Part {
     uint32_t set = 0;
+    uint32_t end = kNoCut;  // of `cuts`
     int64_t length_ns = 0;
+  };
+  static constexpr uint32_t kNoCut = UINT32_MAX;
+  // Where a part ends and the next begins: before a call of the section's function, or of a caller of that, or after it.
+  struct Cut {
+    std::string call;  // "Feed::load (feed.cc:41)"
+    bool is_after = false;
+    bool operator==(const Cut&) const = default;
   };
   struct PartRange {
     uint32_t begin = 0, end = 0;
@@ -26,6 +35,7 @@ struct SectionSets {
   AccessRanges ranges;
   std::vector<uint32_t> of_section;  // parallel to the sections
   std::vector<Part> parts;           // of one segment next to each other
+  std::vector<Cut> cuts;
   // Likewise: the segment from a section's acquisition to the next lock event of its thread, and that from the last one
   // to its release. Both are the whole section where it has no lock event inside.
   std::vector<PartRange> head, tail;

@@ -110,7 +110,7 @@ bool BlockBuilder::translate_one(const Instruction& instruction, const Analysis&
       conditional_exit(instruction, analysis);
       return true;
     case Flow::call: {
-      log_point(instruction, 0);
+      log_point(instruction, false);
       spill(kSlotA, rax);
       emit_.move_immediate(rax, instruction.next());
       emit_.store_at_stack(-8, rax);
@@ -123,8 +123,8 @@ bool BlockBuilder::translate_one(const Instruction& instruction, const Analysis&
     case Flow::jump_indirect:
     case Flow::call_indirect:
     case Flow::ret:
-      if (analysis.flow == Flow::call_indirect) log_point(instruction, 0);
-      if (analysis.flow == Flow::ret) log_point(instruction, 8);
+      if (analysis.flow == Flow::call_indirect) log_point(instruction, false);
+      if (analysis.flow == Flow::ret) log_point(instruction, true);
       log_accesses(instruction, analysis);
       load_target(instruction, analysis);
       go_to_target();
@@ -315,8 +315,9 @@ void BlockBuilder::log_after(const Instruction& instruction, const Analysis& ana
 
 // The clock before a call or a return, if the segment's own function or one of its callers makes the one, or gets the
 // other, at whose stack pointer this one is `above`: if rsp + above - frame is not negative, its highest byte is zero.
-void BlockBuilder::log_point(const Instruction& instruction, int64_t above) {
+void BlockBuilder::log_point(const Instruction& instruction, bool is_return) {
   if (!is_logged_) return;
+  const int64_t above = is_return ? 8 : 0;
   spill(kSlotB, rcx);
   emit_.load_local(rcx, locals_.minus_frame());
   emit_.load_address(rcx, {.base = rsp, .index = rcx, .displacement = above});
@@ -338,7 +339,19 @@ void BlockBuilder::log_point(const Instruction& instruction, int64_t above) {
   emit_.load_address(rcx, {.base = rcx, .displacement = -int64_t{kEntryBytes}});
   emit_.store(rcx, offsetof(LogEntry, address), rax);
   emit_.store(rcx, offsetof(LogEntry, address) + 4, rdx);
-  emit_.store_u32(rcx, offsetof(LogEntry, meta), kMetaPoint);
+  if (is_return) {
+    constexpr uint32_t kBack = kMetaPoint | kMetaBack;
+    emit_.load_address(rdx, {.base = rsp});
+    emit_.load(rax, rdx, 4, 4);
+    emit_.load_address(rax, {.base = rax, .displacement = kBack});
+    emit_.store_low_u32(rcx, offsetof(LogEntry, meta), rax);
+    emit_.load(rax, rdx, 0, 4);
+    emit_.store_low_u32(rcx, offsetof(LogEntry, low), rax);
+  } else {
+    const uint64_t back = instruction.next();
+    emit_.store_u32(rcx, offsetof(LogEntry, meta), kMetaPoint | (static_cast<uint32_t>(back >> 32) & kMetaSizeMask));
+    emit_.store_u32(rcx, offsetof(LogEntry, low), static_cast<uint32_t>(back));
+  }
   emit_.store_local(locals_.log(), rcx);
   restore(kSlotA, rax);
   restore(kSlotC, rdx);

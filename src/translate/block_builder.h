@@ -98,7 +98,7 @@ class BlockBuilder {
   void log_after(const Instruction& instruction, const Analysis& analysis);
   void ensure_log_room(const Instruction& instruction, uint32_t bytes);
   void hook(const Instruction& instruction, Request what, uint64_t guest);
-  void log_point(const Instruction& instruction, int64_t above);
+  void log_point(const Instruction& instruction, bool is_return);
 
   void jump_exit(uint64_t target);
   void conditional_exit(const Instruction& instruction, const Analysis& analysis);

@@ -106,6 +106,11 @@ void Emitter::store(Register base, int8_t displacement, Register from) {
   bytes(code, sizeof code);
 }
 
+void Emitter::store_low_u32(Register base, int8_t displacement, Register from) {
+  const uint8_t code[] = {rex(false, from, 0, base), 0x89, modrm(1, from, base), static_cast<uint8_t>(displacement)};
+  bytes(code, sizeof code);
+}
+
 void Emitter::store_u32(Register base, int8_t displacement, uint32_t value) {
   const uint8_t code[] = {rex(false, 0, 0, base), 0xc7, modrm(1, 0, base), static_cast<uint8_t>(displacement)};
   bytes(code, sizeof code);

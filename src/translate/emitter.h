@@ -58,6 +58,8 @@ class Emitter {
   void load(Register to, Register base, int8_t displacement, size_t size_bytes);
   void store(Register base, int8_t displacement, Register from);
   void store_u32(Register base, int8_t displacement, uint32_t value);
+  // The lower half of a register.
+  void store_low_u32(Register base, int8_t displacement, Register from);
   void load_indexed(Register to, Register base, Register index_times_8);
   void zero_extend_word(Register to, Register from);  // both below r8
   void invert(Register what);

@@ -7,8 +7,9 @@
 //                                                       and after
 //             begin:8   meta:4 unused:4 end:8 unused:8  kMetaString: a repeated string instruction; its pointer before
 //                                                       and after, so that the direction and an early end show
-//   16 bytes  clock:8   meta:4 unused:4                 kMetaPoint: no access; the processor's clock before a call that
-//                                                       the segment's own function makes, or the return from it
+//   16 bytes  clock:8   high:2 meta:2 low:4             kMetaPoint: no access; the processor's clock before a call that
+//                                                       the segment's own function makes, or (kMetaBack) the return
+//                                                       from it; and where the call returns to, bits 32 to 47 and 0 to 31
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,13 @@ inline constexpr uint32_t kMetaPoint = 1 << 21;
 inline constexpr uint32_t kMetaLocal = 1 << 22;  // addresses count from the thread pointer
 inline constexpr uint32_t kMetaAtomic = 1 << 23;
 inline constexpr uint32_t kMetaFetched = 1 << 24;  // only with kMetaAtomic
+inline constexpr uint32_t kMetaBack = 1 << 25;  // only with kMetaPoint
 inline constexpr uint32_t kMetaLong = kMetaValues | kMetaString;
 
 struct LogEntry {
   uint64_t address;
   uint32_t meta;
-  uint32_t unused;
+  uint32_t low;
   uint64_t before;  // from here on only in long entries
   uint64_t after;
 };

@@ -54,6 +54,14 @@ TEST(Parts, ALongCallHasAPartOfItsOwn) {
   EXPECT_TRUE(third == gathered.parts.end() || third > found);
   EXPECT_EQ(cuts::bytes(third == gathered.parts.end() ? gathered.accesses : *third, cuts::third), sizeof(int));
   EXPECT_EQ(cuts::bytes(gathered.accesses, cuts::second), 0u);
+  // The slow call lies between its call and the return from it, which is one place in the function that makes it.
+  const auto at = static_cast<size_t>(found - gathered.parts.begin());
+  const Cut &call = gathered.cuts[at - 1], &back = gathered.cuts[at];
+  EXPECT_FALSE(call.is_after);
+  EXPECT_TRUE(back.is_after);
+  EXPECT_EQ(call.call, back.call);
+  constexpr uint64_t kFunctionBytesMax = 4096;
+  EXPECT_LT(call.call - reinterpret_cast<uint64_t>(&translated_calls), kFunctionBytesMax);
 }
 
 TEST(Parts, ThereAreNoMoreThanFit) {

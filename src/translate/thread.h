@@ -65,10 +65,13 @@ struct ThreadState {
   uint8_t reserved[3];
 };
 
-// Where a segment is cut: what was logged at `log` and above came before `clock`, the processor's.
+// Where a segment is cut: what was logged at `log` and above came before `clock`, the processor's, and before a call that
+// returns to `call`, or after it.
 struct Cut {
   uint64_t log;
   uint64_t clock;
+  uint64_t call;
+  bool is_after;
 };
 inline constexpr size_t kCutsMax = 16;
 

@@ -44,9 +44,10 @@ OWNERS void end_translated() {
   t_gathered->left = stayed || t_thread.left != Reason::none ? t_thread.left : Reason::not_resumed;
   if (t_ticks_min > 0) {
     for (size_t left = test_translator().cut_segment(t_begin_clock, __rdtsc(), t_ticks_min, 0); left > 0; --left) {
-      uint64_t clock = 0;
-      const auto part = test_translator().next_part(stack_pointer, &clock, &t_gathered->overflown);
+      Cut cut{};
+      const auto part = test_translator().next_part(stack_pointer, &cut, &t_gathered->overflown);
       t_gathered->parts.emplace_back(part.begin(), part.end());
+      t_gathered->cuts.push_back(cut);
     }
   }
   const auto ranges = test_translator().end_segment(stack_pointer, &t_gathered->overflown);

@@ -11,6 +11,7 @@ namespace contrafact::translate {
 struct Gathered {
   std::vector<Access> accesses;            // of translated_calls: of the last part
   std::vector<std::vector<Access>> parts;  // the ones before
+  std::vector<Cut> cuts;                   // likewise: where each ends
   Reason left = Reason::not_resumed;
   bool overflown = false;
 };

@@ -175,13 +175,12 @@ size_t Translator::cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min,
   return thread.cut_count;
 }
 
-std::span<const Access> Translator::next_part(uint64_t stack_pointer, uint64_t* clock, bool* overflown) {
+std::span<const Access> Translator::next_part(uint64_t stack_pointer, Cut* cut, bool* overflown) {
   Thread& thread = *t_thread.thread;
-  const Cut& cut = thread.cuts[--thread.cut_count];
+  *cut = thread.cuts[--thread.cut_count];
   hide_own_stack(thread, stack_pointer);
-  thread.segment.add_log(cut.log, thread.log_end);
-  thread.log_end = cut.log;
-  *clock = cut.clock;
+  thread.segment.add_log(cut->log, thread.log_end);
+  thread.log_end = cut->log;
   return named_ranges(thread, overflown);
 }
 

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/middle.h"
 #include "improve/kinds/kinds.h"
 #include "improve/lock_search.h"
 #include "improve/section_change.h"
@@ -72,6 +74,50 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
   return found;
 }
 
+// What moves at one end of a site's sections: the code is one, and so most of it, by time, ends or begins at one cut. A
+// section that was not cut there, for it took a little less time, is taken to move as much as those that were.
+class CommonEnd {
+ public:
+  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it.
+  void add(uint32_t cut, int64_t moved_ns, int64_t hold_ns) {
+    all_ns_ += moved_ns;
+    if (cut == model::SectionSets::kNoCut || hold_ns <= 0) return;
+    Cut& at = by_cut_[cut];
+    at.moved_ns += moved_ns;
+    at.shares.push_back(static_cast<double>(moved_ns) / static_cast<double>(hold_ns));
+    at.holds_ns.push_back(static_cast<double>(hold_ns));
+  }
+  // After all were added. Without a common cut there is nothing to be taken over.
+  void settle() {
+    const auto most = std::ranges::max_element(by_cut_, {}, [](const auto& each) { return each.second.moved_ns; });
+    if (most == by_cut_.end() || 2 * most->second.moved_ns <= all_ns_) return;
+    cut_ = most->first;
+    share_ = base::median(std::span(most->second.shares));
+    hold_ns_ = base::median(std::span(most->second.holds_ns));
+  }
+  std::optional<model::SectionSets::Cut> cut(const model::SectionSets& sets) const {
+    return cut_ == model::SectionSets::kNoCut ? std::optional<model::SectionSets::Cut>() : sets.cuts[cut_];
+  }
+  // Of a section with these parts at that end. Who holds the lock far more shortly does something else.
+  int64_t moved_ns(int64_t found_ns, std::span<const model::SectionSets::Part> parts, int64_t hold_ns) const {
+    const auto is_there = [this](const auto& part) { return part.end == cut_; };
+    const auto hold = static_cast<double>(hold_ns);
+    if (cut_ == model::SectionSets::kNoCut || 2 * hold < hold_ns_ || std::ranges::any_of(parts, is_there))
+      return found_ns;
+    return std::max<int64_t>(found_ns, std::llround(share_ * hold));
+  }
+
+ private:
+  struct Cut {
+    int64_t moved_ns = 0;
+    std::vector<double> shares, holds_ns;
+  };
+  std::map<uint32_t, Cut> by_cut_;
+  int64_t all_ns_ = 0;
+  uint32_t cut_ = model::SectionSets::kNoCut;
+  double share_ = 0, hold_ns_ = 0;
+};
+
 class ShortenSection final : public SectionChange {
  public:
   constexpr ShortenSection() : SectionChange("shorten-section", Effort::one_function, 1, 2) {}
@@ -105,6 +151,12 @@ class ShortenSection final : public SectionChange {
 
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
+    if (const auto& until = candidate.moves_until)
+      notes.push_back(fmt::format("in front of the lock goes what stands {} {}", until->is_after ? "up to the end of" : "before",
+                                  call_text(*until)));
+    if (const auto& from = candidate.moves_from)
+      notes.push_back(fmt::format("behind its release goes what {} {}", from->is_after ? "follows" : "begins with",
+                                  call_text(*from)));
     if (candidate.in_middle > 0)
       notes.push_back(fmt::format(
           "from the middle of {}{}: give the lock up meanwhile, and look again at what was read before",
@@ -121,17 +173,32 @@ class ShortenSection final : public SectionChange {
   }
 
  private:
+  static std::string call_text(const model::SectionSets::Cut& cut) { return "the call in " + cut.call; }
+
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
     // Less than that is the recorder's, or a few instructions around what has to be inside.
     constexpr int64_t kLeastNs = 100;
-    std::vector<uint32_t> sections;
+    const model::SectionSets& sets = search.facts().sets;
     const UnseenWrites unseen(search, of_site);
     const SectionEnds ends(search, unseen);
     const bool hands_on = ends.hands_on(of_site);
+    std::map<uint32_t, Movable> parts;  // by section
+    CommonEnd heads, tails;
     for (const uint32_t s : of_site) {
-      const bool needs_lock =
-          search.is_known(s) && search.is_contested(search.section(s).lock, search.facts().sets.of_section[s]);
-      if (needs_lock && movable(search, ends, s, hands_on).all_ns() >= kLeastNs) sections.push_back(s);
+      if (!search.is_known(s) || !search.is_contested(search.section(s).lock, sets.of_section[s])) continue;
+      const Movable& part = parts[s] = movable(search, ends, s, hands_on);
+      heads.add(part.head_cut, part.head_ns, search.section(s).hold_ns());
+      tails.add(part.tail_cut, part.tail_ns, search.section(s).hold_ns());
+    }
+    heads.settle();
+    tails.settle();
+    std::vector<uint32_t> sections;
+    for (auto& [s, part] : parts) {
+      const int64_t hold_ns = search.section(s).hold_ns();
+      if (!search.follows_wait(s)) part.head_ns = heads.moved_ns(part.head_ns, sets.parts_of(sets.head[s]), hold_ns);
+      if (!search.ends_in_wait(s)) part.tail_ns = tails.moved_ns(part.tail_ns, sets.parts_of(sets.tail[s]), hold_ns);
+      part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0, part.middle_ns);
+      if (part.all_ns() >= kLeastNs) sections.push_back(s);
     }
     if (sections.empty()) {
       if (unseen.may_reach_any())
@@ -142,7 +209,7 @@ class ShortenSection final : public SectionChange {
     Candidate made = search.candidate(this, std::move(sections));
     int64_t longest_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
-      const Movable part = movable(search, ends, s, hands_on);
+      const Movable& part = parts[s];
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = search.follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
@@ -154,6 +221,8 @@ class ShortenSection final : public SectionChange {
       longest_ns = part.middle_ns;
       made.blocks_at = longest_block(search, ends, s, part).at;
     }
+    made.moves_until = heads.cut(sets);
+    made.moves_from = tails.cut(sets);
     search.add(std::move(made));
   }
 };
