@@ -34,13 +34,14 @@ def main():
         size = re.search(r"--test-output-size-passed \d+", DEV.read_text()).group(0).split()
         run = subprocess.run([sys.argv[1], "--test-dir", folder, *size, "--output-junit", results], capture_output=True, text=True)
         assert run.returncode == 0, run.stdout  # ctest counts them as neither passed nor failed
-        said = "not measured: 3\n  noisy: others had 58 % of the cores\n  lacking: this processor has no such thing\n  silent: no reason given\n"
+        said = "not measured: 4\n  noisy: others had 58 % of the cores\n  lacking: this processor has no such thing\n  silent: no reason given\n"
+        said += "  parts: Skipping.ForNoise: no core was idle\n"
         said += ("skipped within tests: 2\n  parts: Skipping.WithReason: this processor has no such thing\n"
                  "  parts: Skipping.WithoutReason: no reason given\n")
-        assert counted(2, results) == (0, said), counted(2, results)
-        assert counted(1, results) == (1, said), counted(1, results)
-        twice = counted(3, results, results)
-        assert twice[0] == 1 and twice[1].startswith("not measured: 6\n"), twice
+        assert counted(3, results) == (0, said), counted(3, results)  # the lacking one is not counted
+        assert counted(2, results) == (1, said), counted(2, results)
+        twice = counted(5, results, results)
+        assert twice[0] == 1 and twice[1].startswith("not measured: 8\n"), twice
 
 
 if __name__ == "__main__":
