@@ -146,6 +146,7 @@ void in_forked_child() {
   keep_interrupted_apart();
   if (!parent->options.children) return;
   const Inside inside;
+  const NotCancelled not_cancelled;
   auto* shared = new Shared;
   shared->options = parent->options;
   shared->options.later = true;

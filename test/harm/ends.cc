@@ -346,6 +346,7 @@ constexpr Case kCases[] = {
     {"forks_by_library", [] { return forks_barely(true); }},
     {"forks_while_others_lock", forks_while_others_lock},
     {"forks_in_thread", forks_in_thread},
+    {"forks_while_cancelled", forks_while_cancelled},
     {"ignores_children", ignores_children},
     {"broken_pipe", broken_pipe},
     {"stopped_and_continued", stopped_and_continued},

@@ -172,7 +172,8 @@ def declare_ends():
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",
                  "spawns", "spawns_in_threads", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
-                 "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
+                 "forks_while_others_lock", "forks_in_thread", "forks_while_cancelled",
+                 "ignores_children", "stopped_and_continued", "traced"]:
         case(f"ends.{name}", ["harm_ends", name])
     case("ends.fails_to_execute", ["harm_ends", "fails_to_execute"], sections=2000)
     for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:
