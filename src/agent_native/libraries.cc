@@ -72,7 +72,7 @@ std::string_view path_of(const dl_phdr_info& info) {
   if (info.dlpi_name && info.dlpi_name[0] != 0) return info.dlpi_name;
   static constinit char own[4096] = {};
   if (own[0] == 0) {
-    if (g_agent.restricted.load(std::memory_order_relaxed)) return kProgram;
+    if (is_restricted()) return kProgram;
     const ssize_t n = readlink(kProgram.data(), own, sizeof own - 1);  // once, before main
     if (n <= 0) return kProgram;
   }

@@ -103,6 +103,10 @@ def declare_sandboxes():
         case(f"sandbox.exec_static_after_{by}", ["harm_sandbox", f"exec_static_after_{by}"], ways)
     case("sandbox.vfork_after", ["harm_sandbox", "vfork_after"], ["plain recording", "sets"], sections=100,
          judge_trace=judges.is_alone)
+    for name in ["vfork_child_restricts_prctl", "vfork_child_restricts_syscall", "failing_restrictions"]:
+        case(f"sandbox.{name}", ["harm_sandbox", name], [*WAYS, "children with sets"], sections=MANY + 1000,
+             judge_trace=judges.is_unrestricted)
+    case("sandbox.failing_strict", ["harm_sandbox", "failing_strict"], sections=MANY + 1000)
     case("sandbox.library_child_after", ["harm_sandbox", "library_child_after"], sections=2000, sections_max=2010)
     case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
