@@ -209,6 +209,7 @@ __attribute__((constructor)) void on_load(int, char**, char** environment) {
   if (!options->restricted) prepare_walks();
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit(end_recording_quickly);
+  prepare_to_list_libraries();
   if (Client* client = go_live(*shared)) list_libraries(client);
   note_end_of_sets(sets);
 }
