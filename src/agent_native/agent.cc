@@ -128,7 +128,7 @@ void note_end_of_sets(const base::Status& begun) {
 
 // In a child that a handler forked: it ends what the handler interrupted.
 void keep_interrupted_apart() {
-  if (!g_agent.shared || !t_local.inside || g_agent.restricted.load(std::memory_order_relaxed)) return;
+  if (!g_agent.shared || !t_local.inside || is_restricted()) return;
   g_agent.shared->log->keep_to_this_process();
 }
 
@@ -142,10 +142,11 @@ void in_forked_child() {
   end_sets_in_child();
   t_local.client = nullptr;
   const Shared* parent = g_agent.shared;
-  if (!parent || g_agent.restricted.load(std::memory_order_relaxed)) return;
+  if (!parent || is_restricted()) return;
   keep_interrupted_apart();
   if (!parent->options.children) return;
   const Inside inside;
+  const NotCancelled not_cancelled;
   auto* shared = new Shared;
   shared->options = parent->options;
   shared->options.later = true;
@@ -188,7 +189,7 @@ __attribute__((constructor)) void on_load(int, char**, char** environment) {
   if (!options->later) shared->options_entry += ",later=1";
   shared->restricted_options_entry = shared->options_entry + (options->restricted ? "" : ",restricted=1");
   g_agent.pid = static_cast<pid_t>(own_thread_id());  // the first thread's
-  g_agent.restricted.store(options->restricted, std::memory_order_relaxed);
+  g_agent.restrictions.store(options->restricted ? 1 : 0, std::memory_order_relaxed);
   if (options->children) {
     *variable = shared->options_entry.data();  // for the program's children
   } else {
@@ -208,6 +209,7 @@ __attribute__((constructor)) void on_load(int, char**, char** environment) {
   if (!options->restricted) prepare_walks();
   pthread_atfork(nullptr, nullptr, in_forked_child);
   at_quick_exit(end_recording_quickly);
+  prepare_to_list_libraries();
   if (Client* client = go_live(*shared)) list_libraries(client);
   note_end_of_sets(sets);
 }

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "agent_native/options.h"
+#include "recorder/recorder.h"
 #include "recorder/shared_log.h"
 
 namespace contrafact::agent_native {
@@ -35,11 +36,16 @@ struct Shared {
 struct Agent {
   std::atomic<bool> live{false};
   Shared* shared = nullptr;
-  pid_t pid = 0;                        // of the recorded process
-  pthread_key_t ended{};                // its destructor runs when a thread ends
-  std::atomic<bool> restricted{false};  // a thread restricts its system calls: not even exec makes any for us
+  pid_t pid = 0;                          // of the recorded process
+  pthread_key_t ended{};                  // its destructor runs when a thread ends
+  std::atomic<uint32_t> restrictions{0};  // of system calls, by the program's threads
 };
 extern Agent g_agent;
+
+// Not even exec makes a system call for us.
+inline bool is_restricted() {
+  return g_agent.restrictions.load(std::memory_order_relaxed) != 0;
+}
 
 // 1 in the process that is recorded. The kernel clears the page in a forked child, however that was made: the child
 // shares the buffers and must not append to them. A page of the library's own memory: asking is one load.
@@ -58,8 +64,25 @@ void reserve_for_exec();
 // Ends the recording of a process that exits; at most once, harmless from any thread at any time.
 void end_recording();
 
-// The program is about to make this system call: its number and six arguments.
-void before_program_call(const long* call);
+// A system call that the program makes: from right before it to right after it (restrictions.cc).
+class ProgramCall {
+ public:
+  explicit ProgramCall(const long* call);  // its number and six arguments
+  ProgramCall(const ProgramCall&) = delete;
+  ProgramCall& operator=(const ProgramCall&) = delete;
+  // Preserves errno.
+  void returned(long result);
+
+ private:
+  void begin_without_clock();
+  void end_without_clock(bool failed);
+
+  const long* const call_;
+  bool restricts_ = false, takes_clock_ = false;
+  bool was_inside_ = false;
+  recorder::Client* client_ = nullptr;
+  int64_t last_ns_ = 0;
+};
 
 // The current thread's id in the kernel, which is not asked.
 uint32_t own_thread_id();

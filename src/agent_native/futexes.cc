@@ -94,10 +94,11 @@ long ask_library(const long* call) {
 }
 
 [[gnu::noinline]] long at_other_call(const long* call) {
-  before_program_call(call);
+  ProgramCall program_call(call);
   if (call[0] == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(call[1]));
   const uint32_t expected = expect_sets_change(call);
   const long result = ask_library(call);
+  program_call.returned(result);
   if (call[0] == SYS_rt_sigaction && result == 0) show_own_handler(call[1], call[3]);
   invalidate_sets_by(call, result, expected);
   return result;

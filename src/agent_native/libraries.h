@@ -5,8 +5,12 @@
 
 namespace contrafact::agent_native {
 
-// Appends the list of loaded libraries if it has changed since the last call. Waits for the loader's lock for as long
-// as that takes to change its own list; allocates nothing. REQUIRES: the current thread is inside.
+// Before `main`.
+void prepare_to_list_libraries();
+
+// Appends the list of loaded libraries if it has changed since the last call. Not while another thread walks along the
+// loader's list, or the loader changes it: then the next call does, or the recording process finds out by itself.
+// Allocates nothing. REQUIRES: the current thread is inside.
 void list_libraries(recorder::Client* client);
 
 // In a forked child, where another thread of its parent may have held the loader's lock: nobody gives that back. The

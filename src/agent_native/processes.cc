@@ -85,7 +85,7 @@ class Readable {
     constexpr uint64_t kPageBytes = 4096, kWordBytes = 8;
     constexpr long kNoChange = -1;
     const auto at = reinterpret_cast<uint64_t>(address);
-    if (at / kPageBytes == page_ || g_agent.restricted.load(std::memory_order_relaxed)) return true;
+    if (at / kPageBytes == page_ || is_restricted()) return true;
     const auto word = static_cast<long>(at / kWordBytes * kWordBytes);
     if (translate::raw_system_call(SYS_rt_sigprocmask, kNoChange, word, 0, kWordBytes) == -EFAULT) return false;
     page_ = at / kPageBytes;
@@ -125,7 +125,7 @@ class ExecMemory {
  public:
   explicit ExecMemory(size_t bytes) : bytes_(bytes) {
     if (bytes <= g_reserve_bytes) at_ = g_reserve.exchange(nullptr, std::memory_order_acquire);
-    is_mapped_ = !at_ && !g_agent.restricted.load(std::memory_order_relaxed);
+    is_mapped_ = !at_ && !is_restricted();
     if (!is_mapped_) return;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     at_ = memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
@@ -165,7 +165,7 @@ class NewEnvironment {
         preload_bytes_(preload_bytes(environment)),
         memory_(kLookBytes + bytes_of_entries() + preload_bytes_ + shared.preload_entry.size() + 2) {
     if (!memory_.at()) return;
-    const bool restricted = g_agent.restricted.load(std::memory_order_relaxed);
+    const bool restricted = is_restricted();
     with_agent_ = restricted || (agent_is_in_sight() && can_load_agent(target, memory_.at()));
     entries_ = reinterpret_cast<char**>(memory_.at() + kLookBytes);
     char* const preload = memory_.at() + kLookBytes + bytes_of_entries();
@@ -258,7 +258,7 @@ namespace {
 bool goes_on_recorded() {
   if (!g_agent.live.load(std::memory_order_acquire) || !is_original() || t_local.inside) return false;
   if (contrafact_vfork_depth != 0) return false;
-  return g_agent.restricted.load(std::memory_order_relaxed) || getpid() == g_agent.pid;
+  return is_restricted() || getpid() == g_agent.pid;
 }
 
 // Runs `library` with an environment that makes the new image load the agent. It returns only if it failed.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -151,6 +152,7 @@ using clock_id = ::clockid_t;
   X(sigset, sighandler_t, (int, sighandler_t))                                                                      \
   X(__libc_start_main, int, (int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*)) \
   X(dlclose, int, (void*))                                                                                          \
+  X(dl_iterate_phdr, int, (int (*)(dl_phdr_info*, size_t, void*), void*))                                           \
   X(prctl, int, (int, long, long, long, long))                                                                      \
   X(_Fork, pid_t, ())                                                                                               \
   X(_exit, void, (int))                                                                                             \

@@ -14,6 +14,8 @@
 // ns, the lock events that come again and again some 6 beside the clock.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -91,6 +93,19 @@ class Inside {
  private:
   const int errno_;
   const bool before_;
+};
+
+// The scope in which the thread is not cancelled, whatever it calls: in functions of the program's that are no
+// cancellation points, as fork.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
 // Inside, in order to append; false if that must not be with `client`.

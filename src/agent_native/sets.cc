@@ -43,8 +43,12 @@ void end_sets() {
   if (g_state) g_state->translator->disable();
 }
 
-void end_sets_before_restriction() {
+void forbid_kernel_calls_of_sets() {
   if (g_state) g_state->translator->forbid_kernel_calls();
+}
+
+bool allow_kernel_calls_of_sets() {
+  return g_state && g_state->translator->allow_kernel_calls();
 }
 
 bool sets_may_ask_kernel() {

@@ -49,7 +49,9 @@ base::Status begin_sets(const Options& options);
 // No thread enters translated code any more.
 void end_sets();
 // The same, and no system call is made for them once this returns (translate/kernel_calls.h).
-void end_sets_before_restriction();
+void forbid_kernel_calls_of_sets();
+// The restriction has failed. False if the sets have ended all the same.
+bool allow_kernel_calls_of_sets();
 bool sets_may_ask_kernel();
 // It asked the kernel for restartable sequences of its own, described at `area`.
 void note_restartable_area(const void* area);

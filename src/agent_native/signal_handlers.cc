@@ -107,6 +107,7 @@ void wrap_cancellation() {
   const translate::KernelWork work(translator->kernel_calls());
   if (!work.is_allowed()) return;
   Inside inside;
+  const NotCancelled not_cancelled;
   pthread_t thread;
   if (real().pthread_create(&thread, nullptr, wait_to_be_cancelled, nullptr) != 0) return;
   real().pthread_cancel(thread);

@@ -275,10 +275,13 @@ void append_text(recorder::TextKind kind, uint32_t number, std::string_view key,
 }
 
 void leave_current() {
+  if (t_local.client) leave_current(g_clock.now_ns());
+}
+
+void leave_current(int64_t now_ns) {
   ThreadLocal& local = t_local;
   Client* client = local.client;
   if (!client) return;
-  const int64_t now_ns = g_clock.now_ns();
   if (t_task != kNone) {
     Recorder::append(client, EventKind::task_complete, now_ns, t_task, static_cast<uint32_t>(Outcome::normal));
     Recorder::append(client, EventKind::task_end, now_ns, t_task, static_cast<uint32_t>(Outcome::normal));

@@ -11,6 +11,7 @@ recorder::Client* attach_main();
 void name_thread(uint32_t os_tid, const char* name);
 // The current thread ends, or the process on it: its last events. Does nothing on a thread that is not attached.
 void leave_current();
+void leave_current(int64_t now_ns);
 // Destructor of Agent::ended, with the number of the library's round through the thread's destructors.
 void thread_ended(void* round);
 

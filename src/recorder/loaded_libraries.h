@@ -1,6 +1,7 @@
 // LoadedLibraries: which files' code lies where in a recorded process, for the reader of the trace: facts `module.N`
-// (docs/format.md). The process lists them itself when it begins, when it unloads one and when it exits; code that
-// belongs to none of them is looked up in the kernel's map of the process.
+// (docs/format.md). The process lists them itself when it begins, when it unloads one and when it exits, unless another
+// thread keeps the loader's list to itself; code that belongs to none of them is looked up in the kernel's map of the
+// process.
 //
 // Thread safety: one thread at a time. Allocates, reads files.
 #pragma once

@@ -24,10 +24,10 @@ class CacheDoor {
   // Whoever enters must look closer: disabled, or to be emptied.
   bool wants_attention() const { return attention_.load(std::memory_order_relaxed); }
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
-  bool is_disabled() const { return disabled_.load(std::memory_order_relaxed); }
-  // Locked for good.
+  bool is_disabled() const { return disabled_.load(std::memory_order_relaxed) != 0; }
+  // Locked for good, or until enable() has been called as often.
   void disable() {
-    disabled_.store(true);
+    disabled_.fetch_add(1);
     attention_.store(true);
   }
 
@@ -35,6 +35,7 @@ class CacheDoor {
   bool is_time_to_look(int64_t now_ns) const { return now_ns >= look_at_ns_.load(std::memory_order_relaxed); }
 
   // Under the Translator's lock:
+  void enable();  // where that was before a restriction that has failed
   // The cache shall be emptied; not done where the kernel has no barriers.
   void want_clear();
   // Closes the door. True if nobody is inside, and it stays closed until open(); else it is opened again by a later
@@ -46,7 +47,7 @@ class CacheDoor {
  private:
   static constexpr int64_t kClosedNs = 5'000'000, kClearEveryNs = 100'000'000, kLookEveryNs = 500'000;
 
-  std::atomic<bool> disabled_{false};
+  std::atomic<uint32_t> disabled_{0};
   std::atomic<bool> attention_{false};
   std::atomic<bool> closed_{false};
   std::atomic<int64_t> look_at_ns_{0};

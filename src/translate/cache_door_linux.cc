@@ -24,6 +24,12 @@ bool is_nobody_inside(const Thread* threads, int process) {
 
 }  // namespace
 
+void CacheDoor::enable() {
+  if (disabled_.fetch_sub(1) != 1) return;
+  attention_.store(wants_clear_);
+  if (is_disabled()) attention_.store(true);
+}
+
 // The kernel must be asked for its barriers before they are used; not by programs that never need them.
 void CacheDoor::want_clear() {
   if (wants_clear_) return;
@@ -51,7 +57,7 @@ void CacheDoor::open() {
   // Other cores forget what they fetched of the old code.
   raw_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
   attention_.store(false);
-  if (disabled_.load()) attention_.store(true);
+  if (is_disabled()) attention_.store(true);
   closed_.store(false, std::memory_order_release);
 }
 

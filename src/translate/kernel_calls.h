@@ -7,6 +7,9 @@
 //   forbidden? busy := busy - 1, go without  busy? wait
 //   system calls; busy := busy - 1
 //
+// Where the restriction fails, allow() takes forbid() back, unless a thread has gone without meanwhile: what it left
+// out may be that code has changed.
+//
 // Threads in translated code have a mark of their own for busy, and one for forbidden (Thread::asks_kernel,
 // may_not_ask): slow_path.cc's assembly looks at those.
 //
@@ -20,13 +23,39 @@ namespace contrafact::translate {
 
 class KernelCalls {
  public:
-  bool are_forbidden() const { return forbidden_.load(); }
+  bool are_forbidden() const { return state_.load() >= kForbidden; }
   bool is_busy() const { return busy_.load() != 0; }
-  void forbid() { forbidden_.store(true); }
+  void forbid() { state_.fetch_add(kForbidden); }
+  // Takes one forbid() back; false if that cannot be, for somebody went without.
+  bool allow() {
+    uint32_t state = state_.load();
+    while (state != (kForbidden | kWentWithout)) {
+      if (state_.compare_exchange_weak(state, state - kForbidden)) return true;
+    }
+    return false;
+  }
+  bool is_forbidden_once() const { return state_.load() == kForbidden; }
+
+  // The scope of who calls allow(): whoever forbids them meanwhile waits for it.
+  class Busy {
+   public:
+    explicit Busy(KernelCalls& calls) : calls_(calls) { calls_.busy_.fetch_add(1); }
+    ~Busy() { calls_.busy_.fetch_sub(1); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    KernelCalls& calls_;
+  };
 
  private:
   friend class KernelWork;
-  std::atomic<bool> forbidden_{false};
+  static constexpr uint32_t kWentWithout = 1, kForbidden = 2;
+
+  // False: the thread goes without.
+  bool ask() { return !are_forbidden() || state_.fetch_or(kWentWithout) < kForbidden; }
+
+  std::atomic<uint32_t> state_{0};  // kForbidden for each that forbids them
   std::atomic<int32_t> busy_{0};
 };
 
@@ -35,7 +64,7 @@ class KernelWork {
  public:
   explicit KernelWork(KernelCalls& calls) : calls_(calls) {
     calls_.busy_.fetch_add(1);
-    is_allowed_ = !calls_.are_forbidden();
+    is_allowed_ = calls_.ask();
     if (!is_allowed_) calls_.busy_.fetch_sub(1);
   }
   ~KernelWork() {

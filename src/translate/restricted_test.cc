@@ -117,6 +117,27 @@ TEST(RestrictedDeathTest, NothingIsAskedOfTheKernelAfterwards) {
   EXPECT_EXIT(restrict_oneself(), testing::ExitedWithCode(kDone), "");
 }
 
+void fail_to_restrict() {
+  Translator& translator = test_translator();
+  for (const int others : {0, 1}) {
+    for (int i = 0; i <= others; ++i) translator.forbid_kernel_calls();
+    if (others == 1 && translator.allow_kernel_calls()) end_process(1);
+    if (!translator.allow_kernel_calls()) end_process(2);
+    const Gathered again = translated([] { g_numbers[2] = 2; });
+    if (again.left != Reason::none) end_process(3);
+  }
+  translator.forbid_kernel_calls();
+  translator.begin_unload();  // goes without
+  if (translator.allow_kernel_calls()) end_process(4);
+  const Gathered last = translated([] { g_numbers[3] = 3; });
+  end_process(g_numbers[3] == 3 && last.left == Reason::disabled ? kDone : 5);
+}
+
+TEST(RestrictedDeathTest, ARestrictionThatFailsEndsNothingUnlessSomebodyWentWithout) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(fail_to_restrict(), testing::ExitedWithCode(kDone), "");
+}
+
 // By a bare system call, of which only translated code knows.
 void restrict_from_translated_code() {
   static const Filter filter;

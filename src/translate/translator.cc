@@ -325,6 +325,20 @@ void Translator::forbid_kernel_calls() {
   }
 }
 
+// Whoever forbids them meanwhile waits, and sets the marks again.
+bool Translator::allow_kernel_calls() {
+  const KernelCalls::Busy busy(kernel_calls_);
+  if (!kernel_calls_.is_forbidden_once()) {  // by another one: the guard takes system calls
+    if (kernel_calls_.allow()) door_.enable();
+    return false;
+  }
+  SignalSafeGuard guard(lock_);
+  if (!kernel_calls_.allow()) return false;
+  for (Thread* thread = threads_; thread; thread = thread->next) std::atomic_ref(thread->may_not_ask).store(0);
+  door_.enable();
+  return !kernel_calls_.are_forbidden();
+}
+
 void Translator::note_gap(Reason reason) {
   if (t_thread.left == Reason::none) t_thread.left = reason;
   if (AccessSink* sink = t_thread.thread ? t_thread.thread->segment.sink() : nullptr) sink->missed(reason);
@@ -408,7 +422,8 @@ bool Translator::before_system_call(Thread& thread) {
   constexpr Register kArguments[] = {rdi, rsi, rdx, r10, r8, r9};
   for (int i = 0; i < 6; ++i) thread.system_call[i + 1] = static_cast<long>(thread.registers[kArguments[i]]);
   const SystemCallKind kind = system_call_kind(thread.system_call);
-  if (restricts_system_calls(thread.system_call)) forbid_kernel_calls();
+  // A child made by vfork restricts itself alone.
+  if (restricts_system_calls(thread.system_call) && raw_system_call(SYS_getpid) == process_) forbid_kernel_calls();
   if (kind == SystemCallKind::unknown) note_gap(Reason::unknown_effect);
   if (kind == SystemCallKind::leave) return false;
   thread.system_call_expected = expect(thread.system_call);

@@ -138,6 +138,9 @@ class Translator {
   // need one. Waits for those that are at one, kForbidMs at most: one that left the slow path for good by a jump out of
   // an unknown handler would never come. Memory of threads that end later is kept.
   void forbid_kernel_calls();
+  // The restriction has failed: takes that back. False if nothing enters the cache any more all the same, for another
+  // one has not failed, or a thread would have needed a system call meanwhile.
+  bool allow_kernel_calls();
   // For the owner's own system calls on the program's threads.
   KernelCalls& kernel_calls() { return kernel_calls_; }
   // Nothing enters the cache any more.

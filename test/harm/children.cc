@@ -182,6 +182,39 @@ int forks_in_thread() {
   return 25;
 }
 
+namespace {
+
+// None of these calls is one at which a thread that is to be cancelled ends.
+void* go_on_while_cancelled(void*) {
+  const std::string program = beside("harm_ends");
+  pthread_cancel(pthread_self());
+  sections(kSome);
+  pthread_detach(start(sections_of_thread, reinterpret_cast<void*>(kSome)));
+  signal(SIGUSR1, SIG_IGN);
+  const pid_t becomes = fork();
+  if (becomes == 0) execl(program.c_str(), program.c_str(), "returns", static_cast<char*>(nullptr));
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  tell_end("becomes another", wait_for(becomes));
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+  const pid_t goes_on = fork();
+  if (goes_on == 0) sections(kSome);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  if (goes_on == 0) {
+    say("child\n");
+    _exit(3);
+  }
+  tell_end("goes on", wait_for(goes_on));
+  return nullptr;
+}
+
+}  // namespace
+
+int forks_while_cancelled() {
+  pthread_join(start(go_on_while_cancelled), nullptr);
+  sections(kSome);
+  return 36;
+}
+
 int ignores_children() {
   signal(SIGCHLD, SIG_IGN);
   if (fork() == 0) _exit(3);

@@ -15,6 +15,7 @@ int clones(int flags);
 int forks_barely(bool by_library);
 int forks_while_others_lock();
 int forks_in_thread();
+int forks_while_cancelled();
 int ignores_children();
 int stopped_and_continued();
 int traced();

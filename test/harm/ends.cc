@@ -1,4 +1,5 @@
 // Ways in which programs start, end, and become or start others.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
@@ -41,9 +42,8 @@ int exits_quickly() {
 }
 
 // Another thread asks the loader for its list, and does not come back: whoever asks now waits for ever.
-int exits_quickly_beside_walk() {
+void begin_endless_walk() {
   static std::atomic<bool> walks{false};
-  sections(kSome);
   start([](void*) -> void* {
     dl_iterate_phdr(
         [](dl_phdr_info*, size_t, void*) -> int {
@@ -55,7 +55,28 @@ int exits_quickly_beside_walk() {
   });
   while (!walks) {
   }
+}
+
+int exits_quickly_beside_walk() {
+  sections(kSome);
+  begin_endless_walk();
   quick_exit(4);
+}
+
+int exits_beside_walk() {
+  sections(kSome);
+  begin_endless_walk();
+  exit(4);
+}
+
+// Loaded once more, and closed once: nothing is unloaded.
+int closes_beside_walk() {
+  void* const library = dlopen("libc.so.6", RTLD_NOW);
+  begin_endless_walk();
+  tell_end("dlclose", library ? dlclose(library) : -1);
+  sections(kSome);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(kSome)), nullptr);
+  _exit(4);
 }
 
 int exits_barely() {
@@ -298,6 +319,8 @@ constexpr Case kCases[] = {
     {"exits_at_once", exits_at_once},
     {"exits_quickly", exits_quickly},
     {"exits_quickly_beside_walk", exits_quickly_beside_walk},
+    {"exits_beside_walk", exits_beside_walk},
+    {"closes_beside_walk", closes_beside_walk},
     {"exits_barely", exits_barely},
     {"exits_by_syscall", exits_by_syscall},
     {"aborts", [] { return raises(SIGABRT); }},
@@ -346,6 +369,7 @@ constexpr Case kCases[] = {
     {"forks_by_library", [] { return forks_barely(true); }},
     {"forks_while_others_lock", forks_while_others_lock},
     {"forks_in_thread", forks_in_thread},
+    {"forks_while_cancelled", forks_while_cancelled},
     {"ignores_children", ignores_children},
     {"broken_pipe", broken_pipe},
     {"stopped_and_continued", stopped_and_continued},

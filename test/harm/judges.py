@@ -92,6 +92,14 @@ def is_alone(_, trace, __):
     return [f"a child is recorded: {path.name}" for path in trace.parent.iterdir() if path != trace]
 
 
+def is_unrestricted(contrafact, trace, record):
+    """What a program that restricts nothing of its own gets: its sets to the end, and with --children its child's recording."""
+    said = subprocess.run([contrafact, "info", "--json", trace], capture_output=True, text=True, check=True).stdout
+    wrong = ["the recording of sets has ended"] if "sets.ended" in said else []
+    others = [path.name for path in trace.parent.iterdir() if path != trace]
+    return wrong + ([f"recordings of children: {others}"] if len(others) != ("--children" in record) else [])
+
+
 def names_bodies(contrafact, trace, _):
     """Threads that were given a function or a method are named after it, and made where the program's code makes them."""
     said = subprocess.run([contrafact, "tasks", trace], capture_output=True, text=True, check=True).stdout

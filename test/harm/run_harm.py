@@ -103,6 +103,10 @@ def declare_sandboxes():
         case(f"sandbox.exec_static_after_{by}", ["harm_sandbox", f"exec_static_after_{by}"], ways)
     case("sandbox.vfork_after", ["harm_sandbox", "vfork_after"], ["plain recording", "sets"], sections=100,
          judge_trace=judges.is_alone)
+    for name in ["vfork_child_restricts_prctl", "vfork_child_restricts_syscall", "failing_restrictions"]:
+        case(f"sandbox.{name}", ["harm_sandbox", name], [*WAYS, "children with sets"], sections=MANY + 1000,
+             judge_trace=judges.is_unrestricted)
+    case("sandbox.failing_strict", ["harm_sandbox", "failing_strict"], sections=MANY + 1000)
     case("sandbox.library_child_after", ["harm_sandbox", "library_child_after"], sections=2000, sections_max=2010)
     case("sandbox.change_root", ["harm_sandbox", "change_root"], sections=MANY)
     case("sandbox.strict_and_exit", ["harm_sandbox", "strict_and_exit"], clean=False)
@@ -167,12 +171,13 @@ def declare_waits():
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
-    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
+    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_beside_walk", "closes_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",
                  "spawns", "spawns_in_threads", "runs_shells", "clones", "clones_memory", "forks_barely", "forks_by_library",
-                 "forks_while_others_lock", "forks_in_thread", "ignores_children", "stopped_and_continued", "traced"]:
+                 "forks_while_others_lock", "forks_in_thread", "forks_while_cancelled",
+                 "ignores_children", "stopped_and_continued", "traced"]:
         case(f"ends.{name}", ["harm_ends", name])
     case("ends.fails_to_execute", ["harm_ends", "fails_to_execute"], sections=2000)
     for name in ["ends_in_handler", "ends_in_alarm", "ended_by_watchdog"]:

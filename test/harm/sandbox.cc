@@ -77,6 +77,27 @@ void allow_few(By by, unsigned flags = 0) {
   install(Filter(kFew, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS), by, flags);
 }
 
+// Says whether it may, and goes on.
+void tell(const char* what, long status) {
+  const int error = errno;
+  dprintf(1, "%s: %s\n", what, status < 0 ? strerror(error) : "yes");
+}
+
+// All can be recorded: the sections of this thread and of another, their sets, and a child.
+int go_on_unrestricted() {
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    sections(1000);
+    _exit(3);
+  }
+  int status = 0;
+  expect(waitpid(child, &status, 0) == child, "waitpid");
+  dprintf(1, "child ended with %d\n", WEXITSTATUS(status));
+  return 21;
+}
+
 int early(By by) {
   allow_few(by);
   say("restricted\n");
@@ -217,6 +238,48 @@ int vfork_after() {
   return 1;
 }
 
+// What the child does to itself concerns nobody else, though it shares its parent's memory.
+int vfork_child_restricts(By by) {
+  const Filter filter({SYS_ptrace}, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+  for (const bool clock : {false, true}) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      if (clock) {
+        expect(prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0, "no time stamps");
+      } else {
+        install(filter, by);
+      }
+      _exit(5);
+    }
+    int status = 0;
+    expect(waitpid(child, &status, 0) == child, "waitpid");
+    dprintf(1, "child %d\n", WEXITSTATUS(status));
+  }
+  return go_on_unrestricted();
+}
+
+// Restrictions that the kernel refuses: of filters that are none.
+int failing_restrictions() {
+  no_new_privileges();
+  sock_filter nonsense = BPF_STMT(0xffff, 0);
+  const sock_fprog programs[] = {{0, &nonsense}, {1, &nonsense}};
+  for (const sock_fprog& program : programs) {
+    const auto at = reinterpret_cast<long>(&program);
+    tell("prctl", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, at, 0, 0));
+    tell("seccomp", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, at));
+  }
+  return go_on_unrestricted();
+}
+
+// A thread that has a filter cannot have the strict mode, which would end its recording.
+int failing_strict() {
+  install(Filter({SYS_ptrace}, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), By::prctl);
+  tell("strict", prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0));
+  sections(kMany);
+  pthread_join(start(sections_of_thread, reinterpret_cast<void*>(1000L)), nullptr);
+  return 22;
+}
+
 // A child that no handler of forks knows of, in a program that began restricted.
 int library_child_after() {
   install(Filter({SYS_ptrace}, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW), By::prctl);
@@ -246,12 +309,6 @@ int errors_instead() {
   sections(kMany);
   say("errors instead\n");
   return 8;
-}
-
-// Says whether it may, and goes on.
-void tell(const char* what, long status) {
-  const int error = errno;
-  dprintf(1, "%s: %s\n", what, status < 0 ? strerror(error) : "yes");
 }
 
 // No thread may read the processor's time stamps, as in strict mode.
@@ -419,6 +476,10 @@ constexpr Case kCases[] = {
     {"with_threads", with_threads},
     {"exec_after", exec_after},
     {"vfork_after", vfork_after},
+    {"vfork_child_restricts_prctl", [] { return vfork_child_restricts(By::prctl); }},
+    {"vfork_child_restricts_syscall", [] { return vfork_child_restricts(By::syscall); }},
+    {"failing_restrictions", failing_restrictions},
+    {"failing_strict", failing_strict},
     {"library_child_after", library_child_after},
     {"exec_static_after_prctl", [] { return exec_static_after(By::prctl); }},
     {"exec_static_after_syscall", [] { return exec_static_after(By::syscall); }},
