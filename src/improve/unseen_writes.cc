@@ -151,13 +151,19 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
   });
   std::map<uint32_t, model::ThreadId> own_sets;
   std::vector<uint32_t> reading(lock.cells->cell_count());  // sections of the site, by cell
+  std::vector<model::ThreadId> reader(reading.size());      // likewise: the first of its threads
+  std::vector<bool> by_several(reading.size());
   size_t readers = 0;                                       // of anything that is open and not disputed
   for (const uint32_t s : of_site) {
     if (!uses_.is_known(s)) continue;
     own_sets.try_emplace(facts.sets.of_section[s], facts.touched_by[s]);
     bool reads_any = false;
     for (const CellUse& use : lock.cells->of(facts.sets.of_section[s])) {
-      reading[use.cell] += only_reads(use);
+      if (only_reads(use)) {
+        const model::ThreadId thread = facts.touched_by[s];
+        if (++reading[use.cell] == 1) reader[use.cell] = thread;
+        if (reader[use.cell] != thread) by_several[use.cell] = true;
+      }
       reads_any |= only_reads(use) && is_open(lock, use.cell) && !lock.contested[use.cell];
     }
     readers += reads_any;
@@ -174,7 +180,8 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
   constexpr size_t kMost = 2;  // half of them
   std::vector<bool> reached(reading.size());
   for (size_t cell = 0; cell < reading.size(); ++cell)
-    reached[cell] = is_open(lock, static_cast<uint32_t>(cell)) && kMost * reading[cell] <= readers;
+    reached[cell] =
+        by_several[cell] && !is_handed_on(lock, static_cast<uint32_t>(cell)) && kMost * reading[cell] <= readers;
   std::vector<uint32_t> leading(reading.size());
   for (const uint32_t s : of_site) count_way(uses_, s, reached, leading);
   for (size_t cell = 0; cell < reading.size(); ++cell)

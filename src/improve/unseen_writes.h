@@ -27,8 +27,8 @@ class UnseenWrites {
   void look_at(model::LockId id, const std::vector<uint32_t>& of_site);
 
   const LockUses& uses_;
-  // By lock, only where something may be reached, and cell: several threads use it, and no more than half of the
-  // sections that read anything of that kind read it; or it leads there in most of them.
+  // By lock, only where something may be reached, and cell: several threads read it there (who took an object out reads
+  // it alone), in no more than half of the sections that read anything of that kind; or it leads there in most of them.
   std::unordered_map<uint32_t, std::vector<bool>> reached_;
 };
 

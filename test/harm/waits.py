@@ -8,7 +8,7 @@ import json
 import subprocess
 
 FAMILIES = ["mutexes", "rwlocks", "conditions", "meetings", "threads", "onces", "initialisers", "polls", "transfers", "sleeps", "processes"]
-OF_CHANCE = ("cpu_out", "cpu_in", "cores_idle", "accesses")  # as the kernel likes, and as long as waits last
+OF_CHANCE = ("cpu_out", "cpu_in", "cores_idle", "accesses", "accesses_cut")  # as the kernel likes, and as long as waits last
 SECTIONS_OF_CHILD = 3
 OWN_INITIALISERS = {"onces": 1}    # that a child runs itself, each a section
 BEGINS_OF = {"lock_acquired": "lock_request", "lock_acquired_shared": "lock_request_shared", "sync_woken": "sync_wait",
