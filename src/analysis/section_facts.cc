@@ -215,6 +215,7 @@ SectionFacts::SectionFacts(const model::Facts& facts) : SectionFacts(facts, With
   observed = count_observed();
   observed_order = order_observed();
   inner_guards = analysis::inner_guards(facts.trace(), sections, sets, sites, site_of);
+  constants = constant_ranges(facts.trace());
   if (!has_windows(sets)) return;
   cpu_scales = window_scales(*this, sets);
   Borrower borrower(*this, *this);
@@ -229,6 +230,7 @@ SectionFacts::SectionFacts(const model::Facts& facts, const SectionFacts& from) 
   touched_by = borrower.touched_by();
   observed_order = borrower.observed_order();
   inner_guards = borrower.inner_guards();
+  constants = from.constants;
   counterparts = borrower.counterparts();
   std::map<std::string_view, uint64_t> of_label;
   for (size_t site = 0; site < from.observed.size(); ++site)

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/constant_ranges.h"
 #include "analysis/inner_guards.h"
 #include "analysis/lock_sites.h"
 #include "graph/section_order.h"
@@ -57,6 +58,7 @@ struct SectionFacts {
   // others, which were not, were between.
   std::vector<std::vector<ObservedSection>> observed_order;
   std::vector<InnerGuard> inner_guards;  // by lock, of the recording that the sets come from
+  ConstantRanges constants;              // likewise of that recording
   // By section: how many times as long it would take on a core if it were not observed. Empty: as long as recorded.
   std::vector<float> cpu_scales;
 

@@ -10,6 +10,7 @@
 #include "analysis/text_trace_for_test.h"
 #include "improve/kinds/kinds.h"
 #include "improve/lock_notes.h"
+#include "improve/unseen_writes.h"
 #include "model/random_trace_for_test.h"
 
 namespace contrafact::improve {
@@ -286,6 +287,19 @@ TEST(LockCandidates, WhatIsReadMayBeWrittenByWhoWritesElsewhereEachTime) {
   }
   EXPECT_THAT(with({"y c -"}).get(kinds::shorten_section)->improvement.sections.size(), 5u);  // what runs once ends it
   EXPECT_THAT(with({"y a w128", "y a w128"}).get(kinds::shorten_section)->improvement.sections.size(), 5u);
+}
+
+// Nor is the word that they count in made atomic then.
+TEST(LockCandidates, WhoReadsWhatMayBeWrittenNeedsMoreThanAnAtomicWord) {
+  const std::vector<std::string> looks{"x b r8,m0", "y b r64,m0", "x b r64,m0", "y b r8,m0", "x b none,m0"};
+  EXPECT_NE(Scene(looks).get(kinds::make_atomic), nullptr);
+  std::vector<std::string> sections = looks;
+  sections.push_back("y a w128");
+  const Scene scene(sections);
+  EXPECT_EQ(scene.get(kinds::make_atomic), nullptr);
+  EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& each) {
+    return each.optimisation == kinds::make_atomic && each.reason == UnseenWrites::kReason;
+  }));
 }
 
 // The third section was not cut before the call that is behind what is shared: it moves out as much as the others.

@@ -182,10 +182,15 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
   for (size_t cell = 0; cell < reading.size(); ++cell)
     reached[cell] =
         by_several[cell] && !is_handed_on(lock, static_cast<uint32_t>(cell)) && kMost * reading[cell] <= readers;
+  const auto is_constant = [&](size_t cell) {
+    return analysis::is_constant(facts.constants, lock.cells->address(static_cast<uint32_t>(cell)));
+  };
+  for (size_t cell = 0; cell < reading.size(); ++cell) reached[cell] = reached[cell] && !is_constant(cell);
   std::vector<uint32_t> leading(reading.size());
   for (const uint32_t s : of_site) count_way(uses_, s, reached, leading);
   for (size_t cell = 0; cell < reading.size(); ++cell)
-    reached[cell] = reached[cell] || (leading[cell] > 0 && kMost * leading[cell] >= reading[cell]);
+    reached[cell] =
+        reached[cell] || (leading[cell] > 0 && kMost * leading[cell] >= reading[cell] && !is_constant(cell));
   reached_.emplace(id.value, std::move(reached));
 }
 

@@ -16,6 +16,12 @@ namespace contrafact::improve {
 
 class UnseenWrites {
  public:
+  // Why sections cannot do without their lock.
+  static constexpr std::string_view kReason =
+      "which of what they read other sections write meanwhile depends on the data";
+
+  // Nothing may be reached.
+  explicit UnseenWrites(const LockUses& uses) : uses_(uses) {}
   // `of_site`: the sections of one piece of code, under locks that are looked at. `uses` must last.
   UnseenWrites(const LockUses& uses, const std::vector<uint32_t>& of_site);
 

@@ -99,6 +99,26 @@ std::string describe(const Mapped& mapped, const std::string& file_path, uint64_
          mapped.path;
 }
 
+// "BEGIN END" of each part of the file that nobody writes to once the program's own code runs; blanks between them. Empty
+// unless the file is of that build.
+std::string constants(const std::string& file_path, uint64_t bias, std::string_view of_build) {
+  std::ifstream file(file_path, std::ios::binary);
+  Elf64_Ehdr header;
+  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  std::string id, ranges;
+  for (uint32_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(file, header.e_phoff + uint64_t{i} * sizeof segment, segment)) return {};
+    if (segment.p_type == PT_NOTE && id.empty()) id = build_id(file, segment);
+    const bool is_constant =
+        segment.p_type == PT_GNU_RELRO || (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) == 0);
+    if (!is_constant || segment.p_memsz == 0) continue;
+    const uint64_t begin = bias + segment.p_vaddr;
+    ranges += (ranges.empty() ? "" : " ") + base::hex(begin) + " " + base::hex(begin + segment.p_memsz);
+  }
+  return id == of_build ? ranges : std::string();
+}
+
 // Of two descriptions: whether they lie at the same place and are of one build. The kernel's map may name a file
 // otherwise than the loader does; without a build id the place has to do.
 bool is_same_code(std::string_view a, std::string_view b) {
@@ -121,6 +141,15 @@ void LoadedLibraries::add(uint64_t begin, uint64_t end, std::string text, int64_
   Library library{count_++, std::move(text), end, now_ns, true};
   if (const auto former = loaded_.find(begin); former != loaded_.end()) tell(former->second, now_ns);
   tell(library, 0);
+  std::string_view rest = library.text;
+  const uint64_t bias = take_hex(rest).value_or(0);
+  for (int i = 0; i < 2; ++i) take_hex(rest);  // begin and end
+  const size_t path = rest.find(' ');
+  if (path != std::string_view::npos) {
+    const std::string file = "/proc/" + std::to_string(pid_) + "/root" + std::string(rest.substr(path + 1));
+    const std::string ranges = constants(file, bias, rest.substr(0, path));
+    if (!ranges.empty()) tables_.fact("constants." + std::to_string(library.number), ranges);
+  }
   loaded_.insert_or_assign(begin, std::move(library));
 }
 

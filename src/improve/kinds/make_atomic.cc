@@ -7,6 +7,7 @@
 #include "improve/kinds/kinds.h"
 #include "improve/lock_search.h"
 #include "improve/section_change.h"
+#include "improve/unseen_writes.h"
 
 namespace contrafact::improve {
 namespace {
@@ -86,6 +87,14 @@ class MakeAtomic final : public SectionChange {
     }
     search.each_section(search.locks(), [&](uint32_t s) { sections.push_back(s); });
     if (!any) return;
+    for (const auto& [site, of_site] : search.by_site()) {
+      const UnseenWrites unseen(search, of_site);
+      const auto reaches = [&](uint32_t s) {
+        return unseen.may_reach(search.section(s).lock, search.facts().sets.of_section[s]);
+      };
+      if (unseen.may_reach_any() && std::ranges::any_of(of_site, reaches))
+        return search.refuse(this, search.section(of_site[0]).lock, UnseenWrites::kReason);
+    }
     Candidate made = search.candidate(this, std::move(sections));
     made.exchanges = exchanges;
     made.of_words = several;

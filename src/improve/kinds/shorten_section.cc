@@ -75,12 +75,16 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
 }
 
 // What moves at one end of a site's sections: the code is one, and so most of it, by time, ends or begins at one cut. A
-// section that was not cut there, for it took a little less time, is taken to move as much as those that were.
+// section that was not cut there, for it took a little less time, is taken to move as much as those that were. And what
+// most of them read there is no data that others may write, so the others that were cut there move it as well.
 class CommonEnd {
  public:
-  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it.
-  void add(uint32_t cut, int64_t moved_ns, int64_t hold_ns) {
-    all_ns_ += moved_ns;
+  enum class Side { head, tail };
+  explicit CommonEnd(Side side) : side_(side) {}
+
+  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it; `most_ns` if nothing unobserved were written.
+  void add(uint32_t cut, int64_t moved_ns, int64_t most_ns, int64_t hold_ns) {
+    all_ns_ += most_ns;
     if (cut == model::SectionSets::kNoCut || hold_ns <= 0) return;
     Cut& at = by_cut_[cut];
     at.moved_ns += moved_ns;
@@ -99,12 +103,18 @@ class CommonEnd {
     return cut_ == model::SectionSets::kNoCut ? std::optional<model::SectionSets::Cut>() : sets.cuts[cut_];
   }
   // Of a section with these parts at that end. Who holds the lock far more shortly does something else.
-  int64_t moved_ns(int64_t found_ns, std::span<const model::SectionSets::Part> parts, int64_t hold_ns) const {
-    const auto is_there = [this](const auto& part) { return part.end == cut_; };
+  int64_t moved_ns(int64_t found_ns, int64_t most_ns, std::span<const model::SectionSets::Part> parts,
+                   int64_t hold_ns) const {
+    if (cut_ == model::SectionSets::kNoCut) return found_ns;
+    const auto cut = std::ranges::find(parts, cut_, &model::SectionSets::Part::end);
+    if (cut != parts.end()) {
+      int64_t beyond_ns = 0;
+      for (auto part = parts.begin(); part != parts.end(); ++part)
+        beyond_ns += (side_ == Side::head) == (part <= cut) ? part->length_ns : 0;
+      return beyond_ns <= most_ns ? std::max(found_ns, beyond_ns) : found_ns;
+    }
     const auto hold = static_cast<double>(hold_ns);
-    if (cut_ == model::SectionSets::kNoCut || 2 * hold < hold_ns_ || std::ranges::any_of(parts, is_there))
-      return found_ns;
-    return std::max<int64_t>(found_ns, std::llround(share_ * hold));
+    return 2 * hold < hold_ns_ ? found_ns : std::max<int64_t>(found_ns, std::llround(share_ * hold));
   }
 
  private:
@@ -112,6 +122,7 @@ class CommonEnd {
     int64_t moved_ns = 0;
     std::vector<double> shares, holds_ns;
   };
+  const Side side_;
   std::map<uint32_t, Cut> by_cut_;
   int64_t all_ns_ = 0;
   uint32_t cut_ = model::SectionSets::kNoCut;
@@ -180,30 +191,33 @@ class ShortenSection final : public SectionChange {
     constexpr int64_t kLeastNs = 100;
     const model::SectionSets& sets = search.facts().sets;
     const UnseenWrites unseen(search, of_site);
-    const SectionEnds ends(search, unseen);
+    const UnseenWrites nothing(search);
+    const SectionEnds ends(search, unseen), most_ends(search, nothing);
     const bool hands_on = ends.hands_on(of_site);
-    std::map<uint32_t, Movable> parts;  // by section
-    CommonEnd heads, tails;
+    std::map<uint32_t, Movable> parts, most;  // by section; if nothing unobserved were written
+    CommonEnd heads(CommonEnd::Side::head), tails(CommonEnd::Side::tail);
     for (const uint32_t s : of_site) {
       if (!search.is_known(s) || !search.is_contested(search.section(s).lock, sets.of_section[s])) continue;
       const Movable& part = parts[s] = movable(search, ends, s, hands_on);
-      heads.add(part.head_cut, part.head_ns, search.section(s).hold_ns());
-      tails.add(part.tail_cut, part.tail_ns, search.section(s).hold_ns());
+      const Movable& all = most[s] = movable(search, most_ends, s, hands_on);
+      heads.add(part.head_cut, part.head_ns, all.head_ns, search.section(s).hold_ns());
+      tails.add(part.tail_cut, part.tail_ns, all.tail_ns, search.section(s).hold_ns());
     }
     heads.settle();
     tails.settle();
     std::vector<uint32_t> sections;
     for (auto& [s, part] : parts) {
       const int64_t hold_ns = search.section(s).hold_ns();
-      if (!search.follows_wait(s)) part.head_ns = heads.moved_ns(part.head_ns, sets.parts_of(sets.head[s]), hold_ns);
-      if (!search.ends_in_wait(s)) part.tail_ns = tails.moved_ns(part.tail_ns, sets.parts_of(sets.tail[s]), hold_ns);
+      if (!search.follows_wait(s))
+        part.head_ns = heads.moved_ns(part.head_ns, most[s].head_ns, sets.parts_of(sets.head[s]), hold_ns);
+      if (!search.ends_in_wait(s))
+        part.tail_ns = tails.moved_ns(part.tail_ns, most[s].tail_ns, sets.parts_of(sets.tail[s]), hold_ns);
       part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0, part.middle_ns);
       if (part.all_ns() >= kLeastNs) sections.push_back(s);
     }
     if (sections.empty()) {
       if (unseen.may_reach_any())
-        search.refuse(this, search.section(of_site[0]).lock,
-                      "which of what they read other sections write meanwhile depends on the data");
+        search.refuse(this, search.section(of_site[0]).lock, UnseenWrites::kReason);
       return;
     }
     Candidate made = search.candidate(this, std::move(sections));
