@@ -23,7 +23,8 @@ struct WaitingRun {
   int64_t waits = 0;
 };
 
-// The recorded run, of which the sections are. Semaphores and conditions have waits of another kind, which do not count.
+// The recorded run, of which the sections are. Semaphores and conditions have waits of another kind, which do not
+// count.
 WaitingRun recorded_run(const model::Trace& trace, std::span<const model::CriticalSection> sections);
 
 // A simulated run of the trace. A lock that the recording does not have is a copy of one that it has.
@@ -37,8 +38,8 @@ int64_t missed_ns(const WaitingRun& recorded, const WaitingRun& unchanged);
 double gain_with_missed(const WaitingRun& unchanged, int64_t missed_ns, const WaitingRun& changed);
 
 // What a gain with missed waiting may be off by, up or down, as a share. `error`: by how much the unchanged run differs
-// from the recorded one; `missed`: what of that is missed waiting, < 0 if the run is too long for it. Half of it is what
-// the rule leaves open.
+// from the recorded one; `missed`: what of that is missed waiting, < 0 if the run is too long for it. Half of it is
+// what the rule leaves open.
 double doubt_with_missed(double error, double missed);
 
 }  // namespace contrafact::advise

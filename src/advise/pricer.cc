@@ -187,8 +187,7 @@ base::Result<whatif::SectionGains> Pricer::section_gains(std::span<const whatif:
 }
 
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect) {
-  const double off =
-      std::max({doubt_with_missed(baseline.error, effect.missed), effect.doubt, effect.usual_error});
+  const double off = std::max({doubt_with_missed(baseline.error, effect.missed), effect.doubt, effect.usual_error});
   return {effect.gain, effect.drawn_low - off - effect.between_cores,
           std::min(1.0, effect.drawn_high + off + effect.more), model::Origin::simulated};
 }

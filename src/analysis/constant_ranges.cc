@@ -52,8 +52,7 @@ ConstantRanges constant_ranges(const model::Trace& trace) {
 }
 
 bool is_constant(const ConstantRanges& ranges, uint64_t address) {
-  const auto behind =
-      std::ranges::upper_bound(ranges, address, {}, &std::pair<uint64_t, uint64_t>::first);
+  const auto behind = std::ranges::upper_bound(ranges, address, {}, &std::pair<uint64_t, uint64_t>::first);
   return behind != ranges.begin() && address < std::prev(behind)->second;
 }
 

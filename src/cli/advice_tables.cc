@@ -384,10 +384,10 @@ std::string no_advice_reason(const AdviceDocument& document) {
     for (const auto& [reason, tasks] : reasons)
       list += fmt::format("{}{}: {}", list.empty() ? "" : "; ", reason, tasks);
     const std::string unseen = unseen_schedulers(trace);
-    return fmt::format("{}no task {} can be inlined, hoisted or turned into a combinator{}{}{}", hint_of_locks(*document.facts, document.sections),
-                       unseen.empty() ? "of the run" : "that was recorded",
-                       list.empty() ? "" : "; tasks by reason: ", list,
-                       unseen.empty() ? "" : "; " + unseen_line(unseen));
+    return fmt::format(
+        "{}no task {} can be inlined, hoisted or turned into a combinator{}{}{}",
+        hint_of_locks(*document.facts, document.sections), unseen.empty() ? "of the run" : "that was recorded",
+        list.empty() ? "" : "; tasks by reason: ", list, unseen.empty() ? "" : "; " + unseen_line(unseen));
   }
   for (const Advice& advice : advices.left_out) {
     const std::string& reason = advice.failed.empty() ? advice.filtered : advice.failed;

@@ -360,8 +360,8 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     };
     out += line(several_sentence(document)) + line(limit_sentence(document)) + line(summary_sentence(document)) +
            line(first_sentence(document, what_of(advices.ranked[0]), place_text_of(document, 0))) +
-           line(certainty_sentence(document)) + foreign_text(document.trace()) + document.recordings + headroom_text(document, style.unicode) +
-           bounded_text(document) + "\n";
+           line(certainty_sentence(document)) + foreign_text(document.trace()) + document.recordings +
+           headroom_text(document, style.unicode) + bounded_text(document) + "\n";
     out += best_text(document, shown, style);
     out += others_text(document, shown, style);
     out += baseline_text(document, style.unicode);

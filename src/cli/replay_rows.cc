@@ -68,7 +68,9 @@ const table::Schema kReplaySchema{
      {"spread", "spread", Type::ratio, Unit::ratio, "Longest less shortest of the unchanged runs, of their median."},
      {"after_ns", "changed", Type::duration, Unit::ns,
       "With the changes made, or without unnecessary order: the median."},
-     {"gain", "gain", Type::ratio, Unit::ratio, "Of the unchanged run by this method; simulated, together with the waiting that it lacks and the recorded run had."},
+     {"gain", "gain", Type::ratio, Unit::ratio,
+      "Of the unchanged run by this method; simulated, together with the waiting that it lacks and the recorded run "
+      "had."},
      {"verdict", "verdict", Type::word, Unit::none,
       "Whether the gain exceeds its error: the unchanged run's, and half of the spread. Baseline off: that error is "
       "beyond 5 %. Disturbed: other programs used 5 % or more of the cores during the replays."}}};

@@ -21,8 +21,8 @@ struct MethodRuns {
   std::vector<int64_t> before_ns, after_ns;
   std::vector<double> gains;  // simulated: of each pair, with what was missed of its waiting (advise/missed_waits.h)
   double missed = 0;          // simulated: of the recorded duration, waiting that the runs before lack; the median
-  std::string impossible;    // why it was not done
-  double foreign_share = 0;  // replayed: of the cores' time, what others used; the mean
+  std::string impossible;     // why it was not done
+  double foreign_share = 0;   // replayed: of the cores' time, what others used; the mean
 };
 
 struct MethodRow {

@@ -117,10 +117,11 @@ std::string head_text(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
   std::string text = coverage_text(*document.facts.trace, profile);
-  text += fmt::format("{}: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {} of waiting (measured)\n",
-                      table::counted_text(profile.pairs.all(), "pair", "pairs"), count(profile.pairs.unnecessary()),
-                      count(profile.pairs[graph::PairKind::conflict]), count(profile.pairs[graph::PairKind::unknown]),
-                      table::duration_text(static_cast<double>(profile.cost_ns)));
+  text += fmt::format(
+      "{}: {} unnecessary, {} in conflict, {} unknown; the unnecessary ones cost {} of waiting (measured)\n",
+      table::counted_text(profile.pairs.all(), "pair", "pairs"), count(profile.pairs.unnecessary()),
+      count(profile.pairs[graph::PairKind::conflict]), count(profile.pairs[graph::PairKind::unknown]),
+      table::duration_text(static_cast<double>(profile.cost_ns)));
   text += fmt::format(
       "without any lock: {} shorter; with the recorded order of what conflicts alone: {} (estimated, cores are no "
       "limit)\n",

@@ -24,15 +24,16 @@ using testing::ElementsAre;
 
 // Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
 // another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
-// takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set. Behind a part "<SITE": it ends before a call there; ">SITE":
-// after it.
+// takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set. Behind a part "<SITE": it ends
+// before a call there; ">SITE": after it.
 struct Scene {
   explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
       : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
 
   static std::string text(const std::vector<std::string>& sections, std::string_view extra) {
     std::string out =
-        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\ncontext c - m:30\nlock l mutex\nlock k mutex\nlock v condition\n"
+        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\ncontext c - m:30\nlock l mutex\nlock k mutex\nlock "
+        "v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
@@ -68,7 +69,8 @@ struct Scene {
           now_ns += at == std::string::npos ? 1000 : std::stoi(part.substr(at + 1));
           part.resize(std::min(at, part.size()));
           if (part != "-") add(now_ns, "accesses " + part);
-          if (!call.empty()) add(now_ns, "accesses_cut " + std::string(call[0] == '<' ? "all " : "any ") + call.substr(1));
+          if (!call.empty())
+            add(now_ns, "accesses_cut " + std::string(call[0] == '<' ? "all " : "any ") + call.substr(1));
         }
       }
       add(now_ns, "lock_release l");

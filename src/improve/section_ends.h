@@ -8,8 +8,8 @@ namespace contrafact::improve {
 // What may move out of a section: in front of it, behind it, and from its middle.
 struct Movable {
   int64_t head_ns = 0, middle_ns = 0, tail_ns = 0;
-  // Of SectionSets::cuts: the last one in or at the end of the beginning that moves, and the first one at the begin of or
-  // in the end that moves. kNoCut: none is.
+  // Of SectionSets::cuts: the last one in or at the end of the beginning that moves, and the first one at the begin of
+  // or in the end that moves. kNoCut: none is.
   uint32_t head_cut = model::SectionSets::kNoCut, tail_cut = model::SectionSets::kNoCut;
   bool hands_on = false;       // some of the end is touched by others after a later section only
   bool makes_durable = false;  // likewise it makes durable what was written before

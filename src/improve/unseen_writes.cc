@@ -38,7 +38,8 @@ bool is_open(const LockUses::Lock& lock, uint32_t cell) {
 }
 
 bool reads_any(const LockUses::Lock& lock, uint32_t set, const std::vector<bool>& cells) {
-  return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return only_reads(use) && cells[use.cell]; });
+  return std::ranges::any_of(lock.cells->of(set),
+                             [&](const CellUse& use) { return only_reads(use) && cells[use.cell]; });
 }
 
 // What a section reads before it comes to `reached` leads there: a table's root, a list's head. Counts the sections, by
@@ -70,7 +71,7 @@ struct Write {
 // not written later, comes to an end.
 std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uint32_t, model::ThreadId>& thread_of_set,
                                   const Counts& counts) {
-  constexpr uint64_t kSeldom = 4;  // one of so many
+  constexpr uint64_t kSeldom = 4;                  // one of so many
   std::unordered_map<uint32_t, uint64_t> writing;  // by cell
   uint64_t all = 0;
   const auto count_of = [&](uint32_t set) {
@@ -153,7 +154,7 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
   std::vector<uint32_t> reading(lock.cells->cell_count());  // sections of the site, by cell
   std::vector<model::ThreadId> reader(reading.size());      // likewise: the first of its threads
   std::vector<bool> by_several(reading.size());
-  size_t readers = 0;                                       // of anything that is open and not disputed
+  size_t readers = 0;  // of anything that is open and not disputed
   for (const uint32_t s : of_site) {
     if (!uses_.is_known(s)) continue;
     own_sets.try_emplace(facts.sets.of_section[s], facts.touched_by[s]);

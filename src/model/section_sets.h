@@ -21,7 +21,8 @@ struct SectionSets {
     int64_t length_ns = 0;
   };
   static constexpr uint32_t kNoCut = UINT32_MAX;
-  // Where a part ends and the next begins: before a call of the section's function, or of a caller of that, or after it.
+  // Where a part ends and the next begins: before a call of the section's function, or of a caller of that, or after
+  // it.
   struct Cut {
     std::string call;  // "Feed::load (feed.cc:41)"
     bool is_after = false;

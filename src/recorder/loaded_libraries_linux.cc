@@ -99,8 +99,8 @@ std::string describe(const Mapped& mapped, const std::string& file_path, uint64_
          mapped.path;
 }
 
-// "BEGIN END" of each part of the file that nobody writes to once the program's own code runs; blanks between them. Empty
-// unless the file is of that build.
+// "BEGIN END" of each part of the file that nobody writes to once the program's own code runs; blanks between them.
+// Empty unless the file is of that build.
 std::string constants(const std::string& file_path, uint64_t bias, std::string_view of_build) {
   std::ifstream file(file_path, std::ios::binary);
   Elf64_Ehdr header;

@@ -253,7 +253,8 @@ std::string render_text(const Table& table, const TextStyle& style) {
     for (size_t row = 0; row < layout.cells.size(); ++row) append_row(out, layout, schema, shown, row, style);
     std::string hidden;
     for (size_t c = 0; c < schema.columns.size(); ++c) {
-      if (layout.hidden[c] && !schema.columns[c].below) hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", schema.columns[c].title);
+      if (layout.hidden[c] && !schema.columns[c].below)
+        hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", schema.columns[c].title);
     }
     if (!hidden.empty()) out += fmt::format("(no room in {} columns for: {})\n", style.width, hidden);
     out += lines_below(table, layout);

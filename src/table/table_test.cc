@@ -158,8 +158,7 @@ TEST(RenderText, PutsSentencesBelowEachOnceWithItsRows) {
   table.add_row({1, "split", "two locks"});
   table.add_row({2, "drop", {}});
   table.add_row({3, "share", "two locks"});
-  EXPECT_EQ(render_text(table, {.width = 20}),
-            "#  what\n1  split\n2  drop\n3  share\n#1, #3 note: two locks\n");
+  EXPECT_EQ(render_text(table, {.width = 20}), "#  what\n1  split\n2  drop\n3  share\n#1, #3 note: two locks\n");
 }
 
 // The line of a table that begins with the text, whose columns are two or more blanks apart.

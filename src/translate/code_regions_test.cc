@@ -133,7 +133,8 @@ TEST_F(CodeRegionsTest, LearnALibraryThatOverlapsTheFormerOne) {
   ASSERT_EQ(mmap(last, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0), last);
   const LoadedLibrary second(LoadedLibrary::Build::two);
   munmap(last, kPage);
-  if (!second.extent().overlaps(hole)) GTEST_SKIP() << "not measured: this time the second library came to another hole";
+  if (!second.extent().overlaps(hole))
+    GTEST_SKIP() << "not measured: this time the second library came to another hole";
   learn(second.code());
   EXPECT_EQ(kind(second.code()), CodeKind::program);
   EXPECT_TRUE(is_gone(code));

@@ -9,7 +9,8 @@
 //                                                       and after, so that the direction and an early end show
 //   16 bytes  clock:8   high:2 meta:2 low:4             kMetaPoint: no access; the processor's clock before a call that
 //                                                       the segment's own function makes, or (kMetaBack) the return
-//                                                       from it; and where the call returns to, bits 32 to 47 and 0 to 31
+//                                                       from it; and where the call returns to, bits 32 to 47 and 0 to
+//                                                       31
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ inline constexpr uint32_t kMetaPoint = 1 << 21;
 inline constexpr uint32_t kMetaLocal = 1 << 22;  // addresses count from the thread pointer
 inline constexpr uint32_t kMetaAtomic = 1 << 23;
 inline constexpr uint32_t kMetaFetched = 1 << 24;  // only with kMetaAtomic
-inline constexpr uint32_t kMetaBack = 1 << 25;  // only with kMetaPoint
+inline constexpr uint32_t kMetaBack = 1 << 25;     // only with kMetaPoint
 inline constexpr uint32_t kMetaLong = kMetaValues | kMetaString;
 
 struct LogEntry {

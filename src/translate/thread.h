@@ -65,8 +65,8 @@ struct ThreadState {
   uint8_t reserved[3];
 };
 
-// Where a segment is cut: what was logged at `log` and above came before `clock`, the processor's, and before a call that
-// returns to `call`, or after it.
+// Where a segment is cut: what was logged at `log` and above came before `clock`, the processor's, and before a call
+// that returns to `call`, or after it.
 struct Cut {
   uint64_t log;
   uint64_t clock;

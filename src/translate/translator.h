@@ -86,9 +86,9 @@ class Translator {
   // The segment in parts; `begin` and `end` are its times, by the processor's clock. Cuts lie where the function that
   // began it, or a caller of that, calls another one or gets back from it: at calls and returns `ticks_min` or more
   // apart, not before `earliest`, and no more than kCutsMax. Returns how many there are; then next_part(), called so
-  // often, tells what was accessed up to each, the oldest first, and `cut`, which it is; and end_segment() the rest. What was added by hand, or
-  // came before the log was last emptied, and all before that is of the first part: Options::before_flush may cut it
-  // then, and whoever adds by hand had better cut before it.
+  // often, tells what was accessed up to each, the oldest first, and `cut`, which it is; and end_segment() the rest.
+  // What was added by hand, or came before the log was last emptied, and all before that is of the first part:
+  // Options::before_flush may cut it then, and whoever adds by hand had better cut before it.
   size_t cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest);
   std::span<const Access> next_part(uint64_t stack_pointer, Cut* cut, bool* overflown);
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);

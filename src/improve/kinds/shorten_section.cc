@@ -82,7 +82,8 @@ class CommonEnd {
   enum class Side { head, tail };
   explicit CommonEnd(Side side) : side_(side) {}
 
-  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it; `most_ns` if nothing unobserved were written.
+  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it; `most_ns` if nothing unobserved were
+  // written.
   void add(uint32_t cut, int64_t moved_ns, int64_t most_ns, int64_t hold_ns) {
     all_ns_ += most_ns;
     if (cut == model::SectionSets::kNoCut || hold_ns <= 0) return;
@@ -163,8 +164,8 @@ class ShortenSection final : public SectionChange {
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
     if (const auto& until = candidate.moves_until)
-      notes.push_back(fmt::format("in front of the lock goes what stands {} {}", until->is_after ? "up to the end of" : "before",
-                                  call_text(*until)));
+      notes.push_back(fmt::format("in front of the lock goes what stands {} {}",
+                                  until->is_after ? "up to the end of" : "before", call_text(*until)));
     if (const auto& from = candidate.moves_from)
       notes.push_back(fmt::format("behind its release goes what {} {}", from->is_after ? "follows" : "begins with",
                                   call_text(*from)));
@@ -216,8 +217,7 @@ class ShortenSection final : public SectionChange {
       if (part.all_ns() >= kLeastNs) sections.push_back(s);
     }
     if (sections.empty()) {
-      if (unseen.may_reach_any())
-        search.refuse(this, search.section(of_site[0]).lock, UnseenWrites::kReason);
+      if (unseen.may_reach_any()) search.refuse(this, search.section(of_site[0]).lock, UnseenWrites::kReason);
       return;
     }
     Candidate made = search.candidate(this, std::move(sections));
