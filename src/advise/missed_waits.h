@@ -37,7 +37,7 @@ int64_t missed_ns(const WaitingRun& recorded, const WaitingRun& unchanged);
 // As a share of the unchanged run; < 0 is a loss. `missed_ns`: of missed_ns.
 double gain_with_missed(const WaitingRun& unchanged, int64_t missed_ns, const WaitingRun& changed);
 
-// What a gain with missed waiting may be off by, up or down, as a share. `error`: by how much the unchanged run differs
+// How far off, up or down, a gain with missed waiting may be, as a share. `error`: by how much the unchanged run differs
 // from the recorded one; `missed`: what of that is missed waiting, < 0 if the run is too long for it. Half of it is
 // what the rule leaves open.
 double doubt_with_missed(double error, double missed);

@@ -79,7 +79,7 @@ class Pricer {
 };
 
 // From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.
-// What of the unchanged run's error is missed waiting is in the gain, by a rule (missed_waits.h).
+// The gain takes in missed waiting (missed_waits.h).
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 }  // namespace contrafact::advise

@@ -37,7 +37,7 @@ bool has_sets() {
   return sets_are_on() && g_agent.live.load(std::memory_order_acquire);
 }
 
-// What the call forbids may be forbidden at once, on all threads.
+// The kernel may forbid system calls on all threads as soon as the call is made.
 void begin_restriction() {
   g_agent.restrictions.fetch_add(1, std::memory_order_relaxed);
   if (!has_sets()) return;

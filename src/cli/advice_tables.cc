@@ -354,8 +354,9 @@ std::string hint_of_locks(const model::Facts& facts, const analysis::SectionFact
     const std::vector<uint32_t>& sets = sections->sets.of_section;
     const auto known = std::ranges::count_if(sets, [&](uint32_t set) { return sections->sets.is_complete(set); });
     if (2 * static_cast<size_t>(known) < sets.size()) {
-      hint += fmt::format("what critical sections touch is known of {} of {}: contrafact ulc says why of no more; ",
-                          table::count_text(known), table::count_text(static_cast<int64_t>(sets.size())));
+      hint += fmt::format(
+          "the reads and writes of {} of {} critical sections are known: contrafact ulc says why not of the others; ",
+          table::count_text(known), table::count_text(static_cast<int64_t>(sets.size())));
     }
   } else if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
     hint +=

@@ -51,7 +51,7 @@ analysis::SectionFacts section_facts(const Recordings& recordings, const model::
 
 // Which times count, and what recording the sets did to them: lines; empty where no sets were recorded.
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);
-// What others use of the cores disturbs no more than repetitions differ anyway, below this.
+// Below this share, other programs' use of the cores disturbs no more than repetitions differ anyway.
 inline constexpr double kForeignShareTold = 0.05;
 // A line that warns of it; empty below that, and where the recording does not tell.
 std::string foreign_text(const model::Trace& trace);

@@ -105,7 +105,7 @@ class LockCells {
   uint64_t use_count_ = 0;
 };
 
-// What bounds the time, not the memory: who looks at all sections of a lock visits as many cells, some 2 ns for each.
+// This bounds the time, not the memory: who looks at all sections of a lock visits as many cells, some 2 ns for each.
 inline constexpr uint64_t kCellUsesMax = uint64_t{1} << 30;
 
 }  // namespace contrafact::graph

@@ -11,8 +11,8 @@ using graph::CellUse;
 constexpr uint32_t kObjectsMin = 4;
 constexpr uint64_t kRare = 20;   // one of so many
 constexpr size_t kTogether = 2;  // objects of a section; who touches more takes all locks
-constexpr uint64_t kListedMax = uint64_t{1}
-                                << 26;  // guarded cells of all kinds of sections, and of all observed: 256 MiB
+// Guarded cells of all kinds of sections, and of all observed: 256 MiB.
+constexpr uint64_t kListedMax = uint64_t{1} << 26;
 
 constexpr bool is_nearly_all(uint64_t part, uint64_t all) {
   return part * kRare >= all * (kRare - 1);

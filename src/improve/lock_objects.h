@@ -33,8 +33,8 @@ struct LockObjects {
   uint64_t shared_bytes = 0;
   bool shares_kernel_state = false;  // nearly all touch the same of it, which is no memory
   uint32_t count_without = 0;
-  bool too_many_uses =
-      false;  // likewise: there may be objects, but the sections touch too many places to look for them
+  // Likewise: there may be objects, but the sections touch too many places to look for them.
+  bool too_many_uses = false;
 };
 
 // REQUIRES: `uses` looks at the lock, and it can be judged.

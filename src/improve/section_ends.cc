@@ -78,7 +78,7 @@ Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
   }
   if (!uses_.ends_in_wait(s)) {
     found.tail_ns = length_ns(last.base(), tail.end());
-    // What moves out begins with the part behind that cut.
+    // The part behind that cut is the first that moves out.
     const auto named = std::find_if(last == tail.rend() ? tail.end() : last.base() - 1, tail.end(), has_cut);
     if (named != tail.end()) found.tail_cut = named->end;
     found.makes_durable = std::any_of(last.base(), tail.end(), makes_durable);

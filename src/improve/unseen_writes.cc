@@ -1,6 +1,7 @@
 #include "improve/unseen_writes.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -27,7 +28,7 @@ bool is_handed_on(const LockUses::Lock& lock, uint32_t cell) {
   return lock.passages[cell] == Passage::handed_on;
 }
 
-// What a section writes itself, it knows.
+// A section knows what it writes itself.
 bool only_reads(const CellUse& use) {
   return use.reads && !use.writes;
 }
@@ -42,21 +43,35 @@ bool reads_any(const LockUses::Lock& lock, uint32_t set, const std::vector<bool>
                              [&](const CellUse& use) { return only_reads(use) && cells[use.cell]; });
 }
 
-// What a section reads before it comes to `reached` leads there: a table's root, a list's head. Counts the sections, by
-// cell.
-void count_way(const LockUses& uses, uint32_t s, const std::vector<bool>& reached, std::vector<uint32_t>& leading) {
-  const model::SectionSets& sets = uses.facts().sets;
-  const LockUses::Lock& lock = uses.lock_of(s);
-  const auto reaches = [&](const model::SectionSets::Part& part) { return reads_any(lock, part.set, reached); };
-  std::set<uint32_t> seen;
-  for (const model::SectionSets::PartRange& range : {sets.head[s], sets.tail[s]}) {
-    const auto parts = sets.parts_of(range);
-    const auto last = std::ranges::find_if(parts.rbegin(), parts.rend(), reaches).base();
-    for (auto part = parts.begin(); part != last; ++part) {
-      for (const CellUse& use : lock.cells->of(part->set))
-        if (only_reads(use) && is_open(lock, use.cell) && seen.insert(use.cell).second) ++leading[use.cell];
+// The sets of the parts of a section's beginning, and of its end.
+using PartSets = std::array<std::vector<uint32_t>, 2>;
+
+PartSets part_sets(const model::SectionSets& sets, uint32_t s) {
+  PartSets found;
+  for (const auto& part : sets.parts_of(sets.head[s])) found[0].push_back(part.set);
+  for (const auto& part : sets.parts_of(sets.tail[s])) found[1].push_back(part.set);
+  return found;
+}
+
+// What a section reads before it comes to `reached` leads there: a table's root, a list's head. By cell: how many
+// sections do. Many have equal parts, for those that were not observed have the parts of others.
+std::vector<uint32_t> count_ways(const LockUses& uses, const LockUses::Lock& lock, const std::vector<uint32_t>& of_site,
+                                 const std::vector<bool>& reached) {
+  std::map<PartSets, uint32_t> sections;  // of equal parts
+  for (const uint32_t s : of_site) ++sections[part_sets(uses.facts().sets, s)];
+  std::vector<uint32_t> leading(reached.size());
+  const auto reaches = [&](uint32_t set) { return reads_any(lock, set, reached); };
+  for (const auto& [ends, count] : sections) {
+    std::set<uint32_t> seen;
+    for (const std::vector<uint32_t>& parts : ends) {
+      const auto last = std::find_if(parts.rbegin(), parts.rend(), reaches).base();
+      for (auto set = parts.begin(); set != last; ++set) {
+        for (const CellUse& use : lock.cells->of(*set))
+          if (only_reads(use) && is_open(lock, use.cell) && seen.insert(use.cell).second) leading[use.cell] += count;
+      }
     }
   }
+  return leading;
 }
 
 // What few of a site's sections write.
@@ -187,8 +202,7 @@ void UnseenWrites::look_at(LockId id, const std::vector<uint32_t>& of_site) {
     return analysis::is_constant(facts.constants, lock.cells->address(static_cast<uint32_t>(cell)));
   };
   for (size_t cell = 0; cell < reading.size(); ++cell) reached[cell] = reached[cell] && !is_constant(cell);
-  std::vector<uint32_t> leading(reading.size());
-  for (const uint32_t s : of_site) count_way(uses_, s, reached, leading);
+  const std::vector<uint32_t> leading = count_ways(uses_, lock, of_site, reached);
   for (size_t cell = 0; cell < reading.size(); ++cell)
     reached[cell] =
         reached[cell] || (leading[cell] > 0 && kMost * leading[cell] >= reading[cell] && !is_constant(cell));

@@ -74,9 +74,10 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
   return found;
 }
 
-// What moves at one end of a site's sections: the code is one, and so most of it, by time, ends or begins at one cut. A
-// section that was not cut there, for it took a little less time, is taken to move as much as those that were. And what
-// most of them read there is no data that others may write, so the others that were cut there move it as well.
+// One end of a site's sections. They run the same code, so the part that moves out ends, or begins, at the same cut in
+// most of them, by time. A section that was not cut there took a little less time: it is taken to move as large a
+// share. Most of those that were cut there read nothing that others may write, so the few that seem to move their part
+// as well.
 class CommonEnd {
  public:
   enum class Side { head, tail };
