@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,9 +163,10 @@ void run_command(size_t command, const model::Trace& trace) {
 constexpr size_t kCommands = 8;
 
 // Commands as a person types them, up to what they print; each reads the trace so often.
+using Words = std::vector<std::string>;
 struct CommandLine {
   size_t traces;
-  std::vector<const char*> words;
+  Words words;
 };
 const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}},
                                              {1, {"info", "--all"}},
@@ -173,25 +176,79 @@ const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}},
                                              {2, {"compare", "--json"}},
                                              {1, {"ulc", "--json", "--all"}},
                                              {1, {"ulc", "--all", "--pairs"}},
+                                             {2, {"ulc", "--all"}},
                                              {1, {"advise", "--json", "--all", "--budget", "1"}},
-                                             {1, {"advise", "--all", "--budget", "1"}},
+                                             {1, {"advise", "--all", "--left-out", "--budget", "1"}},
                                              {1, {"estimate", "--model", "redispatch", "--json"}},
                                              {1, {"export", "--format", "csv"}},
                                              {1, {"export", "--format", "csv", "--what", "headroom"}},
                                              {1, {"export", "--format", "csv", "--what", "metrics"}},
                                              {1, {"export", "--format", "csv", "--what", "task-classes"}},
+                                             {1, {"export", "--format", "csv", "--what", "tasks"}},
+                                             {1, {"export", "--format", "csv", "--what", "events"}},
+                                             {1, {"export", "--format", "cft"}},
                                              {1, {"export", "--format", "json"}},
                                              {1, {"export", "--format", "perfetto"}},
                                              {1, {"export", "--format", "text"}},
-                                             {1, {"replay", "--no-threads", "--runs", "1", "--json"}}};
+                                             {1, {"replay", "--no-threads", "--runs", "1", "--json"}},
+                                             {1, {"replay", "--runs", "1", "--limit", "0.1"}}};
+
+// A trace and the memory that a command may use for it.
+struct Input {
+  std::string path;
+  size_t bytes_max;
+};
 
 // The command ends with a status that docs/cli.md lists for a trace that it cannot use, or with 0.
-void run_line(const CommandLine& line, const std::string& path) {
-  std::vector<const char*> words{"contrafact"};
-  words.insert(words.end(), line.words.begin(), line.words.end());
-  words.insert(words.end(), line.traces, path.c_str());
-  const int status = cli::run_tool(static_cast<int>(words.size()), words.data());
+void run_line(const Words& words, const Input& input, size_t traces = 1) {
+  const MemoryLimit limit(traces * input.bytes_max);
+  std::vector<const char*> all{"contrafact"};
+  for (const std::string& word : words) all.push_back(word.c_str());
+  all.insert(all.end(), traces, input.path.c_str());
+  const int status = cli::run_tool(static_cast<int>(all.size()), all.data());
   CHECK(status == cli::kExitOk || status == cli::kExitInput || status == cli::kExitImpossible);
+}
+
+// A new folder, which is gone with its files at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "command_fuzz.XXXXXX";
+    CHECK(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string at(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// What some commands write, others read: a few specs, and the variants that they make.
+void write_and_read(const Input& input) {
+  constexpr size_t kSpecsMax = 3;
+  const Folder folder;
+  run_line({"advise", "--budget", "1", "--specs", folder.at("advice"), "--plot", folder.at("page.html")}, input);
+  run_line({"ulc", "--specs", folder.at("remedies")}, input);
+  for (const std::string& specs : {folder.at("advice"), folder.at("remedies")}) {
+    if (!std::filesystem::exists(specs)) continue;  // the trace was refused, or there is nothing to improve
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(specs)) paths.push_back(entry.path());
+    std::ranges::sort(paths);
+    paths.resize(std::min(paths.size(), kSpecsMax));
+    for (const std::string& spec : paths) {
+      const std::string variant = folder.at("variant.cft");
+      run_line({"estimate", "--apply", spec, "-o", variant}, input);
+      if (std::filesystem::exists(variant)) run_line({"info", "--json"}, {variant, input.bytes_max});
+      std::filesystem::remove(variant);
+      run_line({"estimate", "--apply", spec, "--cores", "3", "--json"}, input);
+      run_line({"ulc", "--apply", spec}, input);
+      run_line({"replay", "--no-threads", "--runs", "1", "--apply", spec, "--csv", folder.at("runs.csv")}, input);
+    }
+  }
 }
 
 size_t hash_of(std::span<const uint8_t> file) {
@@ -229,15 +286,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int memory = memfd_create("fuzz", MFD_CLOEXEC);
   CHECK(memory >= 0 && write(memory, data, size) == static_cast<ssize_t>(size));
   const std::string path = "/proc/self/fd/" + std::to_string(memory);
-  const size_t chosen = hash_of(file) % (kCommands + kCommandLines.size());
+  const size_t chosen = hash_of(file) % (kCommands + kCommandLines.size() + 1);
+  const auto is_due = [&](size_t i) { return every_command || i == chosen; };
   for (size_t command = 0; command < kCommands; ++command) {
-    if (every_command || command == chosen) load_and_run(file, path, command);
+    if (is_due(command)) load_and_run(file, path, command);
   }
+  const Input input{path, test::holdings_of(file).bytes_max()};
   for (size_t i = 0; i < kCommandLines.size(); ++i) {
-    if (!every_command && kCommands + i != chosen) continue;
-    const MemoryLimit limit(kCommandLines[i].traces * test::holdings_of(file).bytes_max());
-    run_line(kCommandLines[i], path);
+    if (is_due(kCommands + i)) run_line(kCommandLines[i].words, input, kCommandLines[i].traces);
   }
+  if (is_due(kCommands + kCommandLines.size())) write_and_read(input);
   close(memory);
   return 0;
 }

@@ -1,8 +1,7 @@
 // A trace file from the bytes of a fuzzer. The first byte chooses:
 //   even  the rest is a file, as it is
 //   odd   the rest describes blocks, which get true headers and checksums, so that mutations reach the decoders behind
-//   them:
-//         type:u8 count:u16 first:u16 payload_bytes:u16 payload, again and again
+//         them: type:u8 count:u16 first:u16 payload_bytes:u16 payload, again and again
 #pragma once
 
 #include <algorithm>

@@ -203,8 +203,7 @@ Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
   if (effect.over)
     return verdict_of(effect.over->gain, !reads_simulation(advices, effect) || advices.baseline->trusted);
   const bool reads_estimate = effect.estimated && !reads_simulation(advices, effect);
-  return reads_estimate ? verdict_of(effect.estimated ? estimated_gain(advices, effect) : gain_to_read(advices, effect))
-                        : verdict_of(effect, advices.baseline);
+  return reads_estimate ? verdict_of(gain_to_read(advices, effect)) : verdict_of(effect, advices.baseline);
 }
 
 // What gains and was observed well comes before what gains and was not, and that before what gains nothing.
@@ -233,6 +232,43 @@ void judge(Advice& advice, const Advices& advices, const AdviceOptions& options)
   if (advice.filtered.empty()) advice.filtered = filter_reason(figures, advices.base, options);
   if (options.filter_gain && advice.filtered.empty() && advice.score >= 1 - kScoreTolerance) advice.filtered = kNoGain;
   advice.verdict = verdict_to_read(advices, advice.effect);
+}
+
+base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
+                               bool with_trace) {
+  const auto changes = [](whatif::Target target) {
+    return [target](const whatif::Improvement& improvement) {
+      return whatif::target_of(improvement.optimisation) == target;
+    };
+  };
+  Effect effect;
+  std::vector<whatif::Improvement> tasks;
+  std::ranges::copy_if(improvements, std::back_inserter(tasks), changes(whatif::Target::tasks));
+  if (!tasks.empty() || (improvements.empty() && engines.estimator != nullptr)) {
+    if (engines.estimator == nullptr) return base::Error{"this recording has no tasks that can be changed"};
+    base::Result<whatif::Estimate> estimate =
+        engines.estimator->estimate(tasks, {.trace = with_trace && tasks.size() == improvements.size()});
+    if (!estimate) return estimate.error();
+    effect.estimate = *std::move(estimate);
+    effect.estimated = true;
+    effect.partly_estimated = tasks.size() < improvements.size();
+  } else if (engines.estimator != nullptr) {
+    effect.estimate.figures = engines.estimator->base();
+  }
+  const Pricer& pricer = engines.pricer;
+  if (std::ranges::any_of(improvements, changes(whatif::Target::sections)) && pricer.sections() != nullptr) {
+    base::Result<whatif::SectionGains> gains = pricer.section_gains(improvements);
+    if (!gains) return gains.error();
+    effect.sections = *std::move(gains);
+  }
+  if (!pricer.simulates()) {
+    if (!effect.estimated && !effect.sections) return base::Error{"only a simulation knows this change"};
+    return effect;
+  }
+  base::Result<SimulatedEffect> simulated = pricer.simulate(improvements);
+  if (!simulated) return simulated.error();
+  effect.simulated = *std::move(simulated);
+  return effect;
 }
 
 base::Result<Advices> advise(const Engines& engines, const improve::Candidates& tasks, const AdviceOptions& options) {

@@ -41,7 +41,8 @@ struct AdviceOptions {
                                                              // simulated as well
   size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
   size_t sizes_max = 7;                                      // of one pool, or of the machine, that are simulated
-  // The best combination's estimated run is restored as a trace; false: only where whether it is sound hangs on it.
+  // The best combination's estimated run is restored as a trace; false: only where that must be checked to know that the
+  // combination is sound.
   bool restore_best = true;
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
@@ -91,6 +92,11 @@ struct Engines {
   const whatif::Estimator* estimator = nullptr;
   const Pricer& pricer;
 };
+
+// The effect of the improvements made together, by every engine that knows them; of none: of the unchanged run.
+// `with_trace`: the estimated run, where all of them are estimated. Errors: one of them cannot be made.
+base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
+                               bool with_trace = false);
 
 base::Result<Advices> advise(const Engines& engines, const improve::Candidates& tasks, const AdviceOptions& options);
 

@@ -18,6 +18,8 @@ namespace {
 
 // More than this share of the time is most of it.
 constexpr double kMostly = 0.5;
+// More than this share of all threads' time in waits that nobody saw: what else is said explains less.
+constexpr double kMuchUnseen = 0.25;
 
 struct Shares {
   double alone = 0;  // exactly one thread is active and not blocked
@@ -152,7 +154,10 @@ std::string limit_of(const Pricer& pricer, const analysis::ThreadUsage& usage, c
     if (!of_threads.empty()) reasons.push_back(std::move(of_threads));
   }
   std::string unseen = analysis::unseen_waits_text(pricer.trace());
-  if (!unseen.empty()) reasons.push_back(std::move(unseen));
+  if (!unseen.empty()) {
+    const bool first = analysis::unseen_waits(pricer.trace())->share() > kMuchUnseen;
+    reasons.insert(first ? reasons.begin() : reasons.end(), std::move(unseen));
+  }
   if (reasons.empty() && pricer.trace().event_count() > 0) {
     return fmt::format(
         "what its threads compute, {} of them at a time; no pool was saturated, the cores sufficed, and "

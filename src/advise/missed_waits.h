@@ -2,9 +2,9 @@
 //
 // With sections of a few microseconds it hangs on the phases of threads, to a fraction of a microsecond, whether one
 // that was woken finds a lock free: simulated runs come out up to a quarter shorter than recorded, with less waiting.
-// The share of the waiting that a change takes away, it takes of what was not simulated, too. That is the share of the
-// time or of the waits, whichever is larger: what is missed comes with each wait, and few that are left may be long,
-// for a core, as changed programs use them all.
+// A change that removes 40 % of the simulated waiting is taken to remove 40 % of the missing waiting, too. The share is
+// that of the time or of the number of waits, whichever is larger: each wait misses something, and the few that a change
+// leaves may be long, because the changed program uses all cores.
 //
 // Pure.
 #pragma once

@@ -55,16 +55,6 @@ void rank(std::vector<Advice>& advices) {
   });
 }
 
-base::Result<Effect> effect_of(const Pricer& pricer, std::span<const whatif::Improvement> improvements) {
-  base::Result<whatif::SectionGains> bounds = pricer.section_gains(improvements);
-  if (!bounds) return bounds.error();
-  Effect effect{.sections = *std::move(bounds)};
-  if (!pricer.simulates()) return effect;
-  base::Result<SimulatedEffect> simulated = pricer.simulate(improvements);
-  if (simulated) effect.simulated = *std::move(simulated);
-  return effect;
-}
-
 // From the best one on, those whose locks no better one changes; or all that were asked for.
 void make_together(const Pricer& pricer, bool all, SectionAdvices& advices) {
   std::vector<bool> changed(pricer.trace().locks.size());
@@ -79,7 +69,7 @@ void make_together(const Pricer& pricer, bool all, SectionAdvices& advices) {
     improvements.push_back(advice.improvement());
   }
   base::Result<Effect> effect =
-      improvements.size() < 2 ? base::Error{"nothing to combine"} : effect_of(pricer, improvements);
+      improvements.size() < 2 ? base::Error{"nothing to combine"} : effect_of({.pricer = pricer}, improvements);
   if (effect.ok()) {
     advices.together_effect = *std::move(effect);
   } else {
@@ -114,7 +104,7 @@ void price_redesigns(const Pricer& pricer, SectionAdvices& advices) {
              helps(advice, pricer.baseline());
     };
     if (!refused.redesign || ++priced > kPricedMax || std::ranges::any_of(advices.ranked, is_helped)) continue;
-    const base::Result<Effect> effect = effect_of(pricer, std::span(&refused.redesign->improvement, 1));
+    const base::Result<Effect> effect = effect_of({.pricer = pricer}, std::span(&refused.redesign->improvement, 1));
     if (!effect || section_gain(*effect).share < kWorthARedesign) continue;
     const Verdict verdict = verdict_of(*effect, pricer.baseline());
     if (verdict != Verdict::gain && verdict != Verdict::baseline_off) continue;
@@ -136,7 +126,7 @@ SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions&
   std::vector<std::optional<Advice>> priced(candidates.size());
   for_each_index(candidates.size(), options.progress, [&](size_t i) {
     Advice advice{.candidate = std::move(candidates[i])};
-    base::Result<Effect> effect = effect_of(pricer, std::span(&advice.improvement(), 1));
+    base::Result<Effect> effect = effect_of({.pricer = pricer}, std::span(&advice.improvement(), 1));
     if (!effect) return;
     advice.effect = *std::move(effect);
     advice.verdict = verdict_of(advice.effect, pricer.baseline());

@@ -237,40 +237,6 @@ class Merger {
 
 }  // namespace
 
-base::Result<Effect> effect_of(const Engines& engines, std::span<const Improvement> improvements, bool with_trace) {
-  Effect effect;
-  std::vector<Improvement> tasks;
-  std::ranges::copy_if(improvements, std::back_inserter(tasks), changes_tasks);
-  if (!tasks.empty()) {
-    if (engines.estimator == nullptr) return base::Error{"this recording has no tasks that can be changed"};
-    base::Result<whatif::Estimate> estimate =
-        engines.estimator->estimate(tasks, {.trace = with_trace && tasks.size() == improvements.size()});
-    if (!estimate) return estimate.error();
-    effect.estimate = *std::move(estimate);
-    effect.estimated = true;
-    effect.partly_estimated = tasks.size() < improvements.size();
-  } else if (engines.estimator != nullptr) {
-    effect.estimate.figures = engines.estimator->base();
-  }
-  const Pricer& pricer = engines.pricer;
-  const bool any_section = std::ranges::any_of(improvements, [](const Improvement& improvement) {
-    return whatif::target_of(improvement.optimisation) == whatif::Target::sections;
-  });
-  if (any_section && pricer.sections() != nullptr) {
-    base::Result<whatif::SectionGains> gains = pricer.section_gains(improvements);
-    if (!gains) return gains.error();
-    effect.sections = *std::move(gains);
-  }
-  if (!pricer.simulates()) {
-    if (!effect.estimated && !effect.sections) return base::Error{"only a simulation knows this change"};
-    return effect;
-  }
-  base::Result<SimulatedEffect> simulated = pricer.simulate(improvements);
-  if (!simulated) return simulated.error();
-  effect.simulated = *std::move(simulated);
-  return effect;
-}
-
 void advise_over(RecordingAdvice& shown, std::span<const RecordingAdvice> others, const AdviceOptions& options) {
   Merger(shown, others, options).merge();
 }

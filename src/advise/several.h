@@ -22,10 +22,6 @@ struct RecordingAdvice {
   Combination best;
 };
 
-// The effect of the improvements made together, by every engine that knows them. Errors: one of them cannot be made.
-base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
-                               bool with_trace = false);
-
 // A change is found in the other recordings by kind and place. Where its place does not occur, it gains nothing; where
 // it cannot be priced, that recording does not count. What only another recording's advice suggests joins the ranking,
 // if the shown recording has its place. The best combination is that one of the recordings' own, or the first change,

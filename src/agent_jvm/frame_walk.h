@@ -4,8 +4,7 @@
 //
 // Thread-safe after resolve(). Invariants:
 //  1. Reads only the thread's own stack, the fields of its JavaThread and the headers in the code cache, whose memory
-//  the
-//     JVM never gives back. What it reads of the stack lies between the last Java frame and the stack's base.
+//     the JVM never gives back. What it reads of the stack lies between the last Java frame and the stack's base.
 //  2. Each step goes towards the base, so a walk ends.
 //  3. Whatever looks different from what is described here ends the walk without a result: a deoptimised frame, a stub,
 //     the part of a virtual thread's stack that lies in the heap, a JVM that does not describe itself.

@@ -18,7 +18,7 @@ namespace {
 
 Agent* g_bound_agent = nullptr;  // native methods have no other way to it
 
-// What runs an object of the first of these classes that it is of; else it is a function.
+// The method that runs a task: that of the first listed class which the object is an instance of. Of none: a function.
 struct EntryPoint {
   const char* class_name;
   std::string_view method;

@@ -1,5 +1,4 @@
-// Which methods get function events: include and exclude patterns over "package.Class" and "package.Class.method",
-// where
+// Which methods get function events: include and exclude patterns over "package.Class" and "package.Class.method", where
 // `*` stands for any characters, dots included. A method is chosen if its class or itself matches an include pattern
 // and neither matches an exclude pattern. docs/tracing.md has the file's syntax.
 //

@@ -55,11 +55,11 @@ bool allow_kernel_calls_of_sets();
 bool sets_may_ask_kernel();
 // It asked the kernel for restartable sequences of its own, described at `area`.
 void note_restartable_area(const void* area);
-// In a forked child, whose code cache is its parent's: there are no sets of it,
+// In a forked child, whose code cache is its parent's: it records no sets.
 void end_sets_in_child();
-// until it is recorded itself, if its parent had any. None where it goes on with its parent's: a handler forked, and
-// had interrupted the recorder, or what leads into translated code. Asks the loader nothing: another thread may have
-// had its lock.
+// When the child is recorded itself: it records sets again if its parent did. Not where it shares its parent's code
+// cache: a signal's handler forked, and had interrupted the recorder or the way into translated code. Asks the loader
+// nothing, because another thread of the parent may have held its lock.
 base::Status begin_sets_in_child();
 // Counts for `info`, as they are now. In a signal's handler, too.
 void count_sets();

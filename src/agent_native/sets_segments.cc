@@ -15,7 +15,9 @@ static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
 static_assert(translate::kAccessRead == format::kAccessRead && translate::kAccessWrite == format::kAccessWrite &&
               translate::kAccessChanged == format::kAccessChanged &&
               translate::kAccessCommutative == format::kAccessCommutative &&
-              translate::kAccessAtomic == format::kAccessAtomic && translate::kAccessFetched == format::kAccessFetched);
+              translate::kAccessAtomic == format::kAccessAtomic &&
+              translate::kAccessFetched == format::kAccessFetched && translate::kAccessBits == format::kAccessBits &&
+              translate::kAccessSetsBits == format::kAccessSetsBits);
 
 bool is_held(uint64_t lock_word) {
   const auto kind = static_cast<LockKind>(lock_word >> recorder::kLockKindShift);

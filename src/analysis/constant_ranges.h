@@ -1,4 +1,5 @@
-// Where the files that were mapped have constants: no code of the program writes there, whatever the run.
+// Where the files that were mapped have constants: no code of the program writes there, whatever the run. What the C
+// library keeps for itself counts as such.
 #pragma once
 
 #include <cstdint>

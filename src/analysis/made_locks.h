@@ -2,8 +2,8 @@
 // such a lock in a short section of the mutex, which looks at the word and changes it, and gives it up in a later
 // section of the mutex, by other code, which changes the word as well. No event says that the lock is held in between.
 //
-// Two sections of a mutex are taken for such a pair if all sections of the mutex come from two places, each thread goes
-// through them in turns, or deeper and out again, all that are known change one and the same word otherwise than by an
+// Two sections of a mutex are taken for such a pair if all sections of the mutex come from two places, each thread
+// goes through them as a lock and its release (one, the other, the one, ...; or nested), all that are known change one and the same word otherwise than by an
 // operation that commutes, and those of the first place read it; and if they touch little besides, not far from it,
 // unlike those of a pool, which hands out memory and looks into it. A count of those who are inside looks different:
 // nobody needs its old value. Where somebody does, as to keep the highest count, a count may be mistaken for a lock:

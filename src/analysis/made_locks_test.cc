@@ -23,7 +23,7 @@ struct Calls {
         "n:20\n"
         "context b - o:30\nlock outer mutex\nlock word mutex\naccess_set none complete\n"
         "access_set takes complete 0+4:rwc 8+8:wc\naccess_set gives complete 0+4:rwc 8+8:wc\n"
-        "access_set adds complete 0+4:wcm\naccess_set looks complete 0+4:r\naccess_set pops complete 0+4:rwc "
+        "access_set adds complete 0+4:rwcm\naccess_set looks complete 0+4:r\naccess_set pops complete 0+4:rwc "
         "400+8:rwc\naccess_set clears complete 0+4:wc\n"
         "access_set between complete 64+4:rwc\nthread x\nthread y\n";
     for (int call = 0; call < calls; ++call) {

@@ -154,6 +154,7 @@ context c8 c7 street:46
 
 TEST(ModelViolations, WhatIsAskedOfAResultBesidesIt) {
   const model::Trace trace = parsed_with_rows(R"(
+fact method.timed.4 yes
 method get java.util.concurrent.FutureTask.get FutureTask.java:188
 method timed java.util.concurrent.FutureTask.get FutureTask.java:199
 method limit java.util.concurrent.CompletableFuture.orTimeout CompletableFuture.java:2704
@@ -208,27 +209,26 @@ context c7 c1 limit:2707
   EXPECT_THAT(messages, HasSubstr("the cause of an ExecutionException"));
 }
 
-// Where only one `get` was called, which one it was follows from the JDK.
-TEST(ModelViolations, OneGetOfAKnownJdk) {
-  constexpr std::string_view kOne = R"(
-context c5 c1 get:{}
+// On any JDK, and where the method that waits is not the one that the program called.
+TEST(ModelViolations, AWaitBelowAMethodWithATimeLimit) {
+  const auto is_timed = [&](std::string_view fact) {
+    return !result_contracts(parsed_with_rows(std::string(fact) + R"(
+method get java.util.concurrent.ForkJoinTask.get ForkJoinTask.java:1001
+method await java.util.concurrent.ForkJoinTask.awaitDone ForkJoinTask.java:300
+context c5 c1 get:1010
+context c6 c5 await:340
 0 main task_spawn t1 c1 p m2
 0 w1 task_start t1
 10 w1 task_end t1
-0 main wait_begin t1 c5
+0 main wait_begin t1 c6
 10 main wait_end t1
-)";
-  const auto is_timed = [&](std::string_view version, uint32_t line) {
-    std::string text = "fact jvm.version " + std::string(version) +
-                       "\nmethod get java.util.concurrent.FutureTask.get " + "FutureTask.java:" + std::to_string(line) +
-                       std::string(kOne);
-    text.replace(text.find("{}"), 2, std::to_string(line + 3));
-    return !result_contracts(parsed_with_rows(text)).empty();
+)"))
+                .empty();
   };
-  EXPECT_TRUE(is_timed("17.0.15", 199));
-  EXPECT_FALSE(is_timed("17.0.15", 188));
-  EXPECT_TRUE(is_timed("25.0.1", 201));
-  EXPECT_FALSE(is_timed("21.0.1", 199));
+  EXPECT_TRUE(is_timed("fact method.timed.3 yes"));
+  EXPECT_FALSE(is_timed(""));
+  EXPECT_FALSE(is_timed("fact method.timed.0 yes"));  // the program's own
+  EXPECT_FALSE(is_timed("fact method.timed.4000000000 yes"));
 }
 
 }  // namespace

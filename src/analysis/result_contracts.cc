@@ -1,8 +1,6 @@
 #include "analysis/result_contracts.h"
 
-#include <algorithm>
 #include <charconv>
-#include <map>
 #include <string_view>
 
 #include "model/task_walk.h"
@@ -12,7 +10,6 @@ namespace {
 
 using model::ContextId;
 using model::EventKind;
-using model::MethodId;
 using model::TaskId;
 using model::Trace;
 
@@ -34,51 +31,37 @@ bool has_frame(const Trace& trace, ContextId context, std::string_view type, std
   return false;
 }
 
-// The `get` with a time-out of a future's class. Rows do not hold parameters, but where the method begins: its source
-// has the one without a time-out first. Where only one of them was called, what the JDK's source says.
-class TimedGets {
+// Waits with a time limit: between the program's line and the wait is a method that takes one. Rows of methods hold no
+// parameters: facts `method.timed.N` say which do.
+class TimedWaits {
  public:
-  explicit TimedGets(const Trace& trace) : timed_(trace.methods.size()) {
-    std::map<std::string_view, std::vector<MethodId>> by_class;
-    for (uint32_t i = 0; i < trace.methods.size(); ++i) {
-      const format::MethodRow& row = trace.methods[i];
-      const std::string_view type = trace.string(row.class_name);
-      if (trace.string(row.name) == "get" && type.starts_with(kConcurrent) && row.line > 0)
-        by_class[type].push_back(MethodId(i));
-    }
-    for (auto& [type, methods] : by_class) {
-      std::ranges::sort(methods, {}, [&](MethodId id) { return trace.methods[id.index()].line; });
-      const uint32_t last_line = trace.methods[methods.back().index()].line;
-      const bool both = trace.methods[methods.front().index()].line < last_line;
-      timed_[methods.back().index()] = both || is_known(trace, type, last_line);
+  explicit TimedWaits(const Trace& trace) : trace_(trace), takes_limit_(trace.methods.size()) {
+    constexpr std::string_view kKey = "method.timed.";
+    for (const model::Fact& fact : trace.facts) {
+      if (!fact.key.starts_with(kKey)) continue;
+      const std::string_view digits = std::string_view(fact.key).substr(kKey.size());
+      size_t method = takes_limit_.size();
+      std::from_chars(digits.data(), digits.data() + digits.size(), method);
+      if (method < takes_limit_.size()) takes_limit_[method] = any_ = true;
     }
   }
 
-  bool operator()(const Trace& trace, ContextId context) const {
-    if (!context.valid()) return false;
-    const MethodId method = trace.contexts[context.index()].method;
-    return method.valid() && timed_[method.index()];
+  bool operator()(ContextId context) const {
+    if (!any_) return false;
+    constexpr size_t kFramesMax = 12;  // as above
+    const ContextId program = trace_.program_frame(context);
+    for (size_t i = 0; i < kFramesMax && context.valid() && context != program; ++i) {
+      const format::ContextRow& row = trace_.contexts[context.index()];
+      if (row.method.valid() && takes_limit_[row.method.index()]) return true;
+      context = row.parent;
+    }
+    return false;
   }
 
  private:
-  static bool is_known(const Trace& trace, std::string_view type, uint32_t line) {
-    struct Known {
-      uint32_t jdk;
-      std::string_view type;
-      uint32_t line;
-    };
-    static constexpr Known kKnown[] = {{17, "FutureTask", 199},         {17, "CompletableFuture", 2092},
-                                       {17, "ForkJoinTask", 1001},      {25, "FutureTask", 201},
-                                       {25, "CompletableFuture", 2113}, {25, "ForkJoinTask", 1042}};
-    const std::string_view version = trace.fact("jvm.version");
-    uint32_t jdk = 0;
-    std::from_chars(version.data(), version.data() + version.size(), jdk);
-    type.remove_prefix(kConcurrent.size());
-    return std::ranges::any_of(
-        kKnown, [&](const Known& known) { return known.jdk == jdk && known.type == type && known.line == line; });
-  }
-
-  std::vector<bool> timed_;
+  const Trace& trace_;
+  std::vector<bool> takes_limit_;  // by method
+  bool any_ = false;
 };
 
 }  // namespace
@@ -89,14 +72,14 @@ std::vector<ResultContract> result_contracts(const Trace& trace) {
     if (contracts.empty()) contracts.resize(trace.tasks.size());
     return contracts[task.index()];
   };
-  const TimedGets is_timed(trace);
+  const TimedWaits is_timed(trace);
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     for (model::TaskWalk walk(trace, model::ThreadId(thread)); walk.next();) {
       if (walk.kind() == EventKind::task_complete && static_cast<model::Outcome>(walk.b()) == model::Outcome::cancelled)
         of(TaskId(walk.a())).cancelled = trace.tasks[walk.a()].spawn_context;
       if (walk.kind() != EventKind::wait_end || !walk.has_closed() || !walk.closed().task.valid()) continue;
       const ContextId context(trace.b[walk.closed().begin.index()]);
-      if (is_timed(trace, context)) of(walk.closed().task).timed_get = context;
+      if (is_timed(context)) of(walk.closed().task).timed_get = context;
       if (static_cast<model::Outcome>(walk.b()) == model::Outcome::exception) of(walk.closed().task).failure = context;
     }
   }

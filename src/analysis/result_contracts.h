@@ -13,7 +13,7 @@ namespace contrafact::analysis {
 
 // Of one task; contexts are where the program asks for it, none where it does not.
 struct ResultContract {
-  model::ContextId timed_get;   // waited for by a `get` with a time-out
+  model::ContextId timed_get;   // waited for with a time limit, by `get` or the like
   model::ContextId time_limit;  // orTimeout or completeOnTimeout
   model::ContextId failure;     // ended with an exception, and waited for here
   model::ContextId cancelled;   // spawned here, and cancelled

@@ -212,7 +212,7 @@ SectionFacts::SectionFacts(const model::Trace& of, const SectionFacts& from)
 SectionFacts::SectionFacts(const model::Facts& facts) : SectionFacts(facts, WithoutSets()) {
   sets = model::section_sets(facts.trace(), sections);
   for (const model::CriticalSection& section : sections) touched_by.push_back(section.thread);
-  observed = count_observed();
+  count_observed();
   observed_order = order_observed();
   inner_guards = analysis::inner_guards(facts.trace(), sections, sets, sites, site_of);
   constants = constant_ranges(facts.trace());
@@ -232,16 +232,32 @@ SectionFacts::SectionFacts(const model::Facts& facts, const SectionFacts& from) 
   inner_guards = borrower.inner_guards();
   constants = from.constants;
   counterparts = borrower.counterparts();
-  std::map<std::string_view, uint64_t> of_label;
+  std::map<std::string_view, std::pair<uint64_t, uint64_t>> of_label;
   for (size_t site = 0; site < from.observed.size(); ++site)
-    of_label[from.sites.sites()[site].label] = from.observed[site];
-  for (const LockSite& site : sites.sites()) observed.push_back(of_label[site.label]);
+    of_label[from.sites.sites()[site].label] = {from.observed[site], from.observed_pairs[site]};
+  for (const LockSite& site : sites.sites()) {
+    observed.push_back(of_label[site.label].first);
+    observed_pairs.push_back(of_label[site.label].second);
+  }
 }
 
-std::vector<uint64_t> SectionFacts::count_observed() const {
-  std::vector<uint64_t> count(sites.sites().size());
-  for (uint32_t s = 0; s < sections.size(); ++s) count[site_of[s]] += sets.is_complete(sets.of_section[s]);
-  return count;
+static bool is_hold(const model::Trace& trace, const model::CriticalSection& section) {
+  return section.outcome == model::Outcome::normal && model::is_held(trace.locks[section.lock.index()].kind);
+}
+
+void SectionFacts::count_observed() {
+  observed.assign(sites.sites().size(), 0);
+  observed_pairs.assign(sites.sites().size(), 0);
+  model::LockId lock;
+  bool behind_observed = false;  // the one before, of the same lock
+  for (uint32_t s = 0; s < sections.size(); ++s) {
+    const bool is_observed = sets.is_complete(sets.of_section[s]);
+    observed[site_of[s]] += is_observed;
+    if (!is_hold(*trace, sections[s])) continue;
+    observed_pairs[site_of[s]] += is_observed && behind_observed && sections[s].lock == lock;
+    lock = sections[s].lock;
+    behind_observed = is_observed;
+  }
 }
 
 // Of a lock's sections those that nobody held are left out.
@@ -249,7 +265,7 @@ std::vector<std::vector<ObservedSection>> SectionFacts::order_observed() const {
   std::vector<std::vector<ObservedSection>> order(trace->locks.size());
   for (uint32_t s = 0; s < sections.size(); ++s) {
     const model::LockId lock = sections[s].lock;
-    if (sections[s].outcome != model::Outcome::normal || !model::is_held(trace->locks[lock.index()].kind)) continue;
+    if (!is_hold(*trace, sections[s])) continue;
     std::vector<ObservedSection>& of_lock = order[lock.index()];
     const uint32_t set = sets.is_complete(sets.of_section[s]) ? sets.of_section[s] : kNotObserved;
     if (set == kNotObserved && (of_lock.empty() || of_lock.back().set == kNotObserved)) continue;

@@ -4,8 +4,8 @@
 // What sections touch may come from another recording of the same program. Recording it makes sections several times
 // longer; so one recording says how long things take, and another one what they touch. Each section gets the sets of
 // its counterpart (section_match.h), and the lengths of its parts in proportion: of what it computes, and of what it
-// sleeps. Likewise within one recording: what lies outside of the windows of `record --sets` gets the sets of what lies
-// inside, and what lies inside would take as long as its like outside.
+// sleeps. Likewise within one recording: a section outside of the windows of `record --sets` gets the sets of a similar one
+// inside, and a section inside gets the length of similar ones outside.
 //
 // Immutable after it was made; may be shared between threads.
 #pragma once
@@ -53,7 +53,9 @@ struct SectionFacts {
   // is that one's.
   std::vector<model::ThreadId> touched_by;
   Counterparts counterparts;
-  std::vector<uint64_t> observed;  // by site: sections that were observed themselves, here or in the other recording
+  // By site: sections that were observed themselves, here or in the other recording; and of these such as came right
+  // behind another one of their lock that was.
+  std::vector<uint64_t> observed, observed_pairs;
   // By lock: its sections in the order in which these were observed, here or in the other recording; kNotObserved where
   // others, which were not, were between.
   std::vector<std::vector<ObservedSection>> observed_order;
@@ -70,7 +72,7 @@ struct SectionFacts {
 
  private:
   struct WithoutSets {};
-  std::vector<uint64_t> count_observed() const;
+  void count_observed();
   std::vector<std::vector<ObservedSection>> order_observed() const;
   SectionFacts(const model::Facts& facts, WithoutSets);
   explicit SectionFacts(std::shared_ptr<const model::Facts> facts);

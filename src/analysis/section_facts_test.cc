@@ -100,6 +100,22 @@ TEST(SectionFacts, KeepThreadsApart) {
   EXPECT_THAT(begins(SectionFacts(plain, SectionFacts(observed))), ElementsAre(0, 64));
 }
 
+// Also through another recording's eyes.
+TEST(SectionFacts, CountWhatWasObservedInPairs) {
+  const Trace trace = recorded(
+      "0 x lock_acquire l a\n1 x accesses own\n1 x lock_release l\n2 y lock_acquire l b\n3 y accesses own\n"
+      "3 y lock_release l\n4 x lock_acquire l a\n5 x accesses own\n5 x lock_release l\n6 y lock_acquire l b\n"
+      "7 y lock_release l\n8 x lock_acquire l a\n9 x accesses own\n9 x lock_release l\n10 x lock_acquire k a\n"
+      "11 x accesses own\n11 x lock_release k\n");
+  const SectionFacts facts(trace);
+  const Trace plain = recorded("0 x lock_acquire l a\n1 x lock_release l\n2 x lock_acquire l b\n3 x lock_release l\n");
+  const SectionFacts borrowed(plain, facts);
+  EXPECT_EQ(borrowed.observed[borrowed.site_of[0]], 4u);
+  EXPECT_EQ(borrowed.observed_pairs[borrowed.site_of[0]], 1u);
+  EXPECT_EQ(borrowed.observed[borrowed.site_of[1]], 1u);
+  EXPECT_EQ(borrowed.observed_pairs[borrowed.site_of[1]], 1u);
+}
+
 // What was recorded outside of a window touches what the nearest of its kind inside does.
 TEST(SectionFacts, TakeTheirSetsFromTheNearestWindow) {
   const Trace trace = recorded(
@@ -133,6 +149,7 @@ TEST(SectionFacts, AreScaledToWhatTheirLikeTakesOutsideOfWindows) {
   EXPECT_EQ(facts.counterparts.found, 10u);
   EXPECT_EQ(facts.counterparts.dilation, 4.0);
   EXPECT_EQ(facts.observed[facts.site_of[0]], 10u);
+  EXPECT_EQ(facts.observed_pairs[facts.site_of[0]], 0u);  // always one between two of them
   EXPECT_TRUE(SectionFacts(recorded(events)).cpu_scales.empty());
 }
 

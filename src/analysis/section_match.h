@@ -1,5 +1,5 @@
-// Which critical section of a recording shows what another section touched: of the same lock, asked for by the same
-// code, ended by a wait at a condition or not like it, in the same thread, as far as there is one.
+// Which critical section of a recording shows what another section touched: one of the same lock, asked for by the same
+// code, of the same thread where there is one; and both end in a wait at a condition, or neither does.
 //
 // Threads of two recordings correspond by what they run and by their order; locks by name or by the code that takes
 // them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m,

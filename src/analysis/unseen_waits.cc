@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "analysis/system_call_names.h"
 #include "base/saturating.h"
 
 namespace contrafact::analysis {
@@ -58,6 +62,56 @@ int64_t unseen_ns(const model::Trace& trace, size_t thread) {
   return sum_ns;
 }
 
+// Takes a word from the front.
+std::string_view take_word(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(word.size() + 1, text.size()));
+  return word;
+}
+
+template <typename Number>
+Number number_in(std::string_view word, int base = 10) {
+  Number number = 0;
+  std::from_chars(word.data(), word.data() + word.size(), number, base);
+  return number;
+}
+
+// "LOOKS THREAD SYSTEM_CALL FUTEX METHOD"
+std::vector<BlockedPlace> blocked_places(const model::Trace& trace) {
+  constexpr std::string_view kKey = "blocked.";
+  std::map<std::tuple<uint32_t, uint64_t, uint32_t>, uint64_t> looks;
+  for (const model::Fact& fact : trace.facts) {
+    if (!fact.key.starts_with(kKey) || fact.key.find_first_not_of("0123456789", kKey.size()) != std::string::npos)
+      continue;
+    std::string_view text = fact.value;
+    const auto count = number_in<uint64_t>(take_word(text));
+    take_word(text);
+    const auto system_call = number_in<uint32_t>(take_word(text));
+    const auto futex = number_in<uint64_t>(take_word(text), 16);
+    const auto method = number_in<uint32_t>(take_word(text));
+    if (method < trace.methods.size()) looks[{system_call, futex, method}] += count;
+  }
+  std::vector<BlockedPlace> places;
+  for (const auto& [at, count] : looks) {
+    const auto [system_call, futex, method] = at;
+    places.push_back({count, system_call, futex, model::MethodId(method)});
+  }
+  std::ranges::stable_sort(places, std::greater(), &BlockedPlace::looks);
+  return places;
+}
+
+// ", in 92 % of 120 looks in futex at gomp_barrier_wait (bar.c:44)"; empty where `record` saw nothing.
+std::string places_text(const model::Trace& trace, const UnseenWaits& unseen) {
+  if (unseen.looks == 0) return "";
+  std::map<std::pair<uint32_t, std::string>, uint64_t> looks;  // futexes of one place together
+  for (const BlockedPlace& place : unseen.places)
+    looks[{place.system_call, trace.method_label(place.method)}] += place.looks;
+  const auto most = std::ranges::max_element(looks, {}, [](const auto& each) { return each.second; });
+  return fmt::format(", in {:.0f} % of {} looks in {} at {}",
+                     100 * static_cast<double>(most->second) / static_cast<double>(unseen.looks), unseen.looks,
+                     system_call_name(most->first.first), most->first.second);
+}
+
 }  // namespace
 
 std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
@@ -75,6 +129,8 @@ std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
     out.longest_ns = of_thread_ns;
     out.longest = model::ThreadId(static_cast<uint32_t>(thread));
   }
+  out.places = blocked_places(trace);
+  for (const BlockedPlace& place : out.places) out.looks += place.looks;
   return out;
 }
 
@@ -83,8 +139,9 @@ std::string unseen_waits_text(const model::Trace& trace) {
   if (!unseen || unseen->share() < kUnseenShareReported) return "";
   const std::string_view name = trace.string(trace.threads[unseen->longest.index()].name);
   return fmt::format(
-      "threads were blocked for {:.0f} % of their time, longest {}, for something that the recorder does not see",
-      100 * unseen->share(), name.empty() ? fmt::format("thread {}", unseen->longest.value) : std::string(name));
+      "threads were blocked for {:.0f} % of their time, longest {}, for something that the recorder does not see{}",
+      100 * unseen->share(), name.empty() ? fmt::format("thread {}", unseen->longest.value) : std::string(name),
+      places_text(trace, *unseen));
 }
 
 }  // namespace contrafact::analysis

@@ -41,5 +41,21 @@ TEST(UnseenWaits, TheTextNamesTheThread) {
             "threads were blocked for 20 % of their time, longest other, for something that the recorder does not see");
 }
 
+// Futexes of one place count together; what makes no sense counts for nothing.
+TEST(UnseenWaits, TheTextSaysInWhatThreadsWereFound) {
+  const model::Trace trace = parsed(std::string(kRowsOfThis) +
+                                    "fact blocked.0 \"6 0 202 7f00 0\"\nfact blocked.1 \"3 - 202 7f40 0\"\n"
+                                    "fact blocked.2 \"1 1 232 0 0\"\nfact blocked.3 \"9 1 0 0 77\"\n"
+                                    "fact blocked.left_out 5\ncpu b 50 90 blocked\n0 a thread_begin\n"
+                                    "0 b thread_begin\n100 a thread_end\n100 b thread_end\n");
+  const auto unseen = unseen_waits(trace);
+  ASSERT_TRUE(unseen);
+  EXPECT_EQ(unseen->looks, 10u);
+  ASSERT_EQ(unseen->places.size(), 3u);
+  EXPECT_EQ(unseen->places[0].looks, 6u);
+  EXPECT_EQ(unseen->places[0].futex, 0x7f00u);
+  EXPECT_THAT(unseen_waits_text(trace), testing::EndsWith(", in 90 % of 10 looks in futex at .f (f.cc)"));
+}
+
 }  // namespace
 }  // namespace contrafact::analysis

@@ -10,8 +10,7 @@
 // 2. A label stands directly before every `new`: it names the objects made there that are not initialized yet.
 // 3. Code views the ClassFile that it was parsed from (its bytes and its pool), which must outlive it.
 // 4. Nothing reaches the class before encode() has succeeded and ClassFile::replace_code was called: a method for which
-// an
-//    edit fails is left as it was.
+//    an edit fails is left as it was.
 #pragma once
 
 #include <cstdint>

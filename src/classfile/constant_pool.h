@@ -2,8 +2,7 @@
 //
 // Not thread-safe. Invariants:
 // 1. Entries never change or move: an index and a string_view handed out stay valid for the life of the pool (and of
-// the
-//    class's bytes, which the pool does not own).
+//    the class's bytes, which the pool does not own).
 // 2. Adding what is there already yields the existing index.
 // 3. Accessors take any index, also one from hostile input, and answer nullopt where it does not lead to such an entry.
 #pragma once

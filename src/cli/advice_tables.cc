@@ -282,7 +282,7 @@ table::Table left_out_table(const AdviceDocument& document) {
 }
 
 table::Table effect_table(const whatif::Figures& base, const std::optional<whatif::BaselineCheck>& baseline,
-                          const Effect& effect) {
+                          const Effect& effect, bool simulated_first) {
   table::Table table(kEffectSchema);
   auto add = [&](std::string figure, double before, double after, Type type, Unit unit, std::string origin) {
     table::Column column{.name = "", .type = type, .unit = unit};
@@ -305,6 +305,16 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
     add("duration, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns, origin);
     add("duration, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns, origin);
   }
+  const auto add_simulated = [&] {
+    if (!baseline || !effect.simulated || effect.simulated->stuck) return;
+    const double base_ns = ns(baseline->simulated_ns);
+    const advise::Gain gain = advise::gain_of(*baseline, *effect.simulated);
+    add("duration, re-dispatched", base_ns, base_ns * (1 - gain.share), Type::duration, Unit::ns, "simulated");
+    if (gain.high - gain.low < 2 * kErrorShown) return;
+    add("duration, re-dispatched, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns, "simulated");
+    add("duration, re-dispatched, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns, "simulated");
+  };
+  if (simulated_first) add_simulated();
   if (effect.estimated) {
     add("duration", ns(base.duration_ns), ns(after.duration_ns), Type::duration, Unit::ns, estimated);
     add("duration, slow hand-offs", ns(base.duration_ns), ns(estimate.duration_high_ns), Type::duration, Unit::ns,
@@ -320,17 +330,7 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
     if (effect.sections->floor)
       add("duration, by conflicts", base_ns, base_ns * (1 - *effect.sections->floor), Type::duration, Unit::ns, origin);
   }
-  if (baseline && effect.simulated && !effect.simulated->stuck) {
-    const double base_ns = ns(baseline->simulated_ns);
-    const advise::Gain gain = advise::gain_of(*baseline, *effect.simulated);
-    add("duration, re-dispatched", base_ns, base_ns * (1 - gain.share), Type::duration, Unit::ns, "simulated");
-    if (gain.high - gain.low >= 2 * kErrorShown) {
-      add("duration, re-dispatched, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns,
-          "simulated");
-      add("duration, re-dispatched, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns,
-          "simulated");
-    }
-  }
+  if (!simulated_first) add_simulated();
   if (!effect.estimated) return table;
   if (base.mean_response_ns > 0) {
     add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns,

@@ -225,7 +225,9 @@ std::string best_text(const AdviceDocument& document, const Shown& shown, const 
     out = table::render_text(improvements_table(document, shown.best), style);
     out += details_text(document, shown.best, style.unicode);
     out += fmt::format("\n{}{}:\n", best.members.size() > 1 ? "All together" : "The effect", search_text(best));
-    out += table::render_text(effect_table(document.advices.base, document.advices.baseline, best.effect), style);
+    const bool simulated_first = advise::reads_simulation(document.advices, best.effect);
+    out += table::render_text(
+        effect_table(document.advices.base, document.advices.baseline, best.effect, simulated_first), style);
   }
   for (const std::string& note : best.effect.estimate.notes)
     out += "note: " + table::printable(note, style.unicode) + "\n";

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +15,10 @@
 #include "cli/nearest.h"
 #include "cli/output.h"
 #include "cli/profile_input.h"
+#include "cli/progress.h"
 #include "cli/schemas.h"
+#include "cli/spec_effect.h"
+#include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "cli/window_option.h"
 #include "table/value_text.h"
@@ -29,6 +33,7 @@ using table::Unit;
 
 struct Options {
   std::vector<std::string> paths;
+  std::vector<std::string> specs;
   std::string window = "run";
   std::string plot;
   std::string svg;
@@ -43,11 +48,17 @@ struct Compared {
   std::vector<analysis::Metric> metrics;
 };
 
-// What a person reads first; --metrics names others, --json holds all.
+// What a person reads first, as far as a run has any of it; --metrics names others, --json holds all.
 const std::vector<std::string> kShown{"duration",      "peak_occupied",  "mean_occupied",  "peak_active",
                                       "mean_active",   "peak_waiting",   "mean_waiting",   "mean_unoccupied",
                                       "waiting_share", "copies_by_peak", "copies_by_mean", "utilisation",
                                       "queue_peak",    "tasks_run",      "waits"};
+
+std::vector<std::string> all_metrics() {
+  std::vector<std::string> names;
+  for (const auto& spec : analysis::metric_specs()) names.emplace_back(spec.name);
+  return names;
+}
 
 std::string unknown_metric(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -62,12 +73,18 @@ Cell relative(double value, double base) {
   return (value - base) / std::fabs(base);
 }
 
-table::Table side_by_side(const std::vector<Compared>& runs, const std::vector<std::string>& shown) {
+bool is_nothing(const std::vector<Compared>& runs, size_t metric) {
+  return std::ranges::all_of(runs, [&](const Compared& run) { return run.metrics[metric].value == 0; });
+}
+
+// Without `named`, what a person reads first.
+table::Table side_by_side(const std::vector<Compared>& runs, const std::vector<std::string>& named) {
   bool three = runs.size() == 3;
   table::Table table(three ? kCompareThreeSchema : kCompareTwoSchema);
+  const std::vector<std::string>& shown = named.empty() ? kShown : named;
   for (size_t m = 0; m < runs[0].metrics.size(); ++m) {
     std::string name(runs[0].metrics[m].spec->name);
-    if (!shown.empty() && std::find(shown.begin(), shown.end(), name) == shown.end()) continue;
+    if (std::ranges::find(shown, name) == shown.end() || (named.empty() && is_nothing(runs, m))) continue;
     double a = runs[0].metrics[m].value, b = runs[1].metrics[m].value;
     std::vector<Cell> row{name, std::string(runs[0].metrics[m].spec->unit), a, b, relative(b, a)};
     if (three) {
@@ -157,7 +174,7 @@ table::Json document_of(const std::vector<Compared>& runs, const Options& option
     }
     document["runs"].push_back(std::move(run));
   }
-  document["metrics"] = table::rows_json(side_by_side(runs, {}));
+  document["metrics"] = table::rows_json(side_by_side(runs, all_metrics()));
   return document;
 }
 
@@ -177,7 +194,39 @@ int write_pictures(const std::vector<Compared>& runs, const table::Table& metric
   return kExitOk;
 }
 
+Compared measured(const std::string& path, model::Trace trace, const Options& options) {
+  Compared run{.path = path, .trace = std::move(trace)};
+  run.usage = analysis::thread_usage(run.trace, {window_of(options.window)});
+  run.metrics = analysis::run_metrics(run.trace, run.usage);
+  return run;
+}
+
+// The run of `base` with the specs made; none after the error has been printed, with the status to end with in `failed`.
+std::optional<model::Trace> changed(const Compared& base, const Options& options, const Session& session, int& failed) {
+  const auto impossible = [&](const base::Error& error) {
+    failed = fail(kExitImpossible, fmt::format("{}: {}", base.path, error.message));
+    return std::nullopt;
+  };
+  Progress progress(session, "estimating");
+  const model::Facts facts(base.trace);
+  std::optional<analysis::SectionFacts> sections;
+  if (!base.trace.locks.empty() && !base.trace.access_sets.empty()) sections.emplace(facts);
+  base::Result<SpecEngines> engines = SpecEngines::create(facts, std::move(sections));
+  if (!engines) return impossible(engines.error());
+  const base::Result<std::vector<improve::Candidate>> applied = read_spec_files(engines->specs(), options.specs);
+  if (!applied) {
+    failed = fail(kExitInput, applied.error().message);
+    return std::nullopt;
+  }
+  base::Result<SpecEffect> made = std::move(*engines).make(improvements_of(*applied), {.trace = true});
+  if (!made) return impossible(made.error());
+  return made->simulated ? *std::move(made->simulated) : *std::move(made->effect.estimate.trace);
+}
+
 int run(const Options& options, const Session& session) {
+  const size_t count = options.paths.size() + (options.specs.empty() ? 0 : 1);
+  if (count < 2) return fail(kExitUsage, "compare: give a second run, or --apply SPEC for the one that it makes");
+  if (count > 3) return fail(kExitUsage, "compare: three runs at most, with the one that --apply makes");
   if (const std::string unknown = unknown_metric(options.metrics); !unknown.empty()) {
     std::vector<std::string_view> known;
     for (const auto& spec : analysis::metric_specs()) known.push_back(spec.name);
@@ -188,12 +237,17 @@ int run(const Options& options, const Session& session) {
   for (const std::string& path : options.paths) {
     std::optional<model::Trace> trace = load_trace(path, session);
     if (!trace) return kExitInput;
-    Compared run{.path = path, .trace = *std::move(trace)};
-    run.usage = analysis::thread_usage(run.trace, {window_of(options.window)});
-    run.metrics = analysis::run_metrics(run.trace, run.usage);
-    runs.push_back(std::move(run));
+    runs.push_back(measured(path, *std::move(trace), options));
   }
-  table::Table table = side_by_side(runs, options.metrics.empty() ? kShown : options.metrics);
+  if (!options.specs.empty()) {
+    for (const std::string& spec : options.specs) protect_input(spec);
+    int failed = kExitOk;
+    std::optional<model::Trace> trace = changed(runs[0], options, session, failed);
+    if (!trace) return failed;
+    const std::string name = fmt::format("{} with {}", runs[0].path, fmt::join(options.specs, ", "));
+    runs.insert(runs.begin() + 1, measured(name, *std::move(trace), options));
+  }
+  table::Table table = side_by_side(runs, options.metrics);
   std::string text = options.json ? table::json_text(document_of(runs, options))
                                   : legend(runs) + warnings(runs) + "\n" + table::render_text(table, session.out);
   if (int failed = write_pictures(runs, table, options, session); failed != kExitOk) return failed;
@@ -203,10 +257,13 @@ int run(const Options& options, const Session& session) {
 
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
-  list.add_option("trace", options->paths, "Two or three runs: base, estimated, actual")
+  list.add_option("trace", options->paths, "Two or three runs: base, estimated, actual; with --apply one less")
       .value_name("FILE")
       .required()
-      .number_of_values(2, 3);
+      .number_of_values(1, 3);
+  list.add_option("--apply", options->specs, "An improvement spec; the base with all of them made is the second run")
+      .value_name("FILE")
+      .repeatable();
   list.add_option("--plot", options->plot, "Write the concurrency profiles as a page for a browser").value_name("FILE");
   list.add_option("--svg", options->svg, "Write the concurrency profiles as a still picture").value_name("FILE");
   list.add_option("--metrics", options->metrics, "Metric to print; repeatable").value_name("NAME").repeatable();
@@ -237,6 +294,7 @@ const table::Schema kCompareThreeSchema{"compare-three", "Three runs' metrics si
 
 const Command kCompareCommand{"compare", "Put two or three runs side by side: base, estimated, actual",
                               "contrafact compare run.cft estimated.cft\n"
+                              "contrafact compare run.cft --apply specs/best.json changed.cft\n"
                               "contrafact compare run.cft estimated.cft changed.cft --plot profile.html\n"
                               "contrafact compare before.cft after.cft --window tasks --json",
                               declare};

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <memory>
 
 #include "advise/advice.h"
 #include "advise/gain_over.h"
-#include "advise/section_advice.h"
 #include "cli/advice_tables.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -16,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recordings.h"
+#include "cli/spec_effect.h"
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "table/value_text.h"
@@ -34,91 +33,11 @@ struct Options {
   bool json = false;
 };
 
-// The improvements made together, by the models that know them.
-struct Outcome {
-  whatif::Figures base;
-  advise::Effect effect;
-  std::optional<whatif::BaselineCheck> baseline;  // of what is simulated
-  std::optional<model::Trace> simulated;          // if the run is to be written, and was simulated
-  const model::Trace& trace() const { return simulated ? *simulated : *effect.estimate.trace; }
-};
-
-// What the engines need, as far as the trace has it.
-struct Prepared {
-  std::optional<analysis::SectionFacts> sections;
-  std::optional<whatif::Estimator> estimator;
-  std::optional<advise::Pricer> pricer;
-
-  improve::SpecTrace specs(const model::Trace& trace) const {
-    return {
-        .trace = trace, .dag = estimator ? &estimator->dag() : nullptr, .sections = sections ? &*sections : nullptr};
-  }
-};
-
-bool changes(const std::vector<whatif::Improvement>& improvements, whatif::Target target) {
-  return std::ranges::any_of(improvements, [&](const whatif::Improvement& improvement) {
-    return whatif::target_of(improvement.optimisation) == target;
-  });
-}
-
-// Only a simulation knows other changes than those of tasks.
-bool needs_simulation(const std::vector<whatif::Improvement>& improvements) {
-  return std::ranges::any_of(improvements, [](const whatif::Improvement& improvement) {
-    return whatif::target_of(improvement.optimisation) != whatif::Target::tasks;
-  });
-}
-
 // The gain by the model that is asked for.
-advise::Gain gain_of(const Outcome& outcome) {
+advise::Gain gain_of(const SpecEffect& outcome) {
   advise::Advices read{.base = outcome.base, .baseline = outcome.baseline};
   if (outcome.baseline) read.headline.model = model::Origin::simulated;
   return gain_to_read(read, outcome.effect);
-}
-
-// `prepared` is used up: the simulation that makes a trace needs the memory.
-base::Result<Outcome> make(const model::Facts& facts, Prepared& prepared, const Options& options,
-                           const std::vector<whatif::Improvement>& improvements) {
-  const model::Trace& trace = facts.trace();
-  Outcome outcome;
-  advise::Effect& effect = outcome.effect;
-  outcome.base.duration_ns = trace.end_ns() - trace.begin_ns();
-  const bool estimated =
-      prepared.estimator && (!needs_simulation(improvements) || changes(improvements, whatif::Target::tasks));
-  if (estimated) {
-    std::vector<whatif::Improvement> tasks;
-    std::ranges::copy_if(improvements, std::back_inserter(tasks), [](const whatif::Improvement& improvement) {
-      return whatif::target_of(improvement.optimisation) == whatif::Target::tasks;
-    });
-    base::Result<whatif::Estimate> estimate =
-        prepared.estimator->estimate(tasks, {.trace = !prepared.pricer->simulates()});
-    if (!estimate) return estimate.error();
-    outcome.base = prepared.estimator->base();
-    effect.estimate = *std::move(estimate);
-    effect.estimated = true;
-    effect.partly_estimated = needs_simulation(improvements);
-  }
-  if (!prepared.pricer->simulates()) return outcome;
-  if (changes(improvements, whatif::Target::sections)) {
-    base::Result<whatif::SectionGains> gains = prepared.pricer->section_gains(improvements);
-    if (!gains) return gains.error();
-    effect.sections = *std::move(gains);
-  }
-  base::Result<advise::SimulatedEffect> simulated = prepared.pricer->simulate(improvements);
-  if (!simulated) return simulated.error();
-  if (simulated->stuck) return base::Error{"the simulated program hangs: " + simulated->stuck_why};
-  effect.simulated = *std::move(simulated);
-  outcome.baseline = prepared.pricer->baseline();
-  if (options.output.empty()) return outcome;
-  const base::Result<whatif::Variant> variant = prepared.pricer->variant(improvements);
-  if (!variant) return variant.error();
-  prepared.pricer.reset();
-  prepared.estimator.reset();
-  prepared.sections.reset();
-  base::Result<whatif::Simulation> simulation = whatif::simulate(facts, *variant, {.cores = options.cores});
-  if (!simulation) return simulation.error();
-  outcome.simulated = std::move(simulation->trace);
-  outcome.simulated->facts.push_back(whatif::baseline_fact(*outcome.baseline));
-  return outcome;
 }
 
 std::vector<std::string> paths_of(const Recordings& recordings) {
@@ -146,8 +65,8 @@ table::Json by_recording_json(const Recordings& recordings, const advise::OverRe
   return rows;
 }
 
-table::Table table_of(const Recordings& recordings, const Outcome& outcome, bool with_notes = true) {
-  table::Table table = effect_table(outcome.base, outcome.baseline, outcome.effect);
+table::Table table_of(const Recordings& recordings, const SpecEffect& outcome, bool with_notes = true) {
+  table::Table table = effect_table(outcome.base, outcome.baseline, outcome.effect, outcome.baseline.has_value());
   if (outcome.effect.over) table.add_note(by_recording_text(recordings, *outcome.effect.over));
   if (!with_notes) return table;
   if (!outcome.effect.estimated || outcome.effect.partly_estimated) {
@@ -183,7 +102,7 @@ table::Json applied_json(const std::vector<improve::Candidate>& applied) {
   return list;
 }
 
-std::string json_of(const Options& options, const Recordings& recordings, const Outcome& outcome,
+std::string json_of(const Options& options, const Recordings& recordings, const SpecEffect& outcome,
                     const std::vector<improve::Candidate>& applied) {
   const std::optional<whatif::BaselineCheck>& baseline = outcome.baseline;
   const advise::Effect& effect = outcome.effect;
@@ -209,43 +128,35 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   return table::json_text(document);
 }
 
-// The part that needs no simulation.
-base::Status prepare(const model::Facts& facts, Prepared& prepared) {
-  if (facts.trace().tasks.empty()) return {};
-  base::Result<whatif::Estimator> estimator = whatif::Estimator::create(facts);
-  if (!estimator) return estimator.error();
-  prepared.estimator = *std::move(estimator);
-  return {};
+SpecEffectOptions effect_options(const Options& options, bool makes_trace) {
+  return {.simulate = options.model == "redispatch", .cores = options.cores, .trace = makes_trace};
+}
+
+// None where the recording does not say what its sections touched.
+std::optional<analysis::SectionFacts> sections_of(const Recordings& recordings, const model::Facts& facts) {
+  if (facts.trace().locks.empty() || !recordings.has_sets()) return {};
+  return section_facts(recordings, facts);
 }
 
 // The gain of the same specs in another recording; nothing where none of their places occurs.
-base::Result<advise::Gain> gain_in(const Recordings& recordings, const Recording& other, const Options& options,
-                                   bool simulates) {
+base::Result<advise::Gain> gain_in(const Recordings& recordings, const Recording& other, const Options& options) {
   const model::Facts facts(other.trace);
-  Prepared prepared;
-  if (!other.trace.locks.empty() && recordings.has_sets()) prepared.sections.emplace(section_facts(recordings, facts));
-  if (base::Status status = prepare(facts, prepared); !status) return status.error();
-  const base::Result<std::vector<improve::Candidate>> applied =
-      read_spec_files(prepared.specs(other.trace), options.specs);
+  base::Result<SpecEngines> engines = SpecEngines::create(facts, sections_of(recordings, facts));
+  if (!engines) return engines.error();
+  const base::Result<std::vector<improve::Candidate>> applied = read_spec_files(engines->specs(), options.specs);
   if (!applied) return advise::Gain{};
-  std::vector<whatif::Improvement> improvements;
-  for (const improve::Candidate& candidate : *applied) improvements.push_back(candidate.improvement);
-  prepared.pricer.emplace(facts, prepared.sections ? &*prepared.sections : nullptr,
-                          advise::PricerOptions{.simulate = simulates, .cores = options.cores});
-  if (simulates && !prepared.pricer->simulates()) return base::Error{"the run cannot be simulated"};
-  Options plain = options;
-  plain.output.clear();
-  const base::Result<Outcome> outcome = make(facts, prepared, plain, improvements);
-  if (!outcome) return outcome.error();
-  return gain_of(*outcome);
+  const base::Result<SpecEffect> made =
+      std::move(*engines).make(improvements_of(*applied), effect_options(options, false));
+  if (!made) return made.error();
+  return gain_of(*made);
 }
 
 // The gain by each recording and by all of them.
-base::Status add_others(const Recordings& recordings, const Options& options, bool simulates, Outcome& outcome) {
+base::Status add_others(const Recordings& recordings, const Options& options, SpecEffect& outcome) {
   if (recordings.others.empty()) return {};
   advise::OverRecordings over{.each = {gain_of(outcome)}, .gain = {}};
   for (const Recording& other : recordings.others) {
-    const base::Result<advise::Gain> gain = gain_in(recordings, other, options, simulates);
+    const base::Result<advise::Gain> gain = gain_in(recordings, other, options);
     if (!gain) return base::Error{fmt::format("{}: {}", other.path, gain.error().message)};
     over.each.push_back(*gain);
   }
@@ -267,13 +178,11 @@ int run(const Options& options, const Session& session) {
                 "nothing to estimate: give --apply SPEC, or --model redispatch to simulate the unchanged run");
   }
   const model::Facts facts(trace);
-  Prepared prepared;
-  if (!trace.locks.empty() && recordings->has_sets()) prepared.sections.emplace(section_facts(*recordings, facts));
-  if (base::Status status = prepare(facts, prepared); !status) return impossible(status.error());
-  base::Result<std::vector<improve::Candidate>> applied = read_spec_files(prepared.specs(trace), options.specs);
+  base::Result<SpecEngines> engines = SpecEngines::create(facts, sections_of(*recordings, facts));
+  if (!engines) return impossible(engines.error());
+  base::Result<std::vector<improve::Candidate>> applied = read_spec_files(engines->specs(), options.specs);
   if (!applied) return fail(kExitInput, applied.error().message);
-  std::vector<whatif::Improvement> improvements;
-  for (const improve::Candidate& candidate : *applied) improvements.push_back(candidate.improvement);
+  const std::vector<whatif::Improvement> improvements = improvements_of(*applied);
   const bool simulates = options.model == "redispatch" || needs_simulation(improvements);
   if (simulates && options.model == "fixed" && options.model_given.given()) {
     return fail(kExitUsage, "--model fixed knows tasks only: what changes locks, pools or cores is simulated");
@@ -282,12 +191,10 @@ int run(const Options& options, const Session& session) {
     return fail(kExitUsage, "--cores is of the simulated machine: give --model redispatch too");
   }
   Progress progress(session, "estimating");
-  prepared.pricer.emplace(facts, prepared.sections ? &*prepared.sections : nullptr,
-                          advise::PricerOptions{.simulate = simulates, .cores = options.cores});
-  if (simulates && !prepared.pricer->simulates()) return impossible({"the run cannot be simulated"});
-  base::Result<Outcome> outcome = make(facts, prepared, options, improvements);
+  base::Result<SpecEffect> outcome =
+      std::move(*engines).make(improvements, effect_options(options, !options.output.empty()));
   if (!outcome) return impossible(outcome.error());
-  base::Status added = add_others(*recordings, options, simulates, *outcome);
+  base::Status added = add_others(*recordings, options, *outcome);
   progress.done();
   if (!added) return fail(kExitImpossible, added.error().message);
   if (!options.output.empty()) {

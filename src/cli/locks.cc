@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/lock_profile.h"
+#include "analysis/system_call_names.h"
 #include "analysis/unseen_waits.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -116,6 +117,14 @@ base::Status print_json(const Options& options, const model::Trace& trace, const
   if (const std::optional<analysis::UnseenWaits> unseen = analysis::unseen_waits(trace)) {
     out.member("unseen_wait_ns", unseen->blocked_ns);
     out.member("unseen_wait_share", unseen->share());
+    out.begin_array("unseen_places");
+    for (const analysis::BlockedPlace& place : unseen->places) {
+      out.item({{"looks", place.looks},
+                {"system_call", analysis::system_call_name(place.system_call)},
+                {"futex", place.futex},
+                {"where", trace.method_label(place.method)}});
+    }
+    out.end_array();
   }
   out.finish();
   return to.finish();
@@ -132,18 +141,18 @@ std::string left_out_text(const analysis::LockProfile& profile) {
 
 std::string unseen_text(const model::Trace& trace, const Session& session) {
   const std::string text = table::printable(analysis::unseen_waits_text(trace), session.out.unicode);
-  return text.empty() ? "" : "\nnote: " + text + " (docs/native.md)\n";
+  return text.empty() ? "" : "note: " + text + " (docs/native.md)\n\n";
 }
 
 base::Status print_tables(const model::Trace& trace, const analysis::LockProfile& profile, const Session& session) {
   const table::Table locks = table_of(kLocksSchema, trace, profile, profile.locks, profile.lock_count, "locks");
-  std::string text = table::render_text(locks, session.out);
+  std::string text = unseen_text(trace, session) + table::render_text(locks, session.out);
   if (!locks.empty()) {
     const table::Table sites =
         table_of(kLockSitesSchema, trace, profile, profile.lock_sites, profile.lock_site_count, "sites");
     text += "\n" + table::render_text(sites, session.out);
   }
-  return print_text(session, text + left_out_text(profile) + unseen_text(trace, session));
+  return print_text(session, text + left_out_text(profile));
 }
 
 int run(const Options& options, const Session& session) {

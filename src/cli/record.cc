@@ -52,6 +52,7 @@ struct Options {
   std::string sets;  // as given
   double slowdown = 1.5;
   Option slowdown_given;
+  bool twice = false;
   std::string accesses;
   std::string sets_from = "translation";
   std::string clock = "processor";
@@ -316,7 +317,7 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   return end.exit_status;
 }
 
-int run(const Options& options, const Session& session) {
+int run_once(const Options& options, const Session& session) {
   if (session.program.empty()) {
     return fail(kExitUsage,
                 "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
@@ -387,6 +388,27 @@ int run(const Options& options, const Session& session) {
   return conclude(options, session, preparation, *end, {});
 }
 
+// "run.cft" -> "run-sets.cft"
+std::string path_of_sets(const fs::path& output) {
+  return (output.parent_path() / (output.stem().string() + "-sets" + output.extension().string())).string();
+}
+
+// Twice: the times of the first run are the program's own, the second one says what its critical sections touch.
+int run(const Options& options, const Session& session) {
+  if (!options.twice) return run_once(options, session);
+  if (options.sets.empty())
+    return fail(kExitUsage, "--twice records one run without --sets and one with them: give --sets too");
+  Options plain = options, with_sets = options;
+  plain.sets.clear();
+  plain.slowdown_given = Option();
+  with_sets.output = path_of_sets(options.output);
+  if (const int status = run_once(plain, session); status != 0) {
+    note(session, "it is not run again, with --sets");
+    return status;
+  }
+  return run_once(with_sets, session);
+}
+
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   list.add_option("-o,--output", options->output, "The trace to write").value_name("FILE").show_default();
@@ -415,6 +437,10 @@ Run declare(OptionList& list) {
           .value_name("FACTOR")
           .check(decimal_number(1.01))
           .show_default();
+  list.add_flag(
+      "--twice", options->twice,
+      "Native, with --sets: run the program twice, without sets and then with them, which go into a file with "
+      "-sets in its name; all that it does, it does twice");
   list.add_option(
           "--accesses", options->accesses,
           "Native: record every access of every thread, in its order, always or in a window of each period; many "
@@ -445,7 +471,8 @@ Run declare(OptionList& list) {
 const Command kRecordCommand{"record", "Run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
-                             "contrafact record -o zip.cft --sets -- pbzip2 -k big.iso",
+                             "contrafact record -o zip.cft --sets -- pbzip2 -k big.iso\n"
+                             "contrafact record -o run.cft --sets --twice -- ./server --bench",
                              declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

@@ -16,9 +16,8 @@ base::Result<std::vector<whatif::SectionEdit>> edits_of_specs(const std::vector<
   const base::Result<std::vector<improve::Candidate>> candidates =
       read_lock_specs({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
   if (!candidates) return candidates.error();
-  std::vector<whatif::Improvement> improvements;
-  for (const improve::Candidate& candidate : *candidates) improvements.push_back(candidate.improvement);
-  base::Result<whatif::Variant> variant = whatif::variant_of(recordings.trace, simulator.sections(), improvements);
+  base::Result<whatif::Variant> variant =
+      whatif::variant_of(recordings.trace, simulator.sections(), improvements_of(*candidates));
   if (!variant) return base::Error{"--apply: " + variant.error().message};
   return std::move(variant->edits);
 }

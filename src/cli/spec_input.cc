@@ -30,4 +30,10 @@ base::Result<std::vector<improve::Candidate>> read_lock_specs(const improve::Spe
   return candidates;
 }
 
+std::vector<whatif::Improvement> improvements_of(const std::vector<improve::Candidate>& candidates) {
+  std::vector<whatif::Improvement> improvements;
+  for (const improve::Candidate& candidate : candidates) improvements.push_back(candidate.improvement);
+  return improvements;
+}
+
 }  // namespace contrafact::cli

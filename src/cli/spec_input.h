@@ -15,4 +15,6 @@ base::Result<std::vector<improve::Candidate>> read_spec_files(const improve::Spe
 base::Result<std::vector<improve::Candidate>> read_lock_specs(const improve::SpecTrace& in,
                                                               const std::vector<std::string>& paths);
 
+std::vector<whatif::Improvement> improvements_of(const std::vector<improve::Candidate>& candidates);
+
 }  // namespace contrafact::cli

@@ -132,7 +132,8 @@ std::string no_tasks_reason(const model::Trace& trace) {
   if (trace.event_count() == 0) return "the trace holds no events: the program ended before the agent saw any thread";
   const std::string unseen = unseen_schedulers(trace);
   if (!unseen.empty()) return "no tasks were recorded: " + unseen_line(unseen);
-  return "no tasks were recorded: the program gave nothing to an executor, a fork-join pool or a future";
+  return "no tasks were recorded: the program gave nothing to an executor, a fork-join pool or a future that the agent "
+         "knows";
 }
 
 }  // namespace contrafact::cli

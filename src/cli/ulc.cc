@@ -90,8 +90,8 @@ double gain_of(const analysis::UlcProfile& profile, int64_t duration_ns) {
   return 1 - static_cast<double>(duration_ns) / static_cast<double>(profile.recorded_ns);
 }
 
-// Places that much of the waiting is at, and of whose sections few were observed. What is not known for another reason
-// than windows, longer recording does not mend.
+// Places that much of the waiting is at, and of whose sections few were observed, each right behind another one. What is
+// not known for another reason than windows, longer recording does not mend.
 std::string little_observed_text(const Document& document) {
   constexpr uint64_t kEnough = 200;
   constexpr int64_t kSharesOfWaits = 20;
@@ -103,12 +103,14 @@ std::string little_observed_text(const Document& document) {
   for (const analysis::UlcSite& site : document.profile.sites) {
     const bool is_much = site.wait_ns > 0 && site.wait_ns >= wait_ns / kSharesOfWaits;
     const auto all = std::ranges::count(facts.site_of, site.site);
-    const uint64_t observed = facts.observed[site.site];
-    if (!is_much || observed >= kEnough || 2 * observed >= static_cast<uint64_t>(all)) continue;
-    text += fmt::format("{} has {} of the waiting, and only {} observed: record longer, or with --sets=always\n",
-                        table::printable(facts.sites.sites()[site.site].label, true),
-                        table::percent_text(static_cast<double>(site.wait_ns) / static_cast<double>(wait_ns)),
-                        table::counted_text(observed, "section was", "sections were"));
+    const uint64_t observed = facts.observed[site.site], pairs = facts.observed_pairs[site.site];
+    if (!is_much || pairs >= kEnough || 2 * observed >= static_cast<uint64_t>(all)) continue;
+    const std::string times = pairs == 0 ? "longer" : fmt::format("{} times as long", (kEnough + pairs - 1) / pairs);
+    text += fmt::format(
+        "{} has {} of the waiting, and only {} observed right behind another one: record {}, or with --sets=always\n",
+        table::printable(facts.sites.sites()[site.site].label, true),
+        table::percent_text(static_cast<double>(site.wait_ns) / static_cast<double>(wait_ns)),
+        table::counted_text(pairs, "section was", "sections were"), times);
   }
   return text;
 }

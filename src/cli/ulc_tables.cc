@@ -213,7 +213,7 @@ const table::Schema kLockRemediesSchema{
       1},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,
-      "Estimated: locks are had in the recorded order, cores are no limit.", 3},
+      "Estimated: locks are acquired in the recorded order, cores are no limit.", 3},
      {"floor", "by conflicts", Type::ratio, Unit::ratio,
       "Estimated: these locks order only what conflicts, cores are no limit. Not an upper bound: other orders of "
       "locks may gain more.",

@@ -3,18 +3,15 @@
 // front.
 //
 // Foreign producers, such as code injected into a JVM, use it directly:
-//   1. The methods' numbers and columns are those of Calls<...> (number_of<Method>(), column_of<T>()), or the runner's
-//   own.
+//   1. The methods' numbers and columns are those of Calls<...> (number_of<Method>(), column_of<T>()), or the
+//      runner's own.
 //   2. When a producing thread begins: client = engine.attach(n); hand client->buffer() to the foreign code, which
-//   appends
-//      to it with plain stores, as include/contrafact/deferred_buffer.h says.
+//      appends to it with plain stores, as include/contrafact/deferred_buffer.h says.
 //   3. When the buffer is full the foreign code calls client->swap(), through a native method or the like, and goes on
-//   with
-//      what it returns.
+//      with what it returns.
 //   4. When the thread ends, and no longer uses the client: engine.detach(client). Its last buffer is submitted.
-//   5. stop() takes what threads that live on have committed; they may go on appending, and what they append is lost,
-//   until
-//      the engine itself ends, which must outlive them. Do not stop it while a thread is inside attach or detach.
+//   5. stop() takes what threads that live on have committed; they may go on appending, and what they append is lost.
+//      The engine must outlive these threads. Do not stop it while a thread is inside attach or detach.
 //
 // Memory. Buffers in use at one time: one for each thread that defers, those in the processor's queue, those being run.
 // At the bound nothing is lost: a producer with no second buffer to go on with runs its full one itself and goes on

@@ -85,8 +85,9 @@ struct Chunks : Visitor {
 };
 
 TEST(AccessLog, SurvivesTheFile) {
-  const std::vector<LoggedAccess> some{
-      {0x1000, 8, kLogRead}, {0x1008, 8, kLogWrite}, {UINT64_MAX - 8, 8, kAccessFlags & ~kAccessCommutative}};
+  const std::vector<LoggedAccess> some{{0x1000, 8, kLogRead},
+                                       {0x1008, 8, kLogWrite},
+                                       {UINT64_MAX - 8, 8, kAccessFlags & ~(kAccessCommutative | kAccessBits)}};
   const std::vector<uint8_t> some_bytes = encoded(some);
   const AccessChunk rows[] = {{.thread = 3, .begin_ns = -5, .end_ns = 70, .accesses = 3, .bytes = some_bytes},
                               {.thread = 0, .gap = SetGap::signal, .begin_ns = 9, .end_ns = 9, .lost = 12}};

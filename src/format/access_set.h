@@ -28,9 +28,9 @@ inline constexpr SetGap kSetGapLast = SetGap::lost;
 inline constexpr uint32_t kAccessRead = 1;
 inline constexpr uint32_t kAccessWrite = 2;
 inline constexpr uint32_t kAccessChanged = 4;  // a write changed the value; only with kAccessWrite
-inline constexpr uint32_t kAccessCommutative =
-    8;  // only read-modify-writes that commute with each other (add, and,
-        // or, xor, ...) and whose old value nobody used; only with kAccessWrite
+// Only read-modify-writes that commute with each other, and whose old value nobody used; only with kAccessRead and
+// kAccessWrite. They are additions and subtractions, unless one of the last two flags says otherwise.
+inline constexpr uint32_t kAccessCommutative = 8;
 // Written by atomic additions alone (lock add, inc, or, ...; only with kAccessRead, kAccessWrite and kAccessChanged):
 // these need no lock of their own.
 //   kAccessAtomic                   nothing else touched it
@@ -40,7 +40,11 @@ inline constexpr uint32_t kAccessCommutative =
 // together: neither is set.
 inline constexpr uint32_t kAccessAtomic = 16;
 inline constexpr uint32_t kAccessFetched = 32;
-inline constexpr uint32_t kAccessFlags = 63;
+// Only with kAccessCommutative, one of them, and not atomic: what commutes with its like alone.
+inline constexpr uint32_t kAccessSetsBits = 64;     // or
+inline constexpr uint32_t kAccessClearsBits = 128;  // and
+inline constexpr uint32_t kAccessBits = kAccessSetsBits | kAccessClearsBits;
+inline constexpr uint32_t kAccessFlags = 255;
 
 struct AccessRange {
   uint64_t begin = 0;
@@ -64,32 +68,48 @@ constexpr bool is_sound_atomic(uint32_t flags) {
   if ((flags & (kAccessAtomic | kAccessFetched)) == 0) return true;
   return (flags & kNeeded) == kNeeded && ((flags & kAccessFetched) == 0 || (flags & kAccessCommutative) == 0);
 }
+constexpr bool is_sound_commutative(uint32_t flags) {
+  constexpr uint32_t kNeeded = kAccessRead | kAccessWrite;
+  if ((flags & (kAccessCommutative | kAccessBits)) == 0) return true;
+  if ((flags & kAccessBits) == 0) return (flags & kNeeded) == kNeeded;
+  return (flags & kNeeded) == kNeeded && (flags & kAccessCommutative) != 0 && (flags & kAccessBits) != kAccessBits &&
+         (flags & (kAccessAtomic | kAccessFetched)) == 0;
+}
 // A range that the format can hold.
 constexpr bool is_sound(const AccessRange& range) {
   return range.length_bytes > 0 && range.begin <= UINT64_MAX - range.length_bytes && range.flags <= kAccessFlags &&
          (range.flags & (kAccessRead | kAccessWrite)) != 0 &&
-         ((range.flags & (kAccessChanged | kAccessCommutative)) == 0 || (range.flags & kAccessWrite) != 0) &&
-         is_sound_atomic(range.flags);
+         ((range.flags & kAccessChanged) == 0 || (range.flags & kAccessWrite) != 0) &&
+         is_sound_commutative(range.flags) && is_sound_atomic(range.flags);
 }
 
-// Of two accesses to the same bytes. A commutative one stays so only beside another, an atomic one beside another or,
+// Of two accesses to the same bytes. A commutative one stays so only beside its like, an atomic one beside another or,
 // if it fetched the old value, beside one that reads.
 constexpr uint32_t joined(uint32_t x, uint32_t y) {
-  constexpr uint32_t kAtomics = kAccessAtomic | kAccessFetched, kQualified = kAccessCommutative | kAtomics;
+  constexpr uint32_t kAtomics = kAccessAtomic | kAccessFetched, kCommutes = kAccessCommutative | kAccessBits;
   const bool both_write = (x & y & kAccessWrite) != 0;
   const uint32_t atomics = both_write ? x & y & kAtomics : (x | y) & kAccessFetched;
-  return ((x | y) & ~kQualified) | (x & y & kAccessCommutative) | atomics;
+  const uint32_t commutes = ((x ^ y) & kAccessBits) == 0 ? x & y & kCommutes : 0;
+  return ((x | y) & ~(kCommutes | kAtomics)) | commutes | atomics;
 }
 
-// In the four lowest bits. What is written atomically has a code that nothing else has: commutative, and not written.
+// In the four lowest bits. Some flags have codes that nothing else has: what sets bits is changed and not written, what
+// clears bits commutative and not read, what is written atomically commutative and not written.
 constexpr uint32_t code_of(uint32_t flags) {
+  if ((flags & kAccessSetsBits) != 0) return kAccessChanged | ((flags & kAccessChanged) != 0 ? kAccessRead : 0);
+  if ((flags & kAccessClearsBits) != 0) return flags & (kAccessWrite | kAccessChanged | kAccessCommutative);
   if ((flags & (kAccessAtomic | kAccessFetched)) == 0) return flags;
   if ((flags & kAccessFetched) == 0)
     return kAccessCommutative | ((flags & kAccessCommutative) != 0 ? kAccessChanged : 0);
   return kAccessCommutative | kAccessRead | ((flags & kAccessAtomic) == 0 ? kAccessChanged : 0);
 }
 constexpr uint32_t flags_of_code(uint32_t code) {
+  constexpr uint32_t kUpdated = kAccessRead | kAccessWrite | kAccessCommutative;
   constexpr uint32_t kAdded = kAccessRead | kAccessWrite | kAccessChanged;
+  constexpr uint32_t kPlaces = kAccessWrite | kAccessCommutative;
+  if ((code & kPlaces) == 0 && (code & kAccessChanged) != 0)
+    return kUpdated | kAccessSetsBits | ((code & kAccessRead) != 0 ? kAccessChanged : 0);
+  if ((code & kPlaces) == kPlaces && (code & kAccessRead) == 0) return code | kAccessRead | kAccessClearsBits;
   if ((code & kAccessCommutative) == 0 || (code & kAccessWrite) != 0) return code;
   const bool other = (code & kAccessChanged) != 0;
   if ((code & kAccessRead) != 0) return kAdded | kAccessFetched | (other ? 0 : kAccessAtomic);

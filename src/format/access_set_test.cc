@@ -33,13 +33,18 @@ TEST(AccessSet, WhatOverlapsIsSplitAndItsFlagsAreJoined) {
 }
 
 TEST(AccessSet, ACommutativeWriteStaysSoOnlyBesideAnother) {
-  const uint32_t add = kWrite | kChanged | kMore;
+  const uint32_t add = kRead | kWrite | kChanged | kMore, plain = kRead | kWrite | kChanged;
   EXPECT_THAT(canonical({{0, 8, add}, {0, 8, add}}), ElementsAre(AccessRange{0, 8, add}));
+  EXPECT_THAT(canonical({{0, 8, add | kAccessSetsBits}, {0, 8, add | kAccessSetsBits}}),
+              ElementsAre(AccessRange{0, 8, add | kAccessSetsBits}));
+  EXPECT_THAT(canonical({{0, 8, add}, {0, 8, add | kAccessSetsBits}}), ElementsAre(AccessRange{0, 8, plain}));
+  EXPECT_THAT(canonical({{0, 8, add | kAccessClearsBits}, {0, 8, add | kAccessSetsBits}}),
+              ElementsAre(AccessRange{0, 8, plain}));
   EXPECT_THAT(canonical({{0, 8, add}, {0, 8, kRead}}), ElementsAre(AccessRange{0, 8, kRead | kWrite | kChanged}));
 }
 
 // In every order and grouping, and through the file's four bits.
-TEST(AccessSet, AtomicAdditionsJoin) {
+TEST(AccessSet, QualifiedWritesJoin) {
   constexpr uint32_t kPlain = kAccessRead | kAccessWrite | kAccessChanged;
   constexpr uint32_t kAdd = kPlain | kAccessAtomic, kFetch = kAdd | kAccessFetched, kBoth = kPlain | kAccessFetched;
   EXPECT_EQ(joined(kAdd, kFetch), kAdd);
@@ -47,7 +52,20 @@ TEST(AccessSet, AtomicAdditionsJoin) {
   EXPECT_EQ(joined(kRead, kAdd), kPlain);
   EXPECT_EQ(joined(kWrite | kChanged, kFetch), kPlain);
   EXPECT_EQ(joined(kBoth, kAdd), kPlain);
-  constexpr uint32_t kAll[] = {kRead, kWrite, kPlain, kAdd, kAdd | kAccessCommutative, kFetch, kBoth};
+  constexpr uint32_t kSilent = kRead | kWrite | kMore, kUpdate = kPlain | kMore;
+  constexpr uint32_t kAll[] = {kRead,
+                               kWrite,
+                               kPlain,
+                               kAdd,
+                               kAdd | kMore,
+                               kFetch,
+                               kBoth,
+                               kSilent,
+                               kUpdate,
+                               kSilent | kAccessSetsBits,
+                               kUpdate | kAccessSetsBits,
+                               kSilent | kAccessClearsBits,
+                               kUpdate | kAccessClearsBits};
   for (const uint32_t x : kAll) {
     EXPECT_EQ(flags_of_code(code_of(x)), x);
     EXPECT_LT(code_of(x), 16u);
@@ -61,14 +79,24 @@ TEST(AccessSet, AtomicAdditionsJoin) {
 
 TEST(AccessSet, RangesThatCannotBeAreLeftOut) {
   EXPECT_TRUE(canonical({{0, 0, kRead}, {0, 8, 0}, {0, 8, kChanged}, {UINT64_MAX, 8, kRead}, {0, 8, 16}}).empty());
+  constexpr uint32_t kUpdate = kRead | kWrite | kChanged | kMore;
+  EXPECT_TRUE(canonical({{0, 8, kWrite | kMore},
+                         {0, 8, kRead | kWrite | kAccessSetsBits},
+                         {0, 8, kUpdate | kAccessBits},
+                         {0, 8, kUpdate | kAccessAtomic | kAccessSetsBits}})
+                  .empty());
   EXPECT_THAT(canonical({{UINT64_MAX - 8, 8, kRead}}), ElementsAre(AccessRange{UINT64_MAX - 8, 8, kRead}));
 }
 
 // Against byte by byte.
 TEST(AccessSet, AnyRangesComeToWhatTheirBytesSay) {
   std::mt19937 random(3);
-  constexpr uint32_t kFlags[] = {
-      kRead, kWrite, kRead | kWrite, kWrite | kChanged, kWrite | kMore, kRead | kWrite | kMore};
+  constexpr uint32_t kFlags[] = {kRead,
+                                 kWrite,
+                                 kRead | kWrite,
+                                 kWrite | kChanged,
+                                 kRead | kWrite | kMore | kAccessSetsBits,
+                                 kRead | kWrite | kMore};
   for (int round = 0; round < 2000; ++round) {
     std::vector<AccessRange> ranges;
     std::array<uint32_t, 80> bytes{};
@@ -94,7 +122,8 @@ TEST(AccessSet, AnyRangesComeToWhatTheirBytesSay) {
 TEST(AccessSet, SurvivesTheFile) {
   std::vector<AccessRange> many;
   for (uint64_t i = 0; i < kAccessRangesMax; ++i) many.push_back({uint64_t{0x7fff'0000'0000} + i * 4096, 8, kRead});
-  const std::vector<AccessRange> last{{0, 1, kRead}, {UINT64_MAX - 8, 8, kAccessFlags & ~kAccessCommutative}};
+  const std::vector<AccessRange> last{{0, 1, kRead},
+                                      {UINT64_MAX - 8, 8, kAccessFlags & ~(kAccessCommutative | kAccessBits)}};
   const AccessSetRow rows[] = {{SetGap::complete, many}, {SetGap::lost, {}}, {SetGap::system_call, last}};
   std::vector<uint8_t> bytes;
   auto writer = Writer::create(std::make_unique<MemorySink>(bytes));

@@ -8,8 +8,7 @@
 // What is a task. Anything with a future or a body that somebody may wait for:
 //  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
 //  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures
-//  that
-//    are completed by hand have none (no start and end, only a complete);
+//    that are completed by hand have none (no start and end, only a complete);
 //  - the run of a thread, spawned by Thread.start and waited for by Thread.join (TaskKind::thread).
 //
 // Life of a task:  create? -> depends* -> spawn? -> start -> end, and complete (at most once, between start and end, or

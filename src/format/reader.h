@@ -45,8 +45,8 @@ class Visitor {
   virtual void on_method_addresses(std::span<const MethodAddressRow>) {}
   virtual void on_locks(LockId /*first*/, std::span<const LockRow>) {}
   virtual void on_access_sets(AccessSetId /*first*/, std::span<const AccessSetRow>) {}
-  // Logs of accesses are most of a file that has them: not unpacked for who does not want them. Their bytes live as
-  // long as the call, and may be no accesses (AccessDecoder::good). `first` is the number of chunks before these in the
+  // Logs of accesses are most of a file that has them: they are unpacked only for readers that ask for them. Their bytes
+  // live as long as the call, and may be damaged (AccessDecoder::good). `first` is the number of chunks before these in the
   // file as it was written: where it is not what came so far, damage took the others.
   virtual bool wants_access_chunks() const { return false; }
   virtual void on_access_chunks(uint32_t /*first*/, std::span<const AccessChunk>) {}

@@ -25,14 +25,15 @@ std::optional<LockCells> LockCells::make(const model::SectionSets& all, std::vec
     auto at = addresses.begin();
     for (const model::AccessRange& range : all.ranges.chunk(chunk)) {
       const AccessClass access = class_of(range.flags);
-      const bool reads = (range.flags & format::kAccessRead) != 0 && access != AccessClass::updates;
+      const bool updates = (range.flags & format::kAccessCommutative) != 0 && !is_atomic(range.flags);
+      const bool reads = (range.flags & format::kAccessRead) != 0 && !updates;
       const bool writes = (range.flags & format::kAccessWrite) != 0 && !is_atomic(range.flags);
       const bool replaces = access == AccessClass::writes && (range.flags & format::kAccessRead) != 0;
       at = std::lower_bound(at, addresses.end(), range.begin);
       const auto cell = static_cast<uint32_t>(at - addresses.begin());
       at = std::lower_bound(at, addresses.end(), range.end());
       const auto end = static_cast<uint32_t>(at - addresses.begin());
-      made.runs_.push_back({{cell, access, reads, writes, replaces}, end});
+      made.runs_.push_back({{cell, access, updates, reads, writes, replaces}, end});
       cells += end - cell;
     }
   }

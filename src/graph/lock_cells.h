@@ -16,6 +16,7 @@ namespace contrafact::graph {
 struct CellUse {
   uint32_t cell;
   AccessClass access;
+  bool updates;   // commutatively, changing the value or not, and does nothing else to it
   bool reads;     // and uses the value, if only to compute a new one otherwise than commutatively
   bool writes;    // at all, but atomically: changing the value, commutatively, or silently
   bool replaces;  // reads it, and changes it otherwise than commutatively

@@ -1,14 +1,15 @@
 // Whether two critical sections need their order: the intersections of what they read and wrote (PerfPlay, algorithm 1,
 // with all three of them: C1.rd and C2.wr, C1.wr and C2.rd, C1.wr and C2.wr).
 //
-// Byte by byte an access has one of three classes. Accesses of one class to the same byte need no order among each
-// other, if the class is `reads` or `updates`:
-//   reads     it read, or wrote what was there already (a silent write), or wrote by atomic additions alone, which need
-//   no
-//             lock of their own
-//   updates   it changed the value by operations that commute, and nobody used the old value
-//   writes    anything else
-// So intersections may be there and still be benign: silent writes against reads, updates against updates.
+// Byte by byte an access has a class. Accesses of one class to the same byte need no order among each other, but for
+// those of the last one:
+//   reads        it read, or wrote what was there already (a silent write), or wrote by atomic additions alone, which
+//                need no lock of their own
+//   adds         it changed the value by additions and subtractions, and nobody used the old value
+//   sets_bits    the same by *or*
+//   clears_bits  the same by *and*
+//   writes       anything else
+// So intersections may be there and still be benign: silent writes against reads, additions against additions.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,18 @@ constexpr bool is_unnecessary(PairKind kind) {
   return kind <= PairKind::benign;
 }
 
-enum class AccessClass : uint8_t { reads, updates, writes };
+enum class AccessClass : uint8_t { reads, adds, sets_bits, clears_bits, writes };
 constexpr bool is_atomic(uint32_t flags) {
   return (flags & (format::kAccessAtomic | format::kAccessFetched)) != 0;
 }
 constexpr AccessClass class_of(uint32_t flags) {
   if (is_atomic(flags)) return AccessClass::reads;
-  if ((flags & format::kAccessCommutative) != 0) return AccessClass::updates;
-  return (flags & format::kAccessChanged) != 0 ? AccessClass::writes : AccessClass::reads;
+  const bool changed = (flags & format::kAccessChanged) != 0;
+  if ((flags & format::kAccessBits) != 0 && !changed) return AccessClass::reads;
+  if ((flags & format::kAccessSetsBits) != 0) return AccessClass::sets_bits;
+  if ((flags & format::kAccessClearsBits) != 0) return AccessClass::clears_bits;
+  if ((flags & format::kAccessCommutative) != 0) return AccessClass::adds;
+  return changed ? AccessClass::writes : AccessClass::reads;
 }
 constexpr bool need_order(AccessClass x, AccessClass y) {
   return x != y || x == AccessClass::writes;

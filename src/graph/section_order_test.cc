@@ -88,6 +88,16 @@ TEST(SectionOrder, UpdatesThatCommuteAreNotOrderedAmongEachOther) {
   EXPECT_THAT(orders.pairs(orders.needed), UnorderedElementsAre("A<C", "B<C", "C<D"));
 }
 
+TEST(SectionOrder, BitsThatAreSetCommuteWithTheirLikeAlone) {
+  const Orders orders(row_of_sections({"0+8:rwcmo", "0+8:rwcmo", "0+8:rwcmn", "0+8:rwcm", "0+8:rwcmo"}));
+  EXPECT_THAT(orders.pairs(orders.needed), UnorderedElementsAre("A<C", "B<C", "C<D", "D<E"));
+}
+
+TEST(SectionOrder, SettingBitsThatAreSetIsSilent) {
+  const Orders orders(row_of_sections({"0+8:rwmo", "0+8:r", "0+8:rwmn"}));
+  EXPECT_THAT(orders.pairs(orders.needed), IsEmpty());
+}
+
 TEST(SectionOrder, WhatIsNotKnownKeepsItsPlaceAmongAllThatTouchAnything) {
   const Orders orders(row_of_sections({"0+8:r", "-", "8+8:r", ""}));
   EXPECT_THAT(orders.pairs(orders.needed), UnorderedElementsAre("A<B", "B<C"));
@@ -121,14 +131,14 @@ TEST(SectionConflicts, KindsOfPairs) {
 // Against every pair, for random sets: each conflict is ordered, directly or by way of others, and nothing else is.
 TEST(SectionOrder, AnySectionsAreOrderedExactlyAsTheirConflictsDemand) {
   std::mt19937 random(5);
-  const char* flags[] = {"r", "r", "w", "wc", "rwc", "rwcm"};
+  const char* flags[] = {"r", "r", "w", "wc", "rwc", "rwcm", "rwcmo", "rwmo"};
   for (int round = 0; round < 300; ++round) {
     std::vector<std::string> touched;
     for (int i = 0; i < 12; ++i) {
       std::string ranges;
       for (uint32_t n = random() % 3; n > 0; --n) {
         ranges +=
-            " " + std::to_string(random() % 12) + "+" + std::to_string(1 + random() % 4) + ":" + flags[random() % 6];
+            " " + std::to_string(random() % 12) + "+" + std::to_string(1 + random() % 4) + ":" + flags[random() % 8];
       }
       touched.push_back(random() % 20 == 0 ? "-" : ranges);
     }

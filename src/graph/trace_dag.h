@@ -19,8 +19,7 @@
 // Immutable once built; safe to read from any number of threads.
 // Invariants, checked by verify():
 //  1. The bodies' vertex ranges are disjoint and cover all vertices; a body calls another at most once, and is called
-//  at
-//     most once.
+//     at most once.
 //  2. Every wait that has a cause names a task that completes; every call names a task with a body.
 #pragma once
 

@@ -37,7 +37,8 @@ struct Candidate {
   uint64_t making_durable = 0;  // shorten_section: sections whose ends make durable what was written before
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
-  bool of_words = false;  // make_atomic: of several words
+  bool at_first_use = false;  // shared_look: sections change something in the first twentieth of the run alone
+  bool of_words = false;      // make_atomic: of several words
   // shorten_section: where what moves in front of most of these sections ends, and what moves behind them begins.
   std::optional<model::SectionSets::Cut> moves_until, moves_from;
   model::ContextId blocks_at;  // shorten_section: where the longest of these block there; none: none does

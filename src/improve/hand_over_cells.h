@@ -1,6 +1,6 @@
 // Cells that one thread hands on to another: as a block of memory, which a thread takes out of a pool under the lock,
 // uses, and puts back under the lock, from where another thread takes it. Different threads touch its bytes, and yet
-// who has it has it alone.
+// only one thread at a time uses it.
 //
 // What a section touches of it at its end, as a pool that clears the block it gives out, may as well be touched after
 // the release: until a later section of the same thread gives it back, nobody else comes to it. That this is no

@@ -2,8 +2,8 @@
 //
 //   its name, and what it does to a variant, or why it cannot     whatif::Optimisation
 //   how much work it is, and its words                            Kind
-//   where it is worth pricing, and its members of a spec          TaskChange (task_change.h), SectionChange
-//   (section_change.h)
+//   where it is worth pricing, and its members of a spec          TaskChange (task_change.h),
+//                                                                 SectionChange (section_change.h)
 //
 // kinds/kinds.h lists them. A kind is immutable and made at compile time.
 #pragma once

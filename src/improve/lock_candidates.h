@@ -4,7 +4,7 @@
 // A byte is *contested* under a lock if sections of that lock in several threads touch it, at whatever time, and one of
 // them writes it, be it silently or so that writes commute: without the lock these would need atomic operations. What
 // touches no contested byte needs no exclusion, as far as the run shows: of code that only one thread ran it shows
-// little. What such code writes and no other code touches may have a lock of its own, but none is not proposed.
+// little. What such code writes and no other code touches may have a lock of its own; to drop its lock is not proposed.
 //
 // Sections whose sets are not complete are never changed by a candidate. Where they could contradict it, a split and an
 // atomic are not proposed at all, and the other candidates say how many there are (`unknown`).

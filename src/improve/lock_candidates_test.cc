@@ -36,6 +36,7 @@ struct Scene {
         "v condition\n"
         "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
         "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
+        "access_set o0 complete 0+8:rwcmo\naccess_set o64 complete 64+8:rwmo\n"
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
         "access_set m64 complete 64+8:rwcm\naccess_set m68 complete 68+8:rwcm\naccess_set m128 complete 128+8:rwcm\n"
         "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
@@ -238,6 +239,27 @@ TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {
   const Scene scene({"x b m0", "y b m0", "x b m0"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   EXPECT_NE(scene.get(kinds::make_atomic), nullptr);
+}
+
+TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeDoubleChecked) {
+  std::vector<std::string> sections{"x b w0"};
+  for (int i = 0; i < 40; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r0");
+  const Scene at_first(sections);
+  ASSERT_NE(at_first.get(kinds::shared_look), nullptr);
+  EXPECT_TRUE(at_first.get(kinds::shared_look)->at_first_use);
+  sections.push_back("x b w0");
+  const Scene later(sections);
+  ASSERT_NE(later.get(kinds::shared_look), nullptr);
+  EXPECT_FALSE(later.get(kinds::shared_look)->at_first_use);
+}
+
+// As a Bloom filter's words: some are set already.
+TEST(LockCandidates, BitsThatAreSetNeedAnAtomic) {
+  const Scene scene({"x b o0 o64", "y b o0", "x b o0 o64", "y b o64"});
+  EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
+  ASSERT_NE(scene.get(kinds::make_atomic), nullptr);
+  EXPECT_TRUE(scene.get(kinds::make_atomic)->of_words);
+  EXPECT_EQ(Scene({"x b o0 o64", "y b r0 o64", "x b o0 o64"}).get(kinds::make_atomic), nullptr);
 }
 
 TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {

@@ -18,7 +18,8 @@ struct Movable {
 
 class SectionEnds {
  public:
-  // `unseen` of the site that the sections are of: what may be reached stays inside. Both must last.
+  // For the sections of one site; `unseen` is of that site. Data that an unobserved section may write stays inside the
+  // lock. Both must last.
   SectionEnds(const LockUses& uses, const UnseenWrites& unseen) : uses_(uses), unseen_(unseen) {}
 
   // `hands_on`: its end may move with what its thread hands on later.

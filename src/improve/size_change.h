@@ -1,4 +1,4 @@
-// SizeChange: a pool or the machine has another size. Which sizes are worth it only their prices say
+// SizeChange: a pool or the machine has another size. Which sizes are worth proposing, the simulation decides
 // (advise/size_advice.h).
 #pragma once
 

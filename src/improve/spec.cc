@@ -71,7 +71,10 @@ class Reader {
       case Target::sections:
         if (in_.sections == nullptr) {
           return base::Error{fmt::format(
-              "{}: this recording does not say what its critical sections read and wrote (record --sets)", name)};
+              "{}: {}", name,
+              in_.trace.locks.empty()
+                  ? "this recording has no locks"
+                  : "this recording does not say what its critical sections read and wrote (record --sets)")};
         }
         if (!sections_) sections_.emplace(*in_.sections);
         return sections_->select(entry, optimisation);

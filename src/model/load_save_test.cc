@@ -64,10 +64,10 @@ thread w1
 method m1 .work w.cc:3
 context c1 - m1:14
 lock l1 mutex "queue"
-access_set s1 complete 0x1000+8:r 0x1008+4:wcm
+access_set s1 complete 0x1000+8:r 0x1008+4:rwcmo
 access_set s2 complete
 access_set s3 system_call 0x2000+65536:rw
-access_log main 1 5 complete 0 0x1000+8:r 0x7ffc00001000+4:wcm 0x1000+16:rw
+access_log main 1 5 complete 0 0x1000+8:r 0x7ffc00001000+4:rwcmn 0x1000+16:rw
 access_log w1 2 9 signal 12
 access_log main 5 6 complete 0 0x2000+1:w
 0 main lock_acquire l1 c1

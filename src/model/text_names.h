@@ -33,7 +33,7 @@ inline constexpr EnumNames<format::PoolKind, 6> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other", "permits"}};
 
 // Of an access's flags, from the lowest bit.
-inline constexpr std::string_view kAccessLetters = "rwcmaf";
+inline constexpr std::string_view kAccessLetters = "rwcmafon";
 
 template <typename Enum, size_t N>
 std::optional<Enum> named(const EnumNames<Enum, N>& names, std::string_view word) {

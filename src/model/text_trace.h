@@ -8,7 +8,8 @@
 //   context c1 - m1:14                          context KEY PARENT|- METHOD[:LINE]
 //   lock l1 mutex "queue"                       lock KEY KIND ["NAME"]    its address is its number in the file
 //   access_set s1 complete 4096+8:rwc 0x20+1:r  access_set KEY GAP [BEGIN+BYTES:FLAGS...]  r read, w wrote, c changed,
-//                                               m commutative; addresses decimal or 0x...
+//                                               m commutative (o or, n and; else additions), a atomic, f fetched;
+//                                               addresses decimal or 0x...
 //   access_log main 10 20 complete 0 0x20+8:r   access_log THREAD BEGIN_NS END_NS GAP LOST [BEGIN+BYTES:FLAGS...]
 //   pause 10 20                                 pause BEGIN_NS END_NS
 //   vm_ran 10 20                                vm_ran BEGIN_NS END_NS

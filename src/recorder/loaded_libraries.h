@@ -26,6 +26,8 @@ class LoadedLibraries {
   void end_list(int64_t now_ns);
   // What is loaded, as list() takes it.
   std::vector<std::string> loaded() const;
+  // Whose code lies there: the file's path; empty if that is not known. Valid until the list changes.
+  std::string_view path_at(uint64_t address) const;
   // Code at these addresses has run. Finds out whose it is if that is not known, if it still can be.
   void find(const std::vector<uint64_t>& addresses, int64_t now_ns);
 
@@ -48,5 +50,8 @@ class LoadedLibraries {
   std::map<uint64_t, Library> loaded_;  // by the first address of its code
   std::vector<std::string> listed_;
 };
+
+// By its name: the C library's, or the loader's.
+bool is_of_c_library(std::string_view path);
 
 }  // namespace contrafact::recorder

@@ -1,17 +1,15 @@
 #include "recorder/loaded_libraries.h"
 
-#include <elf.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "base/file.h"
 #include "base/hex.h"
+#include "recorder/elf_file.h"
 
 namespace contrafact::recorder {
 namespace {
@@ -43,44 +41,13 @@ std::optional<Mapped> code_of_line(const std::string& line) {
   return Mapped{*begin, *end, *offset, std::string(rest.substr(path))};
 }
 
-template <typename Record>
-bool read_at(std::ifstream& file, uint64_t at, Record& record) {
-  file.seekg(static_cast<std::streamoff>(at));
-  return static_cast<bool>(file.read(reinterpret_cast<char*>(&record), sizeof record));
-}
-
-std::string build_id(std::ifstream& file, const Elf64_Phdr& segment) {
-  constexpr uint64_t kNotesBytesMax = 64 << 10;
-  std::string notes(std::min(segment.p_filesz, kNotesBytesMax), '\0');
-  file.seekg(static_cast<std::streamoff>(segment.p_offset));
-  if (!file.read(notes.data(), static_cast<std::streamsize>(notes.size()))) return {};
-  for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, notes.data() + at, sizeof note);
-    const uint64_t descriptor = at + sizeof note + ((uint64_t{note.n_namesz} + 3) & ~uint64_t{3});
-    if (descriptor + note.n_descsz > notes.size()) break;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4) {
-      std::string text;
-      for (uint32_t i = 0; i < note.n_descsz; ++i) text += base::hex(static_cast<uint8_t>(notes[descriptor + i]), 2);
-      return text;
-    }
-    at = descriptor + ((uint64_t{note.n_descsz} + 3) & ~uint64_t{3});
-  }
-  return {};
-}
-
 // "BIAS BEGIN END BUILD_ID PATH" of the ELF file that is mapped there; empty if it is none.
 std::string describe(const Mapped& mapped, const std::string& file_path, uint64_t& begin, uint64_t& end) {
-  std::ifstream file(file_path, std::ios::binary);
-  Elf64_Ehdr header;
-  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  std::optional<ElfFile> file = ElfFile::open(file_path);
+  if (!file) return {};
   std::optional<uint64_t> bias;
-  std::string id;
   std::vector<Elf64_Phdr> code;
-  for (uint32_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!read_at(file, header.e_phoff + uint64_t{i} * sizeof segment, segment)) return {};
-    if (segment.p_type == PT_NOTE && id.empty()) id = build_id(file, segment);
+  for (const Elf64_Phdr& segment : file->segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
     code.push_back(segment);
     constexpr uint64_t kPageMask = 4095;
@@ -95,28 +62,20 @@ std::string describe(const Mapped& mapped, const std::string& file_path, uint64_
     begin = std::min(begin, *bias + segment.p_vaddr);
     end = std::max(end, *bias + segment.p_vaddr + segment.p_memsz);
   }
+  const std::string id = file->build_id();
   return base::hex(*bias) + " " + base::hex(begin) + " " + base::hex(end) + " " + (id.empty() ? "-" : id) + " " +
          mapped.path;
 }
 
-// "BEGIN END" of each part of the file that nobody writes to once the program's own code runs; blanks between them.
-// Empty unless the file is of that build.
+// "BEGIN END" of each part of the file that the program's threads need not protect from each other; blanks between
+// them. What the C library keeps for itself it keeps safe, whoever calls. Empty unless the file is of that build.
 std::string constants(const std::string& file_path, uint64_t bias, std::string_view of_build) {
-  std::ifstream file(file_path, std::ios::binary);
-  Elf64_Ehdr header;
-  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
-  std::string id, ranges;
-  for (uint32_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!read_at(file, header.e_phoff + uint64_t{i} * sizeof segment, segment)) return {};
-    if (segment.p_type == PT_NOTE && id.empty()) id = build_id(file, segment);
-    const bool is_constant =
-        segment.p_type == PT_GNU_RELRO || (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) == 0);
-    if (!is_constant || segment.p_memsz == 0) continue;
-    const uint64_t begin = bias + segment.p_vaddr;
-    ranges += (ranges.empty() ? "" : " ") + base::hex(begin) + " " + base::hex(begin + segment.p_memsz);
-  }
-  return id == of_build ? ranges : std::string();
+  std::optional<ElfFile> file = ElfFile::open(file_path);
+  if (!file || file->build_id() != of_build) return {};
+  std::string text;
+  for (const auto& [begin, end] : is_of_c_library(file_path) ? file->all_data() : file->constants())
+    text += (text.empty() ? "" : " ") + base::hex(bias + begin) + " " + base::hex(bias + end);
+  return text;
 }
 
 // Of two descriptions: whether they lie at the same place and are of one build. The kernel's map may name a file
@@ -131,6 +90,12 @@ bool is_same_code(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool is_of_c_library(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libc.so.") || name.starts_with("libm.so.") || name.starts_with("libpthread.so.") ||
+         name.starts_with("ld-linux-") || name.starts_with("ld-musl-");
+}
 
 void LoadedLibraries::tell(const Library& library, int64_t unloaded_ns) {
   tables_.fact("module." + std::to_string(library.number),
@@ -193,6 +158,14 @@ std::vector<std::string> LoadedLibraries::loaded() const {
 bool LoadedLibraries::knows(uint64_t address) const {
   auto behind = loaded_.upper_bound(address);
   return behind != loaded_.begin() && address <= (--behind)->second.end;
+}
+
+std::string_view LoadedLibraries::path_at(uint64_t address) const {
+  const auto behind = loaded_.upper_bound(address);
+  if (behind == loaded_.begin() || address > std::prev(behind)->second.end) return {};
+  std::string_view path = std::prev(behind)->second.text;
+  for (int field = 0; field < 4; ++field) path.remove_prefix(std::min(path.find(' '), path.size() - 1) + 1);
+  return path;
 }
 
 void LoadedLibraries::find(const std::vector<uint64_t>& addresses, int64_t now_ns) {

@@ -48,6 +48,10 @@ TEST_F(Libraries, ComeAndGo) {
   list({kC, kPlugin}, 20);
   EXPECT_THAT(told(), ElementsAre(Pair("module.1", std::string("20 0 ") + kPlugin)));
   EXPECT_THAT(libraries_.loaded(), ElementsAre(kC, kPlugin));
+  EXPECT_EQ(libraries_.path_at(0x9000), "/opt/a plug-in.so");
+  EXPECT_EQ(libraries_.path_at(0x2fff), "/lib/libc.so.6");
+  EXPECT_EQ(libraries_.path_at(0x8fff), "");
+  EXPECT_EQ(libraries_.path_at(0x1fff), "");
   list({kC}, 30);
   EXPECT_THAT(told(), ElementsAre(Pair("module.1", std::string("20 30 ") + kPlugin)));
   list({kC, kPlugin}, 40);  // again, at the same place

@@ -1,9 +1,12 @@
 #include "recorder/process_log.h"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/clock.h"
+#include "base/hex.h"
 
 namespace contrafact::recorder {
 
@@ -12,7 +15,8 @@ ProcessLog::ProcessLog(deferred::SharedArea area)
       pid_(page_of(area_.header()).pid.load(std::memory_order_acquire)),
       libraries_(tables_, pid_),
       texts_([this](uint32_t stream, const Text& text) { take_text(stream, text); }),
-      drainer_(area_, trace_layout(), *this) {
+      drainer_(area_, trace_layout(), *this),
+      blocked_threads_(pid_) {
   addresses_.watch_code();
 }
 
@@ -86,8 +90,51 @@ void ProcessLog::append_switches(std::span<const CpuSwitch> switches) {
   log_->append_switches(known);
 }
 
+// Waits in the C library's functions are events, or nobody's business. What lies elsewhere waits unseen.
+void ProcessLog::look_at_blocked_threads() {
+  constexpr size_t kPlacesMax = 1000;
+  const auto is_seen = [](std::string_view path) {
+    return is_of_c_library(path) || path.find("/libcontrafact_") != std::string_view::npos;
+  };
+  const std::vector<BlockedThread> blocked = blocked_threads_.look(base::monotonic_ns());
+  if (blocked.empty()) return;
+  std::vector<uint64_t> code;  // where none was blocked before
+  for (const BlockedThread& each : blocked) {
+    if (blocked_code_.size() < kPlacesMax && blocked_code_.insert(each.code).second) code.push_back(each.code);
+  }
+  if (!code.empty()) libraries_.find(code, base::monotonic_ns());
+  bool any = false;
+  for (const BlockedThread& each : blocked) {
+    if (is_seen(libraries_.path_at(each.code))) continue;
+    any = true;
+    const auto thread = thread_of_tid_.find(each.os_tid);
+    const BlockedAt at{.thread = thread != thread_of_tid_.end() ? thread->second : format::ThreadId(),
+                       .system_call = each.system_call,
+                       .futex = each.system_call == SYS_futex ? each.first_argument : 0,
+                       .code = each.code};
+    if (blocked_.size() >= kPlacesMax && !blocked_.contains(at)) {
+      ++blocked_left_out_;
+    } else if (++blocked_[at] == 1) {
+      addresses_.method(each.code, false);
+    }
+  }
+  blocked_threads_.found(any);
+}
+
+void ProcessLog::write_blocked_threads() {
+  size_t number = 0;
+  for (const auto& [at, looks] : blocked_) {
+    const std::string thread = at.thread.valid() ? std::to_string(at.thread.value) : "-";
+    tables_.fact("blocked." + std::to_string(number++),
+                 std::to_string(looks) + " " + thread + " " + std::to_string(at.system_call) + " " +
+                     base::hex(at.futex) + " " + std::to_string(addresses_.method(at.code, false).value));
+  }
+  if (blocked_left_out_ > 0) tables_.fact("blocked.left_out", std::to_string(blocked_left_out_));
+}
+
 void ProcessLog::pass(std::span<const CpuSwitch> switches) {
   drainer_.pass(false);
+  look_at_blocked_threads();
   libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
   append_switches(switches);
   log_->end_pass();
@@ -112,6 +159,7 @@ void ProcessLog::finish(std::string_view reason, std::span<const CpuSwitch> swit
   drainer_.pass(true);
   libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
   append_switches(switches);
+  write_blocked_threads();
   write_counts();
   const int64_t end_ns = page_of(area_.header()).end_ns.load(std::memory_order_acquire);
   log_->set_end(end_ns != 0 ? end_ns : base::monotonic_ns());

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "base/result.h"
 #include "deferred/shared_area.h"
 #include "recorder/address_table.h"
+#include "recorder/blocked_threads.h"
 #include "recorder/event_log.h"
 #include "recorder/loaded_libraries.h"
 #include "recorder/process_page.h"
@@ -67,6 +70,8 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   void end_pass() override {}
   void take_text(uint32_t stream, const Text& text);
   void append_switches(std::span<const CpuSwitch> switches);
+  void look_at_blocked_threads();
+  void write_blocked_threads();
   void write_counts();
 
   deferred::SharedArea area_;
@@ -79,6 +84,17 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   deferred::SharedDrainer drainer_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
   uint64_t calls_taken_ = 0;
+  // By thread, system call, futex and code: in how many looks.
+  struct BlockedAt {
+    format::ThreadId thread;
+    uint32_t system_call;
+    uint64_t futex, code;
+    auto operator<=>(const BlockedAt&) const = default;
+  };
+  BlockedThreads blocked_threads_;
+  std::map<BlockedAt, uint64_t> blocked_;
+  std::set<uint64_t> blocked_code_;  // seen or not
+  uint64_t blocked_left_out_ = 0;
   std::vector<CpuSwitch> held_;  // of threads that were not known in the last pass: they may just have begun
 };
 

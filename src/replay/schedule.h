@@ -45,7 +45,7 @@ struct Action {
   uint32_t section = 0;  // take, give: which critical section of the recording
   uint32_t need = 0;     // take: how many of the lock's sections come before it (whatif/sim_lock.h);
                          // credit_wait: how many signals it needed in the recording;
-                         // sem_take: the how-manieth of the semaphore's it is
+                         // sem_take: its index among the semaphore's acquisitions
   ActionCode code = ActionCode::burn;
 };
 

@@ -258,8 +258,12 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
   if (compares) meta |= kMetaValues;
   if (analysis.is_repeated) meta |= kMetaString;
   if (access.is_local) meta |= kMetaLocal;
-  if (access.is_written && analysis.is_commutative && are_flags_unused(instruction, code_begin_, code_end_)) {
+  const bool commutes = access.is_written && analysis.commutes != Commutes::with_none &&
+                        are_flags_unused(instruction, code_begin_, code_end_);
+  if (commutes && !(analysis.is_atomic_addition && analysis.commutes != Commutes::with_additions)) {
     meta |= kMetaCommutative;
+    if (analysis.commutes == Commutes::with_setting_bits) meta |= kMetaSetsBits;
+    if (analysis.commutes == Commutes::with_clearing_bits) meta |= kMetaClearsBits;
   }
   if (access.is_written && access.is_read && analysis.is_atomic_addition) {
     meta |= kMetaAtomic;

@@ -301,14 +301,24 @@ void find_new_value(const Instruction& instruction, Analysis& out) {
   out.source = source;
 }
 
-bool is_commutative(ZydisMnemonic mnemonic) {
-  return mnemonic == ZYDIS_MNEMONIC_ADD || mnemonic == ZYDIS_MNEMONIC_SUB || mnemonic == ZYDIS_MNEMONIC_INC ||
-         mnemonic == ZYDIS_MNEMONIC_DEC;
+Commutes commutes(ZydisMnemonic mnemonic) {
+  switch (mnemonic) {
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+      return Commutes::with_additions;
+    case ZYDIS_MNEMONIC_OR:
+      return Commutes::with_setting_bits;
+    case ZYDIS_MNEMONIC_AND:
+      return Commutes::with_clearing_bits;
+    default:
+      return Commutes::with_none;
+  }
 }
 
 bool is_addition(ZydisMnemonic mnemonic) {
-  return is_commutative(mnemonic) || mnemonic == ZYDIS_MNEMONIC_AND || mnemonic == ZYDIS_MNEMONIC_OR ||
-         mnemonic == ZYDIS_MNEMONIC_XOR || mnemonic == ZYDIS_MNEMONIC_XADD;
+  return commutes(mnemonic) != Commutes::with_none || mnemonic == ZYDIS_MNEMONIC_XOR || mnemonic == ZYDIS_MNEMONIC_XADD;
 }
 
 }  // namespace
@@ -373,7 +383,7 @@ Analysis analyse(const Instruction& instruction) {
   if (out.accesses == 0) return out;
   const MemoryAccess& last = out.access[out.accesses - 1];
   if (!out.is_repeated) find_new_value(instruction, out);
-  out.is_commutative = last.is_written && last.is_read && is_commutative(code.mnemonic);
+  if (last.is_written && last.is_read) out.commutes = commutes(code.mnemonic);
   out.is_atomic_addition = (code.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0 && is_addition(code.mnemonic);
   out.fetches = out.is_atomic_addition && code.mnemonic == ZYDIS_MNEMONIC_XADD;
   return out;

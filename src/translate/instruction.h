@@ -43,13 +43,16 @@ enum class NewValue : uint8_t {
   memory,     // by looking there afterwards
 };
 
+// Which changes of memory an instruction's change of it commutes with, if nobody uses the outcome.
+enum class Commutes : uint8_t { with_none, with_additions, with_setting_bits, with_clearing_bits };
+
 struct Analysis {
   Flow flow = Flow::on;
   uint64_t target = 0;
   // Its accesses are computed in C++ before it runs (add_hooked_accesses): index vectors, bit strings, %gs, save areas.
   bool needs_hook = false;
-  bool is_repeated = false;                // rep movs and the like: the accesses are a pointer's way
-  bool is_commutative = false;             // add, sub, inc, dec of memory
+  bool is_repeated = false;  // rep movs and the like: the accesses are a pointer's way
+  Commutes commutes = Commutes::with_none;
   bool is_atomic_addition = false;         // with a lock prefix: one of these, and, or, xor, xadd
   bool fetches = false;                    // likewise, xadd
   NewValue new_value = NewValue::unknown;  // of a write of 1, 2, 4 or 8 bytes, the only access

@@ -31,8 +31,10 @@ inline constexpr uint32_t kMetaCommutative = 1 << 20;
 inline constexpr uint32_t kMetaPoint = 1 << 21;
 inline constexpr uint32_t kMetaLocal = 1 << 22;  // addresses count from the thread pointer
 inline constexpr uint32_t kMetaAtomic = 1 << 23;
-inline constexpr uint32_t kMetaFetched = 1 << 24;  // only with kMetaAtomic
-inline constexpr uint32_t kMetaBack = 1 << 25;     // only with kMetaPoint
+inline constexpr uint32_t kMetaFetched = 1 << 24;     // only with kMetaAtomic
+inline constexpr uint32_t kMetaBack = 1 << 25;        // only with kMetaPoint
+inline constexpr uint32_t kMetaSetsBits = 1 << 26;    // only with kMetaCommutative
+inline constexpr uint32_t kMetaClearsBits = 1 << 27;  // likewise
 inline constexpr uint32_t kMetaLong = kMetaValues | kMetaString;
 
 struct LogEntry {

@@ -13,12 +13,14 @@ constexpr uint32_t kSmallSegment =
     64;  // ranges; smaller segments are fields of a few objects, not walks through memory
 
 constexpr uint32_t kAtomics = kAccessAtomic | kAccessFetched;
+constexpr uint32_t kCommutes = kAccessCommutative | kAccessBits;
 
 // As format::joined.
 uint32_t joined(uint32_t x, uint32_t y) {
   const bool both_write = (x & y & kAccessWrite) != 0;
   const uint32_t atomics = both_write ? x & y & kAtomics : (x | y) & kAccessFetched;
-  return ((x | y) & ~(kAccessCommutative | kAtomics)) | (x & y & kAccessCommutative) | atomics;
+  const uint32_t commutes = ((x ^ y) & kAccessBits) == 0 ? x & y & kCommutes : 0;
+  return ((x | y) & ~(kCommutes | kAtomics)) | commutes | atomics;
 }
 
 // A value that comes from a register has all its bits.
@@ -34,7 +36,8 @@ inline uint32_t flags_of(const LogEntry& entry) {
   if ((entry.meta & kMetaWrite) == 0) return flags;
   if ((entry.meta & kMetaValues) == 0 || values_differ(entry)) flags |= kAccessChanged;
   if ((entry.meta & (kMetaCommutative | kMetaAtomic)) == 0) return flags;
-  if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative;
+  static_assert(kMetaSetsBits >> 20 == kAccessSetsBits && kMetaClearsBits >> 20 == kAccessClearsBits);
+  if ((entry.meta & kMetaCommutative) != 0) flags |= kAccessCommutative | (entry.meta >> 20 & kAccessBits);
   if ((entry.meta & kMetaAtomic) != 0) flags |= kAccessAtomic;
   if ((entry.meta & kMetaFetched) != 0) flags |= kAccessFetched;
   return flags;

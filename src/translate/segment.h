@@ -16,9 +16,12 @@ enum class Reason : uint32_t;  // thread.h
 inline constexpr uint32_t kAccessRead = 1;
 inline constexpr uint32_t kAccessWrite = 2;
 inline constexpr uint32_t kAccessChanged = 4;      // a write changed the value
-inline constexpr uint32_t kAccessAtomic = 16;      // see format/access_set.h
-inline constexpr uint32_t kAccessFetched = 32;     // likewise
-inline constexpr uint32_t kAccessCommutative = 8;  // only additions and subtractions whose old value nobody used
+inline constexpr uint32_t kAccessCommutative = 8;  // see format/access_set.h, as for all below
+inline constexpr uint32_t kAccessAtomic = 16;
+inline constexpr uint32_t kAccessFetched = 32;
+inline constexpr uint32_t kAccessSetsBits = 64;
+inline constexpr uint32_t kAccessClearsBits = 128;
+inline constexpr uint32_t kAccessBits = kAccessSetsBits | kAccessClearsBits;
 
 struct Access {
   uint64_t begin;

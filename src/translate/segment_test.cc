@@ -46,7 +46,13 @@ TEST_F(SegmentTest, CommutativeOnlyAmongItsLike) {
   segment_->add(1000, 8, adding);
   segment_->add(2000, 8, adding);
   segment_->add(2000, 8, kAccessRead);
-  EXPECT_THAT(ranges(), ElementsAre(Access{1000, 8, adding}, Access{2000, 8, kAccessRead | kChangingWrite}));
+  segment_->add(3000, 8, adding | kAccessSetsBits);
+  segment_->add(3000, 8, adding | kAccessSetsBits);
+  segment_->add(4000, 8, adding | kAccessSetsBits);
+  segment_->add(4000, 8, adding);
+  EXPECT_THAT(ranges(),
+              ElementsAre(Access{1000, 8, adding}, Access{2000, 8, kAccessRead | kChangingWrite},
+                          Access{3000, 8, adding | kAccessSetsBits}, Access{4000, 8, kAccessRead | kChangingWrite}));
 }
 
 TEST_F(SegmentTest, TheOwnStackIsLeftOut) {

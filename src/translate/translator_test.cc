@@ -38,6 +38,19 @@ TEST(Translator, GathersReadsAndWrites) {
   EXPECT_EQ(g_written, 7);
 }
 
+TEST(Translator, BitsAreSetAndCleared) {
+  volatile long sets = 1, set_already = 4, clears = 5, both = 0;
+  volatile long *const s = &sets, *const a = &set_already, *const c = &clears, *const b = &both;
+  const Gathered gathered = translated([&] {
+    __asm__ volatile("orq $4, %0\n\torq $4, %1\n\tandq $-5, %2\n\torq $1, %3\n\tandq $2, %3\n\txorl %%eax, %%eax"
+                     : "+m"(*s), "+m"(*a), "+m"(*c), "+m"(*b)::"cc", "rax");
+  });
+  EXPECT_EQ(flags_on(gathered, sets), kReadOnly | kChanging | kAccessCommutative | kAccessSetsBits);
+  EXPECT_EQ(flags_on(gathered, set_already), kReadOnly | kAccessWrite | kAccessCommutative | kAccessSetsBits);
+  EXPECT_EQ(flags_on(gathered, clears), kReadOnly | kChanging | kAccessCommutative | kAccessClearsBits);
+  EXPECT_EQ(flags_on(gathered, both), kReadOnly | kChanging);
+}
+
 TEST(Translator, AnAdditionWhoseOutcomeIsUsedDoesNotCommute) {
   bool zero = false;
   volatile long counter = 1;

@@ -27,7 +27,7 @@ struct Figures {
   double mean_response_ns = 0;
   double mean_active = 0, mean_waiting = 0, mean_occupied = 0;
   uint32_t peak_active = 0, peak_waiting = 0, peak_occupied = 0;
-  // How they were come by. Not complete: estimated in lanes with others, which leave the first two peaks 0.
+  // How the figures were computed. Not complete: estimated in lanes with others, which leave the first two peaks 0.
   bool complete = false;
   bool assumes = true;     // hand-offs for which the 5th and the 95th percentile differ
   uint32_t reordered = 0;  // tasks that a worker took in another order than recorded

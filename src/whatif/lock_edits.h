@@ -11,8 +11,8 @@
 namespace contrafact::whatif {
 
 // Parallel to `sections`, which are model::critical_sections(trace). Later improvements change what earlier ones left.
-// Errors: an improvement names a section that does not exist, was never had or is nobody's to hold, or one whose lock
-// an earlier one has dropped; or takes the lock from a wait at a condition.
+// Errors: an improvement names a section that does not exist, that was never acquired, or whose lock cannot be held, or
+// one whose lock an earlier improvement has dropped; or it takes the lock from a wait at a condition.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
                                                 std::span<const Improvement> improvements);

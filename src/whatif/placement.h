@@ -2,13 +2,11 @@
 // placed.
 //
 //   at_spawn      (Rehype, section 4.1; equations 1 and 2) The spawner goes on when the task has ended; the worker's
-//   tasks
-//                 before and after it follow each other; waiting for it takes no sleep. Handing it out costs nothing
-//                 any more (TraceDag::spawn_cost_ns)
-//   at_wait       Where its spawner first waits for it; what that hands out before runs meanwhile. Its spawner waits
-//   for
-//                 it, nobody else does, and every wait gets its result. What the spawner waits for before that and only
-//                 such a task sets off makes it wait for itself, which propagation finds
+//                 tasks before and after it follow each other; waiting for it takes no sleep. Handing it out costs
+//                 nothing any more (TraceDag::spawn_cost_ns)
+//   at_wait       The task runs where its spawner first waits for it: what the spawner hands out before that wait runs
+//                 at the same time. Only its spawner waits for it, and every wait gets its result. If the spawner waits
+//                 before for something that only this task sets off, it waits for itself: propagation finds that
 //   continuation  A task that spawns sub-tasks and waits for them gives its thread back. Its part before the first wait
 //                 runs at its spawn; the sub-tasks stay parallel (footnote 4); what follows a wait runs on the thread
 //                 that completes the sub-task waited for, when it completes. The task completes with its last part

@@ -22,11 +22,11 @@ inline constexpr std::string_view kBeyondBudget = "not worked out: the work for 
 // seconds on two cores; of long traces four passes.
 uint64_t default_visits(const Estimator& estimator);
 
-// As many improvements, or combinations, are worth a simulation each: of long traces few.
+// How many improvements, or combinations, are simulated, each by itself. The longer the trace, the fewer.
 size_t simulations_max(const model::Trace& trace);
 
-// Whether an estimated run is restored as a trace for what hangs on one alone: of a long trace it takes as much time as
-// five estimates, and more memory than all else.
+// Whether an estimated run is restored as a trace where only a detail needs it. For a long trace that takes as much time
+// as five estimates, and more memory than all else.
 bool is_worth_restoring(const model::Trace& trace);
 
 // How many estimates with their interval, three passes each, the budget has room for; at least one.

@@ -31,8 +31,8 @@ struct SearchOptions {
   bool filter_threads = true;  // the peak and the mean of occupied threads among them
   double slower_max = 0;       // share by which a variant may take longer than the recorded run
   size_t exhaustive_max = 12;  // improvements
-  // Improvements from this position on are companions: looked at last, beside the best of the others and in pairs. What
-  // fails the filters by itself is one, for the starts of the climbs would mostly fail with it.
+  // Improvements from this position on are companions: looked at last, beside the best of the others and in pairs. An
+  // improvement that fails the filters by itself is a companion: most searches that start with it would fail.
   size_t first_companion = std::numeric_limits<size_t>::max();
   size_t estimates_max = 20'000;        // the search stops there,
   uint64_t visits_max = 1'000'000'000;  // and after this much work: vertices visited, about half a minute on two cores

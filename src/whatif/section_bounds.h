@@ -1,8 +1,8 @@
 // Bounds of what improvements of critical sections gain, besides a simulation:
 //
 //   recorded order  estimated: each lock is acquired in the recorded order still: re-timed (retime.h), the cautious one
-//   conflicts       estimated: the locks concerned order only what conflicts, in the recorded order of that, all others
-//                   keep theirs, on as many cores as it takes. Shortened sections and atomics have none: they change
+//   conflicts       estimated: of the locks concerned only sections that conflict keep their recorded order, all other
+//                   locks keep theirs, on as many cores as it takes. Shortened sections and atomics have none: they change
 //                   what conflicts. No limit: another order of these, or of other locks, may allow more
 //
 // Gains are shares of the duration that the same model gives the unchanged run.

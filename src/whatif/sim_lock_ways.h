@@ -10,7 +10,7 @@
 // who had slept, is explained by all ways that may have been made in it, each as likely as the histogram makes it; and
 // the histogram is counted anew from these.
 //
-// Where the kernel's context switches are known, each arrival of a woken thread is (sim_woken.h).
+// Where the kernel's context switches are known, every arrival of a woken thread is known, too (sim_woken.h).
 //
 // Pure.
 #pragma once

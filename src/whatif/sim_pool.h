@@ -3,8 +3,7 @@
 //
 //  - thread pools: one queue, first in first out; idle workers wait in a queue of their own;
 //  - fork-join pools: a worker takes its own newest task, then the oldest of the next worker that has one, then the
-//  oldest
-//    that came from outside.
+//    oldest that came from outside.
 // A task that somebody takes out of turn (a helper) stays in its queue and is skipped there: `is_queued` says so.
 #pragma once
 

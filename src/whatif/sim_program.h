@@ -2,7 +2,7 @@
 // says who runs it or when. Compiled once per trace and read-only afterwards; any number of simulations may share it.
 //
 // Time between two events of one task becomes `cpu` (needs a core) or `pause` (a fixed delay off the core):
-//  - where the kernel told, exactly: preempted gaps vanish (the simulation decides anew who is preempted), blocked gaps
+//  - where the kernel reported it, exactly: preempted gaps vanish (the simulation decides anew who is preempted), blocked gaps
 //    are pauses, the rest is CPU;
 //  - where it did not, all of it is CPU in tasks (an equal share where more ran than there were cores), and a pause
 //    in what threads do outside of tasks, where they mostly wait for the outside world (an acceptor in a system call
@@ -12,8 +12,7 @@
 // recorded.
 //
 // Invariants
-//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is
-//  the
+//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is the
 //     own run of thread j. A fiber with begin == end never runs.
 //  2. A task that is `dynamic` starts or completes when its sources have completed: no operation does it.
 #pragma once
@@ -142,7 +141,8 @@ struct SimProgram {
   std::vector<uint32_t> needs;       // by task: sources that must complete; 0 where none
   std::vector<uint32_t> dependents;  // of task s: [dependents_begin[s], dependents_begin[s + 1])
   std::vector<uint32_t> dependents_begin;
-  // By pool: the fiber that a worker runs first which the recording had not (sim_own_values.h); UINT32_MAX for none.
+  // By pool: the fiber that a worker runs first if the recording did not have that worker (sim_own_values.h); UINT32_MAX
+  // for none.
   // Empty without any.
   std::vector<uint32_t> own_values;
   std::vector<Release> releases;

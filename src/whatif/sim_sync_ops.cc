@@ -20,7 +20,7 @@ class Appender {
     if (keep_emits_) ops_.push_back({0, event, OpCode::emit});
   }
 
-  // The section was had here, after a wait or at once.
+  // The lock was acquired here, after a wait or at once.
   void acquired(int64_t net_ns) {
     const uint32_t at = program_.sync.section_at(event_);
     if (at == SyncFacts::kNone) return emit(event_);  // a recursive lock's inner acquisition

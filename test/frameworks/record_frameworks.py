@@ -9,6 +9,7 @@ import argparse
 import collections
 import concurrent.futures
 import hashlib
+import json
 import pathlib
 import shutil
 import subprocess
@@ -16,7 +17,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "jvm"))
+sys.path[:0] = [str(HERE.parent / "jvm"), str(HERE.parent / "golden")]
+import specs_apply  # noqa: E402
 from recording import Recording  # noqa: E402
 
 RUN_SECONDS_MAX = 120
@@ -218,6 +220,24 @@ def faults(build, java, folder, name, expected):
         yield f"not instrumented: {recording.file.facts.get('probe.refused.0')}"
     _, advice = run([f"{build}/bin/contrafact", "advise", "-q", trace])
     yield from unseen_faults(recording, expected.get("unseen"), advice)
+    yield from place_faults(build, trace, name)
+    with tempfile.TemporaryDirectory(dir=folder) as specs:
+        yield from specs_apply.refused(f"{build}/bin/contrafact", trace, pathlib.Path(specs))[1]
+
+
+# By program: the library beside its places. A task that a library hands on by itself has none of the program's.
+VIA = {"Reactor": "Reactor", "RxJava": "RxJava", "Guava": "Guava", "Netty": "Netty", "Kotlin": "Kotlin"}
+
+
+def place_faults(build, trace, name):
+    """Where its tasks are spawned: lines of the program, by the library's name where it stands between."""
+    code, shown = run([f"{build}/bin/contrafact", "tasks", "-q", "--json", trace])
+    spawns = [row["spawn"] for row in json.loads(shown)["rows"] if row["spawn"]] if code == 0 else []
+    own = [spawn for spawn in spawns if spawn.get("file", "") == f"{name}.java" or spawn.get("file", "") == "Work.java"]
+    if EXPECTED[name]["tasks"] and not own:
+        yield f"no task is spawned at a line of the program: {spawns}"
+    if name in VIA and not any(VIA[name].lower() in str(spawn).lower() for spawn in spawns):
+        yield f"no place names {VIA[name]}: {spawns}"
 
 
 def main():

@@ -3,8 +3,8 @@
 // This file's own malloc, free and pthread_mutex_lock stand in front of all others and count those calls that this
 // thread makes while it counts.
 //
-// usage: harm_quiet counts   writes a line for each function whose call allocated or locked; plain there are none but
-// in fork
+// usage: harm_quiet counts   writes a line for each function whose call allocated or locked; plain there are
+//                            none but in fork
 //        harm_quiet ends CALL [child]  ends the program, or a child of it, by that call; what it allocated and locked
 //        is in the file "counted"
 //        harm_quiet forks   writes what a child allocates and locks before fork is back in it

@@ -1,7 +1,7 @@
 // How much stack the functions take that a recorder stands in front of, and programs whose stacks are small.
 //
-// usage: harm_stacks depths   writes a line `bytes NAME` for each function to the file "depths": its first call of a
-// thread
+// usage: harm_stacks depths   writes a line `bytes NAME` for each function to the file "depths": its first call of
+//                            a thread
 //        harm_stacks CASE
 #include <fcntl.h>
 #include <limits.h>

@@ -11,6 +11,8 @@ Passes:
   methods   a recording by a trace-config whose method counts are known, exits by exception included
   contexts  every program, interpreted and compiled: each context that the agent's own walk of the stack finds is the one that
             JVMTI's walk gives
+  specs     every spec that advise writes for the recordings of some of them can be applied; what waits for a result with a time limit is
+            warned of
   options   the agent's own options and refusals (agent_options.py), and whose code places are (code_places.py)
 --list prints what is asserted of each recording. Nothing is asserted about times. Temporary files only.
 """
@@ -25,13 +27,17 @@ import sys
 import tempfile
 import time
 
+HERE = pathlib.Path(__file__).parent
+sys.path.append(str(HERE.parent / "golden"))
+
 import agent_options
 import code_places
 import expectations
+import specs_apply
 from recording import Model, RecordedFile, Recording
 
 RUN_SECONDS_MAX = 120
-PROGRAMS = pathlib.Path(__file__).parent.parent / "programs"
+PROGRAMS = HERE.parent / "programs"
 VERIFY = agent_options.VERIFY
 
 
@@ -228,6 +234,26 @@ def pass_methods(setup, entry):
             yield f"{name}: entered {entered} times and left {left} times instead of {count}"
 
 
+# Pools, fork-join pools, stages, virtual threads, tasks that fail, that wait for others, that are cancelled.
+SPECS = {"ThreadPoolSubmit", "ForkJoinFib", "FutureAsync", "FutureStages", "InvokeAll", "InvokeAny", "CompletionService", "TaskThrows",
+         "Cancel", "TimedGet", "NestedPools", "WorkStealing", "VirtualThreads"}
+
+
+def pass_specs(setup, entry):
+    trace = setup.trace(entry, "-specs")
+    run(setup.record(entry, trace))
+    with tempfile.TemporaryDirectory(dir=setup.scratch) as folder:
+        written, complaints = specs_apply.refused(setup.contrafact, trace, pathlib.Path(folder))
+    yield from complaints
+    if not written and entry["program"] not in ("programs.Cancel", "programs.InvokeAny"):
+        yield "no spec was written"
+    if entry["program"] != "programs.TimedGet":
+        return
+    _, shown, _ = run([setup.contrafact, "advise", "-q", trace, "--no-filter", "all"])
+    if "waited for at TimedGet.main (TimedGet.java:27) with a time-out" not in shown:
+        yield f"the time limit of its result is not warned of: {shown!r}"
+
+
 def pass_options(setup, _):
     for check in agent_options.CHECKS + code_places.CHECKS:
         with tempfile.TemporaryDirectory(dir=setup.scratch) as folder:
@@ -238,7 +264,7 @@ def pass_options(setup, _):
 
 
 PASSES = {"facts": pass_facts, "verified": pass_verified, "killed": pass_killed, "starved": pass_starved, "methods": pass_methods, "contexts": pass_contexts,
-          "options": pass_options}
+          "specs": pass_specs, "options": pass_options}
 # What the other passes run on, beside programs.json.
 KILLED = {"program": "programs.KillMe", "jdk_min": 17}
 STARVING = {"program": "programs.Starved", "jdk_min": 17}
@@ -252,6 +278,8 @@ def chosen(pass_name, entries):
         return [STARVING]
     if pass_name == "options":
         return [TRACED]
+    if pass_name == "specs":
+        return [e for e in entries if e["program"].split(".")[-1] in SPECS]
     return [e for e in entries if pass_name != "methods" or e["program"] in METHODS]
 
 

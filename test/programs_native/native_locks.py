@@ -75,6 +75,20 @@ def futexes():
     check(contended["lock"] in advice.splitlines()[0], advice)
 
 
+def bare_futexes():
+    """Waits that no event tells of come first, with the code that waits; an unrelated mutex hides them not."""
+    recording = Recording("bare_futexes")
+    check(recording.locks()["sum_mutex"]["acquisitions"] == 30, recording.locks())
+    document = recording.json("locks")
+    places = document["unseen_places"]
+    waits = [place for place in places if place["system_call"] == "futex" and "futex (bare_futexes.cc" in place["where"]]
+    check(document["unseen_wait_share"] > 0.5 and places and sum(place["looks"] for place in waits) >= 5, document)
+    check(len({place["futex"] for place in waits}) in (1, 2) and 0 not in {place["futex"] for place in waits}, waits)
+    for command in ("locks", "advise"):
+        _, text, _ = run([CONTRAFACT, command, "-q", recording.path])
+        check("threads were blocked for" in text.splitlines()[0] and "looks in futex at" in text.splitlines()[0], text)
+
+
 def mutex_kinds():
     recording = Recording("mutex_kinds")
     locks = recording.locks()

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import tempfile
 
 from native_recording import CONTRAFACT, LIBRARY, PROGRAMS, Recording, check, run, site
 
@@ -224,6 +225,24 @@ def sets_windows():
     check(found["trace"]["path"] == str(plain.path) and found["counterparts"]["path"] == str(recording.path), found["trace"])
     check(found["counterparts"]["found"] + found["counterparts"]["missing"] == found["sections"]["count"], found["counterparts"])
     check(found["counterparts"]["missing"] < found["sections"]["count"] / 10, found["counterparts"])
+
+
+def twice():
+    """Two runs, two files; the second is not made where the first one fails."""
+    with tempfile.TemporaryDirectory(prefix="contrafact-twice-") as name:
+        folder = pathlib.Path(name)
+        command = [CONTRAFACT, "record", "-q", "--sets", "--twice", "-o", folder / "run.cft", "--"]
+        status, out, err = run(command + [PROGRAMS / "native_mutex"])
+        _, once, _ = run([PROGRAMS / "native_mutex"])
+        check((status, out) == (0, 2 * once), (status, out, err))
+        check(sorted(path.name for path in folder.iterdir()) == ["run-sets.cft", "run.cft"], list(folder.iterdir()))
+        sets = {path.stem: json.loads(run([CONTRAFACT, "info", "--json", "-q", path])[1])["facts"].get("sets.windows_ns")
+                for path in folder.iterdir()}
+        check(sets["run"] is None and sets["run-sets"] == "12333333/37000000", sets)
+        status, _, _ = run([*command[:-2], folder / "failed.cft", "--", "sh", "-c", "exit 3"])
+        check(status == 3 and (folder / "failed.cft").exists() and not (folder / "failed-sets.cft").exists(), status)
+    status, _, err = run([CONTRAFACT, "record", "--twice", "--", PROGRAMS / "native_mutex"])
+    check(status == 1 and "give --sets too" in err, err)
 
 
 def sets_long_section():

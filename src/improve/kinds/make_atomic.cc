@@ -39,7 +39,7 @@ bool only_updates_words(const LockUses::Lock& lock) {
   };
   return std::ranges::all_of(lock.cells->sets(), [&](uint32_t set) {
     return std::ranges::all_of(lock.cells->of(set), [&](const graph::CellUse& use) {
-      return !lock.contested[use.cell] || (use.access == graph::AccessClass::updates && is_of_words(use.cell));
+      return !lock.contested[use.cell] || (use.updates && is_of_words(use.cell));
     });
   });
 }
@@ -112,7 +112,8 @@ class MakeAtomic final : public SectionChange {
   void add_directions(const Candidate& candidate, std::vector<std::string>& notes) const override {
     if (candidate.exchanges)
       notes.emplace_back(
-          "the new value follows from the old one: fetch_add where one is added, else compare_exchange in a loop");
+          "the new value follows from the old one: fetch_add where one is added, fetch_or where bits are set, else "
+          "compare_exchange in a loop");
     if (candidate.of_words)
       notes.emplace_back("each word by itself: another thread may see one changed and the next one not yet");
   }

@@ -50,6 +50,10 @@ class SharedLook final : public SectionChange {
 
   void add_notes(const model::Trace&, const Candidate& candidate, std::vector<std::string>& notes) const override {
     notes.emplace_back("look with the lock shared; to change something, take it alone and look again");
+    if (candidate.at_first_use)
+      notes.emplace_back(
+          "what changes was made at first use alone: std::call_once, or a look at an atomic (acquire) before the lock, "
+          "may do as well");
     if (candidate.in_middle > 0)
       notes.push_back(fmt::format(
           "{} compute{} without the lock between the looks: what another thread was faster with is thrown away",
@@ -84,7 +88,21 @@ class SharedLook final : public SectionChange {
       made.improvement.head_ns.push_back(outside.head_ns + outside.middle_ns);
       made.in_middle += outside.head_ns + outside.middle_ns > 0;
     }
+    made.at_first_use = changes_at_first_use(search, made.improvement);
     search.add(std::move(made));
+  }
+
+  // All that change something are among the first twentieth of their lock's sections.
+  static bool changes_at_first_use(const LockSearch& search, const whatif::Improvement& improvement) {
+    constexpr uint32_t kBeginning = 20;
+    bool any = false;
+    for (size_t i = 0; i < improvement.sections.size(); ++i) {
+      if (improvement.part[i] == 1) continue;
+      const LockUses::Lock& lock = search.lock(search.section(improvement.sections[i]).lock);
+      if (improvement.sections[i] - lock.begin > (lock.end - lock.begin) / kBeginning) return false;
+      any = true;
+    }
+    return any;
   }
 };
 

@@ -3,7 +3,7 @@
 //
 // Strategies:
 //  - free: nothing but the locks themselves decides who has one;
-//  - recorded (the paper's RLSC): each lock is had in the recorded order, by counting (whatif/sim_lock.h);
+//  - recorded (the paper's RLSC): each lock is acquired in the recorded order, by counting (whatif/sim_lock.h);
 //  - deterministic (Kendo's idea): an order that follows from the program and its input alone. Each thread has a
 //    logical clock that counts its burnt nanoseconds; only the thread whose clock is least (turns.h), of those that do
 //    not wait for another one, may take a lock or send or count a signal, and a lock that was given up later in this

@@ -12,7 +12,7 @@
 
 namespace contrafact::replay {
 
-// A lock that is had as the program had it. Thread-safe.
+// A lock of the same kind as the program's, acquired in the same way. Thread-safe.
 class LiveLock {
  public:
   LiveLock() = default;
@@ -26,8 +26,8 @@ class LiveLock {
 
   // Under the recorded order: how many of its sections are over.
   std::atomic<uint32_t> over{0};
-  // Under the deterministic order: the latest place in it (turns.h) at which it was given up by one who had it alone,
-  // and by one who shared it. Who would share it does not wait for the latter.
+  // Under the deterministic order: the last turn (turns.h) at which an exclusive holder released it, and a shared one.
+  // A thread that takes it as a reader does not wait for the latter.
   std::atomic<int64_t> given_up{-1}, given_up_shared{-1};
 
   void note(uint32_t section);  // an exclusive one, while it is held

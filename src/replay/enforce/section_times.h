@@ -20,7 +20,7 @@ class SectionTimes {
   void had(uint32_t section, int64_t now_ns) { set(stamps_[section].had, now_ns); }
   void given(uint32_t section, int64_t now_ns) { set(stamps_[section].given, now_ns); }
 
-  // From being asked for to being had, summed over the sections of each group.
+  // From being asked for to being acquired, summed over the sections of each group.
   std::vector<int64_t> wait_ns_by_group() const;
   // Sections that were had before one that they follow was given up: none, if the order was kept.
   uint64_t out_of_order() const;
