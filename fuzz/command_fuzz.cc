@@ -186,7 +186,6 @@ const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}},
                                              {1, {"export", "--format", "csv", "--what", "task-classes"}},
                                              {1, {"export", "--format", "csv", "--what", "tasks"}},
                                              {1, {"export", "--format", "csv", "--what", "events"}},
-                                             {1, {"export", "--format", "cft"}},
                                              {1, {"export", "--format", "json"}},
                                              {1, {"export", "--format", "perfetto"}},
                                              {1, {"export", "--format", "text"}},
@@ -233,6 +232,7 @@ void write_and_read(const Input& input) {
   const Folder folder;
   run_line({"advise", "--budget", "1", "--specs", folder.at("advice"), "--plot", folder.at("page.html")}, input);
   run_line({"ulc", "--specs", folder.at("remedies")}, input);
+  run_line({"export", "--format", "cft", "-o", folder.at("whole.cft")}, input);
   for (const std::string& specs : {folder.at("advice"), folder.at("remedies")}) {
     if (!std::filesystem::exists(specs)) continue;  // the trace was refused, or there is nothing to improve
     std::vector<std::string> paths;

@@ -139,7 +139,7 @@ Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usag
 // request.
 Short worker_starts(const Pricer& pricer, const analysis::UsageWindow& window) {
   const model::Trace& trace = pricer.trace();
-  if (pricer.is_native() || !pricer.simulates()) return {};
+  if (!trace.locks.empty() || !pricer.simulates()) return {};
   const std::vector<int64_t>& start_ns = pricer.hand_over_costs().start_ns;
   std::vector<int64_t> by_thread(trace.threads.size());
   for (size_t i = 0; i < start_ns.size(); ++i) {

@@ -61,7 +61,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
     missed.push_back(static_cast<double>(base.missed_ns) / static_cast<double>(recorded.duration_ns));
   }
   if (!missed.empty()) missed_ = base::median(std::span(missed));
-  if (is_native()) return;
+  if (!trace_.locks.empty()) return;
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
   fleeting_ = fleeting_share(trace_);
 }
@@ -111,7 +111,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   effect.missed = missed_;
   effect.drawn_low = lowest;
   effect.drawn_high = highest;
-  if (!is_native()) effect.usual_error = usual_error(effect.gain);
+  if (trace_.locks.empty()) effect.usual_error = usual_error(effect.gain);
   return effect;
 }
 
@@ -148,7 +148,7 @@ double Pricer::spared_share(const whatif::Simulation& simulation) const {
 // Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is
 // simulated.
 double Pricer::more(const whatif::Variant& variant) const {
-  if (is_native() || base_[0].run.duration_ns == 0) return 0;
+  if (!trace_.locks.empty() || base_[0].run.duration_ns == 0) return 0;
   const model::HandOverCosts& costs = facts_.hand_over_costs();
   std::vector<int64_t> by_thread(trace_.threads.size());
   for (size_t i = 0; i < variant.treatments.size(); ++i) {

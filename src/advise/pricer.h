@@ -41,8 +41,6 @@ class Pricer {
   const analysis::SectionFacts* sections() const { return sections_; }
   const model::HandOverCosts& hand_over_costs() const { return facts_.hand_over_costs(); }
   bool simulates() const { return baseline_.has_value(); }
-  // A native program's run; a virtual machine's has threads and starts of its own.
-  bool is_native() const { return simulator_.program().sync.native; }
   uint32_t cores() const { return options_.cores; }
 
   // The improvements made together. Errors: they exclude each other, or one cannot be made.

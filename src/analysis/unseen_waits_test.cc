@@ -54,7 +54,7 @@ TEST(UnseenWaits, TheTextSaysInWhatThreadsWereFound) {
   ASSERT_EQ(unseen->places.size(), 3u);
   EXPECT_EQ(unseen->places[0].looks, 6u);
   EXPECT_EQ(unseen->places[0].futex, 0x7f00u);
-  EXPECT_THAT(unseen_waits_text(trace), testing::EndsWith(", in 90 % of 10 looks in futex at .f (f.cc)"));
+  EXPECT_THAT(unseen_waits_text(trace), testing::EndsWith(", in 90 % of 10 looks in futex at f (f.cc:1)"));
 }
 
 }  // namespace

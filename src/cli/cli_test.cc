@@ -249,7 +249,7 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
   EXPECT_EQ(
       error({"compare", "a"}),
-      "contrafact: compare: not the right number of arguments, as in: contrafact compare run.cft estimated.cft\n");
+      "contrafact: compare: give a second run, or --apply SPEC for the one that it makes\n");
   EXPECT_EQ(error({"nonsense"}), "contrafact: there is no command 'nonsense'; contrafact help lists the commands\n");
   EXPECT_EQ(error({"--wat"}), "contrafact: there is no option '--wat'; contrafact help lists the commands\n");
 }

@@ -294,9 +294,8 @@ const table::Schema kCompareThreeSchema{"compare-three", "Three runs' metrics si
 
 const Command kCompareCommand{"compare", "Put two or three runs side by side: base, estimated, actual",
                               "contrafact compare run.cft estimated.cft\n"
-                              "contrafact compare run.cft --apply specs/best.json changed.cft\n"
-                              "contrafact compare run.cft estimated.cft changed.cft --plot profile.html\n"
-                              "contrafact compare before.cft after.cft --window tasks --json",
+                              "contrafact compare run.cft changed.cft --apply specs/best.json\n"
+                              "contrafact compare run.cft estimated.cft changed.cft --plot profile.html",
                               declare};
 
 }  // namespace contrafact::cli

@@ -471,7 +471,6 @@ Run declare(OptionList& list) {
 const Command kRecordCommand{"record", "Run a JVM or native program and record it; write the program behind --",
                              "contrafact record -o run.cft -- java -jar service.jar\n"
                              "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
-                             "contrafact record -o zip.cft --sets -- pbzip2 -k big.iso\n"
                              "contrafact record -o run.cft --sets --twice -- ./server --bench",
                              declare, "-- PROGRAM [ARGUMENTS]"};
 

@@ -15,8 +15,7 @@ bool needs_simulation(const std::vector<whatif::Improvement>& improvements) {
 
 base::Result<SpecEngines> SpecEngines::create(const model::Facts& facts,
                                               std::optional<analysis::SectionFacts> sections) {
-  SpecEngines engines(facts);
-  engines.sections_ = std::move(sections);
+  SpecEngines engines(facts, std::move(sections));
   if (facts.trace().tasks.empty()) return engines;
   base::Result<whatif::Estimator> estimator = whatif::Estimator::create(facts);
   if (!estimator) return estimator.error();

@@ -48,7 +48,8 @@ class SpecEngines {
                                 const SpecEffectOptions& options) &&;
 
  private:
-  explicit SpecEngines(const model::Facts& facts) : facts_(&facts) {}
+  SpecEngines(const model::Facts& facts, std::optional<analysis::SectionFacts> sections)
+      : facts_(&facts), sections_(std::move(sections)) {}
 
   const model::Facts* facts_;
   std::optional<analysis::SectionFacts> sections_;

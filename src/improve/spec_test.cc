@@ -389,8 +389,7 @@ TEST(Spec, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(error(head + "{\"optimisation\": \"faster\"}]}"),
               HasSubstr("improvement 1: \"faster\" is no optimisation: convert-to-inline, "));
   EXPECT_EQ(error(head + "{\"optimisation\": \"drop-lock\"}]}"),
-            "improvement 1: drop-lock: this recording does not say what its critical sections read and wrote (record "
-            "--sets)");
+            "improvement 1: drop-lock: this recording has no locks");
   EXPECT_THAT(error(head + "{\"optimisation\": 5}]}"), HasSubstr("improvement 1: "));
   EXPECT_THAT(error(head + R"({"optimisation": "convert-to-inline", "spawn": {"frames":
       [{"class": "shop.Other", "method": "x", "line": 4}]}}]})"),

@@ -370,7 +370,7 @@ context c5 c1 all:245
 
 TEST(TaskCandidates, NotAtAWaitWithATimeLimit) {
   const std::string rows =
-      "fact jvm.version 17.0.15\n"
+      "fact method.timed.3 yes\n"
       "method get java.util.concurrent.FutureTask.get FutureTask.java:199\n"
       "context c5 c3 get:205\n";
   std::string text(kThree);

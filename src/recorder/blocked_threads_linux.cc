@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <memory>
 #include <string>
 
 namespace contrafact::recorder {
 namespace {
 
 // Takes a number from the front, hexadecimal behind "0x", and the blank behind it.
-std::optional<uint64_t> take_number(std::string_view& text) {
+std::optional<uint64_t> take_value(std::string_view& text) {
   const bool hexadecimal = text.starts_with("0x");
   if (hexadecimal) text.remove_prefix(2);
   uint64_t number = 0;
@@ -25,12 +24,13 @@ std::optional<uint64_t> take_number(std::string_view& text) {
 
 std::vector<uint32_t> threads_in(const std::string& folder) {
   std::vector<uint32_t> tids;
-  const std::unique_ptr<DIR, decltype(&closedir)> list(opendir(folder.c_str()), closedir);
-  if (!list) return tids;
-  while (const dirent* entry = readdir(list.get())) {
+  DIR* const list = opendir(folder.c_str());
+  if (list == nullptr) return tids;
+  while (const dirent* entry = readdir(list)) {
     std::string_view name = entry->d_name;
-    if (const auto tid = take_number(name); tid && name.empty()) tids.push_back(static_cast<uint32_t>(*tid));
+    if (const auto tid = take_value(name); tid && name.empty()) tids.push_back(static_cast<uint32_t>(*tid));
   }
+  closedir(list);
   return tids;
 }
 
@@ -50,12 +50,12 @@ std::optional<BlockedThread> look_at(const std::string& folder, uint32_t tid) {
 
 std::optional<BlockedThread> system_call_in(std::string_view line) {
   BlockedThread blocked;
-  const std::optional<uint64_t> number = take_number(line);  // "running", "-1 ...": none
+  const std::optional<uint64_t> number = take_value(line);  // "running", "-1 ...": none
   if (!number || *number > UINT32_MAX) return std::nullopt;
   blocked.system_call = static_cast<uint32_t>(*number);
   constexpr int kArguments = 6;
   for (int i = 0; i < kArguments + 2; ++i) {  // behind them the stack's and the code's addresses
-    const std::optional<uint64_t> value = take_number(line);
+    const std::optional<uint64_t> value = take_value(line);
     if (!value) return std::nullopt;
     if (i == 0) blocked.first_argument = *value;
     blocked.code = *value;
