@@ -244,7 +244,7 @@ void write_and_read(const Input& input) {
       run_line({"estimate", "--apply", spec, "-o", variant}, input);
       if (std::filesystem::exists(variant)) run_line({"info", "--json"}, {variant, input.bytes_max});
       std::filesystem::remove(variant);
-      run_line({"estimate", "--apply", spec, "--cores", "3", "--json"}, input);
+      run_line({"estimate", "--apply", spec, "--model", "redispatch", "--cores", "3", "--json"}, input);
       run_line({"ulc", "--apply", spec}, input);
       run_line({"replay", "--no-threads", "--runs", "1", "--apply", spec, "--csv", folder.at("runs.csv")}, input);
     }

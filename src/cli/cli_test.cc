@@ -247,9 +247,8 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
   EXPECT_EQ(error({"ulc", "a", "b", "c"}),
             "contrafact: 'c' is one argument too many for ulc; contrafact ulc --help says what it takes\n");
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
-  EXPECT_EQ(
-      error({"compare", "a"}),
-      "contrafact: compare: give a second run, or --apply SPEC for the one that it makes\n");
+  EXPECT_EQ(error({"compare", "a"}),
+            "contrafact: compare: give a second run, or --apply SPEC for the one that it makes\n");
   EXPECT_EQ(error({"nonsense"}), "contrafact: there is no command 'nonsense'; contrafact help lists the commands\n");
   EXPECT_EQ(error({"--wat"}), "contrafact: there is no option '--wat'; contrafact help lists the commands\n");
 }

@@ -317,7 +317,8 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   return end.exit_status;
 }
 
-int run_once(const Options& options, const Session& session) {
+// 0, or the status to end with after one line has been printed: options that do not go together, or cannot be.
+int check_options(const Options& options, const Session& session) {
   if (session.program.empty()) {
     return fail(kExitUsage,
                 "no program given; put it behind --: contrafact record -o run.cft -- java -jar service.jar");
@@ -348,6 +349,12 @@ int run_once(const Options& options, const Session& session) {
   if (options.sets_from == "compiler" && options.sets.empty()) {
     return fail(kExitUsage, "--sets-from says where sets come from: give --sets too");
   }
+  if (options.twice && options.sets.empty())
+    return fail(kExitUsage, "--twice records one run without --sets and one with them: give --sets too");
+  return 0;
+}
+
+int run_once(const Options& options, const Session& session) {
   Preparation preparation;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
@@ -395,12 +402,10 @@ std::string path_of_sets(const fs::path& output) {
 
 // Twice: the times of the first run are the program's own, the second one says what its critical sections touch.
 int run(const Options& options, const Session& session) {
+  if (const int failed = check_options(options, session); failed != 0) return failed;
   if (!options.twice) return run_once(options, session);
-  if (options.sets.empty())
-    return fail(kExitUsage, "--twice records one run without --sets and one with them: give --sets too");
   Options plain = options, with_sets = options;
   plain.sets.clear();
-  plain.slowdown_given = Option();
   with_sets.output = path_of_sets(options.output);
   if (const int status = run_once(plain, session); status != 0) {
     note(session, "it is not run again, with --sets");

@@ -107,10 +107,11 @@ std::string little_observed_text(const Document& document) {
     if (!is_much || pairs >= kEnough || 2 * observed >= static_cast<uint64_t>(all)) continue;
     const std::string times = pairs == 0 ? "longer" : fmt::format("{} times as long", (kEnough + pairs - 1) / pairs);
     text += fmt::format(
-        "{} has {} of the waiting, and only {} observed right behind another one: record {}, or with --sets=always\n",
+        "{} has {} of the waiting, and {} observed right behind another one: record {}, or with --sets=always\n",
         table::printable(facts.sites.sites()[site.site].label, true),
         table::percent_text(static_cast<double>(site.wait_ns) / static_cast<double>(wait_ns)),
-        table::counted_text(pairs, "section was", "sections were"), times);
+        pairs == 0 ? "none of its sections was" : "only " + table::counted_text(pairs, "section was", "sections were"),
+        times);
   }
   return text;
 }

@@ -232,8 +232,8 @@ def twice():
     with tempfile.TemporaryDirectory(prefix="contrafact-twice-") as name:
         folder = pathlib.Path(name)
         command = [CONTRAFACT, "record", "-q", "--sets", "--twice", "-o", folder / "run.cft", "--"]
-        status, out, err = run(command + [PROGRAMS / "native_mutex"])
-        _, once, _ = run([PROGRAMS / "native_mutex"])
+        status, out, err = run(command + [PROGRAMS / "native_rwlock"])
+        _, once, _ = run([PROGRAMS / "native_rwlock"])
         check((status, out) == (0, 2 * once), (status, out, err))
         check(sorted(path.name for path in folder.iterdir()) == ["run-sets.cft", "run.cft"], list(folder.iterdir()))
         sets = {path.stem: json.loads(run([CONTRAFACT, "info", "--json", "-q", path])[1])["facts"].get("sets.windows_ns")
@@ -241,7 +241,7 @@ def twice():
         check(sets["run"] is None and sets["run-sets"] == "12333333/37000000", sets)
         status, _, _ = run([*command[:-2], folder / "failed.cft", "--", "sh", "-c", "exit 3"])
         check(status == 3 and (folder / "failed.cft").exists() and not (folder / "failed-sets.cft").exists(), status)
-    status, _, err = run([CONTRAFACT, "record", "--twice", "--", PROGRAMS / "native_mutex"])
+    status, _, err = run([CONTRAFACT, "record", "--twice", "--", PROGRAMS / "native_rwlock"])
     check(status == 1 and "give --sets too" in err, err)
 
 
