@@ -232,7 +232,7 @@ VIA = {"Reactor": "Reactor", "RxJava": "RxJava", "Guava": "Guava", "Netty": "Net
 def place_faults(build, trace, name):
     """Where its tasks are spawned: lines of the program, by the library's name where it stands between."""
     code, shown = run([f"{build}/bin/contrafact", "tasks", "-q", "--json", trace])
-    spawns = [row["spawn"] for row in json.loads(shown)["rows"] if row["spawn"]] if code == 0 else []
+    spawns = [row["spawn"] for row in json.loads(shown)["classes"] if row["spawn"]] if code == 0 else []
     own = [spawn for spawn in spawns if spawn.get("file", "") == f"{name}.java" or spawn.get("file", "") == "Work.java"]
     if EXPECTED[name]["tasks"] and not own:
         yield f"no task is spawned at a line of the program: {spawns}"
