@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <libiberty/demangle.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -76,12 +77,22 @@ std::string thread_body_name(const std::string& function) {
   return function.substr(begin + kBefore.size(), at - begin - kBefore.size());
 }
 
+// Where a compiler's name for a part or a copy of a function begins: "load.cold", "load.part.0", "runtime.futex.abi0".
+// Other dots belong to the name, as in Go's.
+static size_t end_of_function(std::string_view linkage_name) {
+  constexpr std::string_view kParts[] = {"cold",       "part.", "constprop.", "isra.",      "lto_priv.",
+                                         "localalias", "llvm.", "abi0",       "abiinternal"};
+  for (size_t dot = linkage_name.find('.', 1); dot != std::string_view::npos; dot = linkage_name.find('.', dot + 1)) {
+    const std::string_view rest = linkage_name.substr(dot + 1);
+    if (std::ranges::any_of(kParts, [&](std::string_view part) { return rest.starts_with(part); })) return dot;
+  }
+  return linkage_name.size();
+}
+
 std::string function_name(const std::string& linkage_name) {
   // Rust's former mangling looks like that of C++, but for a hash at its end.
   if (const Text rust(rust_demangle(linkage_name.c_str(), DMGL_NO_OPTS), &std::free); rust) return rust.get();
-  // GCC's parts of a function: "load.cold", "load.part.0", "load.constprop.0".
-  const size_t dot = linkage_name.find('.', 1);
-  const std::string whole = linkage_name.substr(0, dot);
+  const std::string whole = linkage_name.substr(0, end_of_function(linkage_name));
   if (!whole.starts_with("_Z")) return whole;
   int status = 0;
   const Text text(abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status), &std::free);

@@ -27,6 +27,9 @@ TEST(FunctionNames, AreShort) {
   EXPECT_EQ(function_name("main"), "main");
   EXPECT_EQ(function_name("_ZN4shop4Feed4loadEi"), "shop::Feed::load");
   EXPECT_EQ(function_name("consumer.part.0"), "consumer");
+  EXPECT_EQ(function_name("_ZN4shop4Feed4loadEi.constprop.0.cold"), "shop::Feed::load");
+  EXPECT_EQ(function_name("runtime.futex.abi0"), "runtime.futex");
+  EXPECT_EQ(function_name("main.(*Server).handle"), "main.(*Server).handle");
   EXPECT_EQ(function_name("_ZN3svc12update_cache17h0123456789abcdefE"), "svc::update_cache");
   EXPECT_EQ(function_name("_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE"),
             "core::ptr::drop_in_place<alloc::string::String>");
