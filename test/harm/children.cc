@@ -184,12 +184,22 @@ int forks_in_thread() {
 
 namespace {
 
+// At a mutex that no forked child needs.
+void* sections_of_its_own(void*) {
+  pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+  for (long i = 0; i < kSome; ++i) {
+    pthread_mutex_lock(&own);
+    pthread_mutex_unlock(&own);
+  }
+  return nullptr;
+}
+
 // None of these calls is one at which a thread that is to be cancelled ends.
 void* go_on_while_cancelled(void*) {
   const std::string program = beside("harm_ends");
   pthread_cancel(pthread_self());
   sections(kSome);
-  pthread_detach(start(sections_of_thread, reinterpret_cast<void*>(kSome)));
+  pthread_detach(start(sections_of_its_own));
   signal(SIGUSR1, SIG_IGN);
   const pid_t becomes = fork();
   if (becomes == 0) execl(program.c_str(), program.c_str(), "returns", static_cast<char*>(nullptr));
