@@ -185,7 +185,7 @@ std::string summary_sentence(const AdviceDocument& document) {
     return fmt::format("{} {}: {}{}. Its threads are virtual: fewer of them are no gain.", lead, what,
                        time_clause(document), response_clause(base, after));
   }
-  return fmt::format("{} {}: {} threads occupied at peak, {} on average; {}{}.", lead, what,
+  return fmt::format("{} {}: {} threads at work or waiting at peak, {} on average; {}{}.", lead, what,
                      fall(base.peak_occupied, after.peak_occupied), fall(base.mean_occupied, after.mean_occupied),
                      time_clause(document), response_clause(base, after));
 }

@@ -309,10 +309,10 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
     if (!baseline || !effect.simulated || effect.simulated->stuck) return;
     const double base_ns = ns(baseline->simulated_ns);
     const advise::Gain gain = advise::gain_of(*baseline, *effect.simulated);
-    add("duration, re-dispatched", base_ns, base_ns * (1 - gain.share), Type::duration, Unit::ns, "simulated");
+    add("duration, simulated", base_ns, base_ns * (1 - gain.share), Type::duration, Unit::ns, "simulated");
     if (gain.high - gain.low < 2 * kErrorShown) return;
-    add("duration, re-dispatched, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns, "simulated");
-    add("duration, re-dispatched, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns, "simulated");
+    add("duration, simulated, at worst", base_ns, base_ns * (1 - gain.low), Type::duration, Unit::ns, "simulated");
+    add("duration, simulated, at best", base_ns, base_ns * (1 - gain.high), Type::duration, Unit::ns, "simulated");
   };
   if (simulated_first) add_simulated();
   if (effect.estimated) {
@@ -336,8 +336,8 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
     add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns,
         estimated);
   }
-  add("peak threads occupied", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, estimated);
-  add("mean threads occupied", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, estimated);
+  add("peak threads at work or waiting", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, estimated);
+  add("mean threads at work or waiting", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, estimated);
   add("peak threads waiting", base.peak_waiting, after.peak_waiting, Type::number, Unit::threads, estimated);
   add("mean threads waiting", base.mean_waiting, after.mean_waiting, Type::number, Unit::threads, estimated);
   add("peak threads active", base.peak_active, after.peak_active, Type::number, Unit::threads, estimated);
