@@ -5,7 +5,8 @@ Whether `contrafact ulc` finds by itself what was really done to the lock of eac
 as a user does, without and with --sets, and asks of the recording with sets alone and of two: of all remedies the first
 must be the twin's, at the twin's place, and its gain that of the case's edit, which a person wrote by hand, in the same
 recording. The gains of recordings with sets must be among those of recordings without. Of a program that is rightly left
-alone no remedy may promise more than KEEP_GAIN_MAX by the median recording, and where the sections conflict there may be none.
+alone `advise` of all plain recordings and one with sets may promise no more than KEEP_GAIN_MAX by a change of the program, and where the
+sections conflict there may be no remedy at all.
 
 Exit status 77 if of any program nothing was measured, because others had the cores.
 """
@@ -37,9 +38,10 @@ def first_gain(found):
     return found["remedies"][0]["free_order"] if found["remedies"] else 0
 
 
-def promised_gain(found):
-    """The greatest that is sure, by one recording."""
-    return max((remedy["free_order"] for remedy in found["remedies"] if remedy["verdict"] == "a gain"), default=0)
+def advised_gain(tool, traces):
+    """The greatest that is advised by all these recordings, without other machines."""
+    rows = json.loads(run([tool, "advise", "--json", "-q", *traces]))["improvements"]
+    return max((row["gain"] for row in rows if row["verdict"] == "a gain" and not row["what"].startswith("cores")), default=0)
 
 
 def faults(tool, programs, name, folder):
@@ -60,10 +62,9 @@ def faults(tool, programs, name, folder):
     for by, found, by_hand in asked:
         yield from (f"by {by}: {fault}" for fault in (*remedy_faults(found, case), *gain_faults(found, case, by_hand)))
     if case.get("keep"):
-        for by in ("sets", "both"):
-            promised = sorted(promised_gain(found) for other, found, _ in asked if other == by)[RECORDINGS // 2]
-            if promised > KEEP_GAIN_MAX:
-                yield f"by {by}: to be left alone, and {100 * promised:.1f} % is promised"
+        promised = advised_gain(tool, [*(folder / f"plain{number}.cft" for number in range(RECORDINGS)), folder / "sets0.cft"])
+        if promised > KEEP_GAIN_MAX:
+            yield f"to be left alone, and {100 * promised:.1f} % is advised"
     gain_checks.require_quiet(name, max(foreign_shares))
     with_sets = sorted(sets_gains)[RECORDINGS // 2]
     nearest = min(max(with_sets, min(plain_gains)), max(plain_gains))
