@@ -53,7 +53,7 @@ base::Result<Estimator> Estimator::create(const model::Facts& facts) {
   graph::Propagated unchanged = scratch.propagator.run({}, {.changes = true});
   if (!unchanged.stuck.empty()) return estimator.stuck_error(unchanged.stuck);
   if (unchanged.end_ns == graph::kNever) unchanged.end_ns = trace.end_ns();
-  estimator.epilogue_ns_ = std::max<int64_t>(0, trace.end_ns() - unchanged.end_ns);
+  estimator.epilogue_ns_ = std::max<int64_t>(0, base::subtract_saturated(trace.end_ns(), unchanged.end_ns));
   estimator.base_ = estimator.figures_of(unchanged, scratch);
   return estimator;
 }
