@@ -226,7 +226,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// What some commands write, others read: a few specs, and the variants that they make.
+// Runs commands that write specs and variants, and the commands that read these.
 void write_and_read(const Input& input) {
   constexpr size_t kSpecsMax = 3;
   const Folder folder;

@@ -77,18 +77,18 @@ TEST(Ranking, TheSummarySaysWhatToDoAndWhatItCosts) {
   document.best.effect.estimated = true;
   document.best.members = {0, 1};
   document.best.effect.estimate.figures = figures_of(8'000, 13, 9);
-  EXPECT_EQ(
-      summary_sentence(document),
-      "Make these 2 changes together: 26 -> 13 (-50 %) threads at work or waiting at peak, 10 -> 9 (-10 %) on average; the run "
-      "takes 10 us -> 8 us (-20 %, estimated).");
+  EXPECT_EQ(summary_sentence(document),
+            "Make these 2 changes together: 26 -> 13 (-50 %) threads at work or waiting at peak, 10 -> 9 (-10 %) on "
+            "average; the run "
+            "takes 10 us -> 8 us (-20 %, estimated).");
   document.best.members = {0};
   document.advices.base.mean_response_ns = 100;
   document.best.effect.estimate.figures.mean_response_ns = 104;
   document.best.effect.estimate.figures.duration_ns = 10'100;
-  EXPECT_EQ(
-      summary_sentence(document),
-      "Make this change: 26 -> 13 (-50 %) threads at work or waiting at peak, 10 -> 9 (-10 %) on average; the run takes as long "
-      "as before (10 us -> 10.1 us, estimated); but its outermost tasks take 4 % longer on average.");
+  EXPECT_EQ(summary_sentence(document),
+            "Make this change: 26 -> 13 (-50 %) threads at work or waiting at peak, 10 -> 9 (-10 %) on average; the "
+            "run takes as long "
+            "as before (10 us -> 10.1 us, estimated); but its outermost tasks take 4 % longer on average.");
   document.best.effect.estimate.figures = document.advices.base;
   EXPECT_THAT(summary_sentence(document), testing::StartsWith("Nothing gains more than repeated runs differ by"));
 }

@@ -336,8 +336,10 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
     add("mean time of outermost tasks", base.mean_response_ns, after.mean_response_ns, Type::duration, Unit::ns,
         estimated);
   }
-  add("peak threads at work or waiting", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads, estimated);
-  add("mean threads at work or waiting", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads, estimated);
+  add("peak threads at work or waiting", base.peak_occupied, after.peak_occupied, Type::number, Unit::threads,
+      estimated);
+  add("mean threads at work or waiting", base.mean_occupied, after.mean_occupied, Type::number, Unit::threads,
+      estimated);
   add("peak threads waiting", base.peak_waiting, after.peak_waiting, Type::number, Unit::threads, estimated);
   add("mean threads waiting", base.mean_waiting, after.mean_waiting, Type::number, Unit::threads, estimated);
   add("peak threads active", base.peak_active, after.peak_active, Type::number, Unit::threads, estimated);

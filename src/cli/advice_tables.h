@@ -21,7 +21,7 @@ table::Table improvements_table(const AdviceDocument& document, std::span<const 
 // Those that were estimated but not ranked, and sets of tasks without a candidate; with the reasons.
 table::Table left_out_table(const AdviceDocument& document);
 
-// What one variant changes: a row for each figure, those to read first in front. `baseline` none: nothing was
+// The table of a variant's effect: a row for each figure, those to read first in front. Without `baseline` nothing was
 // simulated.
 table::Table effect_table(const whatif::Figures& base, const std::optional<whatif::BaselineCheck>& baseline,
                           const advise::Effect& effect, bool simulated_first);

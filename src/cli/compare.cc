@@ -48,7 +48,7 @@ struct Compared {
   std::vector<analysis::Metric> metrics;
 };
 
-// What a person reads first, as far as a run has any of it; --metrics names others, --json holds all.
+// The metrics to print by default, but for those that are zero in every run; --metrics names others, --json has all.
 const std::vector<std::string> kShown{"duration",      "peak_occupied",  "mean_occupied",  "peak_active",
                                       "mean_active",   "peak_waiting",   "mean_waiting",   "mean_unoccupied",
                                       "waiting_share", "copies_by_peak", "copies_by_mean", "utilisation",
@@ -77,7 +77,7 @@ bool is_nothing(const std::vector<Compared>& runs, size_t metric) {
   return std::ranges::all_of(runs, [&](const Compared& run) { return run.metrics[metric].value == 0; });
 }
 
-// Without `named`, what a person reads first.
+// Without `named`, the metrics that are printed by default.
 table::Table side_by_side(const std::vector<Compared>& runs, const std::vector<std::string>& named) {
   bool three = runs.size() == 3;
   table::Table table(three ? kCompareThreeSchema : kCompareTwoSchema);

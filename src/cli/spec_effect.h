@@ -1,5 +1,4 @@
-// What a run becomes with the improvements of specs made, all of them together: for the commands that take --apply and
-// show the changed run.
+// The run with all improvements of the given specs made: for commands that take --apply and show the changed run.
 #pragma once
 
 #include <optional>
@@ -35,7 +34,7 @@ struct SpecEffectOptions {
 // Only a simulation knows other changes than those of tasks.
 bool needs_simulation(const std::vector<whatif::Improvement>& improvements);
 
-// What the engines need of one recording, as far as it has it.
+// The engines of one recording: an estimator where it has tasks, the facts of sections where they are known.
 class SpecEngines {
  public:
   // `sections`: none where nobody knows what they touched. The facts must last.

@@ -3,8 +3,8 @@
 //
 // An object is a cell that sections touch, and those that nearly all of the sections that touch them touch with it:
 // whoever holds its lock excludes all others that touch these. The cells that most sections change are looked at first.
-// What moves between objects, as an element between lists, belongs to the object that holds it at that time: of any two
-// sections that touch it one after the other, both touch one object.
+// A cell that moves between objects, as an element between lists, belongs to the object that contains it at that time:
+// of any two sections that touch it one after the other, both touch one object.
 //
 // A cell that many sections read and few change, such as the buckets of a table, is no object. Its readers hold at
 // least one lock, and a section that changes it takes all locks. So does a section that touches more than two objects.

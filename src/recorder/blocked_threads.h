@@ -1,6 +1,6 @@
-// BlockedThreads: what the threads of a process are blocked in, from time to time, by the kernel's word
-// (/proc/PID/task/TID/syscall). So waits show that go past every interposed function: by a system call instruction of a
-// program's own, as Go, libgomp and others have them. The process notices nothing of it.
+// BlockedThreads: asks the kernel, from time to time, in which system calls the threads of a process are
+// (/proc/PID/task/TID/syscall). This shows waits that call no interposed function: Go, libgomp and others wait by a system
+// call instruction of their own. The process notices nothing of it.
 //
 // Thread safety: one thread at a time. Reads files; does nothing where the kernel does not say.
 #pragma once

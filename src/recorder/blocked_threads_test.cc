@@ -1,4 +1,4 @@
-// What a thread is blocked in, read from the kernel.
+// Reads from the kernel which system call a thread is blocked in.
 #include "recorder/blocked_threads.h"
 
 #include <gmock/gmock.h>
