@@ -246,6 +246,9 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
       "-- with its own\n");
   EXPECT_EQ(error({"ulc", "a", "b", "c"}),
             "contrafact: 'c' is one argument too many for ulc; contrafact ulc --help says what it takes\n");
+  // An option takes one value each time it stands; the next word is an argument.
+  EXPECT_EQ(error({"estimate", "--apply", "a.json", "b.cft", "c.cft"}),
+            "contrafact: 'c.cft' is one argument too many for estimate; contrafact estimate --help says what it takes\n");
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
   EXPECT_EQ(error({"compare", "a"}),
             "contrafact: compare: give a second run, or --apply SPEC for the one that it makes\n");

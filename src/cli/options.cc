@@ -105,7 +105,7 @@ Option& Option::value_name(const std::string& name) {
 }
 
 Option& Option::repeatable() {
-  option_->expected(1)->take_all();
+  option_->expected(1)->take_all()->allow_extra_args(false);
   return *this;
 }
 
