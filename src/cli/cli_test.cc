@@ -246,9 +246,6 @@ TEST(UsageErrors, SayWhatWhereAndWhatToDo) {
       "-- with its own\n");
   EXPECT_EQ(error({"ulc", "a", "b", "c"}),
             "contrafact: 'c' is one argument too many for ulc; contrafact ulc --help says what it takes\n");
-  // An option takes one value each time it stands; the next word is an argument.
-  EXPECT_EQ(error({"estimate", "--apply", "a.json", "b.cft", "c.cft"}),
-            "contrafact: 'c.cft' is one argument too many for estimate; contrafact estimate --help says what it takes\n");
   EXPECT_EQ(error({"advise"}), "contrafact: advise: trace is missing, as in: contrafact advise run.cft\n");
   EXPECT_EQ(error({"compare", "a"}),
             "contrafact: compare: give a second run, or --apply SPEC for the one that it makes\n");
@@ -298,6 +295,14 @@ TEST(TraceInput, ATextThatIsNoTraceIsNotTakenForOne) {
             "contrafact: " + readme + " is no Contrafact trace; contrafact record -o run.cft -- PROGRAM makes one\n");
   std::string slip = folder.file("slip.txt", "# a trace with a slip\nthread main\n5 mian thread_begin\n");
   EXPECT_EQ(answer_to({"info", slip.c_str()}).err, "contrafact: " + slip + ": line 3: no thread \"mian\"\n");
+}
+
+TEST(Options, OneThatMayStandSeveralTimesTakesOneValueEachTime) {
+  Folder folder;
+  std::string trace = folder.file("t.txt", "thread main\n0 main thread_begin\n5 main thread_end\n");
+  const Answer in_front = answer_to({"compare", "--metrics", "waits", trace.c_str(), trace.c_str()});
+  EXPECT_EQ(in_front.status, 0) << in_front.err;
+  EXPECT_EQ(in_front.out, answer_to({"compare", trace.c_str(), trace.c_str(), "--metrics", "waits"}).out);
 }
 
 TEST(Options, WhatCannotBeIsRefused) {
