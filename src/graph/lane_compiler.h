@@ -15,26 +15,10 @@
 #include <vector>
 
 #include "graph/lanes.h"
+#include "graph/loop_places.h"
 #include "graph/none.h"
 
 namespace contrafact::graph {
-
-// Slots that nobody reads any more are used again: few are ever alive.
-class SlotPool {
- public:
-  uint32_t take() {
-    if (free_.empty()) return count_++;
-    const uint32_t slot = free_.back();
-    free_.pop_back();
-    return slot;
-  }
-  void give_back(uint32_t slot) { free_.push_back(slot); }
-  uint32_t count() const { return count_; }
-
- private:
-  std::vector<uint32_t> free_;
-  uint32_t count_ = 0;
-};
 
 // A time that others ask for: where it is, and how many will.
 struct Value {
@@ -92,8 +76,10 @@ struct Ahead {
 
 class LaneCompiler {
  public:
-  LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost);
+  LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
+               size_t runner_bytes_max);
 
+  // Not `possible` where a LaneRunner of it takes more than `runner_bytes_max`.
   LaneProgram run();
 
  private:
@@ -210,6 +196,7 @@ class LaneCompiler {
 
   const TraceDag& dag_;
   const uint32_t tasks_;
+  const size_t runner_bytes_max_;
   LaneProgram program_;
   std::vector<Actor> actors_;
   std::vector<uint16_t> class_;
@@ -230,6 +217,7 @@ class LaneCompiler {
   std::unordered_map<uint32_t, std::vector<Ahead>> ahead_;       // by body
   SlotPool slots_, hosts_;
   size_t unfinished_ = 0;
+  PlaceKeeper loop_places_;
   size_t open_loops_ = 0;
   bool too_many_classes_ = false;
 };

@@ -11,8 +11,12 @@ constexpr int64_t kWindowVertices = 16'384;
 
 }  // namespace
 
-LaneCompiler::LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost)
-    : dag_(dag), tasks_(static_cast<uint32_t>(dag.task_count())), actors_(dag.bodies.size()) {
+LaneCompiler::LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
+                           size_t runner_bytes_max)
+    : dag_(dag),
+      tasks_(static_cast<uint32_t>(dag.task_count())),
+      runner_bytes_max_(runner_bytes_max),
+      actors_(dag.bodies.size()) {
   program_.moves = moves.size();
   program_.begin_ns = dag.trace->begin_ns();
   program_.end_ns = dag.trace->end_ns();
@@ -37,6 +41,7 @@ LaneProgram LaneCompiler::run() {
   start_roots();
   while (true) {
     while (!ready_.empty()) {
+      if (LaneRunner::bytes(program_) > runner_bytes_max_) return {};  // each operation more only adds to it
       const uint32_t body = ready_.top().second;
       ready_.pop();
       advance(body);
@@ -47,6 +52,7 @@ LaneProgram LaneCompiler::run() {
   program_.slots = slots_.count();
   program_.hosts = hosts_.count();
   find_written();
+  if (LaneRunner::bytes(program_) > runner_bytes_max_) return {};
   return std::move(program_);
 }
 
@@ -300,8 +306,7 @@ void LaneCompiler::use_waiting(uint32_t body, LaneOp& op) {
 
 LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
                           size_t runner_bytes_max) {
-  LaneProgram program = LaneCompiler(dag, moves, outermost).run();
-  if (program.possible && LaneRunner::bytes(program) > runner_bytes_max) return {};
+  LaneProgram program = LaneCompiler(dag, moves, outermost, runner_bytes_max).run();
   narrow(program);
   return program;
 }

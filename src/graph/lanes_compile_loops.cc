@@ -1,7 +1,5 @@
 // Loops: what runs again in the lanes that a fork was wrong about, and what has to be put back before it does.
 #include <algorithm>
-#include <iterator>
-#include <map>
 
 #include "base/check.h"
 #include "graph/lane_compiler.h"
@@ -15,6 +13,8 @@ Fork LaneCompiler::open_loop(uint32_t body, uint16_t moves, uint16_t flags) {
   actor.slot = slots_.take();
   LaneLoop& row = program_.loops.emplace_back();
   row.fork = row.join = static_cast<uint32_t>(program_.ops.size());
+  row.place = loop_places_.open(fork.loop);
+  program_.loop_places.resize(loop_places_.count());
   LaneOp& op = program_.ops.emplace_back(LaneOp{LaneOpCode::fork});
   op.now = actor.slot;
   op.cause = fork.slot;
@@ -37,6 +37,7 @@ void LaneCompiler::close_loop(const Fork& closed) {
   join.result = closed.loop;
   program_.ops.push_back(join);
   slots_.give_back(closed.slot);
+  loop_places_.close(closed.loop);
   --open_loops_;
 }
 
@@ -78,47 +79,6 @@ void save(const std::vector<uint32_t>& found, std::vector<uint32_t>& all, uint32
   end = static_cast<uint32_t>(all.size());
   most = std::max(most, end - begin);
 }
-
-// Which place each loop has. A loop keeps it while it may run again from its fork: until its join, and longer where a
-// loop that opened inside of it closes later, for that one running again runs this one's join again. Loops open and
-// close in the order of the operations.
-class PlaceKeeper {
- public:
-  uint32_t open(uint32_t loop) {
-    const uint32_t place = places_.take();
-    held_.emplace_hint(held_.end(), loop, Held{place});
-    latest_ = loop;
-    return place;
-  }
-  void close(uint32_t loop) {
-    auto at = held_.find(loop);
-    at->second.latest_inside = latest_;
-    // Those before it may have waited for it alone.
-    while (is_free(at)) {
-      places_.give_back(at->second.place);
-      at = held_.erase(at);
-      if (at == held_.begin()) return;
-      --at;
-    }
-  }
-  uint32_t count() const { return places_.count(); }
-
- private:
-  struct Held {
-    uint32_t place;
-    uint32_t latest_inside = kNone;  // the latest loop that opened before it closed; none: it is open
-  };
-  using Loops = std::map<uint32_t, Held>;  // by number, and so in the order of their forks
-
-  bool is_free(Loops::const_iterator at) const {
-    const auto next = std::next(at);
-    return at->second.latest_inside != kNone && (next == held_.end() || next->first > at->second.latest_inside);
-  }
-
-  Loops held_;
-  SlotPool places_;
-  uint32_t latest_ = 0;
-};
 
 void set_begins(std::vector<LanePlace>& places) {
   for (size_t i = 1; i < places.size(); ++i) {
@@ -174,15 +134,10 @@ void LaneCompiler::find_written() {
   if (program_.loops.empty() || !program_.possible) return;
   std::vector<std::vector<uint32_t>> hosted_on(program_.hosts + 1);
   std::vector<Written> open;
-  PlaceKeeper keeper;
   for (const LaneOp& op : program_.ops) {
     if (op.code == LaneOpCode::host) hosted_on[op.host].assign(1, op.spawner);
     if (op.code == LaneOpCode::wait_moved && !(op.flags & kUnhosted)) hosted_on[op.host].push_back(op.callee);
-    if (op.code == LaneOpCode::fork) {
-      free_one(open).begin(op.result, program_);
-      program_.loops[op.result].place = keeper.open(op.result);
-      program_.loop_places.resize(keeper.count());
-    }
+    if (op.code == LaneOpCode::fork) free_one(open).begin(op.result, program_);
     for (Written& loop : open) {
       if (loop.loop == kNone) continue;
       each_written(op, hosted_on, [&](uint32_t slot) { loop.add_slot(slot); });
@@ -197,7 +152,6 @@ void LaneCompiler::find_written() {
     save(closed->slots, program_.loop_slots, row.slots_begin, row.slots_end, place.slots);
     save(closed->hosts, program_.loop_hosts, row.hosts_begin, row.hosts_end, place.hosts);
     closed->loop = kNone;
-    keeper.close(op.result);
   }
   set_begins(program_.loop_places);
 }
