@@ -29,7 +29,7 @@ class Narrower {
     }
     program_.narrow_ops = std::move(ops_);
     program_.loops = std::move(loops_);
-    program_.ops = {};
+    program_.ops = base::Column<LaneOp>();
   }
 
  private:

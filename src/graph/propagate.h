@@ -98,6 +98,9 @@ class Propagator {
   // that have one (model::Asker::spawner). The result is valid until the next run.
   const Propagated& run(std::span<const Placement> placements, const PropagateOptions& options = {});
 
+  // The latest run's, for who needs no more of the propagator, which is to be destroyed.
+  Propagated take_result() && { return std::move(result_); }
+
   // Of the latest run; kNever if it did not happen.
   int64_t available_ns(TaskId task) const { return available_[task.index()]; }
   int64_t completed_ns(TaskId task) const { return completed_[task.index()]; }

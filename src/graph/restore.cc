@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <queue>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
 
 #include "model/finish.h"
@@ -39,7 +41,6 @@ class Restorer {
     old_end_ns_ = old_.end_ns();
     old_begin_ns_ = old_.begin_ns();
     cursors_.resize(dag.bodies.size());
-    open_methods_.resize(dag.bodies.size());
   }
 
   base::Result<Trace> run() {
@@ -210,11 +211,17 @@ class Restorer {
   void emit_old(uint32_t event, int64_t time_ns) {
     const EventKind kind = old_.kind[event];
     if (!stack_.empty()) {
-      std::vector<uint32_t>& open = open_methods_[stack_.back()];
-      if (kind == EventKind::method_enter) open.push_back(old_.a[event]);
-      if (kind == EventKind::method_exit && !open.empty()) open.pop_back();
+      if (kind == EventKind::method_enter) open_methods_[stack_.back()].push_back(old_.a[event]);
+      if (kind == EventKind::method_exit) leave_method(stack_.back());
     }
     emit(kind, time_ns, old_.a[event], old_.b[event]);
+  }
+
+  void leave_method(uint32_t body) {
+    const auto open = open_methods_.find(body);
+    if (open == open_methods_.end()) return;
+    open->second.pop_back();
+    if (open->second.empty()) open_methods_.erase(open);
   }
 
   // The events of the body on top from its cursor up to, not including, `event`. Those before the thread asked keep
@@ -387,8 +394,10 @@ class Restorer {
     const uint32_t body = stack_.back();
     const uint32_t event = dag_.vertex_event[step.index];
     gap(event, dag_.vertices[step.index].delay_ns, step.time_ns, step.time_ns, false);
-    const std::vector<uint32_t>& open = open_methods_[body];
-    for (size_t i = open.size(); i > 0; --i) emit(EventKind::method_exit, step.time_ns, open[i - 1], 0);
+    if (const auto open = open_methods_.find(body); open != open_methods_.end()) {
+      for (const uint32_t method : std::views::reverse(open->second))
+        emit(EventKind::method_exit, step.time_ns, method, 0);
+    }
     emit(EventKind::task_end, step.time_ns, cursors_[body].alias, 0);
     stack_.pop_back();
     if (!stack_.empty()) top().last_new_ns = step.time_ns;
@@ -410,8 +419,10 @@ class Restorer {
     cursor.last_old_ns = old_.time_ns[event];
     cursor.last_new_ns = step.time_ns;
     cursor.alias = stage;
-    open_methods_[body] = methods_open_at(body, event);
-    for (uint32_t method : open_methods_[body]) emit(EventKind::method_enter, step.time_ns, method, 0);
+    std::vector<uint32_t> open = methods_open_at(body, event);
+    for (const uint32_t method : open) emit(EventKind::method_enter, step.time_ns, method, 0);
+    open_methods_.erase(body);
+    if (!open.empty()) open_methods_.emplace(body, std::move(open));
     stack_.push_back(body);
   }
 
@@ -446,10 +457,10 @@ class Restorer {
   std::span<const Placement> placements_;
   const Propagated& propagated_;
   Trace new_;
-  std::vector<Cursor> cursors_;                      // by body
-  std::vector<std::vector<uint32_t>> open_methods_;  // by body
-  std::vector<uint32_t> stack_;                      // bodies open on this thread
-  std::vector<uint32_t> held_;                       // events of a worker that is not there yet
+  std::vector<Cursor> cursors_;                                       // by body
+  std::unordered_map<uint32_t, std::vector<uint32_t>> open_methods_;  // by body, if it has any
+  std::vector<uint32_t> stack_;                                       // bodies open on this thread
+  std::vector<uint32_t> held_;                                        // events of a worker that is not there yet
   std::vector<uint32_t> body_of_vertex_;
   int64_t last_emitted_ns_ = INT64_MIN;
   int64_t new_end_ns_ = 0, old_end_ns_ = 0, old_begin_ns_ = 0;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/counted.h"
@@ -182,18 +184,21 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   Estimate estimate;
   base::Result<Placements> placements = place_all(improvements, &estimate.edits, options.switched_off);
   if (!placements) return placements.error();
-  Scratch scratch(*this);
+  std::optional<Scratch> scratch(std::in_place, *this);
   const uint64_t limit = options.bounded ? visits_max() : UINT64_MAX;
   if (options.known != nullptr && options.known->complete && !options.trace) {
     estimate.figures = *options.known;
   } else {
     const graph::Propagated& propagated =
-        scratch.propagator.run(*placements, {.changes = true, .steps = options.trace, .visits_max = limit});
+        scratch->propagator.run(*placements, {.changes = true, .steps = options.trace, .visits_max = limit});
     if (propagated.gave_up) return too_much_work();
     if (!propagated.stuck.empty()) return stuck_error(propagated.stuck);
-    estimate.figures = figures_of(propagated, scratch);
+    estimate.figures = figures_of(propagated, *scratch);
     if (options.trace) {
-      base::Result<model::Trace> trace = graph::restore(*dag_, *placements, propagated, epilogue_ns_);
+      graph::Propagated kept = std::move(scratch->propagator).take_result();
+      kept.changes = std::vector<graph::UseChange>();
+      scratch.reset();  // what a trace needs in memory is as much
+      base::Result<model::Trace> trace = graph::restore(*dag_, *placements, kept, epilogue_ns_);
       if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
       if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
       estimate.trace = *std::move(trace);
@@ -201,7 +206,10 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   }
   estimate.notes = order_notes(estimate.figures);
   estimate.duration_low_ns = estimate.duration_high_ns = estimate.figures.duration_ns;
-  if (options.interval && estimate.figures.assumes) add_interval(*placements, limit, scratch, estimate);
+  if (options.interval && estimate.figures.assumes) {
+    if (!scratch) scratch.emplace(*this);
+    add_interval(*placements, limit, *scratch, estimate);
+  }
   return estimate;
 }
 

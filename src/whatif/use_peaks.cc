@@ -17,14 +17,13 @@ void UsePeaks::deal(const std::vector<UseChange>& changes) {
   const size_t count = changes.size() / 8 + 1;
   const double scale = static_cast<double>(count) / (static_cast<double>(high_ns - low_ns) + 1.0);
   buckets_.assign(count + 1, {});
-  bucket_of_.resize(changes.size());
   dealt_.resize(changes.size());
-  for (size_t i = 0; i < changes.size(); ++i) {
-    const UseChange& change = changes[i];
-    // Beyond 2^53 the product may round up to the bucket behind the last one.
-    const auto scaled = static_cast<size_t>(static_cast<double>(change.time_ns() - low_ns) * scale);
-    const auto at = static_cast<uint32_t>(std::min(scaled, count - 1));
-    bucket_of_[i] = at;
+  // Beyond 2^53 the product may round up to the bucket behind the last one.
+  const auto bucket_of = [&](const UseChange& change) {
+    return std::min(static_cast<size_t>(static_cast<double>(change.time_ns() - low_ns) * scale), count - 1);
+  };
+  for (const UseChange& change : changes) {
+    const size_t at = bucket_of(change);
     Bucket& bucket = buckets_[at];
     ++buckets_[at + 1].begin;
     bucket.net.apply(change);
@@ -33,7 +32,7 @@ void UsePeaks::deal(const std::vector<UseChange>& changes) {
     bucket.occupied_rises += change.from() == Use::none;
   }
   for (size_t i = 1; i < buckets_.size(); ++i) buckets_[i].begin += buckets_[i - 1].begin;
-  for (size_t i = 0; i < changes.size(); ++i) dealt_[buckets_[bucket_of_[i]].begin++] = changes[i];
+  for (const UseChange& change : changes) dealt_[buckets_[bucket_of(change)].begin++] = change;
   for (size_t i = buckets_.size() - 1; i > 0; --i) buckets_[i].begin = buckets_[i - 1].begin;
   buckets_[0].begin = 0;
 }

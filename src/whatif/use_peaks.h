@@ -39,7 +39,6 @@ class UsePeaks {
 
   std::vector<Bucket> buckets_;
   std::vector<graph::UseChange> dealt_;
-  std::vector<uint32_t> bucket_of_;
 };
 
 }  // namespace contrafact::whatif
