@@ -171,7 +171,8 @@ def declare_waits():
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
-    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_beside_walk", "closes_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
+    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_beside_walk",
+                 "closes_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",

@@ -400,7 +400,7 @@ int not_dumpable() {
 constexpr size_t kRoomBytes = 4 << 20;
 
 // Four mebibytes more than it has now, of all memory or of its own: threads with small stacks, and a block of one
-// mebibyte, must still be had.
+// mebibyte, must still be possible.
 int little_memory(__rlimit_resource_t resource) {
   long all = 0, data = 0;
   FILE* in = fopen("/proc/self/statm", "r");
@@ -452,7 +452,7 @@ int small_files() {
   return 16;
 }
 
-// As nobody, with as many processes as there are: neither a thread nor a process may be had.
+// As nobody, with as many processes as there are: neither a thread nor a process can be created.
 int no_processes() {
   need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");
   const rlimit limit{1, 1};
