@@ -1,6 +1,7 @@
 """A case: a command in a folder of its own, run plain and then recorded in each of its ways, and the two runs held against each other."""
 
 import dataclasses
+import glob
 import json
 import os
 import pathlib
@@ -142,12 +143,20 @@ def unreadable(contrafact, trace, chosen):
 
 
 def unnamed(contrafact, trace, said):
-    """What is wrong with the recordings of further processes: each is named, up to five by name, and can be read."""
+    """What is wrong with the recordings of further processes: each is named, by its own name or by a pattern behind a count of those
+    that are not, and can be read."""
     others = sorted(path for path in trace.parent.iterdir() if path != trace)
-    match = re.search(r"the program started (\d+) more process", said)
+    match = re.search(r"the program started (\d+) more process.* own: (.*?)(?: and (\d+) more: (.+))?$", said, re.MULTILINE)
+    count, names, more, pattern = match.groups() if match else ("0", "", None, None)
     wrong = []
-    if len(others) != (int(match[1]) if match else 0):
+    if len(others) != int(count):
         wrong.append(f"{match[0] if match else 'no further process'} is said, but there are {[path.name for path in others]}")
+    by_pattern = [path for path in others if str(path) not in names.split(", ")]
+    if len(by_pattern) != int(more or 0):
+        wrong.append(f"{more or 0} more are said, but these are not named: {[path.name for path in by_pattern]}")
+    for path in by_pattern:
+        if not pattern or path not in (pathlib.Path(name) for name in glob.glob(pattern)):
+            wrong.append(f"{path} is not named, by itself or by the pattern {pattern}")
     for path in others[:NAMED_MAX]:
         done = subprocess.run([contrafact, "info", path], capture_output=True, text=True, timeout=DEADLINE_S)
         if done.returncode != 0:
