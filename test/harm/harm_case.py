@@ -13,6 +13,7 @@ import sys
 
 WAYS = {"plain recording": [], "sets": ["--sets=always"], "children": ["--children"]}
 FURTHER_WAYS = {"children with sets": ["--children", "--sets=always"], "accesses": ["--accesses"]}
+SET_WINDOWS = {"windows of sets": ["--sets=20ms/60ms"]}
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
 NOT_MEASURED = 77  # what CTest counts as skipped
@@ -37,6 +38,7 @@ class Case:
     judge_trace: object = None  # of `contrafact`, a recorded run's trace, and its command up to the program's
     needs: str = ""           # a tool of the machine: without it nothing is measured
     java: str = ""            # a source here, compiled first, whose arguments the command is
+    before: list = dataclasses.field(default_factory=list)  # run once, plain, in the folder "before" beside those of the runs
     environment: dict = dataclasses.field(default_factory=dict)
     around: list = dataclasses.field(default_factory=list)  # what starts the program, or `record` in its place
     only_recorded: bool = False                             # `around` starts the recorded run alone
@@ -178,6 +180,8 @@ def judge_case(contrafact, name, base):
     command = (java_program(chosen.java, base / "classes") if chosen.java else []) + program(chosen.command, contrafact.parent)
     around = program(chosen.around, contrafact.parent)
     environment = dict(zip(chosen.environment, program(chosen.environment.values(), contrafact.parent)))
+    if chosen.before and (before := run(program(chosen.before, contrafact.parent), base / "before", environment)).status != 0:
+        return [f"what is run before ended with {before.status}: {before.err}"]
     plain = run(([] if chosen.only_recorded else around) + command, base / "plain", environment)
     if not isinstance(plain.status, int):
         return [f"the plain run {plain.status}"]
@@ -191,7 +195,7 @@ def judge_case(contrafact, name, base):
             folder = base / f"{way}.{repeat}"
             trace = base / f"traces.{way}.{repeat}" / "run.cft"
             trace.parent.mkdir()
-            record = [str(contrafact), "record", "-o", str(trace), *(WAYS | FURTHER_WAYS)[way], "--"]
+            record = [str(contrafact), "record", "-o", str(trace), *(WAYS | FURTHER_WAYS | SET_WINDOWS)[way], "--"]
             recorded = run(around + record + command, folder, environment)
             found = differences(plain, recorded, chosen.ignored)
             if chosen.judge:

@@ -16,7 +16,7 @@ import tempfile
 import judges
 import kills
 import waits
-from harm_case import CASES, FURTHER_WAYS, WAYS, case, judge_case
+from harm_case import CASES, FURTHER_WAYS, SET_WINDOWS, WAYS, case, judge_case
 
 VICTIMS = ["malloc", "calloc", "threads", "dlopen", "printf", "fopen", "locks", "conditions"]
 ENDS = ["_exit", "_Exit", "quick_exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
@@ -66,17 +66,19 @@ def declare_descriptors():
 
 
 def declare_stacks():
-    case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=judges.too_deep)
+    case("stacks.depths", ["harm_stacks", "depths"], [*WAYS, *SET_WINDOWS], ignored=("depths", "file"), judge=judges.too_deep)
     case("stacks.depths_with_accesses", ["harm_stacks", "depths"], ["accesses"], ignored=("depths", "file"),
          judge=judges.too_deep_with_accesses)
     for name in ["small_threads", "alternate_stack", "coroutine_stack"]:
         case(f"stacks.{name}", ["harm_stacks", name])
+    case("stacks.large_calls", ["harm_stacks", "large_calls_with_room", "../before/depths"], before=["harm_stacks", "depths"],
+         judge=judges.plain_fits)
     case("stacks.every_function", [], needs="nm", run=lambda contrafact, _: judges.never_called(contrafact, "harm_stacks", set))
     case("stacks.many_threads", ["harm_stacks", "many_threads"], sections=50_000)
     for end in ENDS:
         clean = end not in ("kill", "abort")
-        case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], ["plain recording", "sets"], clean=clean,
-             ignored=("stack",), judge=judges.end_too_deep)
+        case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], [*WAYS, "children with sets"],
+             clean=clean, ignored=("stack",), judge=judges.end_too_deep)
         for where in ["end_in_small_thread", "end_on_alternate_stack"]:
             case(f"stacks.{where}.{end}", ["harm_stacks", where, end], ["plain recording", "sets"], clean=clean)
 
