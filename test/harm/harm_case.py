@@ -17,6 +17,7 @@ SET_WINDOWS = {"windows of sets": ["--sets=20ms/60ms"]}
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
 NOT_MEASURED = 77  # what CTest counts as skipped
+TRIES = {"strace": ["strace", "-f", "-o", "/dev/null", "true"]}  # of tools that a machine may have and forbid
 PROGRAM_FAILED, PROGRAM_CANNOT = (90, 91, 92), 93  # statuses of harm.h
 
 CASES = {}
@@ -37,6 +38,7 @@ class Case:
     judge: object = None      # of the folders of a plain and a recorded run: a list of complaints
     judge_trace: object = None  # of `contrafact`, a recorded run's trace, and its command up to the program's
     needs: str = ""           # a tool of the machine: without it nothing is measured
+    possible: list = dataclasses.field(default_factory=list)  # a command: where it fails the machine forbids what is measured
     java: str = ""            # a source here, compiled first, whose arguments the command is
     before: list = dataclasses.field(default_factory=list)  # run once, plain, in the folder "before" beside those of the runs
     environment: dict = dataclasses.field(default_factory=dict)
@@ -166,6 +168,12 @@ def unnamed(contrafact, trace, said):
     return wrong
 
 
+def forbidden(command):
+    """Why this machine does not do what a case is about."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S)
+    return "" if done.returncode == 0 else f"{' '.join(command)}: {done.stderr.strip() or f'status {done.returncode}'}"
+
+
 def not_measured(why):
     print(f"not measured: {why}")
     sys.exit(NOT_MEASURED)
@@ -175,6 +183,9 @@ def judge_case(contrafact, name, base):
     chosen = CASES[name]
     if chosen.needs and not shutil.which(chosen.needs):
         not_measured(f"there is no {chosen.needs}")
+    tries = TRIES.get(chosen.needs, chosen.possible)
+    if tries and (why := forbidden(tries)):
+        not_measured(why)
     if chosen.run:
         return chosen.run(contrafact, base)
     command = (java_program(chosen.java, base / "classes") if chosen.java else []) + program(chosen.command, contrafact.parent)

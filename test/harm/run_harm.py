@@ -157,8 +157,9 @@ def declare_becomes():
     case("becomes.both_at_once", ["harm_becomes", "both_at_once"], sections=300_000, sections_max=300_010)
     copies = ("mkdir root && cp --parents $(ldd %programs/harm_ends | grep -o '/[^ ]*' | grep -v contrafact) root && "
               "cp %programs/harm_ends root && ")
-    case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"])
-    case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"])
+    allowed = ["chroot", "/", "true"]
+    case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"], possible=allowed)
+    case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"], possible=allowed)
     case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
 
 
