@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 WAYS = {"plain recording": [], "sets": ["--sets=always"], "children": ["--children"]}
 FURTHER_WAYS = {"children with sets": ["--children", "--sets=always"], "accesses": ["--accesses"]}
@@ -17,6 +18,7 @@ SET_WINDOWS = {"windows of sets": ["--sets=20ms/60ms"]}
 DEADLINE_S = 20
 NAMED_MAX = 5  # recordings of further processes that are looked at
 NOT_MEASURED = 77  # what CTest counts as skipped
+SLOWER_S_MAX = 3  # of a recorded run, beside what it takes plain
 TRIES = {"strace": ["strace", "-f", "-o", "/dev/null", "true"]}  # of tools that a machine may have and forbid
 PROGRAM_FAILED, PROGRAM_CANNOT = (90, 91, 92), 93  # statuses of harm.h
 
@@ -59,6 +61,7 @@ class Run:
     err: str
     files: dict
     folder: pathlib.Path
+    took_s: float
 
 
 def program(words, programs):
@@ -84,6 +87,7 @@ def contents(folder):
 
 def run(command, folder, environment):
     folder.mkdir()
+    begin_s = time.monotonic()
     child = subprocess.Popen(command, cwd=folder, env=dict(os.environ, **environment), stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     try:
@@ -95,9 +99,10 @@ def run(command, folder, environment):
         os.killpg(child.pid, signal.SIGKILL)
         out, err = child.communicate()
         status = f"hangs after {DEADLINE_S} s" + (f" in {at}" if at else "")
+    took_s = time.monotonic() - begin_s
     if isinstance(status, int) and status < 0:
         status = 128 - status  # as a shell says it, and `record` too
-    return Run(status, out.decode(errors="replace"), err.decode(errors="replace"), contents(folder), folder)
+    return Run(status, out.decode(errors="replace"), err.decode(errors="replace"), contents(folder), folder, took_s)
 
 
 def own_lines(text):
@@ -168,6 +173,13 @@ def unnamed(contrafact, trace, said):
     return wrong
 
 
+def slower(plain, recorded):
+    """What waits at the program's end, or at a call, for something that does not come."""
+    if recorded.took_s - plain.took_s <= SLOWER_S_MAX:
+        return []
+    return [f"took {recorded.took_s:.1f} s, plain {plain.took_s:.1f} s: {SLOWER_S_MAX} s more at most"]
+
+
 def forbidden(command):
     """Why this machine does not do what a case is about."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S)
@@ -209,6 +221,8 @@ def judge_case(contrafact, name, base):
             record = [str(contrafact), "record", "-o", str(trace), *(WAYS | FURTHER_WAYS | SET_WINDOWS)[way], "--"]
             recorded = run(around + record + command, folder, environment)
             found = differences(plain, recorded, chosen.ignored)
+            if not chosen.java:  # a JVM takes its time to load an agent
+                found += slower(plain, recorded)
             if chosen.judge:
                 found += chosen.judge(plain, recorded)
             if chosen.recorded and isinstance(recorded.status, int):
