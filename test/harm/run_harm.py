@@ -279,6 +279,13 @@ def declare_kills():
             declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 60, b))
         declare(f"jvm.{place}", "jvm", lambda *where, b=beside: kills.jvm(*where, 4, b))
         declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
+    # More than the machine can do: many others, a program that writes faster than `record` reads, one with a core for itself.
+    for way, options in [("plain", []), ("sets", ["--sets=always"])]:
+        for beside, place in [(kills.crowded, "crowded"), (kills.real_time, "beside_real_time")]:
+            declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 20, b))
+            declare(f"recorder.{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.recorder(*where, o, 3, b))
+        for beside, place in [(contextlib.nullcontext, "quiet"), (kills.crowded, "crowded"), (kills.real_time, "beside_real_time")]:
+            declare(f"fast.{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.fast(*where, o, 10, b))
     for name in kills.FIRST_LINES:
         declare(f"jvm.first_line.{name}", "jvm", lambda *where, n=name: kills.jvm_first_line(*where, n, 5))
     for way, options in [("plain", []), ("sets", ["--sets=always"])]:
