@@ -260,8 +260,8 @@ def section_ns(progress):
 def undisturbed(contrafact, path, options):
     """The program recorded with these options to its end. What recording itself costs is no matter of these cases."""
     progress = Progress(path)
-    subprocess.run([contrafact, "record", "-q", "-o", f"{path}.cft", *options, "--", contrafact.parent / "harm_progress", path, str(SECTIONS)],
-                   check=False)
+    subprocess.run([contrafact, "record", "-q", "-o", f"{path}.cft", *options, "--", contrafact.parent / "harm_progress", path,
+                    str(SECTIONS)], check=False)
     return progress
 
 
