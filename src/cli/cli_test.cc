@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
+#include "cli/recording_files.h"
 #include "cli/replay_rows.h"
 #include "cli/schemas.h"
 #include "format/writer.h"
@@ -380,6 +381,21 @@ TEST(RecordSummary, HoldsNothingOfAJvmThatWasNotUp) {
   EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, false, true)).value(), false);
   EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, true)).value(), false);
   EXPECT_FALSE(holds_nothing(folder.path("none.cft")).ok());
+}
+
+TEST(RecordingFiles, EachIsNamedAndFoundByThePattern) {
+  Folder folder;
+  const std::string output = folder.path("my.run.cft"), recording = output + ".recording";
+  for (const char* id : {"4711", "4711.2", "4712"}) std::ofstream(recording + "." + id) << id;
+  fs::create_directory(folder.path("my.run.4712.cft"));
+  const FurtherRecordings further = name_further_recordings(recording, output);
+  EXPECT_THAT(further.files,
+              ElementsAre(folder.path("my.run.4711.cft"), folder.path("my.run.4711.2.cft"), recording + ".4712"));
+  EXPECT_THAT(further.failures, ElementsAre(testing::AllOf(HasSubstr("cannot rename '" + recording + ".4712'"),
+                                                           HasSubstr("the recording is under its first name"))));
+  EXPECT_TRUE(fs::exists(folder.path("my.run.4711.2.cft")));
+  EXPECT_EQ(pattern_of_further_recordings(output), folder.path("my.run.[0-9]*.cft"));
+  EXPECT_EQ(pattern_of_further_recordings("run"), "run.[0-9]*");
 }
 
 TEST(Schemas, EveryColumnHasASentence) {

@@ -31,7 +31,7 @@ namespace {
 
 constexpr uint64_t kBufferBytesMin = 1 << 20;  // a few threads' worth of the largest buffers
 
-constexpr size_t kFilesNamedMax = 5;  // of further JVMs, in one line
+constexpr size_t kFilesNamedMax = 5;  // of further processes, in one line
 
 // A program that goes on as another one sooner is a wrapper (env, nice, a start script): nobody misses its recording.
 constexpr int64_t kDiscardedSaidNs = 100'000'000;
@@ -222,12 +222,12 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   return 0;
 }
 
-// One line, if more than one process was recorded.
-void tell_of_further(const std::vector<std::string>& files, bool native) {
+// One line, if more than one process was recorded. The pattern finds what it does not name.
+void tell_of_further(const std::vector<std::string>& files, const std::string& pattern, bool native) {
   if (files.empty()) return;
   std::string names;
   for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
-  if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more", files.size() - kFilesNamedMax);
+  if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more: {}", files.size() - kFilesNamedMax, pattern);
   const bool one = files.size() == 1;
   const std::string_view what = native ? (one ? "process" : "processes") : one ? "JVM" : "JVMs";
   say(fmt::format("contrafact: note: the program started {} more {}, recorded in {} own: {}", files.size(), what,
@@ -309,9 +309,10 @@ int conclude(const Options& options, const Session& session, const Preparation& 
     if (end.exit_status != 0) say(fmt::format("contrafact: the program {}", how));
     say_lines(*summary);
   }
-  const std::vector<std::string> further = name_further_recordings(preparation.recording, options.output);
+  const FurtherRecordings further = name_further_recordings(preparation.recording, options.output);
+  for (const std::string& failure : further.failures) say(fmt::format("contrafact: {}", failure));
   if (!session.quiet) {
-    tell_of_further(further, preparation.native);
+    tell_of_further(further.files, pattern_of_further_recordings(options.output), preparation.native);
     tell_of_missing(recordings);
   }
   return end.exit_status;

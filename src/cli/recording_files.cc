@@ -31,6 +31,12 @@ std::vector<std::string> further_process_ids(const std::string& recording) {
   return ids;
 }
 
+std::string further_name(const fs::path& output, std::string_view id) {
+  fs::path name = output;
+  name.replace_filename(fmt::format("{}.{}{}", output.stem().string(), id, output.extension().string()));
+  return name.string();
+}
+
 base::Status clear_leftover(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
@@ -53,17 +59,23 @@ base::Status clear_leftovers(const std::string& recording) {
   return {};
 }
 
-std::vector<std::string> name_further_recordings(const std::string& recording, const std::string& output) {
-  std::vector<std::string> names;
+FurtherRecordings name_further_recordings(const std::string& recording, const std::string& output) {
+  FurtherRecordings further;
   for (const std::string& id : further_process_ids(recording)) {
-    const std::string from = recording + "." + id;
-    fs::path to = output;
-    to.replace_filename(to.stem().string() + "." + id + to.extension().string());
+    const std::string from = recording + "." + id, to = further_name(output, id);
     std::error_code failed;
     fs::rename(from, to, failed);
-    names.push_back(failed ? from : to.string());
+    further.files.push_back(failed ? from : to);
+    if (failed) {
+      further.failures.push_back(fmt::format("cannot rename '{}' to '{}': {}; the recording is under its first name",
+                                             from, to, failed.message()));
+    }
   }
-  return names;
+  return further;
+}
+
+std::string pattern_of_further_recordings(const std::string& output) {
+  return further_name(output, "[0-9]*");
 }
 
 }  // namespace contrafact::cli

@@ -13,8 +13,16 @@ namespace contrafact::cli {
 // Removes what a killed recording left. `recording` is OUTPUT.recording. The error says that somebody is still writing.
 base::Status clear_leftovers(const std::string& recording);
 
+struct FurtherRecordings {
+  std::vector<std::string> files;     // under the names that they have now
+  std::vector<std::string> failures;  // one line for each that has kept its first name: why
+};
+
 // Gives the files of the further processes their names: run.cft.recording.4711 becomes run.4711.cft, for the output
-// run.cft. Returns the new names; a file that cannot be renamed is in it with its first name.
-std::vector<std::string> name_further_recordings(const std::string& recording, const std::string& output);
+// run.cft.
+FurtherRecordings name_further_recordings(const std::string& recording, const std::string& output);
+
+// What a shell finds all renamed ones by, and those of earlier recordings: run.[0-9]*.cft, for the output run.cft.
+std::string pattern_of_further_recordings(const std::string& output);
 
 }  // namespace contrafact::cli

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <utility>
 
 #include "base/clock.h"
 #include "deferred/background_thread.h"
@@ -27,6 +28,10 @@ namespace contrafact::recorder {
 namespace {
 
 constexpr int64_t kMillisecondNs = 1'000'000;
+// If `record` is killed, what was written more than 100 ms before is in the file (docs/native.md). A pass is due 45 ms
+// after the last one began. The worker notices within its nap of 5 ms, and may wake 20 ms late before it counts as
+// without a core. 45 + 5 + 20 = 70: the pass itself, which writes the file, has the other 30. It takes a few: while much
+// comes one begins every millisecond.
 constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at what is waiting
 constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes, or processes may wait for areas
 constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle

@@ -90,7 +90,8 @@ void ProcessLog::append_switches(std::span<const CpuSwitch> switches) {
   log_->append_switches(known);
 }
 
-// Waits in the C library's functions are events, or nobody's business. What lies elsewhere waits unseen.
+// Waits inside the C library's functions are events already, or waits that are not recorded. Only a wait elsewhere in
+// the program is counted here.
 void ProcessLog::look_at_blocked_threads() {
   constexpr size_t kPlacesMax = 1000;
   const auto is_seen = [](std::string_view path) {

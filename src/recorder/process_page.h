@@ -4,8 +4,9 @@
 //
 //   record                                    recorded process, each of its program images (SharedLog::open)
 //   makes the ControlPage, and areas ahead    opens the page by its path, claims the next area
-//   finds the claim, begins a trace           ProcessPage: who it is, since when, whose child; later how it ended,
-//   counts steers the clock                          reads it at each event
+//   finds the claim, begins a trace           ProcessPage: who it is, since when, whose child; later when it ended,
+//                                             and what it counted
+//   steers the clock                          reads the clock at each event
 //
 // Invariant: areas_claimed <= areas_made. Every claimed area is either opened or given up (area_fd).
 //

@@ -255,7 +255,7 @@ int stopped_and_continued() {
 int traced() {
   const pid_t child = fork();
   if (child == 0) {
-    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    need(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0, "ptrace");
     raise(SIGSTOP);
     sections(kSome);
     exit(9);
@@ -263,6 +263,7 @@ int traced() {
   for (;;) {
     const int status = wait_for(child);
     if (!WIFSTOPPED(status)) {
+      if (WIFEXITED(status) && WEXITSTATUS(status) == kCannot) _exit(kCannot);
       tell_end("traced", status);
       return 28;
     }

@@ -232,6 +232,21 @@ void unload() {
   if (library) dlclose(library);
 }
 
+// More events than any of a thread's buffers holds: its first, the larger ones behind it, and those that it gets again.
+void fill_buffers() {
+  sections(400'000);
+}
+
+// As long as several windows of a recording of sets, and what lies between them (run_harm.py).
+void lock_for_many_windows() {
+  const timespec begin = soon(CLOCK_MONOTONIC);
+  timespec now;
+  do {
+    sections(100);
+    now = soon(CLOCK_MONOTONIC);
+  } while ((now.tv_sec - begin.tv_sec) * 1'000'000'000 + now.tv_nsec - begin.tv_nsec < 300'000'000);
+}
+
 constexpr const char* kNowhere = "/nowhere/to/be/found";
 char* const kNobody[] = {const_cast<char*>("nobody"), nullptr};
 
@@ -422,6 +437,12 @@ const Call kLargeCalls[] = {
     {"execvpe, failing", [] { execvpe(kNowhere, kNobody, environ); }},
 };
 const size_t kLargeCallCount = std::size(kLargeCalls);
+
+const Call kLongCalls[] = {
+    {"pthread_mutex_lock pthread_mutex_unlock, until buffers are full", fill_buffers},
+    {"pthread_mutex_lock pthread_mutex_unlock, while windows begin and end", lock_for_many_windows},
+};
+const size_t kLongCallCount = std::size(kLongCalls);
 
 const WaitingCall kWaitingCalls[] = {
     {"pthread_mutex_lock, held", hold_mutex, lock_both, give_mutex},

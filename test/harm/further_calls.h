@@ -12,6 +12,10 @@ extern const size_t kLockCallCount;
 extern const Call kLargeCalls[];
 extern const size_t kLargeCallCount;
 
+// Many calls, in which a recorder does what it does seldom.
+extern const Call kLongCalls[];
+extern const size_t kLongCallCount;
+
 // Calls that wait: another thread holds what they ask for, and gives it once they sleep.
 struct WaitingCall {
   const char* name;

@@ -22,10 +22,11 @@ struct Case {
 }
 
 // What this machine or user cannot do: nothing is measured then.
+constexpr int kCannot = 93;
 inline void need(bool condition, const char* what) {
   if (condition) return;
   dprintf(2, "%s: %s\n", what, strerror(errno));
-  _exit(93);
+  _exit(kCannot);
 }
 
 inline void expect(bool condition, const char* what) {

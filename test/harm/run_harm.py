@@ -16,7 +16,7 @@ import tempfile
 import judges
 import kills
 import waits
-from harm_case import CASES, FURTHER_WAYS, WAYS, case, judge_case
+from harm_case import CASES, FURTHER_WAYS, SET_WINDOWS, WAYS, case, judge_case
 
 VICTIMS = ["malloc", "calloc", "threads", "dlopen", "printf", "fopen", "locks", "conditions"]
 ENDS = ["_exit", "_Exit", "quick_exit", "execve", "execv", "execl", "execle", "fexecve", "kill", "abort"]
@@ -66,17 +66,19 @@ def declare_descriptors():
 
 
 def declare_stacks():
-    case("stacks.depths", ["harm_stacks", "depths"], ignored=("depths", "file"), judge=judges.too_deep)
+    case("stacks.depths", ["harm_stacks", "depths"], [*WAYS, *SET_WINDOWS], ignored=("depths", "file"), judge=judges.too_deep)
     case("stacks.depths_with_accesses", ["harm_stacks", "depths"], ["accesses"], ignored=("depths", "file"),
          judge=judges.too_deep_with_accesses)
     for name in ["small_threads", "alternate_stack", "coroutine_stack"]:
         case(f"stacks.{name}", ["harm_stacks", name])
+    case("stacks.large_calls", ["harm_stacks", "large_calls_with_room", "../before/depths"], before=["harm_stacks", "depths"],
+         judge=judges.plain_fits)
     case("stacks.every_function", [], needs="nm", run=lambda contrafact, _: judges.never_called(contrafact, "harm_stacks", set))
     case("stacks.many_threads", ["harm_stacks", "many_threads"], sections=50_000)
     for end in ENDS:
         clean = end not in ("kill", "abort")
-        case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], ["plain recording", "sets"], clean=clean,
-             ignored=("stack",), judge=judges.end_too_deep)
+        case(f"stacks.end_depth.{end}", ["harm_stacks", "end_on_painted_stack", end], [*WAYS, "children with sets"],
+             clean=clean, ignored=("stack",), judge=judges.end_too_deep)
         for where in ["end_in_small_thread", "end_on_alternate_stack"]:
             case(f"stacks.{where}.{end}", ["harm_stacks", where, end], ["plain recording", "sets"], clean=clean)
 
@@ -155,8 +157,9 @@ def declare_becomes():
     case("becomes.both_at_once", ["harm_becomes", "both_at_once"], sections=300_000, sections_max=300_010)
     copies = ("mkdir root && cp --parents $(ldd %programs/harm_ends | grep -o '/[^ ]*' | grep -v contrafact) root && "
               "cp %programs/harm_ends root && ")
-    case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"])
-    case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"])
+    allowed = ["chroot", "/", "true"]
+    case("becomes.in_other_root", ["sh", "-c", copies + "exec chroot root /harm_ends destructors"], possible=allowed)
+    case("becomes.child_in_other_root", ["sh", "-c", copies + "chroot root /harm_ends destructors; echo $?"], possible=allowed)
     case("becomes.with_four_files", ["sh", "-c", "ulimit -n 4; exec %programs/harm_ends returns"])
 
 
@@ -171,7 +174,8 @@ def declare_waits():
 def declare_ends():
     for name in FATAL:
         case(f"ends.{name}", ["harm_ends", name], ["plain recording", "sets"], clean=False)
-    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_beside_walk", "closes_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
+    for name in ["returns", "exits", "exits_at_once", "exits_quickly", "exits_quickly_beside_walk", "exits_beside_walk",
+                 "closes_beside_walk", "exits_barely", "exits_by_syscall", "main_ends_first",
                  "last_thread_ends", "thread_exits_barely", "ends_while_others_lock", "ends_inside_section", "destructors",
                  "executes_dynamic", "executes_static", "executes_script", "executes_itself", "executes_itself_often",
                  "executes_in_thread", "parent_ends_first", "becomes_daemon", "forks_twice", "vfork_and_exec", "vfork_and_fail",
@@ -275,6 +279,13 @@ def declare_kills():
             declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 60, b))
         declare(f"jvm.{place}", "jvm", lambda *where, b=beside: kills.jvm(*where, 4, b))
         declare(f"jvm.{place}.repeated", "slow", lambda *where, b=beside: kills.jvm(*where, 20, b))
+    # More than the machine can do: many others, a program that writes faster than `record` reads, one with a core for itself.
+    for way, options in [("plain", []), ("sets", ["--sets=always"])]:
+        for beside, place in [(kills.crowded, "crowded"), (kills.real_time, "beside_real_time")]:
+            declare(f"{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.native(*where, o, 20, b))
+            declare(f"recorder.{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.recorder(*where, o, 3, b))
+        for beside, place in [(contextlib.nullcontext, "quiet"), (kills.crowded, "crowded"), (kills.real_time, "beside_real_time")]:
+            declare(f"fast.{way}.{place}.repeated", "slow", lambda *where, o=options, b=beside: kills.fast(*where, o, 10, b))
     for name in kills.FIRST_LINES:
         declare(f"jvm.first_line.{name}", "jvm", lambda *where, n=name: kills.jvm_first_line(*where, n, 5))
     for way, options in [("plain", []), ("sets", ["--sets=always"])]:

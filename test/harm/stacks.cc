@@ -162,6 +162,7 @@ int depths() {
   for (size_t i = 0; i < kCallCount; ++i) measure(kCalls[i], out);
   for (size_t i = 0; i < kLockCallCount; ++i) measure(kLockCalls[i], out);
   for (size_t i = 0; i < kLargeCallCount; ++i) measure(kLargeCalls[i], out);
+  for (size_t i = 0; i < kLongCallCount; ++i) measure(kLongCalls[i], out);
   for (size_t i = 0; i < kWaitingCallCount; ++i) measure_waiting(kWaitingCalls[i], out);
   measure_thread(out);
   return 0;
@@ -241,6 +242,61 @@ int small_thread_ends(const char* name) {
   const Call end{name, end_named(name)};
   run_small({&end, 1, kUsedBytes});
   return 1;
+}
+
+// Calls for which the C library itself needs much of the stack get what they take plain, by the file "depths" of a plain
+// run, and the 2 KiB; below that lie closed pages.
+constexpr size_t kSlackBytes = 128;  // for the call's return address, and for what the compiler saves and aligns
+
+struct Large {
+  const Call* call;
+  char* low;  // the end of the closed pages
+  size_t room_bytes;
+};
+
+__attribute__((noinline)) void* call_with_room(void* argument) {
+  const auto* large = static_cast<const Large*>(argument);
+  void (*const run)() = large->call->run;
+  char* here = static_cast<char*>(__builtin_frame_address(0));
+  auto* used = static_cast<volatile char*>(
+      __builtin_alloca(static_cast<size_t>(here - large->low) - large->room_bytes - kSlackBytes));
+  used[0] = 1;
+  run();
+  used[0] = used[0] + 1;
+  return nullptr;
+}
+
+size_t depth_in(const char* file, const char* name) {
+  FILE* in = fopen(file, "re");
+  expect(in != nullptr, file);
+  char line[256];
+  size_t bytes = 0;
+  while (bytes == 0 && fgets(line, sizeof line, in)) {
+    char* end;
+    const size_t found = strtoull(line, &end, 10);
+    line[strcspn(line, "\n")] = 0;
+    if (strcmp(end + 1, name) == 0) bytes = found;
+  }
+  fclose(in);
+  expect(bytes != 0, name);
+  return bytes;
+}
+
+int large_calls_with_room(const char* depths_file) {
+  prepare();
+  take_signals(SIG_BLOCK);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t closed_bytes = kStackBytes / 2 / page * page;
+  for (size_t i = 0; i < kLargeCallCount; ++i) {
+    char* region = new_stack();
+    expect(mprotect(region, closed_bytes, PROT_NONE) == 0, "mprotect");
+    Large large{&kLargeCalls[i], region + closed_bytes, depth_in(depths_file, kLargeCalls[i].name) + 2 * 1024};
+    say(large.call->name);
+    say("\n");
+    run_on(region, call_with_room, &large);
+    munmap(region, kStackBytes);
+  }
+  return 47;
 }
 
 // A handler on a small alternate stack: what the kernel asks for, and 4 KiB.
@@ -350,6 +406,7 @@ int names() {
   print_names(kCalls, kCallCount);
   print_names(kLockCalls, kLockCallCount);
   print_names(kLargeCalls, kLargeCallCount);
+  print_names(kLongCalls, kLongCallCount);
   for (size_t i = 0; i < kWaitingCallCount; ++i) dprintf(1, "%s\n", kWaitingCalls[i].name);
   print_names_of_ends();
   return 0;
@@ -368,6 +425,7 @@ int main(int count, char** arguments) {
   if (count < 2) return 2;
   if (count == 2) return run_case(kCases, std::size(kCases), arguments[1]);
   if (strcmp(arguments[1], "end_on_painted_stack") == 0) return end_on_painted_stack(arguments[2]);
+  if (strcmp(arguments[1], "large_calls_with_room") == 0) return large_calls_with_room(arguments[2]);
   if (strcmp(arguments[1], "end_in_small_thread") == 0) return small_thread_ends(arguments[2]);
   return end_on_alternate_stack(arguments[2]);
 }
