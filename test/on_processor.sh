@@ -10,7 +10,7 @@ not_measured() {
   exit 77
 }
 case $level in
-  baseline) model=Nehalem ;;
+  baseline) model=Opteron_G1 ;;  # the first processor of x86-64: SSE2 and no more
   avx2) model=Haswell ;;
   avx512)
     grep -qw avx512f /proc/cpuinfo || not_measured "this processor has no AVX-512"

@@ -34,6 +34,11 @@ bool has(std::string_view feature) {
     return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (d >> 27 & 1) != 0;
   }
   if (feature == "movbe") return __builtin_cpu_supports("movbe");
+  if (feature == "lahf") {
+    uint32_t a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & 1) != 0;
+  }
+  if (feature == "cmpxchg16b") return __builtin_cpu_supports("cmpxchg16b");
   return false;
 }
 
@@ -101,7 +106,7 @@ CLASS(CompareExchange8,
 CLASS(CompareExchange16,
       "push %rbx\n\tmov (%rsi), %rax\n\tmov 8(%rsi), %rdx\n\tmov (%rdi), %rbx\n\tmov 8(%rdi), %rcx\n\t"
       "lock cmpxchg16b (%rsi)\n\tsetz %al\n\tmovzbl %al, %eax\n\tpop %rbx",
-      16, 16, "", 16)
+      16, 16, "cmpxchg16b", 16)
 CLASS(ShiftDouble, "mov (%rdi), %rax\n\tmov $9, %ecx\n\tshld %cl, %rax, (%rsi)", 8, 8, "", 8)
 CLASS(BitTestImmediate, "btsl $35, (%rsi)\n\tbtl $3, (%rdi)\n\tsetc %al\n\tmovzbl %al, %eax", 4, 4, "", 4)
 CLASS(Bytes, "movb 3(%rdi), %ah\n\tmovb %ah, 5(%rsi)\n\tmovzbl %ah, %eax", 1, 1)
@@ -181,7 +186,7 @@ CLASS(MaskRegister, "kmovw (%rdi), %k1\n\tkmovw %k1, (%rsi)\n\tkmovw %k1, %eax",
 // Without memory, but of the processor's state.
 CLASS(Identification, "push %rbx\n\txor %eax, %eax\n\tcpuid\n\tmov %ebx, %eax\n\tpop %rbx", 0, 0)
 CLASS(Clock, "rdtsc\n\trdtscp\n\txor %eax, %eax", 0, 0, "rdtscp")
-CLASS(FlagsInAh, "xor %eax, %eax\n\tstc\n\tlahf\n\tclc\n\tsahf\n\tsetc %al", 0, 0)
+CLASS(FlagsInAh, "xor %eax, %eax\n\tstc\n\tlahf\n\tclc\n\tsahf\n\tsetc %al", 0, 0, "lahf")
 
 // Addresses that are part of the instruction: with all 64 bits, with 32, and as a displacement without a register.
 TEST(InstructionClasses, AbsoluteAddresses) {
