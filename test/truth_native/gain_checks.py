@@ -17,6 +17,8 @@ RUN_SECONDS_MAX = 100
 RECORDINGS = 3
 FOREIGN_MAX = 0.05
 GAIN_POINTS_MAX = 0.08
+GAIN_POINTS_MIN = 0.03  # how near is near enough for the smallest gains
+GAIN_SHARE_MAX = 0.25
 
 
 class NotMeasured(Exception):
@@ -38,7 +40,8 @@ def require_quiet(name, foreign_share):
 
 
 def are_near(gain, other):
-    return abs(gain - other) <= GAIN_POINTS_MAX
+    share = GAIN_SHARE_MAX * max(abs(gain), abs(other))
+    return abs(gain - other) <= min(GAIN_POINTS_MAX, max(GAIN_POINTS_MIN, share))
 
 
 def main(usage, names, faults):

@@ -41,7 +41,7 @@ def order_faults(document, conflicts):
         return
     part = next(part for part in document["parts"] if part["method"] == METHOD)
     if part["out_of_order"] != 0:
-        yield f"{part['out_of_order']} sections were had too early"
+        yield f"{part['out_of_order']} sections were entered too early"
     if document["replay_notes"]:
         yield f"{document['replay_notes']}"
     unnecessary = sum(site["unnecessary"] for site in document["sites"])
@@ -71,7 +71,7 @@ def faults(tool, programs, name, folder):
     really = 1 - statistics.median(after_s) / statistics.median(before_s)
     gains, errors = (", ".join(f"{100 * row[what]:+.1f}" for row in rows) for what in ("gain", "error"))
     print(f"{name:16} replayed {100 * gain:5.1f} % (of {gains})  really {100 * really:5.1f} %  the unchanged replays {errors} %  "
-          f"others had {100 * max(foreign_shares):.0f} % of the cores")
+          f"other programs used {100 * max(foreign_shares):.0f} % of the cores")
     gain_checks.require_quiet(name, max(foreign_shares))
     if not gain_checks.are_near(gain, really):
         yield f"the replays differ by {100 * gain:.1f} %, the programs by {100 * really:.1f} %"
