@@ -34,6 +34,12 @@ class SameWork(unittest.TestCase):
     def test_what_cannot_be_told_is_not(self):
         self.assertIn("cannot be compared", same_work.why_not(same_work.difference(pair(0.0, 0.3))))
 
+    def test_more_turns_tell_what_few_do_not(self):
+        few = [same_work.difference(pair(0.0, 0.04, seed), turns_max=same_work.TURNS) for seed in range(20)]
+        more = [same_work.difference(pair(0.0, 0.04, seed)) for seed in range(20)]
+        self.assertGreater(sum(same_work.why_not(one) is not None for one in few), 10)
+        self.assertLess(sum(same_work.why_not(one) is not None for one in more), 5)
+
     def test_program_and_twin_take_turns_in_going_first(self):
         asked = []
         same_work.difference(lambda which: asked.append(which) or 1, turns=3)

@@ -8,8 +8,9 @@ Before; lets `contrafact estimate` apply them under both models; compares with t
 the first task to the last. Other twins (`others` in case.json) say how the improvements rank in reality.
 
 The figure that counts for a case is that of the model which the tool itself names as its headline for the recording (advise --json,
-"headline"), chosen before anything is known of After. Beside other load run it under `chrt -r 1`. With --pick shortest a program of which the two
-shortest runs differ by more than shortest_run.NEAR was disturbed: what hangs on it is printed, and counts for nothing. Exit status 1
+"headline"), chosen before anything is known of After. Beside other load run it under `chrt -r 1`. With --pick shortest a program runs up to
+shortest_run.RUNS_MAX times as often, until its two shortest runs differ by no more than shortest_run.NEAR; where they never do it was
+disturbed: what hangs on it is printed, and counts for nothing. Exit status 1
 if a limit of LIMITS is exceeded; 77 (not measured) if more than DISTURBED_MAX of the comparisons were disturbed.
 """
 import argparse
@@ -98,16 +99,18 @@ class Recorded:
     lengths come next to its, three in all."""
 
     def __init__(self, tool, main_class, methods, runs):
-        traces = []
-        for _ in range(runs):
-            trace = tool.record(main_class, methods, len(traces))
-            traces.append((tool.metrics(trace), trace))
-            traces.sort(key=lambda pair: pair[0]["duration"])
-        picked = 0 if tool.pick == "shortest" else (len(traces) - 1) // 2
-        self.metrics, self.trace = traces[picked]
-        first = max(0, min(picked - 1, len(traces) - 3))
-        self.traces = [trace for _, trace in traces[first:first + 3]]
-        durations = [metrics["duration"] for metrics, _ in traces]
+        def one(number):
+            trace = tool.record(main_class, methods, number)
+            metrics = tool.metrics(trace)
+            return metrics["duration"], trace, metrics
+
+        runs_of = shortest_run.measured if tool.pick == "shortest" else shortest_run.all_of
+        found = runs_of(one, runs)
+        picked = 0 if tool.pick == "shortest" else (len(found) - 1) // 2
+        _, self.trace, self.metrics = found[picked]
+        first = max(0, min(picked - 1, len(found) - 3))
+        self.traces = [trace for _, trace, _ in found[first:first + 3]]
+        durations = [duration for duration, _, _ in found]
         self.is_quiet = tool.pick != "shortest" or shortest_run.is_quiet(durations)
         self.spread = (durations[-1] - durations[0]) / self.metrics["duration"]
 
@@ -325,6 +328,7 @@ def print_summary(rows, count):
 
 def markdown(comparisons, rows, arguments):
     picked = "shortest (other load only lengthens a run)" if arguments.pick == "shortest" else "one of median length"
+    runs_text = f"{arguments.runs} to {shortest_run.RUNS_MAX * arguments.runs}" if arguments.pick == "shortest" else str(arguments.runs)
     before = "chrt -r 1 " if os.sched_getscheduler(0) == os.SCHED_RR else ""
     lines = ["# Accuracy", "",
              "Estimates from a recording of a program, held against a recording of its twin in which the improvement was really",
@@ -332,7 +336,7 @@ def markdown(comparisons, rows, arguments):
              f"    {before}python3 test/truth/truth.py build/release/bin/contrafact build/release/java/truth --runs "
              f"{arguments.runs} --pick {arguments.pick} --markdown docs/accuracy.md", "",
              f"on {machine.words()}; {java_words(arguments.java)}.", "",
-             f"The window is from the first task to the last. Each figure is of the {picked} of {arguments.runs} runs.",
+             f"The window is from the first task to the last. Each figure is of the {picked} of {runs_text} runs.",
              "*fixed* is the estimate by fixed assignment, *re-dispatch* the simulation; the tool's headline is in bold. Thread use is",
              "the median of the errors of mean and peak active, waiting and occupied threads; the composite is the mean of duration,",
              "peak and mean occupied threads, each as a share of the recorded run's.", "",

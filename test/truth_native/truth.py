@@ -2,7 +2,8 @@
 """usage: truth.py CONTRAFACT PROGRAMS [--runs N] [--case NAME]... [--no-figures] [--markdown FILE] [--json FILE]
 
 Holds predicted gains of lock improvements against programs whose lock was really changed. For each case of cases.json:
-records the program as it was several times and uses the shortest run (other load only lengthens one); lets `contrafact
+records the program as it was several times, up to shortest_run.RUNS_MAX times as often as asked for until the two shortest runs are
+near each other, and uses the shortest (other load only lengthens one); lets `contrafact
 replay --no-threads` predict from that recording alone what the case's edits gain; compares with the shortest recording of
 its twin. Crowded cases have more threads than a machine of two cores has.
 
@@ -55,13 +56,12 @@ def work_difference(program):
 
 def record(tool, program, twin, folder, runs):
     """Several recordings, the shortest first: its length, its trace, and what the program printed."""
-    found = []
-    for number in range(runs):
+    def one(number):
         trace = folder / f"{program.name}-{twin}-{number}.cft"
         printed = run([tool, "record", "-q", "-o", trace, "--", program, twin])
-        info = json.loads(run([tool, "info", "--json", "-q", trace]))
-        found.append((info["duration_ns"], trace, printed))
-    return sorted(found)
+        return json.loads(run([tool, "info", "--json", "-q", trace]))["duration_ns"], trace, printed
+
+    return shortest_run.measured(one, runs)
 
 
 def why_unusable(work, recordings, foreign_share):
