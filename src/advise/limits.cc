@@ -18,6 +18,8 @@ namespace {
 
 // More than this share of the time is most of it.
 constexpr double kMostly = 0.5;
+// A lock that threads waited for during less of the run limits little.
+constexpr double kMuchContended = 0.2;
 // More than this share of all threads' time in waits that nobody saw: what else is said explains less.
 constexpr double kMuchUnseen = 0.25;
 
@@ -137,17 +139,33 @@ std::string limit_of_threads(const model::Facts& facts, const analysis::ThreadUs
   return "";
 }
 
+// Of the run, how long threads waited for the most contended lock of a JVM's program.
+double contended_share(const Pricer& pricer) {
+  if (!pricer.contended()) return 0;
+  const int64_t recorded_ns = std::max<int64_t>(1, pricer.trace().end_ns() - pricer.trace().begin_ns());
+  return static_cast<double>(pricer.contended()->contended_ns) / static_cast<double>(recorded_ns);
+}
+
+std::string limit_of_lock(const Pricer& pricer, double share) {
+  return fmt::format("threads waited for a lock at {} during {} of the run: only less work under it shortens that",
+                     pricer.trace().context_label(pricer.contended()->context), table::percent_text(share));
+}
+
 }  // namespace
 
 std::string limit_of(const Pricer& pricer, const analysis::ThreadUsage& usage, const Shortage& shortage,
                      std::span<const model::PoolId> useless) {
   std::vector<std::string> reasons;
   bool explained = false;
+  const double contended = contended_share(pricer);
+  if (contended > kMostly) reasons.push_back(limit_of_lock(pricer, contended));
   for (const Shortage::Limit& limit : shortage.limits) {
     const bool gains_nothing = limit.pool.valid() && std::ranges::find(useless, limit.pool) != useless.end();
     reasons.push_back(limit.reason + (gains_nothing ? ", but more of them gain nothing" : ""));
     explained |= !gains_nothing;
   }
+  if (contended > kMuchContended && contended <= kMostly) reasons.push_back(limit_of_lock(pricer, contended));
+  explained |= contended > kMuchContended;
   const Shares shares = usage.window.duration_ns() > 0 ? shares_of(usage) : Shares();
   if (!explained) {
     std::string of_threads = limit_of_threads(pricer.facts(), usage, shares);

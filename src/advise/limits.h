@@ -8,7 +8,7 @@
 
 namespace contrafact::advise {
 
-// Names each shortage of pools, cores or locks that held the run up (headline.h): "pool web had all 5 workers occupied
+// Names the lock of a JVM's program that threads waited for during much of the run, then each shortage of pools, cores or locks that held the run up (headline.h): "pool web had all 5 workers occupied
 // for 31 % of the time"; of the pools in `useless`, that more workers gain nothing. Where there is none, it says that
 // one thread at a time mostly works, and which; or that all threads mostly wait for something outside the program or
 // sleep, and for what longest. For a native program it adds for how long threads were blocked for something that the

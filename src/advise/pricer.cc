@@ -1,5 +1,7 @@
 #include "advise/pricer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +9,7 @@
 #include "analysis/cpu_use.h"
 #include "analysis/warm_up.h"
 #include "base/middle.h"
+#include "table/value_text.h"
 #include "whatif/sim_program.h"
 
 namespace contrafact::advise {
@@ -27,6 +30,13 @@ double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
 double fleeting_share(const model::Trace& trace) {
   const double foreign = analysis::foreign_share(trace).value_or(0);
   return std::min(1.0, analysis::warm_up_share(trace) + foreign);
+}
+
+std::optional<analysis::ContendedPlace> most_contended(const model::Facts& facts) {
+  for (const analysis::ContendedPlace& place : analysis::contended_places(facts)) {
+    if (!place.holder_may_wait) return place;
+  }
+  return std::nullopt;
 }
 
 // Repeated runs of one program differ by more than what is left out here.
@@ -62,6 +72,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   }
   if (!missed.empty()) missed_ = base::median(std::span(missed));
   if (!trace_.locks.empty()) return;
+  contended_ = most_contended(facts_);
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
   fleeting_ = fleeting_share(trace_);
 }
@@ -111,8 +122,29 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   effect.missed = missed_;
   effect.drawn_low = lowest;
   effect.drawn_high = highest;
+  if (made->cores == 0) limit_by_lock(effect);
   if (trace_.locks.empty()) effect.usual_error = usual_error(effect.gain);
   return effect;
+}
+
+// While a thread waits for a lock, another one holds it: no change of tasks or pools makes that time shorter. In the rest
+// of the run the lock is held as well, for how long nobody knows: anything from nothing to the rest is gained.
+void Pricer::limit_by_lock(SimulatedEffect& effect) const {
+  const int64_t recorded_ns = trace_.end_ns() - trace_.begin_ns();
+  if (!contended_ || recorded_ns <= 0) return;
+  const double held = static_cast<double>(contended_->contended_ns) / static_cast<double>(recorded_ns);
+  const double most = std::max(0.0, 1 - held);
+  if (effect.gain <= most) return;
+  effect.notes.push_back(fmt::format(
+      "without the waits for a lock at {}, during {} of the run, it would gain {}: taken for one lock, which is held "
+      "as "
+      "long as recorded",
+      trace_.context_label(contended_->context), table::percent_text(held), table::percent_text(effect.gain)));
+  effect.gain = most / 2;
+  effect.drawn_low = std::min(effect.drawn_low, effect.gain);
+  effect.drawn_high = std::min(effect.drawn_high, most);
+  effect.doubt += most / 2;
+  effect.duration_ns = std::llround(static_cast<double>(baseline_->simulated_ns) * (1 - effect.gain));
 }
 
 // With half or twice as many threads computing at a time, half or twice as much of the computing is fleeting. A share

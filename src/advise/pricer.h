@@ -11,6 +11,7 @@
 
 #include "advise/effect.h"
 #include "advise/missed_waits.h"
+#include "analysis/contended_places.h"
 #include "analysis/ulc.h"
 #include "model/facts.h"
 #include "whatif/simulate.h"
@@ -39,6 +40,8 @@ class Pricer {
   const model::Trace& trace() const { return trace_; }
   // Null without.
   const analysis::SectionFacts* sections() const { return sections_; }
+  // Of a JVM's run: the place at which threads waited for a lock that cannot be held for less (holder_may_wait), if any.
+  const std::optional<analysis::ContendedPlace>& contended() const { return contended_; }
   const model::HandOverCosts& hand_over_costs() const { return facts_.hand_over_costs(); }
   bool simulates() const { return baseline_.has_value(); }
   uint32_t cores() const { return options_.cores; }
@@ -64,6 +67,8 @@ class Pricer {
   double spared_share(const whatif::Simulation& simulation) const;
   double between_cores(const whatif::Variant& variant) const;
   double more(const whatif::Variant& variant) const;
+  // Takes back what the effect promises beyond the time for which one lock is held.
+  void limit_by_lock(SimulatedEffect& effect) const;
 
   const model::Facts& facts_;
   const model::Trace& trace_;
@@ -72,6 +77,7 @@ class Pricer {
   const whatif::Simulator simulator_;
   std::unique_ptr<const whatif::SectionBounds> bounds_;
   std::optional<whatif::BaselineCheck> baseline_;
+  std::optional<analysis::ContendedPlace> contended_;
   std::vector<Base> base_;   // by draw
   double missed_ = 0;        // of the recorded duration, the median of the draws
   double base_threads_ = 0;  // that computed in it at a time, on average

@@ -29,6 +29,33 @@ std::string one_worker(int tasks) {
   return text + fmt::format("{0} w1 worker_idle p1\n{0} main wait_end t{1}\n{0} main thread_end\n", end_ns, tasks);
 }
 
+// A pool of two workers runs 8 tasks; each works for 10 ms under one monitor, for which the next one waits meanwhile.
+std::string two_workers_at_one_lock(bool named_as_wait) {
+  std::string text =
+      "fact cores 16\nthread main\nthread w1\nthread w2\npool p1 thread_pool 2\nmethod m1 shop.Main.work "
+      "Main.java:10\nmethod m2 shop.Main.put Main.java:20\ncontext c1 - m1:11\ncontext c2 - m2:21\n"
+      "0 main thread_begin\n";
+  constexpr int kTasks = 8;
+  for (int i = 1; i <= kTasks; ++i) text += fmt::format("{} main task_spawn t{} c1 p1 m1\n", 100 * i, i);
+  const int64_t begin_ns = 100'000, each_ns = 10'000'000;
+  for (const int worker : {1, 2})
+    text += fmt::format("0 w{0} worker_idle p1\n{1} w{0} worker_busy p1\n", worker, begin_ns);
+  for (int i = 0; i < kTasks; ++i) {
+    const int worker = i % 2 + 1;
+    const int64_t works_ns = begin_ns + i * each_ns, started_ns = i < 2 ? begin_ns : works_ns - each_ns + 1000;
+    text += fmt::format("{} w{} task_start t{}\n", started_ns, worker, i + 1);
+    if (i > 0) {
+      text += fmt::format("{} w{} block_begin {} c2\n", started_ns + 1000, worker, named_as_wait ? "monitor" : "io");
+      text += fmt::format("{} w{} block_end {}\n", works_ns, worker, named_as_wait ? "monitor" : "io");
+    }
+    text += fmt::format("{} w{} task_end t{}\n", works_ns + each_ns - 1000, worker, i + 1);
+  }
+  const int64_t end_ns = begin_ns + kTasks * each_ns;
+  text += fmt::format("{} main wait_begin t{} c1\n", begin_ns, kTasks);
+  for (const int worker : {1, 2}) text += fmt::format("{} w{} worker_idle p1\n", end_ns, worker);
+  return text + fmt::format("{0} main wait_end t{1}\n{0} main thread_end\n", end_ns, kTasks);
+}
+
 SizeAdvices advised(const std::string& text, size_t sizes_max) {
   const base::Result<model::Trace> trace = model::parse_text(text);
   EXPECT_TRUE(trace.ok()) << trace.error().message;
@@ -56,6 +83,16 @@ TEST(SizeAdvice, OfFewSizesTheSmallestThatGainsAsMuch) {
   ASSERT_EQ(few.advices.size(), 1u);
   EXPECT_EQ(few.advices[0].improvement().size_after, 2u);
   EXPECT_NEAR(few.advices[0].effect.simulated->gain, 0.5, 0.01);
+}
+
+// The trace does not hold the lock, but shows that somebody waits for it nearly all the time. Waits for something outside
+// of the program get no longer with more workers.
+TEST(SizeAdvice, MoreWorkersAtOneLockGainNothing) {
+  const SizeAdvices at_lock = advised(two_workers_at_one_lock(true), kAll);
+  for (const Advice& advice : at_lock.advices) EXPECT_LT(advice.effect.simulated->gain, 0.07);
+  const SizeAdvices outside = advised(two_workers_at_one_lock(false), kAll);
+  ASSERT_EQ(outside.advices.size(), 1u);
+  EXPECT_GT(outside.advices[0].effect.simulated->gain, 0.4);
 }
 
 }  // namespace

@@ -1,0 +1,112 @@
+#include "analysis/contended_places.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "model/library_calls.h"
+#include "model/task_walk.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using format::BlockReason;
+using model::ContextId;
+using model::EventKind;
+using model::Trace;
+
+struct Wait {
+  int64_t begin_ns, end_ns;
+  ContextId context;
+};
+
+using Line = std::pair<uint32_t, uint32_t>;  // method, line
+
+// The program's own, of what waits at `context`; of a library's code alone, the library's.
+Line line_of(const Trace& trace, ContextId context) {
+  const format::ContextRow& row = trace.contexts[trace.program_frame(context).index()];
+  return {row.method.value, row.line};
+}
+
+bool is_for_lock(const Trace& trace, BlockReason reason, ContextId context) {
+  return reason == BlockReason::monitor || model::is_lock_call(trace, context);
+}
+
+// What ends such a block does not hang on how the program's tasks are run.
+bool keeps_length(BlockReason reason) {
+  return reason == BlockReason::sleep || reason == BlockReason::io;
+}
+
+// The time that at least one of the waits covers.
+int64_t covered_ns(std::vector<Wait>& waits) {
+  std::ranges::sort(waits, {}, &Wait::begin_ns);
+  int64_t covered_ns = 0, until_ns = INT64_MIN;
+  for (const Wait& wait : waits) {
+    const int64_t begin_ns = std::max(wait.begin_ns, until_ns);
+    if (wait.end_ns > begin_ns) covered_ns += wait.end_ns - begin_ns;
+    until_ns = std::max(until_ns, wait.end_ns);
+  }
+  return covered_ns;
+}
+
+class Places {
+ public:
+  explicit Places(const model::Facts& facts) : facts_(facts), trace_(facts.trace()) {}
+
+  std::vector<ContendedPlace> find() {
+    for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
+      if (facts_.uses()[i].role != model::ThreadRole::bystander) walk_thread(model::ThreadId(i));
+    }
+    std::vector<ContendedPlace> places;
+    for (auto& [line, waits] : waits_) {
+      const auto longest =
+          std::ranges::max_element(waits, {}, [](const Wait& one) { return one.end_ns - one.begin_ns; });
+      ContendedPlace& place = places.emplace_back();
+      place.context = longest->context;
+      place.holder_may_wait = waiting_methods_.contains(line.first);
+      place.contended_ns = covered_ns(waits);  // puts them in order
+    }
+    std::ranges::stable_sort(places, std::greater(), &ContendedPlace::contended_ns);
+    return places;
+  }
+
+ private:
+  void walk_thread(model::ThreadId thread) {
+    for (model::TaskWalk walk(trace_, thread); walk.next();) {
+      if (walk.kind() == EventKind::wait_begin) note_waiting(ContextId(walk.b()));
+      if (walk.kind() != EventKind::block_end || !walk.has_closed()) continue;
+      const uint32_t begin = walk.closed().begin.value;
+      const auto reason = static_cast<BlockReason>(trace_.a[begin]);
+      const ContextId context(trace_.b[begin]);
+      if (!context.valid()) continue;
+      if (is_for_lock(trace_, reason, context)) {
+        waits_[line_of(trace_, context)].push_back({trace_.time_ns[begin], walk.time_ns(), context});
+      } else if (!keeps_length(reason)) {
+        note_waiting(context);
+      }
+    }
+  }
+
+  // Code of every method that `context` is in waits there.
+  void note_waiting(ContextId context) {
+    while (context.valid() && noted_.insert(context.value).second) {
+      const format::ContextRow& row = trace_.contexts[context.index()];
+      if (row.method.valid()) waiting_methods_.insert(row.method.value);
+      context = row.parent;
+    }
+  }
+
+  const model::Facts& facts_;
+  const Trace& trace_;
+  std::map<Line, std::vector<Wait>> waits_;
+  std::set<uint32_t> noted_, waiting_methods_;
+};
+
+}  // namespace
+
+std::vector<ContendedPlace> contended_places(const model::Facts& facts) {
+  return facts.trace().locks.empty() ? Places(facts).find() : std::vector<ContendedPlace>();
+}
+
+}  // namespace contrafact::analysis
