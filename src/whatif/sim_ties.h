@@ -1,5 +1,5 @@
-// How a simulated run's tasks hang together: what sets each off, who calls it rather than hand it out, who completes
-// it, and for which the run does not wait. Linear in the events.
+// How a simulated run's tasks depend on each other: what sets each task off, where it is called instead of handed out,
+// what completes it, and for which tasks the run does not wait. Linear in the events.
 #pragma once
 
 #include <cstdint>
