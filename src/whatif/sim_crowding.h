@@ -1,6 +1,6 @@
 // The times at which a recorded program's own threads used all of its cores, so that a thread that could go on had to
-// wait for one. Where the kernel reported switches, they follow from the threads' stints on cores; where it did not, from the
-// threads that ran, as sim_share.h counts them.
+// wait for one. Where the kernel reported switches, they follow from the threads' stints on cores; where it did not,
+// from the threads that ran, as sim_share.h counts them.
 //
 // Immutable after construction; O(n log n) in the changes of running threads, O(log n) a question.
 #pragma once
