@@ -4,8 +4,8 @@
 // Threads of two recordings correspond by what they run and by their order; locks by name or by the code that takes
 // them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m, within
 // one recording to the nearest in time; or to one of the four before and after that, if its rank by length among its
-// own sections is that of the section among its own: the same code differs in length when it finds what it looks for
-// and when it does not.
+// own sections is closer to the section's rank among its own: the same code differs in length when it finds what it
+// looks for and when it does not.
 //
 // Pure function; a sort of the sections of each recording.
 #pragma once
