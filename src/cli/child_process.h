@@ -25,9 +25,9 @@ struct StartFailure {
   int error_number;  // of the system, e.g. ENOEXEC
 };
 
-// The signals that run_child() hands on, still held back once the program has ended: one that comes then was for the
-// program, and must not end us before what it left is written. At the end of its life those that came are gone. Until
-// then the kernel also keeps what it knows of the ended program: its name.
+// The signals that run_child() hands on, still blocked once the program has ended: a signal that comes then was for the
+// program, and must not end us before the program's recording is written. When this object ends, signals that came
+// meanwhile are discarded. Until then the kernel also keeps the ended program's name.
 class HeldSignals {
  public:
   HeldSignals() = default;

@@ -24,7 +24,7 @@ struct AgentOptions {
   online::ProcessingOptions processing;
   std::string accesses;               // native: the same, of every access
   std::string sets;                   // native: "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
-  bool sets_translate = true;         // native: else only what an instrumented program tells
+  bool sets_translate = true;         // native: else only accesses that an instrumented program reports
   bool command = true;                // JVM: the program's arguments are written into the trace
   std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
 };
