@@ -16,7 +16,7 @@
 
 namespace contrafact::analysis {
 
-// A step of a path: the event's kind in the high half, what it names in the low one.
+// A step of a path: the event's kind in the high half, and the id that it names in the low half.
 using PathToken = uint64_t;
 
 class PathBuilder {

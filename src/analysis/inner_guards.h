@@ -33,7 +33,7 @@ struct InnerGuard {
   bool covers(uint64_t begin, uint64_t end) const;
 };
 
-// By lock. `sections` are those of the trace, `sets` what they touch, `site_of` their places in `sites`.
+// By lock. `sections` are those of the trace, `sets` the memory that they touch, `site_of` their places in `sites`.
 std::vector<InnerGuard> inner_guards(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                                      const model::SectionSets& sets, const LockSites& sites,
                                      std::span<const uint32_t> site_of);

@@ -66,7 +66,7 @@ struct LockProfileOptions {
 struct LockProfile {
   std::vector<LockSite> sites;
   std::vector<LockRowStats> locks;             // the longest wait first, then by acquisitions
-  std::vector<LockSiteStats> lock_sites;       // likewise
+  std::vector<LockSiteStats> lock_sites;       // in the same order
   size_t lock_count = 0, lock_site_count = 0;  // with those beyond rows_max
   size_t left_out = 0;                         // by LockProfileOptions::locks_only, and the waits there
   int64_t left_out_wait_ns = 0;

@@ -6,9 +6,10 @@
 // Two sections of a mutex are taken for such a pair if all sections of the mutex come from two places, each thread goes
 // through them as a lock and its release (one, the other, the one, ...; or nested), all that are known change one and
 // the same word otherwise than by an operation that commutes, and those of the first place read it; and if they touch
-// little besides, not far from it, unlike those of a pool, which hands out memory and looks into it. A count of the
-// threads inside looks different: no code needs its old value. Where code does need it, for example to keep the highest
-// count, a count may be mistaken for a lock. So a person has to check what is reported about such a lock.
+// little else, and only memory near the word. (Sections of a pool differ: a pool hands out memory and looks into it.) A
+// count of the threads inside looks different: no code needs its old value. Where code does need it, for example to
+// keep the highest count, a count may be mistaken for a lock. So a person has to check what is reported about such a
+// lock.
 //
 // Pure function, linear in the sections and the ranges of their sets.
 #pragma once

@@ -49,7 +49,7 @@ struct UlcSitePair {
 
 struct UlcProfile {
   std::vector<UlcSite> sites;        // the dearest first, then by pairs
-  std::vector<UlcSitePair> by_code;  // likewise
+  std::vector<UlcSitePair> by_code;  // in the same order
   PairCounts pairs;
   int64_t cost_ns = 0;
   uint64_t sections = 0;                                                      // those that were held

@@ -18,7 +18,7 @@ struct ChildEnd {
   int exit_status = 0;  // as a shell reports it: the program's status, or 128 + n if signal n ended it
   int signal = 0;       // that signal, or 0
   double wall_s = 0;
-  int pid = 0;  // that it had
+  int pid = 0;  // the program's
 };
 
 struct StartFailure {

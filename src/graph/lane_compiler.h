@@ -69,7 +69,7 @@ struct Actor {  // a body on its way
 
 // A body that has forked goes no further than another one needs.
 struct Ahead {
-  Hold hold;  // what it would wait for
+  Hold hold;  // the reason why it would wait
   uint32_t held_by;
   const Value* wanted;  // null: its end
 };

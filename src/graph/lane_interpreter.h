@@ -194,7 +194,7 @@ class Interpreter {
     if (op.flags & kFalls) fall(time);
   }
 
-  // When what waits for `cause` goes on.
+  // The time at which a vertex that waits for `cause` goes on.
   CONTRAFACT_LANE_INLINE static Lanes woken(const Op& op, const Lanes& ready, const Lanes& cause) {
     return select(cause > ready, cause + op.label_ns, ready + op.post_ns);
   }

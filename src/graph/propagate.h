@@ -53,7 +53,7 @@ struct Stuck {
   TaskId waits_for;  // none: for a wake-up
 };
 
-// The order in which one thread runs vertices: what restore.h needs.
+// The order in which one thread runs vertices, for restore.h.
 struct Step {
   enum class Kind : uint8_t {
     vertex,        // at `time_ns`, asked for at `ready_ns`

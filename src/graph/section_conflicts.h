@@ -5,7 +5,7 @@
 // those of the last one:
 //   reads        it read, or wrote what was there already (a silent write), or wrote by atomic additions alone, which
 //                need no lock of their own
-//   adds         it changed the value by additions and subtractions, and nobody used the old value
+//   adds         it changed the value by additions and subtractions, and no code used the old value
 //   sets_bits    the same by *or*
 //   clears_bits  the same by *and*
 //   writes       anything else

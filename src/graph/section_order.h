@@ -18,7 +18,8 @@
 
 namespace contrafact::graph {
 
-// For each section, the sections that must have ended directly before it begins; those of its own thread are left out.
+// For each section, its direct predecessors: sections that must have ended before it begins. Sections of its own thread
+// are left out.
 struct SectionOrder {
   std::vector<uint32_t> begin;   // by section, one more
   std::vector<uint32_t> before;  // sections

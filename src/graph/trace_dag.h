@@ -114,7 +114,7 @@ struct TraceDag {
   std::vector<uint32_t> dependency_begin;  // by task, one more: range in trace->dependencies
   uint32_t link_count = 0;
   Latencies typical, low, high;  // median, 5th and 95th percentile
-  int64_t probe_cost_ns = 0;     // what recording one event cost, from the fact "probe.cost_ns"
+  int64_t probe_cost_ns = 0;     // cost of recording one event, from the fact "probe.cost_ns"
 
   size_t task_count() const { return trace->tasks.size(); }
   const Body& body_of(TaskId task) const { return bodies[task.index()]; }

@@ -23,7 +23,7 @@ class Kind : public whatif::Optimisation {
   // Finer than the effort: of two equally good improvements, the one with fewer steps is the simpler change.
   int steps() const { return steps_; }
 
-  // What the candidate is called in a table: "split-lock into 4".
+  // The candidate's name in a table: "split-lock into 4".
   virtual std::string title(const Candidate& /*candidate*/) const { return std::string(name()); }
   // The part of a title beyond the name, for the table's legend: "(into how many)"; empty: none.
   virtual std::string_view legend() const { return ""; }

@@ -56,11 +56,11 @@ class LockUses {
     uint64_t unknown = 0;
     std::optional<graph::LockCells> cells;
     std::vector<bool> shared;       // by cell: several threads use it
-    std::vector<bool> contested;    // likewise: and write it
-    std::vector<bool> guarded;      // likewise: or written, and all that touch it are sections of lone sites
-    std::vector<bool> settled;      // likewise: written by sections at the very beginning only
+    std::vector<bool> contested;    // by cell: several threads use it, and write it
+    std::vector<bool> guarded;      // by cell: or written, and all that touch it are sections of lone sites
+    std::vector<bool> settled;      // by cell: written by sections at the very beginning only
     std::vector<Passage> passages;  // likewise
-    std::vector<bool> inside;       // likewise: several threads use it, and a lock that they take inside guards it, too
+    std::vector<bool> inside;       // by cell: several threads use it, and a lock that they take inside guards it, too
   };
 
   explicit LockUses(const analysis::SectionFacts& facts);

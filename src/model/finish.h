@@ -38,7 +38,7 @@ struct TableRows {
   IdRows strings, methods, contexts, pools, threads, locks, access_sets;
 };
 
-// What a file says beyond the columns.
+// The parts of a file beyond the columns.
 struct FileParts {
   TableRows rows;
   base::Column<uint32_t> row_of;       // by the file's task id; empty if these are the rows' already

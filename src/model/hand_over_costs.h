@@ -1,5 +1,5 @@
-// What it costs threads to hand tasks over, besides the tasks' own work. The cost is gone where a task is called
-// instead. Pure; linear in the events between each task's spawn and the next event, but for sorting by place.
+// The cost for threads of handing tasks over, in addition to the tasks' own work. The cost is gone where a task is
+// called instead. Pure; linear in the events between each task's spawn and the next event, but for sorting by place.
 //
 //     spawner   spawn ─ queueing ─ wake ─ waking a worker ─ own code ─ next event
 //     or        spawn ─ queueing ─ a worker's spawn ─ its start ─ pool_size ─ own code ─ next event

@@ -1,5 +1,5 @@
 // Distinguishes locks that lived one after another at one address. A recorder numbers locks by address; where the
-// program initialised or destroyed one (lock_init, lock_destroy), what comes behind is another lock, of the same name.
+// program initialised or destroyed one (lock_init, lock_destroy), the lock after that is another one, of the same name.
 //
 // Pure but for its argument. Cost: a look at each event's kind; where there are such events, two more passes.
 #pragma once

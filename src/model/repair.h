@@ -1,9 +1,9 @@
-// Finds what has to be added to or dropped from the events of each thread so that brackets nest and are closed, and
-// does it. A part of finish.h, which says what is repaired. Not thread-safe; linear in the events.
+// Adds events to each thread, and drops events from it, so that brackets nest and are closed. A part of finish.h, which
+// says what is repaired. Not thread-safe; linear in the events.
 //
-// EventPass shows it each thread's events in order; what fits costs a push and a pop. What a thread only lacks at its
-// end is written into the room behind its events, if there is exactly that; everything else is an edit, and `apply`
-// rewrites the columns once for all of them.
+// EventPass shows it each thread's events in order; a pair of events that fits costs a push and a pop. What a thread
+// only lacks at its end is written into the room behind its events, if there is exactly that; everything else is an
+// edit, and `apply` rewrites the columns once for all of them.
 #pragma once
 
 #include <vector>

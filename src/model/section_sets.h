@@ -1,5 +1,5 @@
-// What each critical section of a native trace read and wrote: the union of its segments' access sets (format/event.h,
-// `accesses`), whatever other locks were taken in between. Equal ones share one set.
+// The memory that each critical section of a native trace read and wrote: the union of its segments' access sets
+// (format/event.h, `accesses`), whatever other locks were taken in between. Equal ones share one set.
 //
 // Pure function; linear in the events and in the ranges of the sets that are joined. One set by itself is not copied.
 #pragma once
@@ -13,8 +13,8 @@
 namespace contrafact::model {
 
 struct SectionSets {
-  // What happened up to an `accesses` event, since the one before or the segment's begin; the last part of a segment
-  // ends with it.
+  // The time up to an `accesses` event, from the event before or from the segment's begin. A segment's last part ends
+  // with the segment.
   struct Part {
     uint32_t set = 0;
     uint32_t end = kNoCut;  // of `cuts`

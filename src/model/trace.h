@@ -60,7 +60,7 @@ enum class TaskKind : uint8_t {
   thread,  // the run of a thread
 };
 
-// All that is known of one task; positions are none where it has no such event.
+// All that is known about one task. A position is none if the task has no such event.
 struct TaskRow {
   TaskKind kind = TaskKind::future;
   bool dropped = false;
@@ -112,14 +112,14 @@ struct Loss {
   bool any() const { return events_dropped || blocks_damaged || cut_off || !notes.empty(); }
 };
 
-// What a piece of code read and wrote; its ranges are a part of Trace::access_ranges.
+// The memory that a piece of code read and wrote; its ranges are a part of Trace::access_ranges.
 struct AccessSet {
   format::SetGap gap = format::SetGap::lost;
   AccessRanges::List ranges;
 };
 
-// What threads accessed, every access in its thread's order (format/access_log.h). The counts are always there, the
-// chunks only if loading was asked for them.
+// Every access of the threads, in each thread's order (format/access_log.h). The counts are always there, the chunks
+// only if loading was asked for them.
 struct AccessLog {
   struct Chunk {
     ThreadId thread;

@@ -18,7 +18,8 @@
 
 namespace contrafact::whatif {
 
-// What a variant is judged by. Thread counts as model/thread_state.h defines them; means over the whole duration.
+// The figures by which a variant is judged. Thread counts as model/thread_state.h defines them; means over the whole
+// duration.
 struct Figures {
   int64_t duration_ns = 0;
   // Of the outermost tasks (handed to a pool by code outside any pooled task: a server's requests), the mean time from
@@ -46,7 +47,7 @@ struct EstimateOptions {
   bool trace = false;              // restore the estimated trace as well
   bool interval = true;            // two more propagations, where any hand-off is assumed
   const Figures* known = nullptr;  // of the same improvements, where they were estimated before
-  bool bounded = false;            // refuse what takes far more work than the unchanged run (kVisitsFactor)
+  bool bounded = false;            // refuse variants that take far more work than the unchanged run (kVisitsFactor)
   std::vector<const Optimisation*> switched_off;  // edits to leave out
 };
 

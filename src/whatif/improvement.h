@@ -22,7 +22,7 @@ struct PathCondition {
 
 struct Improvement {
   const Optimisation* optimisation = nullptr;
-  std::vector<std::string> warnings = {};  // signs that the models do not hold for what changes
+  std::vector<std::string> warnings = {};  // signs that the models do not hold for this change
 
   // Target::tasks
   model::ContextId spawn_context = {};    // the dynamic context that all `tasks` share

@@ -1,4 +1,4 @@
-// Edits of critical sections as a person writes them: which lock, which of its sites, and what becomes of them. Pure.
+// Edits of critical sections as a person writes them: which lock, which of its sites, and the change. Pure.
 //
 //   lock=tables,site=update_b,as=b      sections that update_b begins on `tables` get a lock of their own
 //   lock=tables,mode=shared             a reader-writer lock, all as readers

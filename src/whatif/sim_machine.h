@@ -68,7 +68,7 @@ class SimMachine {
     uint32_t pool = kNone;
     uint32_t worker = kNone;        // its position in the pool
     uint32_t reserved = kNone;      // starting: the task that it will run
-    uint32_t before_first = kNone;  // what it runs before its first task
+    uint32_t before_first = kNone;  // the fiber that it runs before its first task
     uint32_t blocked_on = kNone;
     Mode mode = Mode::starting;
     // Of a thread in a queue for a lock, semaphore or barrier:

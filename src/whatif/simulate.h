@@ -92,7 +92,7 @@ struct BaselineCheck {
 };
 base::Result<BaselineCheck> check_baseline(const model::Facts& facts, const SimulateOptions& options = {});
 
-// What a simulated trace says of the simulation that made it: BaselineCheck::error, as a decimal number.
+// The fact in a simulated trace about the simulation that made it: BaselineCheck::error, as a decimal number.
 inline constexpr std::string_view kBaselineErrorFact = "simulated.baseline_error";
 model::Fact baseline_fact(const BaselineCheck& check);
 
